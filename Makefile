@@ -1,0 +1,38 @@
+# One command each; `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint format bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: ## install what is missing to build: Debian packages, and the Python ones in .venv
+	@scripts/setup.sh build
+
+build: setup ## build everything into build/ and leave the command ready as bin/halo
+	@scripts/build.sh
+
+demo: ## from nothing to a measured table on two programs, within 15 minutes
+	@scripts/setup.sh build demo
+	@scripts/build.sh
+	@scripts/demo.sh
+
+test: ## install what is missing, build, check the format and types, run all tests
+	@scripts/setup.sh build test
+	@scripts/build.sh
+	@scripts/test.sh
+
+lint: ## check the format and the types
+	@scripts/setup.sh build test
+	@scripts/lint.sh
+
+format: ## put the format right
+	@scripts/setup.sh build test
+	@scripts/lint.sh --fix
+
+bench: ## measure every bundled program; takes long
+	@scripts/setup.sh build bench
+	@scripts/build.sh
+	@bin/halo bench --all --json results/bench.json
+
+clean: ## remove all that was built; keep results and .venv
+	rm -rf build bin

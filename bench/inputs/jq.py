@@ -1,0 +1,33 @@
+"""Makes orders as JSON, for jq to group, add up and sort."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from common import folder, generator, word, words
+
+
+def customer(rng: random.Random, number: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": words(rng, 2),
+        "city": f"city {rng.randrange(200)}",
+        "tags": [word(rng) for _ in range(rng.randint(0, 5))],
+        "orders": [
+            {"sku": rng.randrange(5000), "price": rng.randrange(1, 10000) / 100, "note": word(rng)}
+            for _ in range(rng.randint(1, 6))
+        ],
+    }
+
+
+def main() -> None:
+    for name, count in (("train", 9_000), ("ref", 50_000)):
+        rng = generator(f"jq {name}")
+        customers = [customer(rng, number) for number in range(count)]
+        (folder() / f"{name}.json").write_text(json.dumps(customers))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The checks of `halo doctor`: what works on this machine and what mends the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from halo.allocators import KNOWN, find_allocator
+from halo.errors import HaloError, MissingPart
+from halo.qemu import INSTALL, find_qemu
+from halo.recording import Limits, check_recorder, record_command, workspace
+from halo.settings import Settings
+from halo.target import Target
+from halo.trials.machine import huge_page_setting, package_version
+
+BUILD = "make build"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the doctor's report; `needed` is False for what is only information."""
+
+    what: str
+    good: bool
+    detail: str
+    mend: str = ""
+    needed: bool = True
+
+
+def check_machine(settings: Settings) -> Iterator[Check]:
+    """Every check of the machine, in the order of need."""
+    yield _architecture()
+    yield _attempt("QEMU", lambda: find_qemu(settings).version, INSTALL.partition(": ")[2])
+    yield from _products(settings)
+    yield _attempt("recorder in QEMU", lambda: _try_recorder(settings), "make setup build")
+    for name, kind in KNOWN.items():
+        mend = f"apt-get install {kind.package}"
+        yield _attempt(name, partial(_allocator, name), mend)
+    yield _huge_pages()
+    yield _counters()
+    yield from _python()
+    yield _addr2line()
+
+
+def _attempt(what: str, action: Callable[[], str], mend: str) -> Check:
+    try:
+        return Check(what, True, action())
+    except HaloError as error:
+        return Check(what, False, str(error).partition(";")[0], mend)
+
+
+def _architecture() -> Check:
+    machine = platform.machine()
+    good = machine == "x86_64" and platform.system() == "Linux"
+    return Check("architecture", good, machine, "halo needs an x86-64 Linux machine")
+
+
+def _products(settings: Settings) -> Iterator[Check]:
+    for path in (settings.runtime, settings.recorder, settings.guest):
+        found = path.is_file()
+        yield Check(path.name, found, str(path) if found else "not built", BUILD)
+
+
+def _try_recorder(settings: Settings) -> str:
+    """Records a program that does nothing much."""
+    check_recorder(settings)
+    program = shutil.which("true") or "/bin/true"
+    with workspace() as folder:
+        command = record_command(settings, Target(Path(program), "true"), [], Limits(), folder)
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode or not list(folder.glob("part.*.json")):
+            lines = done.stderr.strip().splitlines() or ["it left no profile"]
+            raise MissingPart(f"QEMU does not run the recorder: {lines[-1]}")
+    return f"records {program}"
+
+
+def _allocator(name: str) -> str:
+    library = find_allocator(name).library
+    version = package_version(KNOWN[name].package)
+    return f"{version} {library or ''}".strip()
+
+
+def _huge_pages() -> Check:
+    setting = huge_page_setting("enabled")
+    mend = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    return Check("huge pages", setting in ("always", "madvise"), setting, mend, needed=False)
+
+
+def _counters() -> Check:
+    path = Path("/proc/sys/kernel/perf_event_paranoid")
+    level = path.read_text().strip() if path.exists() else "no support in the kernel"
+    counters = Path("/sys/bus/event_source/devices/cpu").exists()
+    detail = f"perf_event_paranoid {level}, {'a' if counters else 'no'} hardware counter unit"
+    return Check("perf counters", True, detail, needed=False)
+
+
+def _python() -> Iterator[Check]:
+    yield Check("python", True, platform.python_version())
+    for module in ("numpy", "rich", "elftools"):
+        found = importlib.util.find_spec(module) is not None
+        yield Check(f"python: {module}", found, "there" if found else "missing", "make setup")
+
+
+def _addr2line() -> Check:
+    path = shutil.which("addr2line")
+    return Check(
+        "addr2line", path is not None, path or "missing", "apt-get install binutils", needed=False
+    )

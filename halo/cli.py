@@ -1,0 +1,72 @@
+"""The command line: splits it at the first `--`, parses halo's part, hands over to a command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from halo import __version__
+from halo.commands import COMMANDS, fail, run_command
+from halo.errors import UsageError
+from halo.settings import read_settings
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence with a documented exit status."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[:1].upper()}{message[1:]}; see: {self.prog} --help")
+
+
+def build_parser() -> Parser:
+    """The parser of everything before the first `--`."""
+    parser = Parser(
+        prog="halo",
+        description="Makes native Linux programs faster by placing heap objects from evidence.",
+        epilog="Each command explains itself: halo COMMAND --help. Reference: docs/cli.md",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"halo {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        sub = commands.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.summary,
+            usage=command.usage,
+            allow_abbrev=False,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(implementation=command)
+    return parser
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """halo's own arguments, and all that follows the first `--`."""
+    words = list(arguments)
+    if "--" not in words:
+        return words, []
+    place = words.index("--")
+    return words[:place], words[place + 1 :]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The entry point of `halo`."""
+    own, rest = split(sys.argv[1:] if arguments is None else arguments)
+    parser = build_parser()
+    if not own and not rest:
+        parser.print_help()
+        return 0
+    try:
+        options = parser.parse_args(own)
+    except UsageError as error:
+        if str(error).startswith("Unrecognized arguments") and not rest:
+            return fail(UsageError(f"{error} (a program to run goes after `--`)"))
+        return fail(error)
+    return run_command(options.implementation, read_settings(), options, rest)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

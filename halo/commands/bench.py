@@ -1,0 +1,75 @@
+"""`halo bench`: does what `halo run` does, for bundled programs with their own two inputs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from halo.commands.program import add_choosing_options, add_measuring_options
+from halo.errors import UsageError
+from halo.settings import Settings
+
+
+class BenchCommand:
+    name = "bench"
+    summary = "Do what `halo run` does for bundled programs (--list names them)."
+    usage = "halo bench [OPTIONS] NAME [NAME ...] | --all | --list"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("names", nargs="*", metavar="NAME")
+        parser.add_argument("--all", action="store_true", help="measure every bundled program")
+        parser.add_argument("--list", action="store_true", help="list the bundled programs")
+        add_measuring_options(parser)
+        add_choosing_options(parser)
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.trials.bundled import list_bundled
+
+        if rest:
+            raise UsageError("`halo bench` takes names and no program; for a program: halo run")
+        if options.list:
+            return list_programs(settings)
+        names = [b.name for b in list_bundled(settings)] if options.all else options.names
+        if not names:
+            raise UsageError("Name a bundled program; `halo bench --list` lists them.")
+        if options.results is not None and len(names) > 1:
+            raise UsageError("--results is for one program; give one name, or leave it out.")
+        return measure(settings, options, names)
+
+
+def list_programs(settings: Settings) -> int:
+    """Name, where it comes from, and what it does, one line each."""
+    from halo.trials.bundled import list_bundled
+
+    for bundled in list_bundled(settings):
+        origin = f"Debian's {bundled.package}" if bundled.package else "ours"
+        print(f"{bundled.name:<12}{origin:<24}{bundled.summary}")
+    return 0
+
+
+def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str]) -> int:
+    """All named programs, one after the other, and one table at the end."""
+    from halo.commands.measuring import check_options, study, write_summary
+    from halo.trials.bundled import find_bundled, prepare
+    from halo.trials.results import summarize_findings
+    from halo.trials.table import next_step, show
+
+    chosen = [find_bundled(settings, name) for name in names]
+    check_options(settings, options, whole=True)
+    done, steps, folders = [], [], []
+    for bundled in chosen:
+        train, reference = prepare(settings, bundled)
+        findings, folder = study(settings, options, bundled.name, reference, train, bundled.env)
+        done.append(findings)
+        folders.append(folder)
+        environment = [f"{key}={value}" for key, value in bundled.env.items()]
+        command = [str(reference.target.path), *reference.arguments]
+        step = next_step(findings, settings.command, folder, command)
+        steps.append(" ".join([*environment, step]) if step else "")
+    write_summary([summarize_findings(findings) for findings in done], options.json)
+    show(done)
+    for bundled, folder, step in zip(chosen, folders, steps, strict=True):
+        print(f"Results of {bundled.name}: {folder}")
+        if step:
+            print(f"  the same by hand: {step}")
+    return 0

@@ -1,0 +1,57 @@
+"""`halo exec`: becomes the program, under a plan."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from halo.allocators import find_allocator, under_plan
+from halo.commands.program import the_program
+from halo.errors import MissingPart, UsageError
+from halo.foreground import become
+from halo.settings import Settings
+from halo.target import find_target
+
+
+class ExecCommand:
+    name = "exec"
+    summary = "Become the program, with its heap objects placed by a plan."
+    usage = "halo exec --plan PLAN [--allocator NAME|PATH] [--print-env] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--plan", type=Path, required=True, metavar="PLAN")
+        parser.add_argument(
+            "--allocator",
+            default="glibc",
+            metavar="NAME",
+            help="serves all that the plan does not name: glibc (default), jemalloc, mimalloc,"
+            " tcmalloc or the path of a library",
+        )
+        parser.add_argument(
+            "--print-env",
+            action="store_true",
+            help="only print the two environment variables that do the same by hand",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.matching import check_plan
+
+        target = None
+        if rest or not options.print_env:
+            target = find_target(the_program(rest, self.name)[0], settings.environment)
+        check_plan(options.plan, target.path if target else None)
+        allocator = find_allocator(options.allocator)
+        if not settings.runtime.is_file():
+            raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
+        if ":" in str(settings.runtime) or " " in str(settings.runtime):
+            raise UsageError(
+                f"The path {settings.runtime} holds a colon or a space, which LD_PRELOAD cannot"
+                " express; move the checkout."
+            )
+        environment = under_plan(settings.environment, settings.runtime, options.plan, allocator)
+        if options.print_env or target is None:
+            for variable in ("LD_PRELOAD", "HALO_PLAN"):
+                print(f"{variable}={shlex.quote(environment[variable])}")
+            return 0
+        become(str(target.path), rest, environment)

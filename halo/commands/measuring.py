@@ -1,0 +1,94 @@
+"""Shared by run, bench and baseline: one study of one program, and everything it writes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from halo.commands.program import check_cpu, plain_environment, results_folder
+from halo.errors import MissingPart
+from halo.planning import check_place
+from halo.qemu import find_qemu
+from halo.recording import Limits, check_recorder
+from halo.settings import Settings
+from halo.trials.candidates import choose_recipes
+from halo.trials.job import Job
+from halo.trials.machine import describe_machine
+from halo.trials.reporter import Reporter
+from halo.trials.results import Findings, raw_results, summarize_findings, write_json
+from halo.trials.study import Options, Study, command_line
+
+
+def check_options(settings: Settings, options: argparse.Namespace, whole: bool) -> None:
+    """All that can be refused before the first second is spent."""
+    check_cpu(options.cpu)
+    if options.json is not None:
+        check_place(options.json)
+    if whole:
+        choose_recipes(_names(options))
+        find_qemu(settings)
+        check_recorder(settings)
+        if not settings.runtime.is_file():
+            raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
+
+
+def study(
+    settings: Settings,
+    options: argparse.Namespace,
+    name: str,
+    reference: Job,
+    train: Job | None = None,
+    extra: Mapping[str, str] | None = None,
+) -> tuple[Findings, Path]:
+    """Measures, and writes the results even of a study that a wrong output ended."""
+    folder = results_folder(settings, options.results, name)
+    chosen = Options(
+        trials=options.trials,
+        results=folder,
+        environment=plain_environment(settings, extra),
+        cpu=options.cpu,
+    )
+    commands = {"reference": command_line(reference)}
+    if train is not None:
+        commands["train"] = command_line(train)
+        chosen = replace(
+            chosen,
+            recipes=choose_recipes(_names(options)),
+            limits=Limits(distance=options.distance),
+        )
+    findings = Findings(name, commands, describe_machine(settings))
+    reporter = Reporter(name)
+    try:
+        with Study(settings, chosen, findings, reporter) as running:
+            if train is None:
+                running.baseline(reference)
+            else:
+                running.run(train, reference)
+    finally:
+        reporter.clear()
+        _save(findings, folder, options.json)
+    return findings, folder
+
+
+def _save(findings: Findings, folder: Path, summary: Path | None) -> None:
+    """The results, where there are any; after a wrong output also what `--json` asks for."""
+    if findings.reference or not findings.outputs_equal:
+        write_json(raw_results(findings), folder / "results.json")
+        write_json(summarize_findings(findings), folder / "summary.json")
+        if not findings.outputs_equal:
+            write_summary([summarize_findings(findings)], summary)
+    elif not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def write_summary(summaries: list[dict[str, Any]], path: Path | None) -> None:
+    """`--json`: one object for one program, a list for several."""
+    if path is not None:
+        write_json(summaries[0] if len(summaries) == 1 else summaries, path)
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    return [name.strip() for name in options.candidates.split(",") if name.strip()]

@@ -1,0 +1,62 @@
+"""`halo plan`: turns a profile into a plan and shows its groups for review."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.errors import UsageError
+from halo.settings import Settings
+
+
+class PlanCommand:
+    name = "plan"
+    summary = "Turn a profile into a reviewable plan, and the compact form the runtime maps."
+    usage = "halo plan PROFILE [--strategy NAME] [--option KEY=VALUE] [--file GROUPS] [-o PLAN]"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("profile", type=Path, metavar="PROFILE")
+        parser.add_argument(
+            "--strategy",
+            default="halo",
+            metavar="NAME",
+            help="halo (default), one-pool, per-site, random, from-file or none",
+        )
+        parser.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="an option of the strategy or of the plan (docs/cli.md lists them); repeatable",
+        )
+        parser.add_argument("--file", metavar="GROUPS", help="the groups, for from-file")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="PLAN", help="default: PROFILE's name with .plan"
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.commands.review import show_review
+        from halo.planning import check_place, make_plan, read_profile, save_plan
+
+        if rest:
+            raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")
+        path = options.output or options.profile.with_suffix(".plan")
+        check_place(path)
+        chosen = strategy_options(options.option, options.file)
+        plan = make_plan(read_profile(options.profile), options.strategy, chosen)
+        save_plan(plan, path)
+        show_review(plan, path)
+        return 0
+
+
+def strategy_options(pairs: list[str], file: str | None) -> dict[str, str]:
+    """The `--option KEY=VALUE`s as a mapping; `--file F` is short for `--option file=F`."""
+    result = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise UsageError(f"'{pair}' is not KEY=VALUE; write for instance: --option seed=1")
+        result[key] = value
+    if file is not None:
+        result["file"] = file
+    return result

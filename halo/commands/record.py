@@ -1,0 +1,84 @@
+"""`halo record`: runs a program under the recorder and writes a profile."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from halo.commands.program import positive, the_program
+from halo.errors import BadInput, HaloError, RecordingFailed
+from halo.foreground import Ending, end_like
+from halo.progress import ProgressLine
+from halo.recording import Limits, Recording, record, workspace
+from halo.settings import Settings
+from halo.target import Target, find_target
+
+
+class RecordCommand:
+    name = "record"
+    summary = "Run a program under the recorder and write a profile."
+    usage = "halo record [-o PROFILE] [--distance BYTES] [--max-object BYTES] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="PROFILE", help="default: PROG.profile, here"
+        )
+        parser.add_argument(
+            "--distance",
+            type=positive,
+            default=128,
+            metavar="BYTES",
+            help="affinity distance (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--max-object",
+            type=positive,
+            default=4096,
+            metavar="BYTES",
+            help="largest object that is followed (default: %(default)s)",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.planning import check_place
+
+        name, arguments = the_program(rest, self.name)
+        target = find_target(name, settings.environment)
+        path = options.output or Path(f"{target.path.name}.profile")
+        check_place(path)
+        limits = Limits(options.distance, options.max_object)
+        with workspace() as folder:
+            progress = ProgressLine(folder / "progress")
+            try:
+                recording = record(settings, target, arguments, limits, folder, progress.tick)
+            finally:
+                progress.clear()
+            self._save(recording, target, arguments, path)
+        return end_like(recording.ending)
+
+    def _save(self, recording: Recording, target: Target, arguments: list[str], path: Path) -> None:
+        """Writes the profile; the program's own death comes before a complaint about it."""
+        from halo.planning import merge_recording
+
+        ending = recording.ending
+        if not recording.parts:
+            failure = RecordingFailed(
+                f"{target.name} ended {_how(ending)} without leaving a profile, so none was"
+                " written; check that it runs to its end, and the recorder with: halo doctor"
+            )
+            if not ending.signal:
+                raise failure
+            print(f"halo: {failure}", file=sys.stderr)
+            return
+        try:
+            merge_recording(recording.parts, target.path, arguments, path)
+        except BadInput:
+            raise
+        except HaloError as error:
+            raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
+
+
+def _how(ending: Ending) -> str:
+    if ending.signal:
+        return f"by signal {ending.signal}"
+    return f"with status {ending.exit_status}"

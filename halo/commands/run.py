@@ -1,0 +1,69 @@
+"""`halo run`: the whole job, from an unmodified program to a measured speed-up."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.commands.program import (
+    add_choosing_options,
+    add_measuring_options,
+    input_file,
+    two_programs,
+)
+from halo.settings import Settings
+from halo.target import find_target
+
+
+class RunCommand:
+    name = "run"
+    summary = "Do the whole job: record, make plans, keep the best, measure it."
+    usage = "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_measuring_options(parser)
+        add_choosing_options(parser)
+        add_stream_options(parser)
+        parser.add_argument(
+            "--train-stdin",
+            type=Path,
+            metavar="FILE",
+            help="standard input of the training run (default: that of --stdin)",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.commands.measuring import check_options, study, write_summary
+        from halo.trials.job import Job
+        from halo.trials.results import summarize_findings
+        from halo.trials.table import next_step, show
+
+        name, train, reference = two_programs(rest)
+        target = find_target(name, settings.environment)
+        stdin = input_file(options.stdin)
+        compared = tuple(path.absolute() for path in options.compare)
+        jobs = (
+            Job(target, tuple(train), input_file(options.train_stdin) or stdin, compared),
+            Job(target, tuple(reference), stdin, compared),
+        )
+        check_options(settings, options, whole=True)
+        findings, folder = study(settings, options, target.path.name, jobs[1], train=jobs[0])
+        write_summary([summarize_findings(findings)], options.json)
+        show([findings])
+        print(f"Results: {folder}")
+        step = next_step(findings, settings.command, folder, [name, *reference])
+        if step:
+            print(f"Next: {step}")
+        return 0
+
+
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    """What the program reads and writes besides its standard output."""
+    parser.add_argument("--stdin", type=Path, metavar="FILE", help="standard input of every run")
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a file the program writes, compared like its output; repeatable",
+    )

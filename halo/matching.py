@@ -1,0 +1,50 @@
+"""Checks before a program runs under a plan that the plan was made for this build of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from halo.elf import ElfError, build_id_of
+from halo.errors import BadPlan
+from halo.plan import Plan, read_plan
+
+
+def check_plan(path: Path, program: Path | None) -> Plan:
+    """Reads the plan; BadPlan where it cannot be used, or not for that program.
+
+    The runtime would forward everything and the program would run as without halo; someone who
+    types `halo exec` wants to know instead. Without the reviewable form there are no paths, and
+    nothing to compare.
+    """
+    plan = read_plan(path)
+    if program is None or plan.review is None:
+        return plan
+    recorded = str(plan.review.profile.get("program", {}).get("path", ""))
+    matching = 0
+    for module in plan.modules:
+        its_program = _same(module.path, recorded)
+        here = program if its_program else Path(module.path)
+        if _build_id(here) == module.build_id:
+            matching += 1
+        elif its_program:
+            raise BadPlan(
+                f"The plan {path} was made for another build of {recorded} than {program}; record"
+                " this build and plan again."
+            )
+    if plan.modules and not matching:
+        raise BadPlan(
+            f"The plan {path} was made for other builds of the libraries that {program} uses;"
+            " record it and plan again."
+        )
+    return plan
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(one) and bool(other) and Path(one).resolve() == Path(other).resolve()
+
+
+def _build_id(path: Path) -> str:
+    try:
+        return build_id_of(path)
+    except (ElfError, OSError):
+        return ""

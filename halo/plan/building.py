@@ -1,0 +1,190 @@
+"""From a profile and a grouping to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+
+from halo.errors import BadInput
+from halo.plan.alignment import BY_SIZE, alignment_of
+from halo.plan.callsites import CallSites, RuleSource, rule_from_file
+from halo.plan.grouping import Group, Grouping
+from halo.plan.model import (
+    FORWARD,
+    MOST_GROUPS,
+    MOST_MODULES,
+    MOST_OBJECT_BYTES,
+    MOST_STATES,
+    MOST_STEPS,
+    REUSE_CHUNKS,
+    REUSE_NEWEST,
+    UNDECIDED,
+    Identification,
+    Plan,
+    PlanGroup,
+    PlanModule,
+    Review,
+    State,
+)
+from halo.plan.options import option, parse_options
+from halo.plan.reviewing import review_groups
+from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
+from halo.profile.model import Profile
+
+_DEFAULT_MAX_OBJECT = 4096
+_REUSE = {"newest": REUSE_NEWEST, "chunks": REUSE_CHUNKS}
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """The options of `build_plan`, all with sensible defaults."""
+
+    simplify: float = option(
+        0.0, "share of accesses and allocations below a state that may get a wrong label", 0, 1
+    )
+    max_object: int = option(
+        0, "largest object that is grouped, bytes; 0: as recorded", 0, MOST_OBJECT_BYTES
+    )
+    huge_pages: bool = option(True, "ask for huge pages")
+    huge_min: int = option(
+        1 << 18, "bytes of a group's recorded peaks from which it gets huge pages", 0
+    )
+    reuse: str = option("newest", "what becomes of freed objects", choices=tuple(_REUSE))
+    max_depth: int = option(MOST_STEPS, "return addresses read at most", 1, MOST_STEPS)
+    few_sizes: int = option(
+        4, "most distinct sizes of a context aligned by size; 0: align all to 16", 0, 7
+    )
+    trust_recorded: bool = option(
+        False, "walk through functions without frame rules by the distances recorded"
+    )
+    stack_frames: int = option(16, "frames of a stack shown in the reviewable form", 1)
+
+
+def build_plan(
+    profile: Profile,
+    grouping: Grouping,
+    options: Mapping[str, str] = _NO_OPTIONS,
+    rules: RuleSource = rule_from_file,
+) -> Plan:
+    """The plan that puts the contexts of `grouping` into pools.
+
+    `options` are those of `PlanOptions`, as text. `rules` says how far up each call site's next
+    return address is; tests replace it. Raises `BadInput` for a bad option, and for groupings and
+    profiles that exceed what a plan can hold.
+    """
+    chosen = parse_options(PlanOptions, options, "The plan")
+    if len(grouping.groups) > MOST_GROUPS:
+        raise BadInput(
+            f"The grouping has {len(grouping.groups)} groups, a plan holds {MOST_GROUPS}."
+        )
+    limit = chosen.max_object or min(
+        profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MOST_OBJECT_BYTES
+    )
+    sites = CallSites(profile, rules, chosen.trust_recorded)
+    labels = grouping.labels(len(profile.contexts), FORWARD)
+    limits = Limits(chosen.simplify, chosen.max_depth)
+    members = [
+        at
+        for at, context in enumerate(profile.contexts)
+        if context.allocations and context.min_size <= limit
+    ]
+    trie = TrieBuilder(profile, labels, sites, limits).build(members)
+    drafts = prune(trie.states)
+    modules, states = _states(profile, drafts, sites, chosen.few_sizes)
+    if len(states) > MOST_STATES or len(modules) > MOST_MODULES:
+        raise BadInput("The profile needs more states or modules than a plan can hold.")
+    identification = _identification(profile, members, labels, trie, drafts, sites)
+    return Plan(
+        modules=modules,
+        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        states=states,
+        max_object=limit,
+        huge_pages=chosen.huge_pages,
+        review=_review(profile, grouping, chosen, identification),
+    )
+
+
+def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
+    """A pool's settings. Huge pages for a small group would only cost memory: two MiB each."""
+    peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
+    huge_pages = chosen.huge_pages and peak >= chosen.huge_min
+    return PlanGroup(huge_pages, _REUSE[chosen.reuse])
+
+
+def _review(
+    profile: Profile, grouping: Grouping, chosen: PlanOptions, identification: Identification
+) -> Review:
+    return Review(
+        strategy=grouping.strategy,
+        parameters={**grouping.parameters, "plan": asdict(chosen)},
+        profile={
+            "program": {"path": profile.program, "args": list(profile.args)},
+            "totals": asdict(profile.totals),
+            "fingerprint": profile.fingerprint(),
+        },
+        groups=review_groups(profile, grouping, chosen.stack_frames),
+        identification=identification,
+    )
+
+
+def _states(
+    profile: Profile, drafts: list[Draft], sites: CallSites, few_sizes: int
+) -> tuple[tuple[PlanModule, ...], tuple[State, ...]]:
+    """The drafts in the plan's own terms; a decided state has no rule, as no walk goes on there."""
+    modules: dict[str, int] = {}
+    paths: list[PlanModule] = []
+    restore = rbp_to_restore(drafts)
+    states = []
+    for at, draft in enumerate(drafts):
+        module_id = offset = step = rule = 0
+        alignment = BY_SIZE
+        if at:
+            module, offset = sites.sites[draft.site]
+            module_id = modules.setdefault(module.build_id, len(paths))
+            if module_id == len(paths):
+                paths.append(PlanModule(module.build_id, module.path))
+            if draft.verdict == UNDECIDED:
+                step, rule = draft.rule.step, draft.rule.kind.value
+        if draft.verdict < FORWARD:
+            alignment = alignment_of((profile.contexts[m] for m in draft.members), few_sizes)
+        states.append(
+            State(
+                draft.parent, module_id, offset, step, rule, draft.verdict, restore[at], alignment
+            )
+        )
+    return tuple(paths), tuple(states)
+
+
+def _identification(
+    profile: Profile,
+    members: list[int],
+    labels: list[int],
+    trie: Trie,
+    drafts: list[Draft],
+    sites: CallSites,
+) -> Identification:
+    wrong = [at for at in members if trie.verdicts[at] != labels[at]]
+    undecidable = tuple(at for at in wrong if at not in trie.simplified)
+    simplified = tuple(at for at in wrong if at in trie.simplified)
+    allocations = sum(profile.contexts[at].allocations for at in members)
+    steps = sum(trie.depths[at] * profile.contexts[at].allocations for at in members)
+    return Identification(
+        states=len(drafts),
+        deepest=max(draft.depth for draft in drafts),
+        mean_steps=steps / allocations if allocations else 0.0,
+        undecidable=undecidable,
+        undecidable_accesses=_share(profile, undecidable, "accesses"),
+        undecidable_allocations=_share(profile, undecidable, "allocations"),
+        simplified=simplified,
+        simplified_accesses=_share(profile, simplified, "accesses"),
+        simplified_allocations=_share(profile, simplified, "allocations"),
+        ends=dict(sorted(sites.ends.items())),
+    )
+
+
+def _share(profile: Profile, contexts: tuple[int, ...], count: str) -> float:
+    whole = sum(getattr(context, count) for context in profile.contexts)
+    part = sum(getattr(profile.contexts[at], count) for at in contexts)
+    return part / whole if whole else 0.0

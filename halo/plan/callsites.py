@@ -1,0 +1,89 @@
+"""Call sites as the walk sees them: which can be matched, and the way from each to the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+from halo.elf import FrameRule, RuleKind, build_id_of, frame_rule
+from halo.elf.rules import NO_RULE
+from halo.profile.model import DISTANCE_UNSEEN, DISTANCE_VARIED, Module, Profile
+from halo.profile.stacks import merge_distances
+
+UNMATCHABLE = -1
+
+RuleSource = Callable[[Module, int], FrameRule]
+"""The rule of a return address; raises `ModuleChangedError` where the file is another build."""
+
+
+class ModuleChangedError(Exception):
+    """The module's file is not there or not the build that was recorded."""
+
+
+@lru_cache(maxsize=1024)
+def _is_as_recorded(module: Module) -> bool:
+    return build_id_of(module.path) == module.build_id
+
+
+def rule_from_file(module: Module, offset: int) -> FrameRule:
+    """The rule by the module's own call-frame records, if it still is the recorded build."""
+    if not _is_as_recorded(module):
+        raise ModuleChangedError(module.path)
+    return frame_rule(module.path, offset)
+
+
+class CallSites:
+    """The profile's frames unified by (build-id, offset), each with a lazily resolved rule.
+
+    `site_of_frame` maps a frame id to its site, or to `UNMATCHABLE` where the module has no
+    build-id: no plan can name such a return address, so it ends the walk.
+    """
+
+    def __init__(self, profile: Profile, source: RuleSource, trust_recorded: bool) -> None:
+        self._source = source
+        self._trust_recorded = trust_recorded
+        self._rules: dict[int, FrameRule] = {}
+        self.ends: Counter[str] = Counter()
+        self.site_of_frame: list[int] = []
+        self.sites: list[tuple[Module, int]] = []
+        self._distances: list[int] = []
+        known: dict[tuple[str, int], int] = {}
+        for frame in profile.frames:
+            module = profile.modules[frame.module] if frame.module >= 0 else None
+            if module is None or not module.build_id:
+                self.site_of_frame.append(UNMATCHABLE)
+                continue
+            key = (module.build_id, frame.offset)
+            site = known.setdefault(key, len(self.sites))
+            if site == len(self.sites):
+                self.sites.append((module, frame.offset))
+                self._distances.append(frame.distance)
+            else:
+                self._distances[site] = merge_distances(self._distances[site], frame.distance)
+            self.site_of_frame.append(site)
+
+    def rule(self, site: int) -> FrameRule:
+        """The rule from this site to the next, checked against the distance that was recorded."""
+        found = self._rules.get(site)
+        if found is None:
+            found = self._rules[site] = self._resolve(site)
+        return found
+
+    def _resolve(self, site: int) -> FrameRule:
+        distance = self._distances[site]
+        try:
+            rule = self._source(*self.sites[site])
+        except ModuleChangedError:
+            self.ends["module changed"] += 1
+            return NO_RULE
+        if rule.kind is RuleKind.NONE:
+            if self._trust_recorded and distance > DISTANCE_UNSEEN:
+                return FrameRule(RuleKind.CONSTANT, distance, rbp_lost=True)
+            self.ends["no frame rule"] += 1
+            return NO_RULE
+        if rule.kind is RuleKind.CONSTANT and distance not in (DISTANCE_UNSEEN, rule.step):
+            cause = "distance varied" if distance == DISTANCE_VARIED else "distance contradicts"
+            self.ends[cause] += 1
+            return NO_RULE
+        return rule

@@ -1,0 +1,170 @@
+"""The compact form of a plan, to bytes and back (docs/plan-format.md, version 1)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from itertools import islice
+
+from halo.errors import BadPlan
+from halo.plan.model import (
+    FORWARD,
+    MOST_GROUPS,
+    MOST_MODULES,
+    MOST_OBJECT_BYTES,
+    MOST_STATES,
+    REUSE_CHUNKS,
+    RULE_CONSTANT,
+    RULE_END,
+    RULE_FRAME_POINTER,
+    VERSION,
+    Plan,
+    PlanGroup,
+    PlanModule,
+    State,
+)
+
+MAGIC = b"HALOPLAN"
+HEADER = struct.Struct("<8sIIQIIIII20x")
+MODULE = struct.Struct("<32sI4x")
+GROUP = struct.Struct("<II8x")
+STATE = struct.Struct("<IIQiBBHhH4x")
+_HUGE_PAGES = 1
+_RESTORES_RBP = 1
+assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
+
+
+def encode(plan: Plan) -> bytes:
+    """The bytes of the compact form."""
+    body = bytearray()
+    for module in plan.modules:
+        build_id = bytes.fromhex(module.build_id)
+        body += MODULE.pack(build_id, len(build_id))
+    for group in plan.groups:
+        body += GROUP.pack(_HUGE_PAGES if group.huge_pages else 0, group.reuse)
+    for state in plan.states:
+        body += STATE.pack(
+            state.parent,
+            state.module,
+            state.offset,
+            state.step,
+            state.rule,
+            _RESTORES_RBP if state.rbp_saved_below else 0,
+            state.verdict,
+            state.rbp_saved_below,
+            state.alignment,
+        )
+    header = HEADER.pack(
+        MAGIC,
+        VERSION,
+        zlib.crc32(body),
+        HEADER.size + len(body),
+        len(plan.modules),
+        len(plan.groups),
+        len(plan.states),
+        plan.max_object,
+        _HUGE_PAGES if plan.huge_pages else 0,
+    )
+    return header + bytes(body)
+
+
+def crc_of(content: bytes) -> int:
+    """The checksum in the header of an encoded plan."""
+    return int(HEADER.unpack_from(content)[2])
+
+
+def decode(content: bytes, name: str) -> Plan:
+    """The plan in these bytes; `name` is what error sentences call the file.
+
+    Raises `BadPlan` for everything that the runtime would refuse, too.
+    """
+    modules, groups, max_object, flags = _checked_header(content, name)
+    at = HEADER.size
+    module_rows = MODULE.iter_unpack(content[at : at + modules * MODULE.size])
+    at += modules * MODULE.size
+    group_rows = GROUP.iter_unpack(content[at : at + groups * GROUP.size])
+    at += groups * GROUP.size
+    return Plan(
+        modules=tuple(_module(name, *row) for row in module_rows),
+        groups=tuple(_group(name, *row) for row in group_rows),
+        states=_states(content[at:], modules, groups, name),
+        max_object=max_object,
+        huge_pages=bool(flags & _HUGE_PAGES),
+    )
+
+
+def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int]:
+    """Modules, groups, object limit and flags of a file that is whole and ours."""
+    if not content:
+        raise BadPlan(f"{name} is empty; plan again.")
+    if content[: len(MAGIC)] != MAGIC[: len(content)]:
+        raise BadPlan(f"{name} is not a plan: it does not begin with {MAGIC.decode()}.")
+    if len(content) < HEADER.size:
+        raise BadPlan(f"{name} is cut short; plan again.")
+    _, version, crc, size, modules, groups, states, max_object, flags = HEADER.unpack_from(content)
+    if version > VERSION:
+        raise BadPlan(
+            f"{name} has plan version {version}, this halo reads up to {VERSION}; "
+            "use the newer halo."
+        )
+    if version != VERSION:
+        raise BadPlan(f"{name} has the plan version {version}, which never existed.")
+    if len(content) < size:
+        raise BadPlan(f"{name} is cut short; plan again.")
+    needed = HEADER.size + modules * MODULE.size + groups * GROUP.size + states * STATE.size
+    if not len(content) == size == needed or zlib.crc32(content[HEADER.size :]) != crc:
+        raise BadPlan(f"{name} is damaged; plan again.")
+    if modules > MOST_MODULES or groups > MOST_GROUPS or not 0 < states <= MOST_STATES:
+        raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
+    if max_object > MOST_OBJECT_BYTES or flags & ~_HUGE_PAGES:
+        raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
+    return modules, groups, max_object, flags
+
+
+def _module(name: str, build_id: bytes, length: int) -> PlanModule:
+    if not 1 <= length <= len(build_id):
+        raise BadPlan(f"{name} is not usable: a module has no build-id.")
+    return PlanModule(build_id[:length].hex())
+
+
+def _group(name: str, flags: int, reuse: int) -> PlanGroup:
+    if flags & ~_HUGE_PAGES or reuse > REUSE_CHUNKS:
+        raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
+    return PlanGroup(bool(flags & _HUGE_PAGES), reuse)
+
+
+def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:
+    states: list[State] = []
+    seen = set()
+    for row in STATE.iter_unpack(content):
+        parent, module, offset, step, rule, flags, verdict, below, alignment = row
+        if flags & ~_RESTORES_RBP or bool(flags) != bool(below):
+            raise BadPlan(f"{name} is not usable: state {len(states)} has unknown flags.")
+        states.append(State(parent, module, offset, step, rule, verdict, below, alignment))
+    for at, state in enumerate(states):
+        problem = _state_problem(state, groups)
+        if problem:
+            raise BadPlan(f"{name} is not usable: state {at} {problem}.")
+    for at, state in islice(enumerate(states), 1, None):
+        key = state[:3]
+        if state.parent >= at or state.module >= modules or key in seen:
+            raise BadPlan(f"{name} is not usable: state {at} is out of place.")
+        seen.add(key)
+    return tuple(states)
+
+
+def _state_problem(state: State, groups: int) -> str:
+    """What is wrong with a state's own fields; empty if nothing is."""
+    if state.verdict < FORWARD and state.verdict >= groups:
+        return "names a group that is not there"
+    if state.rule not in (RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER):
+        return "has an unknown walk rule"
+    if state.rule == RULE_CONSTANT and (state.step < 8 or state.step % 8):
+        return "has a step that leads nowhere"
+    if state.rule == RULE_FRAME_POINTER and state.step % 8:
+        return "has a step that leads nowhere"
+    if state.rbp_saved_below < 0 or state.rbp_saved_below % 8:
+        return "restores rbp from nowhere"
+    if state.alignment not in (0, 8, 16, 32, 64):
+        return "asks for an impossible alignment"
+    return ""

@@ -1,0 +1,37 @@
+"""A strategy's answer: which allocation contexts share a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Group:
+    """Contexts whose objects go into one pool.
+
+    `coverage` is the members' share of all recorded accesses (0 to 1); `weight` sums the affinity
+    between them, loops included.
+    """
+
+    contexts: tuple[int, ...]
+    reason: str
+    coverage: float = 0.0
+    weight: int = 0
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Disjoint groups, in order of their index, and how they came about."""
+
+    strategy: str
+    groups: tuple[Group, ...]
+    parameters: Mapping[str, int | float | bool | str] = field(default_factory=dict)
+
+    def labels(self, contexts: int, otherwise: int) -> list[int]:
+        """The group index of each of `contexts` contexts; `otherwise` for those in no group."""
+        found = [otherwise] * contexts
+        for index, group in enumerate(self.groups):
+            for context in group.contexts:
+                found[context] = index
+        return found

@@ -1,0 +1,117 @@
+"""A plan as frozen data; the compact part mirrors docs/plan-format.md field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+FORMAT = "halo-plan"
+VERSION = 1
+UNDECIDED = 0xFFFF
+FORWARD = 0xFFFE
+RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER = 0, 1, 2
+MOST_STEPS = 256
+"""Return addresses that a walk reads at most."""
+MOST_GROUPS = 4096
+MOST_MODULES = 4096
+MOST_STATES = 1 << 24
+MOST_OBJECT_BYTES = 1 << 16
+REUSE_NEWEST, REUSE_CHUNKS = 0, 1
+
+
+class PlanModule(NamedTuple):
+    """A module by build-id (hex, 1 to 32 bytes). The path is not in the compact form."""
+
+    build_id: str
+    path: str = ""
+
+
+class PlanGroup(NamedTuple):
+    """How a group's pool behaves."""
+
+    huge_pages: bool
+    reuse: int
+
+
+class State(NamedTuple):
+    """One state of the decision trie.
+
+    `rbp_saved_below` is 0 where `rbp` needs no restoring; `alignment` is 0 where it follows from
+    the size. State 0 is the root: parent, module, offset and rule are 0.
+    """
+
+    parent: int
+    module: int
+    offset: int
+    step: int
+    rule: int
+    verdict: int
+    rbp_saved_below: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """A context of a group, for review; `stack` innermost first, cut off where it gets long."""
+
+    context: int
+    accesses: int
+    allocations: int
+    sizes: tuple[tuple[int, int], ...]
+    stack: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupReview:
+    """Why a group is one: `coverage` as a share of accesses (0 to 1), `weight` of affinity."""
+
+    reason: str
+    coverage: float
+    weight: int
+    contexts: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Identification:
+    """How well the walk tells contexts apart.
+
+    Shares are of the recorded totals, 0 to 1. `undecidable` are the contexts that do not get the
+    label their strategy gave them because the walk ends first, `simplified` those that do not
+    because the option `simplify` accepts it. `mean_steps`: return addresses read per allocation.
+    `ends` counts the call sites at which walks end, by cause.
+    """
+
+    states: int
+    deepest: int
+    mean_steps: float = 0.0
+    undecidable: tuple[int, ...] = ()
+    undecidable_accesses: float = 0.0
+    undecidable_allocations: float = 0.0
+    simplified: tuple[int, ...] = ()
+    simplified_accesses: float = 0.0
+    simplified_allocations: float = 0.0
+    ends: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Review:
+    """What only people read: NAME.plan.json."""
+
+    strategy: str
+    parameters: Mapping[str, Any]
+    profile: Mapping[str, Any]
+    groups: tuple[GroupReview, ...]
+    identification: Identification
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole plan. `review` is None where only the compact form was at hand."""
+
+    modules: tuple[PlanModule, ...]
+    groups: tuple[PlanGroup, ...]
+    states: tuple[State, ...]
+    max_object: int
+    huge_pages: bool
+    review: Review | None = None

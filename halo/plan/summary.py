@@ -1,0 +1,83 @@
+"""Plans as text for people: rows for a table, and an explanation of the whole."""
+
+from __future__ import annotations
+
+from halo.plan.model import FORWARD, RULE_FRAME_POINTER, UNDECIDED, Identification, Plan
+
+_SHOWN_MEMBERS = 5
+_SHOWN_FRAMES = 4
+
+
+def plan_summary(plan: Plan) -> list[tuple[str, str]]:
+    """Rows of (what, value), most important first; more of them where the review is at hand."""
+    leaves = sum(state.verdict < FORWARD for state in plan.states)
+    by_pointer = sum(state.rule == RULE_FRAME_POINTER for state in plan.states)
+    rows = [
+        ("groups", str(len(plan.groups))),
+        ("largest grouped object", f"{plan.max_object} bytes"),
+        ("huge pages", "asked for" if plan.huge_pages else "not asked for"),
+        ("modules", str(len(plan.modules))),
+        ("states", f"{len(plan.states)}, {leaves} of them deciding on a group"),
+        ("frame-pointer steps", str(by_pointer)),
+    ]
+    if plan.states[0].verdict == FORWARD:
+        rows.append(("effect", "none: everything is forwarded"))
+    elif plan.states[0].verdict != UNDECIDED:
+        rows.append(("effect", f"every small object goes into group {plan.states[0].verdict}"))
+    review = plan.review
+    if review is None:
+        return rows
+    contexts = sum(len(group.contexts) for group in review.groups)
+    coverage = sum(group.coverage for group in review.groups)
+    return [
+        ("strategy", review.strategy),
+        ("program", str(review.profile.get("program", {}).get("path", ""))),
+        ("grouped contexts", str(contexts)),
+        ("coverage", f"{coverage:.1%} of the recorded accesses"),
+        *rows,
+        *_identification_rows(review.identification),
+    ]
+
+
+def _identification_rows(found: Identification) -> list[tuple[str, str]]:
+    rows = [
+        ("deepest walk", f"{found.deepest} return addresses"),
+        ("mean walk", f"{found.mean_steps:.2f} return addresses per allocation"),
+        (
+            "undecidable",
+            f"{len(found.undecidable)} contexts, {found.undecidable_accesses:.2%} of accesses, "
+            f"{found.undecidable_allocations:.2%} of allocations",
+        ),
+    ]
+    if found.simplified:
+        rows.append(
+            (
+                "simplified away",
+                f"{len(found.simplified)} contexts, {found.simplified_accesses:.2%} of accesses, "
+                f"{found.simplified_allocations:.2%} of allocations",
+            )
+        )
+    rows += [(f"walks end: {cause}", f"{count} call sites") for cause, count in found.ends.items()]
+    return rows
+
+
+def explain(plan: Plan) -> str:
+    """The plan in words: the summary, then each group with its reason and hottest contexts."""
+    rows = plan_summary(plan)
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}" for name, value in rows]
+    if plan.review is None:
+        return "\n".join([*lines, "", "No matching NAME.plan.json: groups cannot be explained."])
+    for index, group in enumerate(plan.review.groups):
+        lines += ["", f"group {index}: {group.reason}"]
+        lines.append(f"  {group.coverage:.1%} of accesses, affinity {group.weight}")
+        for member in group.contexts[:_SHOWN_MEMBERS]:
+            sizes = ", ".join(f"{size} ({count})" for size, count in member.sizes[:4])
+            lines.append(
+                f"  context {member.context}: {member.accesses} accesses, "
+                f"{member.allocations} allocations of {sizes or 'no'} bytes"
+            )
+            lines += [f"    {frame}" for frame in member.stack[:_SHOWN_FRAMES]]
+        if len(group.contexts) > _SHOWN_MEMBERS:
+            lines.append(f"  and {len(group.contexts) - _SHOWN_MEMBERS} more contexts")
+    return "\n".join(lines)

@@ -1,0 +1,229 @@
+"""Builds the decision trie: the shortest stack prefixes that tell which group a context is in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from halo.elf import FrameRule, RuleKind
+from halo.elf.rules import NO_RULE
+from halo.plan.callsites import UNMATCHABLE, CallSites
+from halo.plan.model import FORWARD, UNDECIDED
+from halo.profile.model import Profile
+
+ROOT = 0
+
+
+@dataclass
+class Draft:
+    """A state while the trie is being built; `members` are the contexts that were decided here."""
+
+    parent: int
+    site: int
+    depth: int
+    verdict: int = UNDECIDED
+    rule: FrameRule = NO_RULE
+    path_lost_rbp: bool = False
+    path_uses_rbp: bool = False
+    members: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the builder may do beyond deciding exactly."""
+
+    simplify: float
+    max_depth: int
+
+
+@dataclass(frozen=True)
+class Trie:
+    """States, parents first; and, by context, the verdict it gets, the depth, the reason why."""
+
+    states: list[Draft]
+    verdicts: list[int]
+    depths: list[int]
+    simplified: set[int]
+
+
+class TrieBuilder:
+    """Splits the contexts by return address, innermost first, until each part has one label."""
+
+    def __init__(
+        self, profile: Profile, labels: Sequence[int], sites: CallSites, limits: Limits
+    ) -> None:
+        self.nodes = profile.nodes
+        self.contexts = profile.contexts
+        self.labels = labels
+        self.sites = sites
+        self.limits = limits
+        self.cursor = [context.node for context in profile.contexts]
+        accesses = sum(context.accesses for context in profile.contexts) or 1
+        allocations = sum(context.allocations for context in profile.contexts) or 1
+        self.weights = [
+            context.accesses / accesses + context.allocations / allocations
+            for context in profile.contexts
+        ]
+        self.states = [Draft(ROOT, UNMATCHABLE, 0)]
+        self.verdicts = [FORWARD] * len(profile.contexts)
+        self.depths = [0] * len(profile.contexts)
+        self.simplified: set[int] = set()
+
+    def build(self, members: list[int]) -> Trie:
+        """The trie of these contexts; all others count as never seen."""
+        pending = [(ROOT, members)] if members else []
+        while pending:
+            pending.extend(self._visit(*pending.pop()))
+        return Trie(self.states, self.verdicts, self.depths, self.simplified)
+
+    def _visit(self, state: int, members: list[int]) -> list[tuple[int, list[int]]]:
+        """Decides a state, or returns its children with their contexts."""
+        draft = self.states[state]
+        # Never at the root: callers that were not recorded are forwarded.
+        may_decide = state != ROOT
+        shares = self._label_shares(members)
+        if may_decide and len(shares) <= 1:
+            self._decide(draft, members, next(iter(shares), FORWARD))
+            return []
+        majority = min(shares, key=lambda label: (-shares[label], label != FORWARD, label))
+        if may_decide and self._is_negligible(members, majority):
+            self.simplified.update(at for at in members if self.labels[at] != majority)
+            self._decide(draft, members, majority)
+            return []
+        if may_decide and not self._can_step(draft):
+            self._decide(draft, members, majority)
+            return []
+        ended, children = self._split(state, members)
+        if may_decide and self._better_decided(ended, majority, shares):
+            self._decide(draft, members, majority)
+            return []
+        self._close(ended, FORWARD, draft.depth)
+        return [(self._child(state, site), part) for site, part in children.items()]
+
+    def _label_shares(self, members: list[int]) -> dict[int, float]:
+        shares: defaultdict[int, float] = defaultdict(float)
+        for at in members:
+            shares[self.labels[at]] += self.weights[at]
+        return shares
+
+    def _is_negligible(self, members: list[int], majority: int) -> bool:
+        """True if option `simplify` lets the majority stand for everybody below this state."""
+        if not self.limits.simplify:
+            return False
+        minority = [at for at in members if self.labels[at] != majority]
+        for count in ("accesses", "allocations"):
+            part = sum(getattr(self.contexts[at], count) for at in minority)
+            whole = sum(getattr(self.contexts[at], count) for at in members)
+            if part > self.limits.simplify * whole:
+                return False
+        return True
+
+    def _can_step(self, draft: Draft) -> bool:
+        """Resolves the state's rule; False where the walk has to end.
+
+        A walk that passed a function which changed `rbp` untraceably must not use `rbp` again,
+        also not through a repeated call site further in.
+        """
+        if draft.depth >= self.limits.max_depth:
+            return False
+        rule = self.sites.rule(draft.site)
+        draft.path_uses_rbp |= rule.kind is RuleKind.FRAME_POINTER
+        draft.path_lost_rbp |= rule.rbp_lost
+        if rule.kind is RuleKind.NONE or (draft.path_uses_rbp and draft.path_lost_rbp):
+            return False
+        draft.rule = rule
+        return True
+
+    def _better_decided(self, ended: list[int], majority: int, shares: dict[int, float]) -> bool:
+        """True if giving all the majority's label costs less than forwarding what ends here."""
+        lost = sum(self.weights[at] for at in ended if self.labels[at] != FORWARD)
+        wrong = sum(share for label, share in shares.items() if label != majority)
+        return wrong < lost
+
+    def _split(self, state: int, members: list[int]) -> tuple[list[int], dict[int, list[int]]]:
+        """Moves each context one call site out: (those that end here, the others by site)."""
+        ended: list[int] = []
+        children: defaultdict[int, list[int]] = defaultdict(list)
+        site_of = self.sites.site_of_frame
+        waiting = members
+        while waiting:
+            moved: defaultdict[int, list[int]] = defaultdict(list)
+            for at in waiting:
+                node = self.cursor[at]
+                self.cursor[at], frame = self.nodes[node]
+                site = site_of[frame] if node else UNMATCHABLE
+                moved[site].append(at)
+            ended += moved.pop(UNMATCHABLE, [])
+            waiting = []
+            for site, part in moved.items():
+                if self._on_path(state, site):
+                    waiting += part  # not reduced: the walk passes over it
+                else:
+                    children[site] += part
+        return ended, children
+
+    def _on_path(self, state: int, site: int) -> bool:
+        while state != ROOT:
+            if self.states[state].site == site:
+                return True
+            state = self.states[state].parent
+        return False
+
+    def _child(self, parent: int, site: int) -> int:
+        above = self.states[parent]
+        child = Draft(parent, site, above.depth + 1)
+        child.path_lost_rbp, child.path_uses_rbp = above.path_lost_rbp, above.path_uses_rbp
+        self.states.append(child)
+        return len(self.states) - 1
+
+    def _decide(self, draft: Draft, members: list[int], verdict: int) -> None:
+        draft.verdict = verdict
+        draft.members = members
+        self._close(members, verdict, draft.depth)
+
+    def _close(self, members: list[int], verdict: int, depth: int) -> None:
+        for at in members:
+            self.verdicts[at] = verdict
+            self.depths[at] = depth
+
+
+def prune(states: list[Draft]) -> list[Draft]:
+    """Drops what leads to no group: "not found" already means forward. Renumbers parents."""
+    useful = [draft.verdict < FORWARD for draft in states]
+    for index in range(len(states) - 1, 0, -1):
+        if useful[index]:
+            useful[states[index].parent] = True
+    useful[ROOT] = True
+    numbers: dict[int, int] = {}
+    kept: list[Draft] = []
+    for index, draft in enumerate(states):
+        if useful[index]:
+            numbers[index] = len(kept)
+            draft.parent = numbers[draft.parent]
+            kept.append(draft)
+    if len(kept) == 1 and kept[ROOT].verdict == UNDECIDED:
+        kept[ROOT].verdict = FORWARD
+    return kept
+
+
+def rbp_to_restore(states: list[Draft]) -> list[int]:
+    """By state: how far below the next slot `rbp` is to be restored from, or 0 for not at all.
+
+    It is needed where any other state on a path through this one steps by `rbp`; one further in
+    counts, too, as its call site may repeat further out.
+    """
+    uses = [
+        draft.verdict == UNDECIDED and draft.rule.kind is RuleKind.FRAME_POINTER for draft in states
+    ]
+    outside = uses.copy()
+    for index in range(len(states) - 1, 0, -1):
+        if outside[index]:
+            outside[states[index].parent] = True
+    inside = uses.copy()
+    for index in range(1, len(states)):
+        inside[index] |= inside[states[index].parent]
+    return [
+        (draft.rule.rbp_saved_below or 0) if draft.verdict == UNDECIDED and (a or b) else 0
+        for draft, a, b in zip(states, inside, outside, strict=True)
+    ]

@@ -1,0 +1,50 @@
+"""From recorded parts to a profile, and from a profile to a plan: the steps the commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from halo.errors import BadInput
+from halo.plan import Plan, PlanOptions, build_plan, write_plan
+from halo.profile import Profile, merge_parts, read_profile, write_profile
+from halo.strategies import make_grouping
+
+
+def merge_recording(
+    parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
+) -> Profile:
+    """Merges the parts of one recording and writes the profile."""
+    profile = merge_parts(parts, program, arguments)
+    check_place(path)
+    write_profile(profile, path)
+    return profile
+
+
+def make_plan(profile: Profile, strategy: str, options: Mapping[str, str]) -> Plan:
+    """Groups the profile's contexts by a strategy and builds the plan that recognises them.
+
+    `options` holds the options of both; those that the plan does not know are the strategy's.
+    """
+    for_plan = {field.name for field in fields(PlanOptions)}
+    mine = {key: value for key, value in options.items() if key not in for_plan}
+    rest = {key: value for key, value in options.items() if key in for_plan}
+    return build_plan(profile, make_grouping(profile, strategy, mine), rest)
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """Writes both forms of the plan."""
+    check_place(path)
+    write_plan(plan, path)
+
+
+def check_place(path: Path) -> None:
+    """BadInput unless a file can be written there."""
+    if path.is_dir():
+        raise BadInput(f"{path} is a directory; give the name of the file to write.")
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"The directory {path.absolute().parent} does not exist; make it first.")
+
+
+__all__ = ["check_place", "make_plan", "merge_recording", "read_profile", "save_plan"]

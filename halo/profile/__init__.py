@@ -1,0 +1,35 @@
+"""Profiles: what a recording leaves behind (docs/profile-format.md), read, merged and written."""
+
+from halo.profile.affinity import AffinityGraph, affinity_graph
+from halo.profile.merging import merge_parts
+from halo.profile.model import (
+    FORMAT,
+    VERSION,
+    Context,
+    Frame,
+    Module,
+    Parameters,
+    Profile,
+    Recorder,
+    Totals,
+)
+from halo.profile.reading import read_profile
+from halo.profile.writing import profile_json, write_profile
+
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "AffinityGraph",
+    "Context",
+    "Frame",
+    "Module",
+    "Parameters",
+    "Profile",
+    "Recorder",
+    "Totals",
+    "affinity_graph",
+    "merge_parts",
+    "profile_json",
+    "read_profile",
+    "write_profile",
+]

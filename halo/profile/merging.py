@@ -1,0 +1,85 @@
+"""Merges the parts of several processes into one profile, whatever the order they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+from pathlib import Path
+
+from halo.errors import BadProfile
+from halo.profile.model import (
+    Parameters,
+    Profile,
+    Recorder,
+    Totals,
+)
+from halo.profile.reading import read_profile
+from halo.profile.stacks import StackMerger
+from halo.profile.usage import EdgeMerger, UsageMerger
+
+
+def merge_parts(
+    parts: Sequence[str | Path], program: str | Path, args: Iterable[str] = ()
+) -> Profile:
+    """One profile of all parts: stacks and contexts unified, counts added up, peaks maximised.
+
+    The result does not depend on the order of `parts`: modules, frames, nodes and contexts are
+    numbered canonically (contexts by accesses, the hottest is 0). Missing build-ids are read from
+    the modules' files. Raises `BadProfile` for an unreadable part, for no part at all, and for
+    parts recorded with different parameters.
+    """
+    if not parts:
+        raise BadProfile(f"The recording of {program} left no profile behind.")
+    return merge_profiles([read_profile(part) for part in parts], str(program), tuple(args))
+
+
+def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]) -> Profile:
+    """As `merge_parts`, for profiles already in memory (at least one)."""
+    parameters = _common_parameters(parts)
+    stacks, usage, weights = StackMerger(), UsageMerger(), EdgeMerger()
+    for part in parts:
+        node_of = stacks.add(part)
+        weights.add(part, usage.add(part, node_of))
+    modules, frames, nodes, node_ids = stacks.numbered()
+    contexts, context_ids = usage.numbered(node_ids)
+    return Profile(
+        producer="+".join(sorted({part.producer for part in parts})),
+        parameters=parameters,
+        modules=modules,
+        frames=frames,
+        nodes=nodes,
+        contexts=contexts,
+        edges=weights.numbered(context_ids),
+        totals=_add_totals([part.totals for part in parts]),
+        recorder=_add_recorders([part.recorder for part in parts]),
+        program=program,
+        args=args,
+    )
+
+
+def _common_parameters(parts: Sequence[Profile]) -> Parameters:
+    found = {part.parameters for part in parts}
+    if len(found) > 1:
+        raise BadProfile("The parts were recorded with different parameters; record them alike.")
+    return found.pop()
+
+
+def _add_totals(items: Sequence[Totals]) -> Totals:
+    """Adds the counts up; the peak is that of the largest process."""
+    return Totals(
+        allocations=sum(item.allocations for item in items),
+        frees=sum(item.frees for item in items),
+        accesses=sum(item.accesses for item in items),
+        machine_accesses=sum(item.machine_accesses for item in items),
+        peak_live_bytes=max(item.peak_live_bytes for item in items),
+        untracked=sum(item.untracked for item in items),
+    )
+
+
+def _add_recorders(items: Sequence[Recorder]) -> Recorder:
+    """Adds time and instructions up; `fsum`, so that rounding ignores the order of the parts."""
+    return Recorder(
+        seconds=fsum(item.seconds for item in items),
+        peak_memory_bytes=max(item.peak_memory_bytes for item in items),
+        instructions=sum(item.instructions for item in items),
+    )

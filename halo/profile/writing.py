@@ -1,0 +1,68 @@
+"""Writes a profile: gzip-compressed JSON, in one step, the same bytes for the same profile."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from halo.errors import BadInput
+from halo.profile.model import FORMAT, VERSION, Context, Profile
+
+_CONTEXT_KEYS = tuple(field.name for field in fields(Context))
+
+
+def profile_json(profile: Profile) -> dict[str, Any]:
+    """The JSON document of a profile, keys as in docs/profile-format.md."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "producer": profile.producer,
+        "program": {"path": profile.program, "args": profile.args},
+        "parameters": asdict(profile.parameters),
+        "totals": asdict(profile.totals),
+        "recorder": asdict(profile.recorder),
+        "modules": [module._asdict() for module in profile.modules],
+        "frames": profile.frames,
+        "nodes": profile.nodes,
+        "contexts": [
+            {key: getattr(context, key) for key in _CONTEXT_KEYS} for context in profile.contexts
+        ],
+        "edges": profile.edges,
+    }
+
+
+def write_profile(profile: Profile, path: str | Path) -> None:
+    """Writes the profile to `path`; a reader sees the old file or the whole new one.
+
+    Raises `BadInput` if the file cannot be written.
+    """
+    text = json.dumps(profile_json(profile), separators=(",", ":"))
+    write_atomically(path, gzip.compress(text.encode(), compresslevel=6, mtime=0))
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Writes through a temporary file next to `path`, synced and then renamed over it."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException as error:
+        os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise

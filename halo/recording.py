@@ -1,0 +1,106 @@
+"""Runs a program under the QEMU recorder and gathers the parts that its processes leave."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import MissingPart, UsageError
+from halo.foreground import Ending, run_in_foreground
+from halo.qemu import find_qemu
+from halo.settings import Settings
+from halo.target import Target
+
+# Both QEMU's -plugin and its -E split their value at commas.
+UNSAFE = ", :"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The recorder's parameters, in bytes."""
+
+    distance: int = 128
+    max_object: int = 4096
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A finished recording: how the program ended, and the parts, one for each process."""
+
+    ending: Ending
+    parts: tuple[Path, ...]
+    seconds: float
+
+
+@contextmanager
+def workspace() -> Iterator[Path]:
+    """A private folder whose path QEMU's options can express; gone afterwards."""
+    folder = tempfile.gettempdir()
+    if any(character in folder for character in UNSAFE):
+        folder = "/tmp"
+    with tempfile.TemporaryDirectory(prefix="halo-record-", dir=folder) as name:
+        yield Path(name)
+
+
+def check_recorder(settings: Settings) -> None:
+    """MissingPart unless the recorder's two libraries are built."""
+    for part in (settings.recorder, settings.guest):
+        if not part.is_file():
+            raise MissingPart(f"The recorder is not built ({part} is missing); run: make build")
+
+
+def record_command(
+    settings: Settings, target: Target, arguments: Sequence[str], limits: Limits, folder: Path
+) -> list[str]:
+    """The emulator's command line; everything it has to name lies under `folder`."""
+    emulator = find_qemu(settings).path
+    for part in (settings.recorder, settings.guest):
+        link = folder / part.name
+        if not link.is_symlink():
+            link.symlink_to(part)
+    users = settings.environment.get("LD_PRELOAD", "")
+    if "," in users:
+        raise UsageError(
+            "LD_PRELOAD holds a comma, which QEMU cannot pass on; link that library to another"
+            " path first."
+        )
+    preload = ":".join(filter(None, [str(folder / settings.guest.name), users]))
+    plugin = (
+        f"{folder / settings.recorder.name},out={folder / 'part'},distance={limits.distance}"
+        f",max_object={limits.max_object},progress={folder / 'progress'}"
+    )
+    return [
+        emulator,
+        *("-cpu", "max"),
+        *("-0", target.name),
+        *("-E", f"LD_PRELOAD={preload}"),
+        *("-plugin", plugin),
+        str(target.path),
+        *arguments,
+    ]
+
+
+def record(
+    settings: Settings,
+    target: Target,
+    arguments: Sequence[str],
+    limits: Limits,
+    folder: Path,
+    tick: Callable[[], None],
+) -> Recording:
+    """Runs the program under the recorder, on our own streams, with our signals handed on."""
+    find_qemu(settings)
+    check_recorder(settings)
+    command = record_command(settings, target, arguments, limits, folder)
+    # QEMU itself runs natively: what the user preloads is for the program inside it.
+    environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
+    start = time.perf_counter()
+    ending = run_in_foreground(command[0], command, environment, tick)
+    seconds = time.perf_counter() - start
+    parts = sorted(folder.glob("part.*.json"), key=os.path.getmtime)
+    return Recording(ending, tuple(parts), seconds)

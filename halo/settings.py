@@ -1,0 +1,52 @@
+"""The one place that reads the environment: where the build is and what the user has set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What halo takes from the environment; everything else comes from the command line."""
+
+    repository: Path
+    build: Path
+    qemu: str
+    debug: bool
+    environment: Mapping[str, str]
+
+    @property
+    def runtime(self) -> Path:
+        return self.build / "lib" / "libhalo.so"
+
+    @property
+    def recorder(self) -> Path:
+        return self.build / "lib" / "libhalo-recorder.so"
+
+    @property
+    def command(self) -> str:
+        """How to call halo from here, for the commands that it suggests."""
+        launcher = self.repository / "bin" / "halo"
+        if not launcher.is_file():
+            return "halo"
+        return "bin/halo" if Path.cwd() == self.repository else str(launcher)
+
+    @property
+    def guest(self) -> Path:
+        return self.build / "lib" / "libhalo-guest.so"
+
+
+def read_settings() -> Settings:
+    """HALO_BUILD, HALO_QEMU and HALO_DEBUG, with their defaults (docs/cli.md lists them)."""
+    repository = Path(__file__).resolve().parents[1]
+    environment = dict(os.environ)
+    return Settings(
+        repository=repository,
+        build=Path(environment.get("HALO_BUILD") or repository / "build").absolute(),
+        qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
+        debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
+        environment=environment,
+    )

@@ -1,0 +1,28 @@
+"""All strategies, in the order in which they are listed and tried. One line each."""
+
+from halo.strategies import (
+    dense,
+    from_file,
+    halo,
+    halo_hot,
+    hot_cold,
+    none,
+    one_pool,
+    per_site,
+    random_groups,
+    size_affinity,
+)
+from halo.strategies.base import AnyStrategy
+
+STRATEGIES: list[AnyStrategy] = [
+    none.STRATEGY,
+    one_pool.STRATEGY,
+    dense.STRATEGY,
+    halo.STRATEGY,
+    halo_hot.STRATEGY,
+    hot_cold.STRATEGY,
+    size_affinity.STRATEGY,
+    per_site.STRATEGY,
+    random_groups.STRATEGY,
+    from_file.STRATEGY,
+]

@@ -1,0 +1,126 @@
+"""The bundled programs of `halo bench`: our workloads and Debian's programs, from two data files.
+
+`bench/workloads.toml` lists our own; `bench/programs.toml` lists programs that Debian ships, each
+with a generator of its two inputs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from halo.errors import BadInput, CannotRun, MissingPart, UsageError
+from halo.settings import Settings
+from halo.target import find_target
+from halo.trials.job import Job
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """A program with a training and a reference input; `{inputs}` stands for its input folder."""
+
+    name: str
+    summary: str
+    program: str
+    train: tuple[str, ...]
+    ref: tuple[str, ...]
+    train_stdin: str = ""
+    ref_stdin: str = ""
+    package: str = ""
+    generator: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def list_bundled(settings: Settings) -> list[Bundled]:
+    """Both data files, workloads first."""
+    folder = settings.repository / "bench"
+    return [
+        *_read(folder / "workloads.toml", "workload"),
+        *_read(folder / "programs.toml", "program"),
+    ]
+
+
+def find_bundled(settings: Settings, name: str) -> Bundled:
+    known = list_bundled(settings)
+    for bundled in known:
+        if bundled.name == name:
+            return bundled
+    raise UsageError(
+        f"There is no bundled program '{name}'; choose one of:"
+        f" {', '.join(bundled.name for bundled in known)}."
+    )
+
+
+def _read(path: Path, key: str) -> list[Bundled]:
+    try:
+        data = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        return []
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.") from error
+    return [_bundled(entry, path) for entry in data.get(key, [])]
+
+
+def _bundled(entry: Mapping[str, Any], path: Path) -> Bundled:
+    try:
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
+        }
+        return Bundled(**values)
+    except TypeError as error:
+        raise BadInput(f"{path} has an entry with a missing or unknown key: {error}.") from error
+
+
+def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
+    """Its training and its reference job; makes the inputs where they are not there yet."""
+    inputs = settings.build / "inputs" / bundled.name
+    if bundled.generator:
+        _generate(settings.repository / "bench" / bundled.generator, inputs)
+    try:
+        target = find_target(_program(settings, bundled), settings.environment)
+    except CannotRun as error:
+        raise MissingPart(_how_to_get(bundled)) from error
+
+    def job(arguments: Sequence[str], stdin: str) -> Job:
+        filled = tuple(argument.replace("{inputs}", str(inputs)) for argument in arguments)
+        path = Path(stdin.replace("{inputs}", str(inputs))) if stdin else None
+        return Job(target, filled, path)
+
+    return job(bundled.train, bundled.train_stdin), job(bundled.ref, bundled.ref_stdin)
+
+
+def _program(settings: Settings, bundled: Bundled) -> str:
+    """Our own workloads lie in the build; Debian's programs are found in PATH."""
+    if bundled.package:
+        return bundled.program
+    return str(settings.build / "bench" / bundled.program)
+
+
+def _how_to_get(bundled: Bundled) -> str:
+    if bundled.package:
+        return f"{bundled.program} is not installed; run: apt-get install {bundled.package}"
+    return f"The workload {bundled.name} is not built; run: make build"
+
+
+def _generate(script: Path, inputs: Path) -> None:
+    """Runs the generator once; the folder appears whole or not at all."""
+    stamp = inputs / f".made-by-{int(script.stat().st_mtime)}"
+    if stamp.exists():
+        return
+    inputs.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, os.fspath(script), os.fspath(inputs)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise BadInput(f"{script} could not make its inputs: {lines[-1]}.")
+    stamp.touch()

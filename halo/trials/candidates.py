@@ -1,0 +1,104 @@
+"""The candidate plans of `halo run`: a list of strategies with options, and the plans they make.
+
+`none` is a candidate too and means: no libhalo at all, only the best allocator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halo.allocators import Allocator, preload, under_plan
+from halo.errors import UsageError
+from halo.plan import FORWARD
+from halo.planning import make_plan, save_plan
+from halo.profile import Profile
+from halo.trials.job import Contender
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make one plan: a strategy, and options for it and for the plan."""
+
+    label: str
+    strategy: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+# To add a candidate, add a line. `random` and `per-site` are controls, not candidates.
+RECIPES = (
+    Recipe("halo", "halo"),
+    Recipe("halo-small-pages", "halo", {"huge_pages": "false"}),
+    Recipe("halo-hot", "halo-hot"),
+    Recipe("hot-cold", "hot-cold"),
+    Recipe("size-affinity", "size-affinity"),
+    Recipe("one-pool", "one-pool"),
+    Recipe("dense", "dense"),
+    Recipe("dense-small-pages", "dense", {"huge_pages": "false"}),
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A recipe made real for one next allocator; `plan` is None for `none`."""
+
+    recipe: Recipe
+    allocator: Allocator
+    plan: Path | None
+
+    @property
+    def label(self) -> str:
+        return f"{self.recipe.label} over {self.allocator.name}"
+
+    def contender(self, environment: Mapping[str, str], runtime: Path, label: str) -> Contender:
+        """This candidate as a way to run a job."""
+        if self.plan is None:
+            return Contender(label, preload(environment, [self.allocator.library]))
+        chosen = under_plan(environment, runtime, self.plan, self.allocator)
+        return Contender(label, chosen, reports=True)
+
+
+def choose_recipes(names: Sequence[str]) -> list[Recipe]:
+    """The recipes of those strategies or labels; all where no name is given."""
+    known = {recipe.strategy for recipe in RECIPES} | {recipe.label for recipe in RECIPES}
+    unknown = [name for name in names if name not in known | {NONE}]
+    if unknown:
+        raise UsageError(
+            f"There is no candidate '{unknown[0]}'; choose among: {', '.join(sorted(known))}, none."
+        )
+    return [r for r in RECIPES if not names or r.strategy in names or r.label in names]
+
+
+def make_plans(
+    profile: Profile, recipes: Sequence[Recipe], folder: Path
+) -> list[tuple[Recipe, Path]]:
+    """Writes the plan of each recipe; leaves out those that group nothing or repeat another."""
+    made: list[tuple[Recipe, Path]] = []
+    seen: set[bytes] = set()
+    for recipe in recipes:
+        plan = make_plan(profile, recipe.strategy, recipe.options)
+        if all(state.verdict >= FORWARD for state in plan.states):
+            continue
+        path = folder / f"{recipe.label}.plan"
+        save_plan(plan, path)
+        content = path.read_bytes()
+        if content in seen:
+            path.unlink()
+            path.with_name(path.name + ".json").unlink(missing_ok=True)
+            continue
+        seen.add(content)
+        made.append((recipe, path))
+    return made
+
+
+def make_candidates(
+    plans: Sequence[tuple[Recipe, Path]], allocators: Sequence[Allocator]
+) -> list[Candidate]:
+    """Every plan over every allocator, `none` first."""
+    plain = [Candidate(Recipe(NONE, NONE), allocator, None) for allocator in allocators]
+    return plain + [
+        Candidate(recipe, allocator, path) for allocator in allocators for recipe, path in plans
+    ]

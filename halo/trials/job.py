@@ -1,0 +1,75 @@
+"""What is measured: a job (a program on one input), the contenders that run it, and the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from halo.target import Target
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program on one input; `compared` are the files it writes, besides its standard output."""
+
+    target: Target
+    arguments: tuple[str, ...]
+    stdin: Path | None = None
+    compared: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to run a job: a label, and the environment that makes it so."""
+
+    label: str
+    environment: Mapping[str, str]
+    reports: bool = False  # the runtime writes its statistics
+
+
+@dataclass(frozen=True)
+class Output:
+    """All that a run must have in common with the first one."""
+
+    exit_status: int
+    signal: int
+    stdout_bytes: int
+    stdout_sha256: str
+    files_sha256: tuple[tuple[str, str], ...]
+
+    def difference(self, other: Output) -> str:
+        """The first difference, for people; empty where there is none."""
+        if self.signal != other.signal:
+            return f"{_ending(other)} instead of {_ending(self)}"
+        if self.exit_status != other.exit_status:
+            return f"exit status {other.exit_status} instead of {self.exit_status}"
+        if self.stdout_sha256 != other.stdout_sha256:
+            sizes = f"{other.stdout_bytes} and {self.stdout_bytes} bytes"
+            return f"another standard output ({sizes})"
+        for (path, mine), (_, others) in zip(self.files_sha256, other.files_sha256, strict=True):
+            if mine != others:
+                return f"another content of {path}"
+        return ""
+
+
+def _ending(output: Output) -> str:
+    if output.signal:
+        return f"death by signal {output.signal}"
+    return f"exit status {output.exit_status}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measured run, in seconds and bytes; `wall` is without the runtime's own report."""
+
+    wall: float
+    user: float
+    system: float
+    peak_memory: int
+    runtime: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def huge_bytes(self) -> int:
+        return int(self.runtime.get("huge_bytes", 0))

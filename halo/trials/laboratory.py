@@ -1,0 +1,112 @@
+"""Runs a job once under a contender, and compares its output with that of the job's first run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from halo.errors import BadInput, TrialFailed
+from halo.trials.job import Contender, Job, Output, Sample
+from halo.trials.launcher import Launcher, Streams
+
+STREAMS = ("stdout", "stderr")
+NEVER = (0, 0)  # a compared file's times before a run, so that it shows whether it was written
+
+
+class Laboratory:
+    """Holds the launcher, a scratch folder, and the output of each job's first run."""
+
+    def __init__(self, launcher: Launcher, scratch: Path, evidence: Path) -> None:
+        self._launcher = launcher
+        self._scratch = scratch
+        self._evidence = evidence
+        self._first: dict[Job, Output] = {}
+
+    def measure(self, job: Job, contender: Contender) -> Sample:
+        """One fresh process. TrialFailed where its output is not that of the first one."""
+        streams = Streams(
+            job.stdin or Path(os.devnull), self._scratch / "stdout", self._scratch / "stderr"
+        )
+        environment = dict(contender.environment)
+        if contender.reports:
+            environment["HALO_STATS"] = os.fspath(self._scratch / "stats.%p")
+        for path in job.compared:
+            if path.exists():
+                os.utime(path, ns=NEVER)
+        argv = [job.target.name, *job.arguments]
+        run = self._launcher.run(job.target.path, argv, environment, streams)
+        output = Output(
+            exit_status=0 if run.ending.signal else run.ending.exit_status,
+            signal=run.ending.signal,
+            stdout_bytes=streams.stdout.stat().st_size,
+            stdout_sha256=digest(streams.stdout),
+            files_sha256=tuple((str(path), _written(path)) for path in job.compared),
+        )
+        self._check(job, contender, output)
+        runtime = self._runtime_report(run.pid) if contender.reports else {}
+        spent = float(runtime.get("report_seconds", 0.0))
+        return Sample(run.wall - spent, run.user, run.system, run.peak_memory, runtime)
+
+    def output(self, job: Job) -> Output | None:
+        """The output that every run of this job must have."""
+        return self._first.get(job)
+
+    def _check(self, job: Job, contender: Contender, output: Output) -> None:
+        name = job.target.name
+        first = self._first.get(job)
+        if first is None and output.signal:
+            self._keep("failed")
+            raise TrialFailed(
+                f"{name} died by signal {output.signal} on its first run under"
+                f" {contender.label}, before halo did anything; mend that first."
+            )
+        if first is None:
+            self._first[job] = output
+            for stream in STREAMS:
+                shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
+            return
+        difference = first.difference(output)
+        if difference:
+            self._keep("different")
+            for stream in STREAMS:
+                shutil.copyfile(self._first_stream(job, stream), self._evidence / f"first.{stream}")
+            raise TrialFailed(
+                f"The output of {name} under {contender.label} is not that of its first run under"
+                f" glibc: {difference}; both are kept in {self._evidence}."
+            )
+
+    def _first_stream(self, job: Job, stream: str) -> Path:
+        return self._scratch / f"first-{list(self._first).index(job)}.{stream}"
+
+    def _keep(self, name: str) -> None:
+        self._evidence.mkdir(parents=True, exist_ok=True)
+        for stream in STREAMS:
+            shutil.copyfile(self._scratch / stream, self._evidence / f"{name}.{stream}")
+
+    def _runtime_report(self, pid: int) -> dict[str, Any]:
+        """What the runtime says of this process; its children's reports are dropped."""
+        found: dict[str, Any] = {}
+        for path in self._scratch.glob("stats.*"):
+            if path.name == f"stats.{pid}":
+                try:
+                    found = json.loads(path.read_text())
+                except (OSError, ValueError):
+                    found = {"active": False, "reason": "the runtime's report is damaged"}
+            path.unlink(missing_ok=True)
+        return found
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _written(path: Path) -> str:
+    if not path.is_file() or path.stat().st_mtime_ns == NEVER[1]:
+        raise BadInput(f"The program did not write {path}, which --compare names; check the path.")
+    return digest(path)

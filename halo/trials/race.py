@@ -1,0 +1,83 @@
+"""Finds the fastest candidate by successive halving, and keeps it only if its gain is real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from halo.trials.job import Sample
+from halo.trials.rounds import Samples, walls
+from halo.trials.statistics import Ratio, ratio
+
+# A gain counts from one per cent on: less is noise on most machines and not worth a plan.
+LEAST_GAIN = 1.01
+
+# Measures these labels for that many recorded rounds; the flag asks for a dropped warm-up round.
+Measure = Callable[[Sequence[str], int, bool], Samples]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """One heat of the race: how many rounds, and how many candidates go on to the next."""
+
+    rounds: int
+    survivors: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The label kept, the fastest label, and the fastest one's gain over the best control."""
+
+    kept: str
+    fastest: str
+    gain: Ratio | None
+
+
+def heats(candidates: int, final_rounds: int) -> list[Heat]:
+    """Few rounds for all, more for the better half, most for the last three."""
+    return [
+        Heat(min(3, final_rounds), max(3, (candidates + 1) // 2)),
+        Heat(min(4, final_rounds), 3),
+        Heat(final_rounds, 1),
+    ]
+
+
+def race(
+    measure: Measure, labels: Sequence[str], controls: Sequence[str], final_rounds: int
+) -> tuple[Samples, Verdict]:
+    """Runs the heats. The fastest of the controls (`none`) stays in to the end."""
+    samples: Samples = {label: [] for label in labels}
+    running = list(labels)
+    for number, heat in enumerate(heats(len(labels), final_rounds)):
+        found = measure(running, heat.rounds, number == 0)
+        for label, new in found.items():
+            samples[label].extend(new)
+        if number < 2:
+            running = _survivors(samples, running, controls, heat.survivors)
+    return samples, judge({label: samples[label] for label in running}, controls, final_rounds)
+
+
+def _survivors(
+    samples: Samples, running: Sequence[str], controls: Sequence[str], count: int
+) -> list[str]:
+    best_control = min((c for c in controls if c in running), key=lambda c: _time(samples[c]))
+    challengers = sorted(
+        (label for label in running if label not in controls), key=lambda c: _time(samples[c])
+    )
+    return [best_control, *challengers[:count]]
+
+
+def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Verdict:
+    """Keeps the fastest finalist where its gain over the control is real, else the control."""
+    last = {label: samples[-final_rounds:] for label, samples in finalists.items()}
+    control = min((label for label in last if label in controls), key=lambda c: _time(last[c]))
+    fastest = min(last, key=lambda label: _time(last[label]))
+    if fastest == control:
+        return Verdict(control, fastest, None)
+    gain = ratio(walls(last[control]), walls(last[fastest]))
+    return Verdict(fastest if gain.low > LEAST_GAIN else control, fastest, gain)
+
+
+def _time(samples: Sequence[Sample]) -> float:
+    return median(walls(samples))

@@ -1,0 +1,66 @@
+"""Medians, quartiles and bootstrapped ratios: pure functions over samples."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Where the middle half of the values lies."""
+
+    median: float
+    first_quartile: float
+    third_quartile: float
+    count: int
+
+    @property
+    def spread(self) -> float:
+        """The interquartile range as a share of the median."""
+        return (self.third_quartile - self.first_quartile) / self.median if self.median else 0.0
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of medians, and the interval that holds it with 95 % confidence."""
+
+    value: float
+    low: float
+    high: float
+
+
+def summarize(values: Sequence[float]) -> Summary:
+    """Median and quartiles (linear interpolation, ends included)."""
+    if not values:
+        raise ValueError("no values to summarize")
+    if len(values) == 1:
+        return Summary(values[0], values[0], values[0], 1)
+    first, middle, third = statistics.quantiles(values, n=4, method="inclusive")
+    return Summary(middle, first, third, len(values))
+
+
+def ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:
+    """The ratio of medians with a bootstrapped 95 % interval.
+
+    Values at the same index come from the same round. Rounds are resampled whole, so that a slow
+    spell of the machine, which hits both sides, does not widen the interval.
+    """
+    count = min(len(numerator), len(denominator))
+    pairs = list(zip(numerator[-count:], denominator[-count:], strict=True))
+    generator = random.Random(count)
+    found = []
+    for _ in range(RESAMPLES):
+        drawn = generator.choices(pairs, k=count)
+        below = statistics.median(pair[1] for pair in drawn)
+        found.append(statistics.median(pair[0] for pair in drawn) / below)
+    found.sort()
+    return Ratio(
+        value=statistics.median(numerator) / statistics.median(denominator),
+        low=found[int(0.025 * RESAMPLES)],
+        high=found[int(0.975 * RESAMPLES) - 1],
+    )

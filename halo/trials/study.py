@@ -1,0 +1,194 @@
+"""The whole of `halo run`: time the allocators, record, race the candidate plans, measure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+
+from halo.allocators import Allocator, four_allocators, preload
+from halo.errors import RecordingFailed, TrialFailed
+from halo.planning import merge_recording
+from halo.profile import Profile
+from halo.recording import Limits, check_recorder, record_command, workspace
+from halo.settings import Settings
+from halo.target import check_privileges
+from halo.trials.candidates import Candidate, Recipe, make_candidates, make_plans
+from halo.trials.job import Contender, Job
+from halo.trials.laboratory import Laboratory, digest
+from halo.trials.launcher import Launcher, Run, Streams
+from halo.trials.race import race
+from halo.trials.reporter import Reporter
+from halo.trials.results import HALO, Findings, RecordCost
+from halo.trials.rounds import Samples, interleave, walls
+
+NEAR = 1.03  # a second next allocator joins the race where it is this close to the best
+FINAL_ROUNDS = 11
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user can set about a measurement."""
+
+    trials: int
+    results: Path
+    environment: Mapping[str, str]
+    cpu: int | None = None
+    recipes: Sequence[Recipe] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
+class Study:
+    """The stages of a measurement over one laboratory; `findings` fill up as they go."""
+
+    def __init__(
+        self, settings: Settings, options: Options, findings: Findings, reporter: Reporter
+    ) -> None:
+        self._settings = settings
+        self._options = options
+        self._findings = findings
+        self._reporter = reporter
+        self._allocators = four_allocators()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Study:
+        self._scratch = self._stack.enter_context(workspace())
+        launcher = self._stack.enter_context(Launcher(self._options.cpu))
+        self._laboratory = Laboratory(launcher, self._scratch, self._options.results)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def run(self, train: Job, reference: Job) -> None:
+        """All stages. A difference in output ends them, with the findings so far."""
+        check_privileges(train.target)
+        check_recorder(self._settings)
+        try:
+            self._time_allocators(train)
+            profile = self._record(train)
+            self._race_candidates(train, profile)
+            self._measure_reference(reference)
+        except TrialFailed as error:
+            self._findings.outputs_equal = False
+            self._findings.failure = str(error)
+            raise
+
+    def baseline(self, reference: Job) -> None:
+        """The four allocators alone."""
+        try:
+            self._measure(reference, self._plain(), "reference")
+        except TrialFailed as error:
+            self._findings.outputs_equal = False
+            self._findings.failure = str(error)
+            raise
+
+    def _plain(self) -> list[Contender]:
+        return [
+            Contender(allocator.name, preload(self._options.environment, [allocator.library]))
+            for allocator in self._allocators
+        ]
+
+    def _measure(self, job: Job, contenders: Sequence[Contender], what: str) -> None:
+        self._reporter.stage(f"measuring on the {what} input")
+        self._findings.reference = interleave(
+            self._laboratory, job, contenders, self._options.trials, self._reporter.notice
+        )
+
+    def _time_allocators(self, train: Job) -> None:
+        self._reporter.stage("timing the allocators on the training input")
+        plain = self._plain()
+        first = self._laboratory.measure(train, plain[0])
+        self._findings.training = interleave(
+            self._laboratory, train, plain, quick_trials(first.wall), self._reporter.notice
+        )
+
+    def _record(self, train: Job) -> Profile:
+        self._reporter.stage("recording the training run")
+        with Launcher() as launcher:
+            run, folder = self._run_recorder(launcher, train)
+        first = self._laboratory.output(train)
+        assert first is not None
+        if run.ending.signal or run.ending.exit_status != first.exit_status:
+            raise RecordingFailed(
+                f"{train.target.name} ended with status {run.ending.exit_status} under the recorder"
+                f" instead of {first.exit_status}; try `halo record` on it to see why."
+            )
+        self._findings.record = RecordCost(
+            seconds=run.wall,
+            native_seconds=median(walls(self._findings.training["glibc"])),
+            output_equal=digest(folder / "stdout") == first.stdout_sha256,
+        )
+        path = self._options.results / "train.profile"
+        parts = sorted(folder.glob("part.*.json"))
+        return merge_recording(parts, train.target.path, train.arguments, path)
+
+    def _run_recorder(self, launcher: Launcher, train: Job) -> tuple[Run, Path]:
+        folder = self._scratch / "record"
+        folder.mkdir()
+        command = record_command(
+            self._settings, train.target, train.arguments, self._options.limits, folder
+        )
+        streams = Streams(train.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
+        environment = {k: v for k, v in self._options.environment.items() if k != "LD_PRELOAD"}
+        return launcher.run(Path(command[0]), command, environment, streams), folder
+
+    def _race_candidates(self, train: Job, profile: Profile) -> None:
+        self._reporter.stage("making candidate plans")
+        plans = make_plans(profile, self._options.recipes, self._options.results)
+        candidates = make_candidates(plans, self._next_allocators())
+        self._findings.candidates = candidates
+        self._reporter.stage(f"racing {len(candidates)} candidates on the training input")
+        contenders = {c.label: self._contender(c, c.label) for c in candidates}
+
+        def measure(labels: Sequence[str], rounds: int, warm_up: bool) -> Samples:
+            chosen = [contenders[label] for label in labels]
+            notice = self._reporter.notice
+            return interleave(self._laboratory, train, chosen, rounds, notice, int(warm_up))
+
+        controls = [c.label for c in candidates if c.plan is None]
+        rounds = min(FINAL_ROUNDS, max(3, self._options.trials))
+        self._findings.race, self._findings.verdict = race(
+            measure, list(contenders), controls, rounds
+        )
+
+    def _next_allocators(self) -> list[Allocator]:
+        """The best allocator on the training input, and the second where it is as good."""
+        times = {name: median(walls(found)) for name, found in self._findings.training.items()}
+        ranked = sorted(self._allocators, key=lambda allocator: times[allocator.name])
+        best = times[ranked[0].name]
+        return [a for a in ranked[:2] if times[a.name] <= NEAR * best]
+
+    def _contender(self, candidate: Candidate, label: str) -> Contender:
+        return candidate.contender(self._options.environment, self._settings.runtime, label)
+
+    def _measure_reference(self, reference: Job) -> None:
+        kept = self._findings.kept
+        assert kept is not None
+        self._measure(reference, [*self._plain(), self._contender(kept, HALO)], "reference")
+
+
+def quick_trials(seconds: float) -> int:
+    """How many rounds tell the allocators apart: many of a short run, few of a long one."""
+    if seconds > 30:
+        return 2
+    return max(5, min(15, round(2 / max(seconds, 0.01))))
+
+
+def command_line(job: Job) -> list[str]:
+    """The job's command, for the results."""
+    return [job.target.name, *job.arguments]
+
+
+def shown(job: Job) -> str:
+    """The job's command as one would type it."""
+    return shlex.join(command_line(job))

@@ -1,0 +1,23 @@
+#!/bin/bash
+# Builds the native parts into build/ and leaves the command ready as bin/halo.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[ -f build/build.ninja ] || cmake -S . -B build -G Ninja >build/configure.log 2>&1 || {
+  tail -20 build/configure.log >&2
+  echo "build: cmake failed; all of its messages are in build/configure.log" >&2
+  exit 1
+}
+cmake --build build
+
+mkdir -p bin
+cat >bin/halo.new <<'LAUNCHER'
+#!/bin/sh
+# Made by `make build`: runs the command from this checkout.
+here=$(dirname "$(readlink -f "$0")")/..
+[ -x "$here/.venv/bin/python3" ] || { echo "halo: .venv is missing; run: make build" >&2; exit 114; }
+# -I: neither the folder it is called in nor PYTHON* variables, which are for the program, matter.
+exec "$here/.venv/bin/python3" -I -m halo "$@"
+LAUNCHER
+chmod +x bin/halo.new
+mv bin/halo.new bin/halo

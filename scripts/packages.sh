@@ -1,0 +1,12 @@
+# The Debian packages that each purpose needs; sourced by scripts/setup.sh.
+# shellcheck shell=bash
+build_packages=(
+  g++ cmake ninja-build binutils python3 python3-venv qemu-user
+  libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev
+)
+demo_packages=(xsltproc jq)
+test_packages=(
+  clang-format-19
+  jq xsltproc graphviz sqlite3 povray povray-includes
+)
+bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes)

@@ -1,0 +1,7 @@
+#!/bin/bash
+# All checks: format and types, the native tests, the Python tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/lint.sh
+ctest --test-dir build --output-on-failure --progress --no-tests=ignore
+.venv/bin/python3 -m pytest -q "$@"

@@ -1,0 +1,18 @@
+// Strong ids: integers that cannot be mixed up with one another.
+#pragma once
+
+#include <cstdint>
+
+namespace halo::base {
+
+enum class ThreadId : uint32_t {};   // dense, reused after a thread has ended
+enum class ObjectId : uint32_t {};   // 0 is "no object"
+enum class ContextId : uint32_t {};  // dense, in order of first allocation
+enum class NodeId : uint32_t {};     // a reduced call stack; 0 is the empty one
+
+template <class Id>
+constexpr uint32_t index(Id id) {
+  return static_cast<uint32_t>(id);
+}
+
+}  // namespace halo::base

@@ -1,0 +1,71 @@
+// The compact plan's layout, as docs/plan-format.md defines it.
+#pragma once
+
+#include <cstdint>
+
+namespace halo::plan {
+
+inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t max_states = 1u << 24;
+inline constexpr std::uint32_t max_groups = 4096;
+inline constexpr std::uint32_t max_modules = 4096;
+inline constexpr std::uint32_t max_build_id = 32;
+inline constexpr std::uint32_t max_object_limit = 1u << 16;
+
+inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
+inline constexpr std::uint16_t verdict_forward = 0xFFFE;
+
+enum HeaderFlag : std::uint32_t { header_huge_pages = 1 };
+enum GroupFlag : std::uint32_t { group_huge_pages = 1 };
+enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
+
+// How to get from one return address's slot to the next one's.
+enum class Rule : std::uint8_t { end = 0, constant = 1, frame_pointer = 2 };
+
+// What becomes of freed objects.
+enum class Reuse : std::uint32_t { newest_first = 0, whole_chunks = 1 };
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t crc;
+  std::uint64_t file_size;
+  std::uint32_t modules;
+  std::uint32_t groups;
+  std::uint32_t states;
+  std::uint32_t max_object;
+  std::uint32_t flags;
+  std::uint8_t reserved[20];
+};
+static_assert(sizeof(Header) == 64);
+
+struct Module {
+  std::uint8_t build_id[max_build_id];
+  std::uint32_t build_id_length;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Module) == 40);
+
+struct Group {
+  std::uint32_t flags;
+  Reuse reuse;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(Group) == 16);
+
+struct State {
+  std::uint32_t parent;
+  std::uint32_t module;
+  std::uint64_t offset;
+  std::int32_t step;
+  Rule rule;
+  std::uint8_t flags;
+  std::uint16_t verdict;
+  std::int16_t rbp_below;
+  std::uint16_t alignment;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(State) == 32);
+
+}  // namespace halo::plan

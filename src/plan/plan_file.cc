@@ -1,0 +1,121 @@
+// Validation of compact plans: a damaged file must never take the program down.
+#include "plan/plan_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace halo::plan {
+namespace {
+
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
+    table[i] = c;
+  }
+  return table;
+}
+
+constexpr auto crc_table = make_crc_table();
+
+bool counts_fit(const Header& h, std::size_t size) {
+  if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
+  const std::size_t want = sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
+                           h.states * sizeof(State);
+  return want == size;
+}
+
+const char* check_states(const PlanView& view) {
+  for (std::size_t i = 0; i < view.states.size(); ++i) {
+    const State& s = view.states[i];
+    const bool decided = s.verdict != verdict_undecided && s.verdict != verdict_forward;
+    if (decided && s.verdict >= view.groups.size()) return "the plan names a group it lacks";
+    if (s.rule > Rule::frame_pointer) return "the plan has a walk rule that is not known";
+    if (s.alignment > 64 || (s.alignment & (s.alignment - 1)) != 0)
+      return "the plan asks for an impossible alignment";
+    if (i == 0) {
+      if (decided) return "the plan decides before it has seen a caller";
+      continue;
+    }
+    if (s.parent >= i) return "the plan's states are out of order";
+    if (s.module >= view.modules.size()) return "the plan names a module it lacks";
+    // A constant step leads outwards, up the stack; anything else would not end.
+    if (s.rule == Rule::constant && (s.step < 8 || s.step % 8 != 0))
+      return "the plan has a step that leads nowhere";
+    if (s.rule == Rule::frame_pointer && s.step % 8 != 0)
+      return "the plan has a step that leads nowhere";
+    if ((s.flags & state_restores_rbp) != 0 && (s.rbp_below <= 0 || s.rbp_below % 8 != 0))
+      return "the plan restores a register from nowhere";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint32_t crc32(std::span<const std::byte> bytes) {
+  std::uint32_t c = 0xFFFFFFFFu;
+  for (const std::byte b : bytes)
+    c = crc_table[(c ^ std::to_integer<std::uint32_t>(b)) & 0xFF] ^ (c >> 8);
+  return ~c;
+}
+
+const char* validate(std::span<const std::byte> file, PlanView& view) {
+  if (file.empty()) return "the plan is empty";
+  if (file.size() < sizeof(Header)) return "the plan is cut short";
+  const auto* header = reinterpret_cast<const Header*>(file.data());
+  if (std::memcmp(header->magic, magic, sizeof magic) != 0) return "the file is not a plan";
+  if (header->version > version) return "the plan is of a newer version than this runtime reads";
+  if (header->version != version) return "the plan is of a version that is not known";
+  if (header->file_size > file.size()) return "the plan is cut short";
+  if (header->file_size != file.size() || !counts_fit(*header, file.size()))
+    return "the plan's counts do not match its size";
+  if (header->states == 0) return "the plan has no states";
+  if (header->max_object > max_object_limit) return "the plan's object limit is too large";
+  if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
+
+  const std::byte* at = file.data() + sizeof(Header);
+  PlanView found;
+  found.header = header;
+  found.modules = {reinterpret_cast<const Module*>(at), header->modules};
+  at += found.modules.size_bytes();
+  found.groups = {reinterpret_cast<const Group*>(at), header->groups};
+  at += found.groups.size_bytes();
+  found.states = {reinterpret_cast<const State*>(at), header->states};
+  for (const Module& m : found.modules)
+    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
+      return "the plan has a module without a build-id";
+  for (const Group& g : found.groups)
+    if (g.reuse > Reuse::whole_chunks) return "the plan has a reuse policy that is not known";
+  if (const char* problem = check_states(found)) return problem;
+  view = found;
+  return nullptr;
+}
+
+const char* map_plan(const char* path, PlanView& view) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "the plan cannot be opened";
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return "the plan is not a file";
+  }
+  if (info.st_size == 0) {
+    close(fd);
+    return "the plan is empty";
+  }
+  const auto size = static_cast<std::size_t>(info.st_size);
+  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return "the plan cannot be mapped";
+  const char* problem = validate({static_cast<const std::byte*>(memory), size}, view);
+  if (problem != nullptr) munmap(memory, size);
+  return problem;
+}
+
+}  // namespace halo::plan

@@ -1,0 +1,30 @@
+// Opens and validates a compact plan; allocates nothing, so that it can run before main.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "plan/format.h"
+
+namespace halo::plan {
+
+// A validated plan inside memory that somebody else keeps mapped.
+struct PlanView {
+  const Header* header = nullptr;
+  std::span<const Module> modules;
+  std::span<const Group> groups;
+  std::span<const State> states;
+};
+
+// Checks every field that the runtime relies on. Returns nullptr and fills `view`, or one sentence
+// that says what is wrong.
+const char* validate(std::span<const std::byte> file, PlanView& view);
+
+// Maps the file at `path` read-only and validates it. Same result as `validate`; on success the
+// mapping stays for the life of the process.
+const char* map_plan(const char* path, PlanView& view);
+
+// zlib's CRC-32 (polynomial 0xEDB88320).
+std::uint32_t crc32(std::span<const std::byte> bytes);
+
+}  // namespace halo::plan

@@ -1,0 +1,94 @@
+// Reduced call stacks, shared by all threads: each is built once and known by a number.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "record/memory_map.h"
+#include "record/module_table.h"
+#include "record/shadow_stack.h"
+
+namespace halo::record {
+
+// A call site, named by its return address.
+struct FrameInfo {
+  CodePlace place;
+  int64_t distance = 0;  // up to the next return address's slot; 0: none seen, -1: varied
+};
+
+struct NodeInfo {
+  uint32_t parent;
+  uint32_t frame;
+};
+
+// Of a repeated return address a reduced stack keeps only the innermost occurrence, so
+// reduced(stack + [r]) = reduced(stack) without r, + [r].
+class ContextTable {
+ public:
+  static constexpr uint32_t kOverflow = UINT32_MAX;  // too many stacks: this one has no number
+  static constexpr uint32_t kNoFrame = UINT32_MAX;
+
+  explicit ContextTable(uint32_t max_nodes = 4u << 20);
+
+  // The reduced stack `node` extended by one call. `distance` as in FrameInfo.
+  uint32_t extend(uint32_t node, uint64_t return_address, int64_t distance);
+
+  // The code in this range goes away; its return addresses may come to mean something else.
+  void forget_code(AddressRange range);
+  void mappings_changed() { modules_.mappings_changed(); }
+  // Changes whenever code is forgotten.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  // Held around a fork, and by whoever reads the lists below.
+  std::mutex& mutex() { return mutex_; }
+  const std::vector<FrameInfo>& frames() const { return frames_; }
+  const std::vector<NodeInfo>& nodes() const { return nodes_; }
+  const std::vector<Module>& modules() const { return modules_.modules(); }
+
+ private:
+  uint32_t frame_of(uint64_t return_address);
+  uint32_t make(uint32_t parent, uint32_t frame);
+
+  const uint32_t max_nodes_;
+  std::mutex mutex_;
+  std::atomic<uint64_t> generation_{0};
+  ModuleTable modules_;
+  bool code_outside_files_ = false;
+  std::vector<FrameInfo> frames_;
+  std::vector<NodeInfo> nodes_;
+  std::unordered_map<uint64_t, uint32_t> frame_at_;     // by return address
+  std::unordered_map<uint64_t, uint32_t> frame_named_;  // by module and offset
+  std::unordered_map<uint64_t, uint32_t> node_of_;      // by parent and frame
+};
+
+// A thread's way to the table: remembers recent extensions, so that the lock is taken rarely.
+class ContextResolver {
+ public:
+  explicit ContextResolver(ContextTable& table) : table_(table), cache_(kCacheSize) {}
+
+  // The reduced stack of the frames whose slots are at or above `slot`. 0 where it has no number.
+  base::NodeId resolve(std::vector<ShadowFrame>& frames, uint64_t slot);
+
+ private:
+  static constexpr size_t kCacheSize = 4096;
+
+  struct Entry {
+    uint64_t return_address = 0;
+    int64_t distance = 0;
+    uint32_t node = 0;
+    uint32_t result = 0;
+  };
+
+  uint32_t extend(uint32_t node, uint64_t return_address, int64_t distance);
+
+  ContextTable& table_;
+  std::vector<Entry> cache_;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace halo::record

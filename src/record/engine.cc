@@ -1,0 +1,178 @@
+// Consumption, forks and the end of a recording.
+#include "record/engine.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/part_writer.h"
+
+namespace halo::record {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The consumer must never run a signal handler: QEMU's expects a thread of the guest.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Engine::Engine(const Options& options)
+    : options_(options), progress_(options.progress), analysis_(options.parameters) {
+  shared_.max_object_size = options.parameters.max_object_size;
+  shared_.merge_repeats = options.merge_repeats;
+  shared_.on_ring_full = [this] { ensure_consumer(); };
+  ensure_consumer();
+}
+
+Producer& Engine::begin_thread() {
+  const std::lock_guard lock(registry_);
+  if (!free_.empty()) {
+    Producer& producer = *free_.back();
+    free_.pop_back();
+    producer.reuse();
+    return producer;
+  }
+  const base::ThreadId id{uint32_t(producers_.size())};
+  producers_.push_back(std::make_unique<Producer>(id, shared_, contexts_));
+  return *producers_.back();
+}
+
+void Engine::end_thread(Producer& producer) {
+  producer.end();
+  producer.ended.store(true, std::memory_order_release);
+}
+
+void Engine::ensure_consumer() {
+  if (consumer_runs_.exchange(true)) return;
+  const AllSignalsBlocked blocked;
+  std::thread([this] { consume_forever(); }).detach();
+}
+
+void Engine::consume_forever() {
+  for (;;) {
+    uint64_t records;
+    {
+      const std::lock_guard lock(consuming_);
+      records = consume_round();
+      update_progress();
+    }
+    if (records > Producer::kRingCapacity / 8) continue;
+    const timespec pause{0, 100000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+uint64_t Engine::consume_round() {
+  // The limit first, then the list of rings, then their ends: see epoch_merge.h.
+  const uint64_t limit = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+  std::vector<trace::MergeSource*> sources;
+  {
+    const std::lock_guard lock(registry_);
+    for (auto& producer : producers_) sources.push_back(&producer->source());
+  }
+  uint64_t records = 0;
+  for (trace::MergeSource* source : sources) {
+    source->end = source->ring->published();
+    records += source->end - source->cursor;
+  }
+  const auto analyse = [this](base::ThreadId thread, std::span<const trace::Record> part) {
+    analysis_.consume(thread, part);
+  };
+  if (sources.size() == 1) {
+    trace::drain_single(*sources[0], analyse);
+  } else {
+    trace::merge_round(std::span(sources), trace::owner_key(limit), analyse);
+    recycle_ended();
+  }
+  return records;
+}
+
+void Engine::recycle_ended() {
+  const std::lock_guard lock(registry_);
+  for (auto& producer : producers_) {
+    if (!producer->ended.load(std::memory_order_acquire)) continue;
+    const trace::MergeSource& source = producer->source();
+    if (source.ring->published() != source.cursor) continue;
+    producer->ended.store(false, std::memory_order_relaxed);
+    free_.push_back(producer.get());
+  }
+}
+
+void Engine::update_progress() {
+  const auto now = Clock::now();
+  if (now - last_progress_ < std::chrono::milliseconds(200)) return;
+  last_progress_ = now;
+  progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
+                   elapsed_ns());
+}
+
+uint64_t Engine::elapsed_ns() const {
+  return uint64_t(std::chrono::nanoseconds(Clock::now() - start_).count());
+}
+
+void Engine::write_part() {
+  const AllSignalsBlocked blocked;
+  const std::lock_guard lock(consuming_);
+  // What is published by now carries an epoch below the second round's limit.
+  consume_round();
+  consume_round();
+  progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
+                   elapsed_ns());
+  const std::lock_guard contexts_lock(contexts_.mutex());
+  const PartInput input{.result = analysis_.finish(),
+                        .contexts = contexts_,
+                        .seconds = double(elapsed_ns()) * 1e-9,
+                        .instructions = instructions_ - instructions_at_start_};
+  // A child that only calls exec has nothing to tell.
+  if (forked_ && !has_activity(input.result)) return;
+  write_part_file(options_.out + "." + std::to_string(getpid()) + ".json", input);
+}
+
+void Engine::before_fork() {
+  consuming_.lock();
+  registry_.lock();
+  contexts_.mutex().lock();
+}
+
+void Engine::after_fork_in_parent() {
+  contexts_.mutex().unlock();
+  registry_.unlock();
+  consuming_.unlock();
+}
+
+void Engine::after_fork_in_child(Producer* mine) {
+  consumer_runs_ = false;  // started when it is needed: most children soon call exec
+  forked_ = true;
+  progress_.abandon();
+  contexts_.mutex().unlock();
+  registry_.unlock();
+  // What was published before the fork is the parent's business, but tells which objects live.
+  consume_round();
+  consume_round();
+  for (auto& producer : producers_) {
+    if (producer.get() == mine || producer->ended) continue;
+    const trace::Record end = trace::Record::make(trace::Kind::kThreadEnd, 0, 0);
+    analysis_.consume(producer->id(), {&end, 1});
+    producer->ended = true;
+  }
+  analysis_.restart_counts();
+  start_ = Clock::now();
+  instructions_at_start_ = instructions_;
+  consuming_.unlock();
+}
+
+}  // namespace halo::record

@@ -1,0 +1,99 @@
+// QEMU 7.2 ends a process whose guest has died of a signal with kill(getpid(), signal), and uses
+// libc's kill for nothing else (the guest's own kill is a raw system call). So the executable's
+// pointer to kill is redirected.
+#include "record/fatal_signal.h"
+
+#include <elf.h>
+#include <link.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace halo::record {
+
+namespace {
+
+void (*action_before)() = nullptr;
+
+int kill_after_action(pid_t process, int signal) {
+  if (process == getpid() && signal != 0) action_before();
+  return kill(process, signal);
+}
+
+bool redirect(uint64_t* pointer) {
+  const uint64_t page = reinterpret_cast<uint64_t>(pointer) & ~uint64_t{4095};
+  if (mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE) != 0) return false;
+  *pointer = reinterpret_cast<uint64_t>(&kill_after_action);
+  mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ);
+  return true;
+}
+
+struct DynamicSection {
+  const Elf64_Sym* symbols = nullptr;
+  const char* strings = nullptr;
+  const Elf64_Rela* tables[2] = {};
+  uint64_t sizes[2] = {};
+
+  explicit DynamicSection(const Elf64_Dyn* entry) {
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const auto* at = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      switch (entry->d_tag) {
+        case DT_SYMTAB:
+          symbols = reinterpret_cast<const Elf64_Sym*>(at);
+          break;
+        case DT_STRTAB:
+          strings = at;
+          break;
+        case DT_RELA:
+          tables[0] = reinterpret_cast<const Elf64_Rela*>(at);
+          break;
+        case DT_JMPREL:
+          tables[1] = reinterpret_cast<const Elf64_Rela*>(at);
+          break;
+        case DT_RELASZ:
+          sizes[0] = entry->d_un.d_val;
+          break;
+        case DT_PLTRELSZ:
+          sizes[1] = entry->d_un.d_val;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+};
+
+// The first object is the executable.
+int visit_executable(dl_phdr_info* info, size_t, void* done) {
+  for (int at = 0; at < info->dlpi_phnum; ++at) {
+    if (info->dlpi_phdr[at].p_type != PT_DYNAMIC) continue;
+    const DynamicSection dynamic(
+        reinterpret_cast<const Elf64_Dyn*>(info->dlpi_addr + info->dlpi_phdr[at].p_vaddr));
+    for (int table = 0; table < 2; ++table) {
+      for (uint64_t entry = 0; entry < dynamic.sizes[table] / sizeof(Elf64_Rela); ++entry) {
+        const Elf64_Rela& relocation = dynamic.tables[table][entry];
+        const uint32_t type = uint32_t(ELF64_R_TYPE(relocation.r_info));
+        if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+        const Elf64_Sym& symbol = dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+        if (strcmp(dynamic.strings + symbol.st_name, "kill") != 0) continue;
+        *static_cast<bool*>(done) =
+            redirect(reinterpret_cast<uint64_t*>(info->dlpi_addr + relocation.r_offset));
+      }
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool call_before_fatal_signal(void (*action)()) {
+  action_before = action;
+  bool done = false;
+  dl_iterate_phdr(visit_executable, &done);
+  return done;
+}
+
+}  // namespace halo::record

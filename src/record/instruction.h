@@ -1,0 +1,26 @@
+// What the recorder must know of an x86-64 instruction, decided once when QEMU translates it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace halo::record {
+
+enum class Flow : uint8_t {
+  kNone,
+  kCall,       // its store is a return address
+  kReturn,     // its load is a return address
+  kMoveStack,  // loads the stack pointer from elsewhere: longjmp, a coroutine switch
+};
+
+struct InstructionFacts {
+  Flow flow = Flow::kNone;
+  uint8_t alignment_class =
+      0;                    // what a memory operand must be aligned to: 1: 16, 2: 32, 3: 64 bytes
+  bool only_stack = false;  // push, pop, or an operand relative to the stack pointer
+};
+
+InstructionFacts inspect(std::span<const uint8_t> bytes);
+
+}  // namespace halo::record

@@ -1,0 +1,221 @@
+// Renumbers what is in use and prints it as JSON.
+#include "record/part_writer.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace halo::record {
+
+namespace {
+
+constexpr uint32_t kUnused = UINT32_MAX;
+
+// Old numbers to new ones, in order of first use.
+class Renumbering {
+ public:
+  explicit Renumbering(size_t count) : new_of_(count, kUnused) {}
+  uint32_t use(uint32_t old) {
+    if (new_of_[old] == kUnused) {
+      new_of_[old] = uint32_t(used_.size());
+      used_.push_back(old);
+    }
+    return new_of_[old];
+  }
+  bool is_used(uint32_t old) const { return new_of_[old] != kUnused; }
+  uint32_t operator[](uint32_t old) const { return new_of_[old]; }
+  const std::vector<uint32_t>& used() const { return used_; }
+
+ private:
+  std::vector<uint32_t> new_of_;
+  std::vector<uint32_t> used_;
+};
+
+class PartFile {
+ public:
+  PartFile(FILE* file, const PartInput& input)
+      : file_(file),
+        input_(input),
+        usage_(input.result.of<sinks::UsageResult>()),
+        graph_(input.result.of<sinks::AffinityGraph>()),
+        contexts_(input.result.context_nodes.size()),
+        nodes_(input.contexts.nodes().size()),
+        frames_(input.contexts.frames().size()),
+        modules_(input.contexts.modules().size()) {
+    choose();
+  }
+
+  void print() {
+    const sinks::Parameters& parameters = input_.result.parameters;
+    fprintf(file_, "{\"format\":\"halo-profile\",\"version\":1,\"producer\":\"qemu\",\"pid\":%d,\n",
+            int(getpid()));
+    fprintf(file_, "\"parameters\":{\"affinity_distance\":%u,\"max_object_size\":%u},\n",
+            parameters.affinity_distance, parameters.max_object_size);
+    print_modules();
+    print_frames();
+    print_nodes();
+    print_contexts();
+    print_edges();
+    print_totals();
+    fprintf(file_, "}\n");
+  }
+
+ private:
+  bool active(size_t context) const {
+    const bool accessed = context < graph_.accesses.size() && graph_.accesses[context] != 0;
+    if (context >= usage_.contexts.size()) return accessed;
+    const sinks::ContextUsage& usage = usage_.contexts[context];
+    return accessed || usage.allocations != 0 || usage.frees != 0;
+  }
+
+  void choose() {
+    nodes_.use(0);
+    for (uint32_t context = 0; context < input_.result.context_nodes.size(); ++context) {
+      if (!active(context)) continue;
+      contexts_.use(context);
+      use_node(base::index(input_.result.context_nodes[context]));
+    }
+    for (uint32_t frame : frames_.used()) {
+      const int32_t module = input_.contexts.frames()[frame].place.module;
+      if (module >= 0) modules_.use(uint32_t(module));
+    }
+  }
+
+  // Parents first, so that a node refers only to earlier ones.
+  void use_node(uint32_t node) {
+    std::vector<uint32_t> chain;
+    for (; !nodes_.is_used(node); node = input_.contexts.nodes()[node].parent)
+      chain.push_back(node);
+    for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+      nodes_.use(*at);
+      frames_.use(input_.contexts.nodes()[*at].frame);
+    }
+  }
+
+  void print_string(const std::string& text) {
+    fputc('"', file_);
+    for (unsigned char c : text) {
+      if (c == '"' || c == '\\') {
+        fprintf(file_, "\\%c", c);
+      } else if (c < 0x20) {
+        fprintf(file_, "\\u%04x", c);
+      } else {
+        fputc(c, file_);
+      }
+    }
+    fputc('"', file_);
+  }
+
+  // `print_one(item)` for each, as a JSON list under the key.
+  template <class Items, class PrintOne>
+  void print_list(const char* key, const Items& items, PrintOne&& print_one) {
+    fprintf(file_, "\"%s\":[", key);
+    const char* separator = "\n";
+    for (const auto& item : items) {
+      fputs(separator, file_);
+      separator = ",\n";
+      print_one(item);
+    }
+    fprintf(file_, "],\n");
+  }
+
+  void print_modules() {
+    print_list("modules", modules_.used(), [&](uint32_t module) {
+      fprintf(file_, "{\"path\":");
+      print_string(input_.contexts.modules()[module].path);
+      fprintf(file_, ",\"build_id\":\"%s\"}", input_.contexts.modules()[module].build_id.c_str());
+    });
+  }
+
+  void print_frames() {
+    print_list("frames", frames_.used(), [&](uint32_t frame) {
+      const FrameInfo& info = input_.contexts.frames()[frame];
+      const int module = info.place.module < 0 ? -1 : int(modules_[uint32_t(info.place.module)]);
+      fprintf(file_, "[%d,%lu,%ld]", module, info.place.offset, info.distance);
+    });
+  }
+
+  void print_nodes() {
+    print_list("nodes", nodes_.used(), [&](uint32_t node) {
+      const NodeInfo& info = input_.contexts.nodes()[node];
+      const int frame = node == 0 ? -1 : int(frames_[info.frame]);
+      fprintf(file_, "[%u,%d]", nodes_[info.parent], frame);
+    });
+  }
+
+  void print_contexts() {
+    print_list("contexts", contexts_.used(), [&](uint32_t context) {
+      const sinks::ContextUsage none;
+      const sinks::ContextUsage& usage =
+          context < usage_.contexts.size() ? usage_.contexts[context] : none;
+      const uint64_t accesses = context < graph_.accesses.size() ? graph_.accesses[context] : 0;
+      fprintf(file_,
+              "{\"node\":%u,\"allocations\":%lu,\"frees\":%lu,\"bytes\":%lu,\"min_size\":%u,"
+              "\"max_size\":%u,\"sizes\":[",
+              nodes_[base::index(input_.result.context_nodes[context])], usage.allocations,
+              usage.frees, usage.bytes, usage.min_size, usage.max_size);
+      const char* separator = "";
+      for (const sinks::SizeCount& size : usage.sizes) {
+        fprintf(file_, "%s[%u,%lu]", separator, size.size, size.count);
+        separator = ",";
+      }
+      fprintf(file_, "],\"peak_live_bytes\":%lu,\"accesses\":%lu,\"alignment\":%u}",
+              usage.peak_live_bytes, accesses, usage.alignment);
+    });
+  }
+
+  void print_edges() {
+    print_list("edges", graph_.edges, [&](const sinks::Edge& edge) {
+      const auto [a, b] =
+          std::minmax({contexts_[base::index(edge.a)], contexts_[base::index(edge.b)]});
+      fprintf(file_, "[%u,%u,%lu]", a, b, edge.weight);
+    });
+  }
+
+  void print_totals() {
+    fprintf(file_,
+            "\"totals\":{\"allocations\":%lu,\"frees\":%lu,\"accesses\":%lu,"
+            "\"machine_accesses\":%lu,\"peak_live_bytes\":%lu,\"untracked\":%lu},\n",
+            usage_.allocations, usage_.frees, graph_.total_accesses, usage_.machine_accesses,
+            usage_.peak_live_bytes, input_.result.untracked);
+    rusage own{};
+    getrusage(RUSAGE_SELF, &own);
+    fprintf(file_,
+            "\"recorder\":{\"seconds\":%.6f,\"peak_memory_bytes\":%ld,\"instructions\":%lu}\n",
+            input_.seconds, own.ru_maxrss * 1024, input_.instructions);
+  }
+
+  FILE* file_;
+  const PartInput& input_;
+  const sinks::UsageResult& usage_;
+  const sinks::AffinityGraph& graph_;
+  Renumbering contexts_, nodes_, frames_, modules_;
+};
+
+}  // namespace
+
+bool has_activity(const sinks::AnalysisResult& result) {
+  const auto& usage = result.of<sinks::UsageResult>();
+  return usage.allocations + usage.frees + usage.machine_accesses + result.untracked != 0;
+}
+
+bool write_part_file(const std::string& path, const PartInput& input) {
+  const std::string temporary = path + ".tmp";
+  FILE* file = fopen(temporary.c_str(), "we");
+  bool good = file != nullptr;
+  if (good) {
+    PartFile(file, input).print();
+    good = !ferror(file);
+    good = fclose(file) == 0 && good;
+  }
+  if (good) good = rename(temporary.c_str(), path.c_str()) == 0;
+  if (!good) fprintf(stderr, "halo-recorder: cannot write %s: %s\n", path.c_str(), strerror(errno));
+  return good;
+}
+
+}  // namespace halo::record

@@ -1,0 +1,50 @@
+// Parsing of the plugin's arguments.
+#include "record/plugin_options.h"
+
+#include <charconv>
+#include <cstdio>
+#include <string_view>
+
+namespace halo::record {
+
+namespace {
+
+bool parse_bytes(std::string_view text, uint32_t most, uint32_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value <= most;
+}
+
+bool parse_one(std::string_view name, std::string_view value, Options& options) {
+  if (name == "out")
+    options.out = value;
+  else if (name == "progress")
+    options.progress = value;
+  else if (name == "distance")
+    return parse_bytes(value, 1u << 20, options.parameters.affinity_distance);
+  else if (name == "max_object")
+    return parse_bytes(value, sinks::Object::kMaxSize, options.parameters.max_object_size);
+  else if (name == "merge")
+    options.merge_repeats = value == "on";
+  else
+    return false;
+  return true;
+}
+
+}  // namespace
+
+bool parse_options(std::span<char*> arguments, Options& options) {
+  for (const std::string_view argument : arguments) {
+    const size_t equals = argument.find('=');
+    const bool good = equals != std::string_view::npos &&
+                      parse_one(argument.substr(0, equals), argument.substr(equals + 1), options);
+    if (!good) {
+      fprintf(stderr, "halo-recorder: not understood: %.*s\n", int(argument.size()),
+              argument.data());
+      return false;
+    }
+  }
+  if (options.out.empty()) fprintf(stderr, "halo-recorder: out=PREFIX is missing\n");
+  return !options.out.empty();
+}
+
+}  // namespace halo::record

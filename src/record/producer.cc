@@ -1,0 +1,69 @@
+// The rarer paths of a producer.
+#include "record/producer.h"
+
+#include <sched.h>
+#include <time.h>
+
+namespace halo::record {
+
+void ProducerShared::mark_heap(uint64_t address, uint64_t size) {
+  const uint64_t last = (address + size) >> kRegionShift;
+  for (uint64_t at = address >> kRegionShift; at <= last && at < kRegions; ++at) {
+    if (heap_regions[at] == 0) heap_regions[at] = 1;
+  }
+}
+
+Producer::Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts)
+    : id_(id),
+      shared_(shared),
+      max_repeats_(shared.merge_repeats ? trace::Record::kMaxRepeats : 0),
+      stack_(find_mapping),
+      resolver_(contexts) {
+  source_.thread = id;
+  source_.ring = &ring_;
+}
+
+void Producer::reuse() {
+  epoch_ = 0;
+  last_granule_ = 0;
+  repeats_ = 0;
+  stack_ = ShadowStack(find_mapping);
+  ended.store(false, std::memory_order_release);
+}
+
+void Producer::own_epoch() {
+  epoch_ = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+  ring_.put(trace::Record::make(trace::Kind::kEpoch, 0, trace::owner_key(epoch_)));
+  last_granule_ = 0;
+}
+
+void Producer::alloc(uint64_t address, uint64_t size, uint64_t slot) {
+  const base::NodeId node = resolver_.resolve(stack_.frames(), slot);
+  if (size <= shared_.max_object_size) shared_.mark_heap(address, size);
+  reserve(3);
+  own_epoch();
+  put_with_repeats(trace::Record::make(trace::Kind::kAlloc, address, size));
+  ring_.put(trace::Record::make(trace::Kind::kContext, 0, base::index(node)));
+  ring_.publish();
+}
+
+void Producer::report(trace::Kind kind, uint64_t address) {
+  reserve(2);
+  own_epoch();
+  put_with_repeats(trace::Record::make(kind, address, 0));
+  ring_.publish();
+}
+
+void Producer::wait_for_room(size_t count) {
+  shared_.on_ring_full();
+  for (int round = 0; !ring_.has_room(count); ++round) {
+    if (round < 64) {
+      sched_yield();
+      continue;
+    }
+    const timespec pause{0, 20000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace halo::record

@@ -1,0 +1,36 @@
+// The rare part of the shadow stack: changing from one stack to another.
+#include "record/shadow_stack.h"
+
+#include <algorithm>
+
+namespace halo::record {
+
+ShadowStack::ShadowStack(FindMapping find_mapping) : find_mapping_(std::move(find_mapping)) {
+  stacks_.emplace_back();  // an empty mapping: the first slot makes a stack
+  current_ = &stacks_.front();
+}
+
+bool ShadowStack::belongs(const Stack& stack, uint64_t slot) {
+  if (!stack.mapping.contains(slot) || slot > stack.highest) return false;
+  const uint64_t innermost = stack.frames.empty() ? stack.highest : stack.frames.back().slot;
+  return slot + kReach >= innermost;
+}
+
+void ShadowStack::switch_to(uint64_t slot) {
+  moved_ = false;
+  // Of the stacks that lie above the slot, the nearest.
+  auto best = stacks_.end();
+  for (auto at = stacks_.begin(); at != stacks_.end(); ++at) {
+    if (!at->mapping.contains(slot) || slot > at->highest) continue;
+    if (best == stacks_.end() || at->highest < best->highest) best = at;
+  }
+  if (best != stacks_.end() && belongs(*best, slot)) {
+    stacks_.splice(stacks_.begin(), stacks_, best);
+  } else {
+    if (stacks_.size() >= kMaxStacks) stacks_.pop_back();
+    stacks_.push_front({.mapping = find_mapping_(slot), .highest = slot, .frames = {}});
+  }
+  current_ = &stacks_.front();
+}
+
+}  // namespace halo::record

@@ -1,0 +1,135 @@
+// The reserved range: reservation ladder, commit by 2 MiB, lock-free hand-out.
+#include "runtime/arena.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::size_t slab_size = std::size_t{2} << 20;  // a huge page: the unit of commitment
+constexpr std::size_t smallest_reserve = std::size_t{64} << 20;
+constexpr std::size_t page = 4096;
+
+// Address space that a limited process can spare: an eighth of its limit.
+std::size_t affordable(std::size_t wanted) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  const std::size_t share = (limit.rlim_cur / 8) & ~(slab_size - 1);
+  return share < wanted ? share : wanted;
+}
+
+void* reserve_range(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+bool open_range(void* from, std::size_t bytes) {
+  return mprotect(from, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+// Where a chunk's first block goes. Chunks of different groups are walked together; were they all
+// to start at the same offset, they would compete for the same cache sets. Odd multipliers spread
+// the lines of a page and, more coarsely, eight pages.
+std::size_t stagger(std::uint32_t index) {
+  return ((std::size_t{index} * 37) % 64) * 64 + ((std::size_t{index} * 5) % 8) * page;
+}
+
+}  // namespace
+
+constinit Arena arena;
+
+bool Arena::reserve(std::size_t wanted) {
+  for (std::size_t want = affordable(wanted); want >= smallest_reserve; want /= 4) {
+    const std::size_t count = want >> chunk_shift;
+    const std::size_t header_bytes = (count * sizeof(Chunk) + page - 1) & ~(page - 1);
+    const std::size_t starts_bytes = count * starts_words * sizeof(std::uint64_t);
+    const std::size_t total = slab_size + want + starts_bytes + header_bytes;
+    void* range = reserve_range(total);
+    if (range == nullptr) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(range);
+    base_ = (begin + slab_size - 1) & ~(slab_size - 1);
+    starts_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + want);
+    chunks_ = reinterpret_cast<Chunk*>(base_ + want + starts_bytes);
+    regions_[0].first = 0;
+    regions_[0].limit = static_cast<std::uint32_t>(count / 2);
+    regions_[1].first = regions_[0].limit;
+    regions_[1].limit = static_cast<std::uint32_t>(count / 2);
+    bytes_ = want;
+    return true;
+  }
+  return false;
+}
+
+bool Arena::commit(std::uint32_t index, Pages pages) {
+  const std::uint32_t slab = index & ~1u;
+  void* memory = reinterpret_cast<void*>(base_ + (std::size_t{slab} << chunk_shift));
+  auto* header = reinterpret_cast<char*>(chunks_ + slab);
+  header -= reinterpret_cast<std::uintptr_t>(header) % page;
+  const std::size_t starts_bytes = 2 * starts_words * sizeof(std::uint64_t);
+  if (!open_range(memory, slab_size) || !open_range(starts_ + slab * starts_words, starts_bytes) ||
+      !open_range(header, page))
+    return false;
+  if (pages == Pages::huge)
+    madvise(memory, slab_size, MADV_HUGEPAGE);  // a wish: without it everything works the same
+  return true;
+}
+
+Chunk* Arena::pop_free(Region& region) {
+  std::uint64_t head = region.free.load(std::memory_order_acquire);
+  while ((head & 0xFFFFFFFFu) != 0) {
+    Chunk& chunk = chunks_[(head & 0xFFFFFFFFu) - 1];
+    const std::uint64_t rest = chunk.next_free.load(std::memory_order_relaxed);
+    const std::uint64_t tag = (head >> 32) + 1;
+    if (region.free.compare_exchange_weak(head, (tag << 32) | rest, std::memory_order_acq_rel)) {
+      chunk.used_before = true;
+      return &chunk;
+    }
+  }
+  return nullptr;
+}
+
+Chunk* Arena::take_fresh(Region& region, Pages pages) {
+  std::uint32_t taken = region.fresh.load(std::memory_order_relaxed);
+  do {
+    if (taken >= region.limit) return nullptr;
+  } while (!region.fresh.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+  // A chunk whose pages cannot be had is lost; the next attempt tries another.
+  const std::uint32_t index = region.first + taken;
+  if (!commit(index, pages)) return nullptr;
+  Chunk& chunk = chunks_[index];
+  chunk.index = index;
+  chunk.begin = memory_of(chunk) + stagger(index);
+  return &chunk;
+}
+
+Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
+  Region& region = regions_[static_cast<std::uint32_t>(pages)];
+  Chunk* chunk = pop_free(region);
+  if (chunk == nullptr) chunk = take_fresh(region, pages);
+  if (chunk == nullptr) return nullptr;
+  chunk->live = 0;
+  chunk->frontier = chunk->begin;
+  chunk->next_owned = nullptr;
+  chunk->uniform.store(0, std::memory_order_relaxed);
+  chunk->thread = thread;
+  chunk->owner.store(owner, std::memory_order_release);
+  return chunk;
+}
+
+void Arena::release(Chunk* chunk) {
+  Region& region = regions_[chunk->index >= regions_[1].first ? 1 : 0];
+  std::uint64_t head = region.free.load(std::memory_order_relaxed);
+  std::uint64_t desired;
+  do {
+    chunk->next_free.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    desired = (((head >> 32) + 1) << 32) | (chunk->index + 1);
+  } while (!region.free.compare_exchange_weak(head, desired, std::memory_order_acq_rel));
+}
+
+std::uint32_t Arena::chunks_used() const {
+  return regions_[0].fresh.load(std::memory_order_relaxed) +
+         regions_[1].fresh.load(std::memory_order_relaxed);
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,127 @@
+// Where identification and the group heaps meet.
+#include "runtime/grouped.h"
+
+#include <errno.h>
+
+#include <cstring>
+
+#include "runtime/arena.h"
+#include "runtime/check.h"
+#include "runtime/identifier.h"
+#include "runtime/next.h"
+#include "runtime/thread_heap.h"
+
+namespace halo::runtime {
+
+constinit std::uint32_t max_object = 0;
+
+namespace {
+
+// Where the program called us from: the slot of its return address, and its rbp.
+struct CallSite {
+  const std::uintptr_t* slot;
+  std::uintptr_t rbp;
+};
+
+inline Verdict verdict_for(CallSite site) {
+  const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
+  const RootEntry* caller = probe_root(table, *site.slot);
+  if (caller == nullptr) return {plan::verdict_forward, 0};
+  Verdict verdict{caller->verdict, caller->alignment};
+  if (verdict.group == plan::verdict_undecided)
+    verdict = identify(table, caller->state, site.slot, site.rbp);
+  check_walk(table, site.slot, verdict);
+  return verdict;
+}
+
+// The group heap to serve `size` bytes from, or nullptr: forward.
+inline GroupHeap* heap_for(Verdict verdict) {
+  if (verdict.group == plan::verdict_forward) return nullptr;
+  ThreadHeap* heap = thread_heap();
+  return heap == nullptr ? nullptr : heap->group(verdict.group);
+}
+
+inline void* allocate_grouped(std::size_t size, CallSite site) {
+  if (size > max_object) return nullptr;
+  const Verdict verdict = verdict_for(site);
+  GroupHeap* heap = heap_for(verdict);
+  return heap == nullptr ? nullptr : heap->allocate(block_bytes(size, verdict.alignment));
+}
+
+}  // namespace
+
+void free_grouped(void* p) {
+  Chunk& chunk = arena.chunk_of(p);
+  GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
+  if (heap == nullptr) return;  // never allocated: a foreign pointer; nothing sensible to do
+  if (chunk.thread == current_heap) [[likely]]
+    heap->deallocate(chunk, p);
+  else
+    heap->deallocate_remote(p);
+}
+
+std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.chunk_of(p), p); }
+
+}  // namespace halo::runtime
+
+using namespace halo::runtime;
+
+extern "C" {
+
+__attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
+                                                std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
+    return p;
+  return fallback.malloc(size);
+}
+
+__attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
+                                             std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
+    return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  if (p == nullptr && next.operator_new != nullptr) return next.operator_new(size);
+  return p;
+}
+
+__attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t size,
+                                                const std::uintptr_t* slot, std::uintptr_t rbp) {
+  std::size_t bytes;
+  if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= max_object) {
+    const Verdict verdict = verdict_for({slot, rbp});
+    if (GroupHeap* heap = heap_for(verdict))
+      if (void* p = heap->allocate_zeroed(block_bytes(bytes, verdict.alignment))) return p;
+  }
+  return fallback.calloc(count, size);
+}
+
+__attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
+                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
+  if (!arena.contains(p)) {
+    // Ours from here on, if the next allocator can say how much there is to copy.
+    if (p != nullptr && (next.usable_size == nullptr || size == 0)) return next.realloc(p, size);
+    void* moved = allocate_grouped(size, {slot, rbp});
+    if (moved == nullptr) return next.realloc(p, size);
+    if (p != nullptr) {
+      const std::size_t old = next.usable_size(p);
+      std::memcpy(moved, p, old < size ? old : size);
+      next.free(p);
+    }
+    return moved;
+  }
+  if (size == 0) {
+    free_grouped(p);
+    return nullptr;
+  }
+  // A block that is still about right stays where it is.
+  const std::size_t old = usable_size_grouped(p);
+  if (size <= old && size * 2 >= old) return p;
+  void* moved = allocate_grouped(size, {slot, rbp});
+  if (moved == nullptr) moved = next.malloc(size);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, p, old < size ? old : size);
+  free_grouped(p);
+  return moved;
+}
+
+}  // extern "C"

@@ -1,0 +1,171 @@
+// The allocation functions that the program sees. Each asks one question, "is this caller in the
+// plan?", and forwards.
+#include <errno.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "runtime/arena.h"
+#include "runtime/exported.h"
+#include "runtime/grouped.h"
+#include "runtime/identifier.h"
+#include "runtime/next.h"
+
+using halo::runtime::arena;
+using halo::runtime::fallback;
+using halo::runtime::next;
+
+namespace {
+
+constexpr std::size_t malloc_alignment = 16;  // what the ABI promises of malloc
+
+// Whether the function whose return address this is may be in the plan.
+bool planned(const void* return_address) {
+  return halo::runtime::may_be_planned(reinterpret_cast<std::uintptr_t>(return_address));
+}
+
+void* new_or_throw(std::size_t size, void* found) {
+  // The next operator new knows about new handlers and exceptions; here memory was refused.
+  if (found == nullptr && next.operator_new != nullptr) return next.operator_new(size);
+  return found;
+}
+
+void* new_aligned(std::size_t size, std::size_t alignment) {
+  if (size == 0) size = 1;
+  void* found = next.memalign(alignment, size);
+  if (found == nullptr && next.operator_new_aligned != nullptr)
+    return next.operator_new_aligned(size, alignment);
+  return found;
+}
+
+}  // namespace
+
+// The compiler turns `return f(…)` into a jump in all of these, which the trampolines rely on: they
+// find the program's own return address on top of the stack (checked by a test).
+extern "C" {
+
+HALO_EXPORT void* malloc(std::size_t size) {
+  if (planned(__builtin_return_address(0))) [[unlikely]]
+    return halo_enter_malloc(size);
+  return fallback.malloc(size);
+}
+
+HALO_EXPORT void* calloc(std::size_t count, std::size_t size) {
+  if (planned(__builtin_return_address(0))) [[unlikely]]
+    return halo_enter_calloc(count, size);
+  return fallback.calloc(count, size);
+}
+
+HALO_EXPORT void* realloc(void* p, std::size_t size) {
+  if (planned(__builtin_return_address(0)) || arena.contains(p)) [[unlikely]]
+    return halo_enter_realloc(p, size);
+  return next.realloc(p, size);
+}
+
+HALO_EXPORT void* reallocarray(void* p, std::size_t count, std::size_t size) {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (planned(__builtin_return_address(0)) || arena.contains(p)) [[unlikely]]
+    return halo_enter_realloc(p, bytes);
+  return next.realloc(p, bytes);
+}
+
+HALO_EXPORT void free(void* p) {
+  if (arena.contains(p)) return halo::runtime::free_grouped(p);
+  next.free(p);
+}
+
+HALO_EXPORT void cfree(void* p) {
+  if (arena.contains(p)) return halo::runtime::free_grouped(p);
+  next.free(p);
+}
+
+HALO_EXPORT void free_sized(void* p, std::size_t) {
+  if (arena.contains(p)) return halo::runtime::free_grouped(p);
+  next.free(p);
+}
+
+HALO_EXPORT void free_aligned_sized(void* p, std::size_t, std::size_t) {
+  if (arena.contains(p)) return halo::runtime::free_grouped(p);
+  next.free(p);
+}
+
+HALO_EXPORT std::size_t malloc_usable_size(void* p) {
+  if (arena.contains(p)) return halo::runtime::usable_size_grouped(p);
+  return next.usable_size != nullptr && p != nullptr ? next.usable_size(p) : 0;
+}
+
+HALO_EXPORT void* memalign(std::size_t alignment, std::size_t size) {
+  return next.memalign(alignment, size);
+}
+
+HALO_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return next.aligned_alloc(alignment, size);
+}
+
+HALO_EXPORT int posix_memalign(void** into, std::size_t alignment, std::size_t size) {
+  return next.posix_memalign(into, alignment, size);
+}
+
+HALO_EXPORT void* valloc(std::size_t size) {
+  return next.valloc != nullptr ? next.valloc(size) : next.memalign(4096, size);
+}
+
+HALO_EXPORT void* pvalloc(std::size_t size) {
+  return next.pvalloc != nullptr ? next.pvalloc(size)
+                                 : next.memalign(4096, (size + 4095) & ~std::size_t{4095});
+}
+
+}  // extern "C"
+
+// operator new asks for itself rather than call malloc: its own caller is the call site that
+// counts.
+#define HALO_NEW(failure)                                \
+  if (planned(__builtin_return_address(0))) [[unlikely]] \
+    return halo_enter_new(size);                         \
+  void* found = fallback.malloc(size == 0 ? 1 : size);   \
+  return failure
+
+HALO_EXPORT void* operator new(std::size_t size) { HALO_NEW(new_or_throw(size, found)); }
+HALO_EXPORT void* operator new[](std::size_t size) { HALO_NEW(new_or_throw(size, found)); }
+HALO_EXPORT void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  HALO_NEW(found);
+}
+HALO_EXPORT void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  HALO_NEW(found);
+}
+HALO_EXPORT void* operator new(std::size_t size, std::align_val_t alignment) {
+  return new_aligned(size, static_cast<std::size_t>(alignment));
+}
+HALO_EXPORT void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return new_aligned(size, static_cast<std::size_t>(alignment));
+}
+HALO_EXPORT void* operator new(std::size_t size, std::align_val_t alignment,
+                               const std::nothrow_t&) noexcept {
+  return next.memalign(static_cast<std::size_t>(alignment), size == 0 ? 1 : size);
+}
+HALO_EXPORT void* operator new[](std::size_t size, std::align_val_t alignment,
+                                 const std::nothrow_t&) noexcept {
+  return next.memalign(static_cast<std::size_t>(alignment), size == 0 ? 1 : size);
+}
+
+HALO_EXPORT void operator delete(void* p) noexcept { free(p); }
+HALO_EXPORT void operator delete[](void* p) noexcept { free(p); }
+HALO_EXPORT void operator delete(void* p, std::size_t) noexcept { free(p); }
+HALO_EXPORT void operator delete[](void* p, std::size_t) noexcept { free(p); }
+HALO_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept { free(p); }
+HALO_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept { free(p); }
+HALO_EXPORT void operator delete(void* p, std::align_val_t) noexcept { free(p); }
+HALO_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { free(p); }
+HALO_EXPORT void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free(p); }
+HALO_EXPORT void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free(p); }
+HALO_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  free(p);
+}
+HALO_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  free(p);
+}

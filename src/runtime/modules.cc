@@ -1,0 +1,176 @@
+// Build-id matching over dl_iterate_phdr, and the rescan after dlopen and dlclose.
+#include "runtime/modules.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "runtime/identifier.h"
+#include "runtime/next.h"
+
+namespace halo::runtime {
+namespace {
+
+constinit plan::PlanView the_plan;
+constinit const Table* first_table = nullptr;
+
+// A table made earlier, for the set of modules at these places: programs that load and unload the
+// same plug-in again and again must not pile up tables, which are never unmapped.
+struct Published {
+  const Published* older;
+  const Table* table;
+  unsigned found;
+  ModulePlace places[1];
+};
+constinit const Published* published = nullptr;
+
+// 1 while a thread rescans.
+constinit std::atomic_flag rescanning = ATOMIC_FLAG_INIT;
+
+struct Search {
+  const plan::PlanView* plan;
+  ModulePlace* places;
+  unsigned found;
+};
+
+void match_build_id(Search& search, std::uintptr_t bias, const std::uint8_t* id,
+                    std::size_t length) {
+  for (std::size_t i = 0; i < search.plan->modules.size(); ++i) {
+    const plan::Module& module = search.plan->modules[i];
+    if (search.places[i].present || module.build_id_length != length ||
+        std::memcmp(module.build_id, id, length) != 0)
+      continue;
+    search.places[i] = {bias, true};
+    ++search.found;
+  }
+}
+
+void search_notes(Search& search, std::uintptr_t bias, const ElfW(Phdr) & header) {
+  auto* at = reinterpret_cast<const char*>(bias + header.p_vaddr);
+  const char* end = at + header.p_memsz;
+  while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+    const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+    const std::size_t name_bytes = (note->n_namesz + 3u) & ~3u;
+    const std::size_t data_bytes = (note->n_descsz + 3u) & ~3u;
+    const char* name = at + sizeof *note;
+    if (static_cast<std::size_t>(end - name) < name_bytes + data_bytes) return;
+    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
+      match_build_id(search, bias, reinterpret_cast<const std::uint8_t*>(name + name_bytes),
+                     note->n_descsz);
+    at = name + name_bytes + data_bytes;
+  }
+}
+
+int search_module(dl_phdr_info* info, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    if (info->dlpi_phdr[i].p_type == PT_NOTE)
+      search_notes(search, info->dlpi_addr, info->dlpi_phdr[i]);
+  return 0;
+}
+
+void* map_zeroed(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+void use_table(const Table* table) { __atomic_store_n(&current_table, table, __ATOMIC_RELEASE); }
+
+const Published* find_published(const ModulePlace* places, std::size_t count) {
+  for (const Published* p = published; p != nullptr; p = p->older)
+    if (std::memcmp(p->places, places, count * sizeof *places) == 0) return p;
+  return nullptr;
+}
+
+// Where the return address of the calling thread's dlopen or dlclose lies, or null, and its value.
+__attribute__((tls_model("initial-exec"))) thread_local const std::uintptr_t* change_slot = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local std::uintptr_t change_return = 0;
+// Threads inside such a call. While there are any, fallbacks lead here first.
+constinit std::atomic<int> changes{0};
+
+// Whether the call entered at change_slot is over, seen from an allocation whose return address
+// lies at `slot`: the stack has shrunk to there, or another call has since overwritten that slot,
+// or this is another stack altogether.
+bool change_is_over(const std::uintptr_t* slot) {
+  constexpr std::ptrdiff_t same_stack = 1 << 20;  // bytes
+  if (slot >= change_slot) return true;
+  if (reinterpret_cast<const char*>(change_slot) - reinterpret_cast<const char*>(slot) > same_stack)
+    return true;
+  return *change_slot != change_return;
+}
+
+void rescan_if_returned(const std::uintptr_t* slot) {
+  if (change_slot == nullptr || !change_is_over(slot)) return;
+  if (rescanning.test_and_set(std::memory_order_acquire)) return;
+  change_slot = nullptr;
+  if (changes.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    fallback.malloc = next.malloc;
+    fallback.calloc = next.calloc;
+  }
+  publish_table(the_plan);
+  rescanning.clear(std::memory_order_release);
+}
+
+// These are entered by a jump from malloc and calloc, so their own return address is the program's.
+const std::uintptr_t* own_slot(void* frame) {
+  return static_cast<const std::uintptr_t*>(frame) + 1;
+}
+
+void* rescanning_malloc(std::size_t size) {
+  rescan_if_returned(own_slot(__builtin_frame_address(0)));
+  return next.malloc(size);
+}
+
+void* rescanning_calloc(std::size_t count, std::size_t size) {
+  rescan_if_returned(own_slot(__builtin_frame_address(0)));
+  return next.calloc(count, size);
+}
+
+}  // namespace
+
+unsigned publish_table(const plan::PlanView& plan) {
+  the_plan = plan;
+  const std::size_t count = plan.modules.size();
+  const std::size_t head = sizeof(Published) + count * sizeof(ModulePlace);
+  auto* entry = static_cast<Published*>(map_zeroed(head + table_bytes(plan.states.size())));
+  if (entry == nullptr) return 0;
+  Search search{&plan, entry->places, 0};
+  dl_iterate_phdr(search_module, &search);
+  if (const Published* same = find_published(entry->places, count)) {
+    munmap(entry, head + table_bytes(plan.states.size()));
+    use_table(same->table);
+    return same->found;
+  }
+  const std::size_t at = (head + 63) & ~std::size_t{63};
+  entry->table =
+      make_table(plan.states, {entry->places, count}, reinterpret_cast<char*>(entry) + at);
+  entry->found = search.found;
+  entry->older = published;
+  published = entry;
+  if (first_table == nullptr) first_table = entry->table;
+  use_table(entry->table);
+  return search.found;
+}
+
+void expect_module_change(const std::uintptr_t* slot) {
+  if (first_table == nullptr) return;
+  if (change_slot != nullptr) {
+    // Nested (a constructor that calls dlopen): the outermost call decides when it is over.
+    if (!change_is_over(slot)) return;
+  } else {
+    changes.fetch_add(1, std::memory_order_relaxed);
+  }
+  change_slot = slot;
+  change_return = *slot;
+  fallback.malloc = rescanning_malloc;
+  fallback.calloc = rescanning_calloc;
+}
+
+void distrust_late_modules() {
+  if (first_table != nullptr) use_table(first_table);
+}
+
+}  // namespace halo::runtime

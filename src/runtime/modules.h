@@ -1,0 +1,25 @@
+// Finds the plan's modules among those loaded, by build-id, and keeps the table true as modules
+// come and go.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/plan_file.h"
+
+namespace halo::runtime {
+
+// Looks at the loaded modules and publishes a table for them. Returns how many of the plan's
+// modules are loaded. Calls dl_iterate_phdr: never on the allocation path but after a dlopen.
+unsigned publish_table(const plan::PlanView& plan);
+
+// The calling thread is about to enter dlopen or dlclose, whose return address lies at `slot`. When
+// it allocates again from further up its stack, the call has returned, and the modules are looked
+// at again. (Doing so inside dlopen would hold or wait for the linker's lock; calling dlopen from a
+// function of ours would change whose RUNPATH it uses.)
+void expect_module_change(const std::uintptr_t* slot);
+
+// dlclose comes next: only modules that were there at the start keep being recognised until the
+// rescan, since the others may be gone.
+void distrust_late_modules();
+
+}  // namespace halo::runtime

@@ -1,0 +1,156 @@
+// Resolves the next allocator, and serves the few allocations that dlsym itself may make meanwhile.
+#include "runtime/next.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/bootstrap.h"
+
+namespace halo::runtime {
+namespace {
+
+// Set in the thread that is inside dlsym: its allocations come from the bootstrap arena.
+__attribute__((tls_model("initial-exec"))) thread_local bool resolving = false;
+constinit std::atomic<bool> resolved{false};
+
+template <typename Function>
+void look_up(Function& into, const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) into = reinterpret_cast<Function>(found);
+}
+
+void* first_malloc(std::size_t size) {
+  if (resolving) return bootstrap_allocate(size, 16);
+  resolve_next();
+  return next.malloc(size);
+}
+
+void* first_calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (resolving) return bootstrap_allocate(bytes, 16);
+  resolve_next();
+  return next.calloc(count, size);
+}
+
+// Bootstrap memory is never freed; everything else must reach its owner.
+void first_free(void* p) {
+  if (p == nullptr || bootstrap_contains(p)) return;
+  resolve_next();
+  next.free(p);
+}
+
+// The next allocator's own functions, where `next` has the guarded ones below.
+constinit NextAllocator unguarded{};
+
+void* first_realloc(void* p, std::size_t size) {
+  if (resolving || (p != nullptr && bootstrap_contains(p))) {
+    void* moved = resolving ? bootstrap_allocate(size, 16) : first_malloc(size);
+    if (moved != nullptr && p != nullptr) {
+      const std::size_t old = bootstrap_size(p);
+      std::memcpy(moved, p, old < size ? old : size);
+    }
+    return moved;
+  }
+  resolve_next();
+  return next.realloc(p, size);
+}
+
+void* first_memalign(std::size_t alignment, std::size_t size) {
+  if (resolving) return bootstrap_allocate(size, alignment);
+  resolve_next();
+  return next.memalign(alignment, size);
+}
+
+int first_posix_memalign(void** into, std::size_t alignment, std::size_t size) {
+  if (!resolving) {
+    resolve_next();
+    return next.posix_memalign(into, alignment, size);
+  }
+  *into = bootstrap_allocate(size, alignment);
+  return *into == nullptr ? ENOMEM : 0;
+}
+
+void* first_aligned_alloc(std::size_t alignment, std::size_t size) {
+  if (resolving) return bootstrap_allocate(size, alignment);
+  resolve_next();
+  return next.aligned_alloc(alignment, size);
+}
+
+void free_past_bootstrap(void* p) {
+  if (!bootstrap_contains(p)) unguarded.free(p);
+}
+
+void* realloc_past_bootstrap(void* p, std::size_t size) {
+  if (!bootstrap_contains(p)) return unguarded.realloc(p, size);
+  void* moved = next.malloc(size);
+  if (moved != nullptr) {
+    const std::size_t old = bootstrap_size(p);
+    std::memcpy(moved, p, old < size ? old : size);
+  }
+  return moved;
+}
+
+std::size_t usable_size_past_bootstrap(void* p) {
+  return bootstrap_contains(p) ? bootstrap_size(p) : unguarded.usable_size(p);
+}
+
+// Only a process that really used the bootstrap arena pays for checking its range.
+void guard_bootstrap_memory(NextAllocator& found) {
+  unguarded = found;
+  found.free = free_past_bootstrap;
+  found.realloc = realloc_past_bootstrap;
+  if (found.usable_size != nullptr) found.usable_size = usable_size_past_bootstrap;
+}
+
+}  // namespace
+
+constinit NextAllocator next{first_malloc,
+                             first_calloc,
+                             first_realloc,
+                             first_free,
+                             first_memalign,
+                             first_posix_memalign,
+                             first_aligned_alloc,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr};
+
+constinit Fallback fallback{first_malloc, first_calloc};
+
+void resolve_next() {
+  if (resolved.load(std::memory_order_acquire)) return;
+  const int saved_errno = errno;
+  NextAllocator found = next;
+  resolving = true;
+  look_up(found.malloc, "malloc");
+  look_up(found.calloc, "calloc");
+  look_up(found.realloc, "realloc");
+  look_up(found.free, "free");
+  look_up(found.memalign, "memalign");
+  look_up(found.posix_memalign, "posix_memalign");
+  look_up(found.aligned_alloc, "aligned_alloc");
+  look_up(found.valloc, "valloc");
+  look_up(found.pvalloc, "pvalloc");
+  look_up(found.usable_size, "malloc_usable_size");
+  look_up(found.operator_new, "_Znwm");
+  look_up(found.operator_new_aligned, "_ZnwmSt11align_val_t");
+  resolving = false;
+  errno = saved_errno;
+  // Two threads may get here at once; both write the same values.
+  if (bootstrap_was_used()) guard_bootstrap_memory(found);
+  next = found;
+  if (fallback.malloc == first_malloc) fallback.malloc = found.malloc;
+  if (fallback.calloc == first_calloc) fallback.calloc = found.calloc;
+  resolved.store(true, std::memory_order_release);
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,40 @@
+// The next allocator: whatever malloc the program would have used without us.
+#pragma once
+
+#include <cstddef>
+
+namespace halo::runtime {
+
+// The functions of the next allocator. Until `resolve_next` has run, each pointer leads to a stub
+// that resolves first, so callers never test for null; optional functions may stay null after it.
+struct NextAllocator {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void (*free)(void*);
+  void* (*memalign)(std::size_t, std::size_t);
+  int (*posix_memalign)(void**, std::size_t, std::size_t);
+  void* (*aligned_alloc)(std::size_t, std::size_t);
+  void* (*valloc)(std::size_t);                             // optional
+  void* (*pvalloc)(std::size_t);                            // optional
+  std::size_t (*usable_size)(void*);                        // optional
+  void* (*operator_new)(std::size_t);                       // optional
+  void* (*operator_new_aligned)(std::size_t, std::size_t);  // optional
+};
+
+extern constinit NextAllocator next;
+
+// What malloc, calloc and operator new fall back to when an allocation is in no group. Equal to
+// `next`'s, except while modules are to be rescanned (modules.h) or everything is grouped.
+struct Fallback {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+};
+
+extern constinit Fallback fallback;
+
+// Finds the next allocator's functions; idempotent. Called by the first allocation of the process,
+// which may come before any constructor.
+void resolve_next();
+
+}  // namespace halo::runtime

@@ -1,0 +1,18 @@
+// Reading the environment.
+#include "runtime/settings.h"
+
+#include <stdlib.h>
+
+namespace halo::runtime {
+namespace {
+
+const char* value_of(const char* name) {
+  const char* value = secure_getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+Settings read_settings() { return {value_of("HALO_PLAN"), value_of("HALO_STATS")}; }
+
+}  // namespace halo::runtime

@@ -1,0 +1,58 @@
+// The pairwise affinity graph of HALO, section 4.1.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sinks/affinity_queue.h"
+#include "sinks/edge_table.h"
+#include "sinks/sink.h"
+
+namespace halo::sinks {
+
+struct AffinityGraph {
+  std::vector<uint64_t> accesses;  // macro-level, by context
+  std::vector<Edge> edges;
+  uint64_t total_accesses = 0;
+};
+
+class AffinitySink : public Sink {
+ public:
+  using Result = AffinityGraph;
+  using Sink::on_event;
+  using Sink::Sink;
+
+  void begin(const Parameters& parameters);
+  Result finish() const;
+
+  void on_event(const AccessEvent& event) {
+    AffinityQueue& queue = queue_of(event.thread);
+    if (queue.is_newest(*event.object)) return;
+    count_access(event.object->context);
+    queue.push(*event.object, event.id, event.size, objects(),
+               [&](base::ContextId other) { edges_.increment(event.object->context, other); });
+  }
+  void on_event(const ThreadEndEvent& event) { queue_of(event.thread).clear(); }
+  void on_event(const ReuseEvent&) {
+    for (AffinityQueue& queue : queues_) queue.refresh(objects());
+  }
+
+ private:
+  AffinityQueue& queue_of(base::ThreadId thread) {
+    const uint32_t at = base::index(thread);
+    while (at >= queues_.size()) queues_.emplace_back(distance_);
+    return queues_[at];
+  }
+  void count_access(base::ContextId context) {
+    const uint32_t at = base::index(context);
+    if (at >= accesses_.size()) accesses_.resize(at + 1);
+    ++accesses_[at];
+  }
+
+  uint32_t distance_ = 0;
+  std::vector<AffinityQueue> queues_;  // by thread
+  std::vector<uint64_t> accesses_;     // by context
+  EdgeTable edges_;
+};
+
+}  // namespace halo::sinks

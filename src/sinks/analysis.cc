@@ -1,0 +1,148 @@
+// The resolution step and the dispatch of its events.
+#include "sinks/analysis.h"
+
+#include <utility>
+
+namespace halo::sinks {
+
+namespace {
+
+// How many records ahead the granule map and then the object record are fetched.
+constexpr size_t kMapAhead = 32;
+constexpr size_t kObjectAhead = 16;
+
+template <class... Sinks>
+std::tuple<Sinks...> make_sinks(const ObjectTable& objects, std::tuple<Sinks...>*) {
+  return {Sinks(objects)...};
+}
+
+}  // namespace
+
+Analysis::Analysis(const Parameters& parameters)
+    : parameters_(parameters),
+      sinks_(make_sinks(objects_, static_cast<SinkList::Instances*>(nullptr))) {
+  std::apply([&](auto&... sink) { (sink.begin(parameters_), ...); }, sinks_);
+}
+
+void Analysis::restart_counts() {
+  untracked_ = 0;
+  std::apply([&](auto&... sink) { (sink.begin(parameters_), ...); }, sinks_);
+}
+
+AnalysisResult Analysis::finish() const {
+  return {parameters_, context_nodes_,
+          std::apply([](auto&... sink) { return SinkList::Results{sink.finish()...}; }, sinks_),
+          untracked_};
+}
+
+void Analysis::consume(base::ThreadId thread, std::span<const trace::Record> records) {
+  if (base::index(thread) >= threads_.size()) threads_.resize(base::index(thread) + 1);
+  ThreadState& state = threads_[base::index(thread)];
+  for (size_t at = 0; at < records.size(); ++at) {
+    prefetch_ahead(records, at);
+    const trace::Record& record = records[at];
+    if (record.repeats() != 0 && state.accessed_tracked) {
+      emit(RepeatEvent{thread, record.repeats()});
+    }
+    if (record.kind() == trace::Kind::kAccess) {
+      on_access(thread, state, record);
+    } else {
+      on_other(thread, state, record);
+    }
+  }
+}
+
+void Analysis::prefetch_ahead(std::span<const trace::Record> records, size_t at) const {
+  if (at + kMapAhead >= records.size()) return;
+  map_.prefetch(records[at + kMapAhead].address());
+  const base::ObjectId id = map_.find(records[at + kObjectAhead].address());
+  __builtin_prefetch(&objects_[id]);
+}
+
+inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
+                                const trace::Record& record) {
+  ++accesses_seen_;
+  const base::ObjectId id = map_.find(record.address());
+  const Object& object = objects_[id];
+  const uint64_t offset = record.address() - object.address;
+  // A stale or empty (id 0, size 0) entry of the map fails this test.
+  state.accessed_tracked = offset < object.size && !object.freed;
+  if (!state.accessed_tracked) return;
+  emit(AccessEvent{.thread = thread,
+                   .id = id,
+                   .object = &object,
+                   .code = record.word1,
+                   .offset = uint32_t(offset),
+                   .size = record.size(),
+                   .alignment = trace::alignment_of_class(record.alignment_class()),
+                   .store = record.store()});
+}
+
+void Analysis::on_other(base::ThreadId thread, ThreadState& state, const trace::Record& record) {
+  switch (record.kind()) {
+    case trace::Kind::kAlloc:
+      state.alloc_address = record.address();
+      state.alloc_size = record.word1;
+      break;
+    case trace::Kind::kContext:
+      allocate(thread, state, base::NodeId{uint32_t(record.word1)});
+      break;
+    case trace::Kind::kFree:
+      free(thread, state, record.address());
+      break;
+    case trace::Kind::kRevive:
+      if (base::index(state.freed) == 0) break;
+      objects_.revive(state.freed);
+      emit(ReviveEvent{thread, state.freed, &objects_[state.freed]});
+      break;
+    case trace::Kind::kThreadEnd:
+      emit(ThreadEndEvent{thread});
+      state = {};
+      break;
+    case trace::Kind::kAccess:
+    case trace::Kind::kEpoch:
+    case trace::Kind::kFlush:
+      break;
+  }
+}
+
+void Analysis::allocate(base::ThreadId thread, ThreadState& state, base::NodeId node) {
+  if (state.alloc_size > parameters_.max_object_size) {
+    ++untracked_;
+    return;
+  }
+  const base::ContextId context = context_of(node);
+  const uint32_t size = uint32_t(state.alloc_size);
+  const base::ObjectId id = objects_.add(state.alloc_address, size, context);
+  if (base::index(id) == 0 || !map_.put(state.alloc_address, size, id)) {
+    ++untracked_;
+    return;
+  }
+  emit(AllocEvent{thread, id, &objects_[id]});
+  if (objects_.take_sweep_due()) emit(ReuseEvent{});
+}
+
+void Analysis::free(base::ThreadId thread, ThreadState& state, uint64_t address) {
+  const base::ObjectId id = map_.find(address);
+  const Object& object = objects_[id];
+  // Objects that are not tracked are freed too.
+  state.freed = base::ObjectId{0};
+  if (base::index(id) == 0 || object.freed || object.address != address) return;
+  state.freed = id;
+  emit(FreeEvent{thread, id, &object});
+  objects_.free(id);
+  if (objects_.take_sweep_due()) emit(ReuseEvent{});
+}
+
+base::ContextId Analysis::context_of(base::NodeId node) {
+  const uint32_t at = base::index(node);
+  if (at >= context_of_node_.size()) context_of_node_.resize(at + at / 2 + 1);
+  uint32_t& entry = context_of_node_[at];
+  if (entry == 0) {
+    context_nodes_.push_back(node);
+    entry = uint32_t(context_nodes_.size());
+  }
+  return base::ContextId{entry - 1};
+}
+
+}  // namespace halo::sinks

@@ -1,0 +1,75 @@
+// From records to results: resolves each address to an object and hands the events to all sinks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "sinks/object_table.h"
+#include "sinks/shadow_map.h"
+#include "sinks/sink_list.h"
+#include "trace/record.h"
+
+namespace halo::sinks {
+
+struct AnalysisResult {
+  Parameters parameters;
+  std::vector<base::NodeId> context_nodes;  // by context
+  SinkList::Results sinks;
+  uint64_t untracked = 0;  // allocations over the size limit (or beyond the table's capacity)
+
+  template <class Result>
+  const Result& of() const {
+    return std::get<Result>(sinks);
+  }
+};
+
+class Analysis {
+ public:
+  explicit Analysis(const Parameters& parameters);
+
+  // Takes the next records of one thread. Between threads the caller provides the order.
+  void consume(base::ThreadId thread, std::span<const trace::Record> records);
+
+  // Keeps what is live, but counts from zero: for a forked child.
+  void restart_counts();
+
+  AnalysisResult finish() const;
+
+  uint64_t objects_seen() const { return objects_.allocated(); }
+  uint64_t accesses_seen() const { return accesses_seen_; }
+  uint64_t memory_leaves() const { return map_.leaves(); }
+
+ private:
+  struct ThreadState {
+    uint64_t alloc_address = 0;  // a kAlloc record whose kContext has not come yet
+    uint64_t alloc_size = 0;
+    base::ObjectId freed{};  // by the latest kFree
+    bool accessed_tracked = false;
+  };
+
+  void on_access(base::ThreadId thread, ThreadState& state, const trace::Record& record);
+  void on_other(base::ThreadId thread, ThreadState& state, const trace::Record& record);
+  void allocate(base::ThreadId thread, ThreadState& state, base::NodeId node);
+  void free(base::ThreadId thread, ThreadState& state, uint64_t address);
+  base::ContextId context_of(base::NodeId node);
+  void prefetch_ahead(std::span<const trace::Record> records, size_t at) const;
+
+  template <class Event>
+  void emit(const Event& event) {
+    std::apply([&](auto&... sink) { (sink.on_event(event), ...); }, sinks_);
+  }
+
+  Parameters parameters_;
+  ShadowMap map_;
+  ObjectTable objects_;
+  SinkList::Instances sinks_;
+  std::vector<ThreadState> threads_;
+  std::vector<uint32_t> context_of_node_;  // context + 1; 0: none yet
+  std::vector<base::NodeId> context_nodes_;
+  uint64_t untracked_ = 0;
+  uint64_t accesses_seen_ = 0;
+};
+
+}  // namespace halo::sinks

@@ -1,0 +1,71 @@
+// Bookkeeping of the context sink.
+#include "sinks/context_sink.h"
+
+#include <algorithm>
+
+namespace halo::sinks {
+
+// What is live stays live, and is where the new peaks start from.
+void ContextSink::begin(const Parameters&) {
+  for (State& state : states_) {
+    state = {.usage = {}, .sketch = {}, .live_bytes = state.live_bytes};
+    state.usage.peak_live_bytes = state.live_bytes;
+  }
+  peak_live_bytes_ = live_bytes_;
+  machine_accesses_ = 0;
+}
+
+ContextSink::State& ContextSink::state_of(const Object* object) {
+  const uint32_t at = base::index(object->context);
+  if (at >= states_.size()) states_.resize(at + 1);
+  return states_[at];
+}
+
+void ContextSink::on_event(const AllocEvent& event) {
+  State& state = state_of(event.object);
+  ContextUsage& usage = state.usage;
+  const uint32_t size = event.object->size;
+  usage.min_size = usage.allocations == 0 ? size : std::min(usage.min_size, size);
+  usage.max_size = std::max(usage.max_size, size);
+  ++usage.allocations;
+  usage.bytes += size;
+  state.sketch.add(size);
+  state.live_bytes += size;
+  live_bytes_ += size;
+  usage.peak_live_bytes = std::max(usage.peak_live_bytes, state.live_bytes);
+  peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
+}
+
+void ContextSink::on_event(const FreeEvent& event) {
+  State& state = state_of(event.object);
+  ++state.usage.frees;
+  state.live_bytes -= event.object->size;
+  live_bytes_ -= event.object->size;
+}
+
+void ContextSink::on_event(const ReviveEvent& event) {
+  State& state = state_of(event.object);
+  --state.usage.frees;
+  state.live_bytes += event.object->size;
+  live_bytes_ += event.object->size;
+}
+
+void ContextSink::note_alignment(const AccessEvent& event) {
+  uint32_t& alignment = state_of(event.object).usage.alignment;
+  alignment = std::max(alignment, event.alignment);
+}
+
+UsageResult ContextSink::finish() const {
+  UsageResult result;
+  result.machine_accesses = machine_accesses_;
+  result.peak_live_bytes = peak_live_bytes_;
+  for (const State& state : states_) {
+    result.contexts.push_back(state.usage);
+    result.contexts.back().sizes = state.sketch.top();
+    result.allocations += state.usage.allocations;
+    result.frees += state.usage.frees;
+  }
+  return result;
+}
+
+}  // namespace halo::sinks

@@ -1,0 +1,41 @@
+// A huge array of zeroes of which only the touched pages cost memory.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+
+namespace halo::sinks {
+
+// T must be valid when all its bytes are zero.
+template <class T>
+class MappedArray {
+ public:
+  // Takes `wanted` elements, or fewer where so much address space is not to be had.
+  explicit MappedArray(size_t wanted, size_t least = 1) {
+    for (size_ = wanted; size_ >= least && data_ == nullptr; size_ /= 2) {
+      void* at = mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at == MAP_FAILED) continue;
+      data_ = static_cast<T*>(at);
+      break;
+    }
+    if (data_ == nullptr) size_ = 0;
+  }
+  ~MappedArray() {
+    if (data_ != nullptr) munmap(data_, size_ * sizeof(T));
+  }
+  MappedArray(const MappedArray&) = delete;
+  MappedArray& operator=(const MappedArray&) = delete;
+
+  size_t size() const { return size_; }
+  const T* data() const { return data_; }
+  T& operator[](size_t at) { return data_[at]; }
+  const T& operator[](size_t at) const { return data_[at]; }
+
+ private:
+  T* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace halo::sinks

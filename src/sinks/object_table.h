@@ -1,0 +1,51 @@
+// All tracked objects: their records, their order within their context, and the reuse of ids.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sinks/event.h"
+#include "sinks/mapped_array.h"
+
+namespace halo::sinks {
+
+// An id is reused only when three things hold: its object is freed, its successor in the same
+// context is known (so its record is final), and kQuarantine other ids have been retired since. In
+// that time at least two calls of take_sweep_due() return true.
+class ObjectTable {
+ public:
+  static constexpr size_t kQuarantine = 65536;
+  static constexpr size_t kSweepInterval = kQuarantine / 4;
+
+  // Id 0 where the table is full.
+  base::ObjectId add(uint64_t address, uint32_t size, base::ContextId context);
+  void free(base::ObjectId id);
+  void revive(base::ObjectId id) { objects_[base::index(id)].freed = 0; }
+
+  const Object& operator[](base::ObjectId id) const { return objects_[base::index(id)]; }
+
+  // True once every kSweepInterval retired ids.
+  bool take_sweep_due();
+
+  uint64_t allocated() const { return last_seq_; }
+  uint64_t records_used() const { return next_unused_; }
+
+ private:
+  struct Latest {
+    uint64_t seq = 0;
+    uint32_t id = 0;
+  };
+
+  uint32_t take_id();
+  void retire_if_final(uint32_t id);
+
+  MappedArray<Object> objects_{1ULL << 30, 1ULL << 16};
+  uint32_t next_unused_ = 1;
+  uint64_t last_seq_ = 0;
+  std::vector<Latest> latest_;  // by context
+  std::deque<uint32_t> quarantine_;
+  size_t retired_since_sweep_ = 0;
+};
+
+}  // namespace halo::sinks

@@ -1,0 +1,36 @@
+// The contract of a sink, stated once.
+#pragma once
+
+#include <cstdint>
+
+#include "sinks/event.h"
+#include "sinks/object_table.h"
+
+namespace halo::sinks {
+
+// What all sinks are told at the beginning.
+struct Parameters {
+  uint32_t affinity_distance = 128;  // bytes
+  uint32_t max_object_size = 4096;   // bytes; larger objects are not tracked
+};
+
+// A sink has three parts: begin(parameters), an on_event() for each kind of event it wants, and
+// finish(), which returns its result as data. This base takes the events it does not want, so that
+// calls are resolved at compile time: `using Sink::on_event;`, then add overloads. After finish()
+// a sink may be given further events and be asked again. begin() drops all counts, but not the
+// state that carries on in a forked child (which objects were accessed last, what is live).
+class Sink {
+ public:
+  explicit Sink(const ObjectTable& objects) : objects_(objects) {}
+
+  template <class Event>
+  void on_event(const Event&) {}
+
+ protected:
+  const ObjectTable& objects() const { return objects_; }
+
+ private:
+  const ObjectTable& objects_;
+};
+
+}  // namespace halo::sinks

@@ -1,0 +1,103 @@
+// Merges the threads' rings into one stream in which an access follows its object's allocation and
+// precedes its free.
+//
+// A global epoch counter is advanced by each allocation and each free. A thread writes a marker
+// into its stream when it sees the epoch change. Two events on one object are ordered by the
+// recorded program itself, and the earlier one is published before the later one is issued; so the
+// later one carries an epoch that is at least as high, and higher whenever it is an allocation or a
+// free. The consumer takes a limit from the counter first and looks at the rings afterwards:
+// whatever becomes visible too late for this round carries at least the limit, and waits with all
+// that does.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/ring.h"
+
+namespace halo::trace {
+
+// The allocation or free that made an epoch comes before all that merely saw it.
+constexpr uint64_t owner_key(uint64_t epoch) { return epoch * 2; }
+constexpr uint64_t observer_key(uint64_t epoch) { return epoch * 2 + 1; }
+
+struct MergeSource {
+  base::ThreadId thread{};
+  Ring* ring = nullptr;
+  uint64_t key = 0;     // of the records at the cursor; kept between rounds
+  uint64_t cursor = 0;  // all before it is handed over
+  uint64_t end = 0;     // what was published when the round began
+};
+
+namespace detail {
+
+// Moves past a marker at the cursor; false where the source has no more in this round.
+inline bool enter_segment(MergeSource& source, uint64_t limit_key) {
+  while (source.cursor < source.end) {
+    const Record& record = source.ring->at(source.cursor);
+    if (record.kind() != Kind::kEpoch) return source.key < limit_key;
+    source.key = record.word1;
+    if (source.key >= limit_key) return false;
+    ++source.cursor;
+  }
+  return false;
+}
+
+template <class Handler>
+void hand_over(MergeSource& source, uint64_t to, Handler&& handler) {
+  while (source.cursor < to) {
+    // In portions, so that a waiting producer soon has room again.
+    const uint64_t portion = std::min(to, source.cursor + 4096);
+    const auto part = source.ring->contiguous(source.cursor, portion);
+    handler(source.thread, part);
+    source.cursor += part.size();
+    source.ring->release(source.cursor);
+  }
+}
+
+inline uint64_t segment_end(const MergeSource& source) {
+  uint64_t at = source.cursor;
+  while (at < source.end && source.ring->at(at).kind() != Kind::kEpoch) ++at;
+  return at;
+}
+
+}  // namespace detail
+
+// One round: hands all records with a key below `limit_key` to handler(thread, span), in key order.
+// The spans may contain markers. `sources` is reordered.
+template <class Handler>
+void merge_round(std::span<MergeSource*> sources, uint64_t limit_key, Handler&& handler) {
+  const auto later = [](const MergeSource* a, const MergeSource* b) { return a->key > b->key; };
+  std::vector<MergeSource*> heap;
+  for (MergeSource* source : sources) {
+    if (detail::enter_segment(*source, limit_key)) heap.push_back(source);
+  }
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    MergeSource* source = heap.back();
+    detail::hand_over(*source, detail::segment_end(*source), handler);
+    if (detail::enter_segment(*source, limit_key)) {
+      std::push_heap(heap.begin(), heap.end(), later);
+    } else {
+      heap.pop_back();
+    }
+  }
+  for (MergeSource* source : sources) source->ring->release(source->cursor);
+}
+
+// A round for a program that has only one thread: nothing to order, no limit.
+template <class Handler>
+void drain_single(MergeSource& source, Handler&& handler) {
+  for (uint64_t at = source.end; at-- > source.cursor;) {
+    if (source.ring->at(at).kind() != Kind::kEpoch) continue;
+    source.key = source.ring->at(at).word1;
+    break;
+  }
+  detail::hand_over(source, source.end, handler);
+}
+
+}  // namespace halo::trace

@@ -1,0 +1,50 @@
+// A bounded single-producer single-consumer queue of records.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "trace/record.h"
+
+namespace halo::trace {
+
+class Ring {
+ public:
+  // `capacity` is a power of two.
+  explicit Ring(size_t capacity) : mask_(capacity - 1), records_(new Record[capacity]) {}
+
+  // Producer: is there room for `count` records? Looks at the consumer's end only when needed.
+  bool has_room(size_t count) {
+    if (head_copy_ + count - tail_copy_ <= mask_ + 1) return true;
+    tail_copy_ = tail_.load(std::memory_order_acquire);
+    return head_copy_ + count - tail_copy_ <= mask_ + 1;
+  }
+  // Producer: needs room. A record is visible to the consumer only from publish() on.
+  void put(Record record) { records_[head_copy_++ & mask_] = record; }
+  void publish() { head_.store(head_copy_, std::memory_order_release); }
+
+  // Consumer: positions count records from the beginning of time.
+  uint64_t published() const { return head_.load(std::memory_order_acquire); }
+  uint64_t consumed() const { return tail_.load(std::memory_order_relaxed); }
+  void release(uint64_t up_to) { tail_.store(up_to, std::memory_order_release); }
+  const Record& at(uint64_t position) const { return records_[position & mask_]; }
+
+  // Consumer: the contiguous part of [from, to) that starts at `from`.
+  std::span<const Record> contiguous(uint64_t from, uint64_t to) const {
+    const uint64_t to_wrap = mask_ + 1 - (from & mask_);
+    return {&records_[from & mask_], std::min<uint64_t>(to - from, to_wrap)};
+  }
+
+ private:
+  const size_t mask_;
+  const std::unique_ptr<Record[]> records_;
+  alignas(64) std::atomic<uint64_t> head_{0};
+  uint64_t head_copy_ = 0;  // producer's own
+  uint64_t tail_copy_ = 0;  // producer's view of tail_
+  alignas(64) std::atomic<uint64_t> tail_{0};
+};
+
+}  // namespace halo::trace

@@ -1,0 +1,118 @@
+// A plan that is damaged in any way is refused with a sentence, never trusted.
+#include "plan/plan_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "plan/plan_builder.h"
+
+namespace halo::plan {
+namespace {
+
+std::vector<std::byte> good_plan() {
+  PlanBuilder builder;
+  builder.module(1).module(2).group().group(Reuse::whole_chunks);
+  const std::uint32_t outer = builder.state(0, 0x1000, verdict_undecided);
+  builder.state(outer, 0x2000, 1);
+  builder.state(outer, 0x3000, verdict_forward);
+  return builder.bytes();
+}
+
+std::string problem_with(const std::vector<std::byte>& file) {
+  PlanView view;
+  const char* problem = validate(file, view);
+  return problem == nullptr ? "" : problem;
+}
+
+template <typename Field>
+void poke(std::vector<std::byte>& file, std::size_t at, Field value) {
+  std::memcpy(file.data() + at, &value, sizeof value);
+}
+
+constexpr std::size_t groups_at = sizeof(Header) + 2 * sizeof(Module);
+constexpr std::size_t states_at = groups_at + 2 * sizeof(Group);
+
+TEST(PlanFile, ReadsWhatWasWritten) {
+  PlanView view;
+  const std::vector<std::byte> file = good_plan();
+  ASSERT_EQ(validate(file, view), nullptr);
+  EXPECT_EQ(view.modules.size(), 2u);
+  EXPECT_EQ(view.groups[1].reuse, Reuse::whole_chunks);
+  ASSERT_EQ(view.states.size(), 4u);
+  EXPECT_EQ(view.states[2].verdict, 1);
+  EXPECT_EQ(view.states[2].offset, 0x2000u);
+}
+
+TEST(PlanFile, RefusesEveryTruncation) {
+  const std::vector<std::byte> file = good_plan();
+  for (std::size_t size = 0; size < file.size(); ++size)
+    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}), "")
+        << size;
+}
+
+TEST(PlanFile, RefusesEveryFlippedBitOfTheBody) {
+  const std::vector<std::byte> file = good_plan();
+  for (std::size_t bit = sizeof(Header) * 8; bit < file.size() * 8; ++bit) {
+    std::vector<std::byte> damaged = file;
+    damaged[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_EQ(problem_with(damaged), "the plan is damaged") << bit;
+  }
+}
+
+TEST(PlanFile, NamesANewerVersion) {
+  std::vector<std::byte> file = good_plan();
+  poke(file, offsetof(Header, version), version + 1);
+  EXPECT_EQ(problem_with(file), "the plan is of a newer version than this runtime reads");
+}
+
+TEST(PlanFile, RefusesAForeignFile) {
+  EXPECT_EQ(problem_with(std::vector<std::byte>(4096, std::byte{'x'})), "the file is not a plan");
+}
+
+TEST(PlanFile, RefusesGroupsThatDoNotExist) {
+  std::vector<std::byte> file = good_plan();
+  poke<std::uint16_t>(file, states_at + 2 * sizeof(State) + offsetof(State, verdict), 2);
+  PlanBuilder::seal(file);
+  EXPECT_EQ(problem_with(file), "the plan names a group it lacks");
+}
+
+TEST(PlanFile, RefusesStatesThatAreTheirOwnAncestors) {
+  std::vector<std::byte> file = good_plan();
+  poke<std::uint32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, parent), 1);
+  PlanBuilder::seal(file);
+  EXPECT_EQ(problem_with(file), "the plan's states are out of order");
+}
+
+TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
+  for (const std::int32_t step : {0, -16, 4, 12}) {
+    std::vector<std::byte> file = good_plan();
+    poke<std::int32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, step), step);
+    PlanBuilder::seal(file);
+    EXPECT_EQ(problem_with(file), "the plan has a step that leads nowhere") << step;
+  }
+}
+
+TEST(PlanFile, ChecksumIsZlibs) {
+  const char text[] = "123456789";  // the check value of CRC-32
+  EXPECT_EQ(crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
+}
+
+TEST(PlanFile, MapsAFileAndRefusesAMissingOne) {
+  char path[] = "/tmp/halo-plan-XXXXXX";
+  const int fd = mkstemp(path);
+  const std::vector<std::byte> file = good_plan();
+  ASSERT_EQ(write(fd, file.data(), file.size()), static_cast<ssize_t>(file.size()));
+  close(fd);
+  PlanView view;
+  EXPECT_EQ(map_plan(path, view), nullptr);
+  EXPECT_EQ(view.groups.size(), 2u);
+  unlink(path);
+  EXPECT_STREQ(map_plan(path, view), "the plan cannot be opened");
+  EXPECT_STREQ(map_plan("/", view), "the plan is not a file");
+}
+
+}  // namespace
+}  // namespace halo::plan

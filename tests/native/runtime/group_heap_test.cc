@@ -1,0 +1,184 @@
+// Group heaps against a shadow model: blocks never overlap, keep their contents, size and
+// alignment, and are used again.
+#include "runtime/group_heap.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "runtime/thread_heap.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint32_t max_size = 4096;
+
+// One arena serves all tests of the process.
+void open_arena() {
+  static const plan::Group groups[2] = {{0, plan::Reuse::newest_first, 0},
+                                        {0, plan::Reuse::whole_chunks, 0}};
+  if (arena.bytes() != 0) return;
+  ASSERT_TRUE(arena.reserve());
+  configure_heaps(groups, max_size);
+}
+
+class GroupHeapTest : public ::testing::TestWithParam<plan::Reuse> {
+ protected:
+  static void SetUpTestSuite() { open_arena(); }
+  GroupHeap& heap() { return *thread_heap()->group(static_cast<std::uint32_t>(GetParam())); }
+
+  static void free_block(void* p) {
+    Chunk& chunk = arena.chunk_of(p);
+    GroupHeap* owner = chunk.owner.load();
+    if (owner->thread() == current_heap)
+      owner->deallocate(chunk, p);
+    else
+      owner->deallocate_remote(p);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Reuse, GroupHeapTest,
+                         ::testing::Values(plan::Reuse::newest_first, plan::Reuse::whole_chunks));
+
+TEST(BlockBytes, FollowTheSize) {
+  EXPECT_EQ(block_bytes(0, 0), 8u);
+  EXPECT_EQ(block_bytes(1, 0), 8u);
+  EXPECT_EQ(block_bytes(24, 0), 24u);
+  EXPECT_EQ(block_bytes(24, 16), 32u);
+  EXPECT_EQ(block_bytes(0, 16), 16u);
+  EXPECT_EQ(block_bytes(4096, 0), 4096u);
+}
+
+TEST_P(GroupHeapTest, EqualBlocksLieSideBySide) {
+  auto* before = static_cast<char*>(heap().allocate(40));
+  for (int i = 0; i < 100; ++i) {
+    auto* after = static_cast<char*>(heap().allocate(40));
+    EXPECT_EQ(after, before + 40);
+    before = after;
+  }
+}
+
+struct Live {
+  std::uint32_t bytes;
+  unsigned char fill;
+};
+
+// Random sizes and lifetimes; every block carries its own pattern.
+TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
+  std::mt19937 random(11);
+  std::map<char*, Live> live;
+  for (int step = 0; step < 400000; ++step) {
+    const bool grow = live.size() < 3000 || random() % 2 == 0;
+    if (grow && live.size() < 20000) {
+      const std::uint32_t bytes = block_bytes(
+          random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0 ? 16 : 0);
+      auto* p = static_cast<char*>(random() % 3 == 0 ? heap().allocate_zeroed(bytes)
+                                                     : heap().allocate(bytes));
+      ASSERT_NE(p, nullptr);
+      ASSERT_TRUE(arena.contains(p));
+      const std::uint32_t alignment = std::min(16u, bytes & (~bytes + 1));
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
+      ASSERT_EQ(GroupHeap::size_of(arena.chunk_of(p), p), bytes);
+      const auto above = live.lower_bound(p);
+      if (above != live.end()) {
+        ASSERT_LE(p + bytes, above->first);
+      }
+      if (above != live.begin()) {
+        ASSERT_LE(std::prev(above)->first + std::prev(above)->second.bytes, p);
+      }
+      const auto fill = static_cast<unsigned char>(random());
+      std::memset(p, fill, bytes);
+      live[p] = {bytes, fill};
+    } else {
+      auto victim = live.lower_bound(std::next(live.begin(), random() % 50)->first);
+      const auto [p, what] = *victim;
+      for (std::uint32_t i = 0; i < what.bytes; ++i)
+        ASSERT_EQ(static_cast<unsigned char>(p[i]), what.fill);
+      free_block(p);
+      live.erase(victim);
+    }
+  }
+  for (const auto& [p, what] : live) free_block(p);
+}
+
+TEST_P(GroupHeapTest, ZeroedMeansZeroed) {
+  std::vector<void*> blocks;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 60000; ++i) {
+      auto* p = static_cast<unsigned char*>(heap().allocate_zeroed(48));
+      ASSERT_EQ(std::count(p, p + 48, 0), 48);
+      std::memset(p, 0xFF, 48);
+      blocks.push_back(p);
+    }
+    for (void* p : blocks) free_block(p);
+    blocks.clear();
+  }
+}
+
+TEST_P(GroupHeapTest, UsesFreedMemoryAgain) {
+  const std::uint32_t before = arena.chunks_used();
+  for (int round = 0; round < 50; ++round) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 100000; ++i) blocks.push_back(heap().allocate(56));
+    for (void* p : blocks) free_block(p);
+  }
+  // One round takes under 6 MiB; fifty without reuse would take 270.
+  EXPECT_LE(arena.chunks_used() - before, 12u);
+}
+
+TEST_P(GroupHeapTest, OtherThreadsMayFree) {
+  const std::uint32_t group = static_cast<std::uint32_t>(GetParam());
+  constexpr int rounds = 30, count = 20000;
+  const std::uint32_t before = arena.chunks_used();
+  std::atomic<std::uint64_t*> mailbox{nullptr};
+  std::atomic<bool> corrupt{false};
+  std::thread consumer([&] {
+    for (int i = 0; i < rounds * count; ++i) {
+      std::uint64_t* p;
+      while ((p = mailbox.exchange(nullptr)) == nullptr) std::this_thread::yield();
+      for (int word = 0; word < 4; ++word)
+        if (p[word] != reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word))
+          corrupt = true;
+      free_block(p);
+    }
+  });
+  std::thread producer([&] {
+    for (int i = 0; i < rounds * count; ++i) {
+      auto* p = static_cast<std::uint64_t*>(thread_heap()->group(group)->allocate(32));
+      for (int word = 0; word < 4; ++word)
+        p[word] = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word);
+      while (mailbox.load() != nullptr) std::this_thread::yield();
+      mailbox = p;
+    }
+  });
+  producer.join();
+  consumer.join();
+  EXPECT_FALSE(corrupt);
+  EXPECT_LE(arena.chunks_used() - before, 12u);
+}
+
+TEST_P(GroupHeapTest, EndedThreadsHandTheirHeapsOn) {
+  const std::uint32_t group = static_cast<std::uint32_t>(GetParam());
+  const std::uint32_t before = arena.chunks_used();
+  for (int i = 0; i < 100; ++i)
+    std::thread([&] { free_block(thread_heap()->group(group)->allocate(64)); }).join();
+  EXPECT_LE(arena.chunks_used() - before, 2u);
+}
+
+TEST(Arena, ContainsExactlyItsRange) {
+  open_arena();
+  const auto base = reinterpret_cast<const char*>(arena.base());
+  EXPECT_TRUE(arena.contains(base));
+  EXPECT_TRUE(arena.contains(base + arena.bytes() - 1));
+  EXPECT_FALSE(arena.contains(base - 1));
+  EXPECT_FALSE(arena.contains(base + arena.bytes()));
+  EXPECT_FALSE(arena.contains(nullptr));
+}
+
+}  // namespace
+}  // namespace halo::runtime

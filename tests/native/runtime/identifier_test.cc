@@ -1,0 +1,173 @@
+// The walk over made-up stacks: steps, recursion, frame pointers, and a random check against the
+// obvious way of doing it.
+#include "runtime/identifier.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "plan/plan_builder.h"
+
+namespace halo::runtime {
+namespace {
+
+using plan::PlanBuilder;
+using plan::Rule;
+using plan::verdict_forward;
+using plan::verdict_undecided;
+
+constexpr std::uintptr_t bias = 0x10000;
+
+struct Made {
+  std::unique_ptr<std::byte[]> memory;
+  const Table* table;
+};
+
+Made make(const PlanBuilder& builder, bool loaded = true) {
+  Made made;
+  made.memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size()));
+  const ModulePlace place{bias, loaded};
+  made.table = make_table(builder.states(), {&place, 1}, made.memory.get());
+  return made;
+}
+
+// Looks up the innermost address as malloc does, then walks.
+Verdict walk(const Table& table, const std::vector<std::uintptr_t>& stack, std::uintptr_t rbp = 0) {
+  const RootEntry* caller = probe_root(table, stack[0]);
+  if (caller == nullptr) return {verdict_forward, 0};
+  EXPECT_TRUE(may_be_planned(stack[0]));
+  return identify(table, caller->state, stack.data(), rbp);
+}
+
+TEST(Identifier, EmptyTableForwardsEveryone) {
+  EXPECT_EQ(probe_root(*current_table, 0x1234), nullptr);
+  EXPECT_FALSE(may_be_planned(0x1234));
+}
+
+TEST(Identifier, DecidesByTheCallerAlone) {
+  PlanBuilder builder;
+  builder.state(0, 0x10, 3, 0, Rule::end);
+  const Made made = make(builder);
+  EXPECT_EQ(walk(*made.table, {bias + 0x10}).group, 3);
+  EXPECT_EQ(walk(*made.table, {bias + 0x11}).group, verdict_forward);
+}
+
+TEST(Identifier, StepsByEachCallSitesDistance) {
+  PlanBuilder builder;
+  const auto inner = builder.state(0, 0x10, verdict_undecided, 24);
+  const auto middle = builder.state(inner, 0x20, verdict_undecided, 8);
+  builder.state(middle, 0x30, 5);
+  const Made made = make(builder);
+  EXPECT_EQ(walk(*made.table, {bias + 0x10, 1, 2, bias + 0x20, bias + 0x30}).group, 5);
+  EXPECT_EQ(walk(*made.table, {bias + 0x10, 1, 2, bias + 0x20, bias + 0x31}).group,
+            verdict_forward);
+}
+
+TEST(Identifier, RecursionOnlyAdvances) {
+  PlanBuilder builder;
+  const auto a = builder.state(0, 0xA, verdict_undecided, 8);
+  const auto b = builder.state(a, 0xB, verdict_undecided, 16);
+  builder.state(b, 0xC, 1);
+  const Made made = make(builder);
+  // a b a b b c, where a's frames take one slot and b's take two.
+  const std::uintptr_t A = bias + 0xA, B = bias + 0xB, C = bias + 0xC;
+  EXPECT_EQ(walk(*made.table, {A, B, 0, A, B, 0, B, 0, C}).group, 1);
+}
+
+TEST(Identifier, EndlessRecursionEndsInForward) {
+  PlanBuilder builder;
+  const auto a = builder.state(0, 0xA, verdict_undecided, 8);
+  builder.state(a, 0xB, 1);
+  const Made made = make(builder);
+  EXPECT_EQ(walk(*made.table, std::vector<std::uintptr_t>(1000, bias + 0xA)).group,
+            verdict_forward);
+}
+
+TEST(Identifier, FollowsTheFramePointer) {
+  PlanBuilder builder;
+  const auto a = builder.state(0, 0xA, verdict_undecided, 8, Rule::frame_pointer);
+  builder.state(a, 0xB, 2);
+  const Made made = make(builder);
+  std::vector<std::uintptr_t> stack{bias + 0xA, 0, 0, 0, bias + 0xB};
+  const auto rbp = reinterpret_cast<std::uintptr_t>(&stack[3]);
+  EXPECT_EQ(identify(*made.table, 1, stack.data(), rbp).group, 2);
+  // A frame pointer that leads down the stack, or far away, is not followed.
+  for (const std::uintptr_t bad :
+       {std::uintptr_t{0}, reinterpret_cast<std::uintptr_t>(stack.data()) - 64, rbp + (8u << 20),
+        rbp + 1})
+    EXPECT_EQ(identify(*made.table, 1, stack.data(), bad).group, verdict_forward);
+}
+
+TEST(Identifier, RestoresTheFramePointerThatAnInnerFrameSaved) {
+  PlanBuilder builder;
+  const auto a = builder.state(0, 0xA, verdict_undecided, 24);
+  builder.at(a).flags = plan::state_restores_rbp;
+  builder.at(a).rbp_below = 8;
+  const auto b = builder.state(a, 0xB, verdict_undecided, 8, Rule::frame_pointer);
+  builder.state(b, 0xC, 4);
+  const Made made = make(builder);
+  std::vector<std::uintptr_t> stack{bias + 0xA, 0, 0, bias + 0xB, 0, 0, bias + 0xC};
+  stack[2] = reinterpret_cast<std::uintptr_t>(&stack[5]);  // saved rbp, just below the next slot
+  EXPECT_EQ(identify(*made.table, a, stack.data(), 0xDEAD).group, 4);
+}
+
+TEST(Identifier, UnloadedModulesNeverMatch) {
+  PlanBuilder builder;
+  builder.state(0, 0x10, 3);
+  const Made made = make(builder, false);
+  EXPECT_EQ(walk(*made.table, {bias + 0x10}).group, verdict_forward);
+  EXPECT_EQ(walk(*made.table, {0x10}).group, verdict_forward);
+}
+
+// The innermost occurrence of each address, as section 4.1 of HALO reduces stacks.
+std::vector<std::uintptr_t> reduced(const std::vector<std::uintptr_t>& stack) {
+  std::vector<std::uintptr_t> kept;
+  for (const std::uintptr_t address : stack)
+    if (std::find(kept.begin(), kept.end(), address) == kept.end()) kept.push_back(address);
+  return kept;
+}
+
+TEST(Identifier, AgreesWithReducedStacksOnRandomTries) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    PlanBuilder builder;
+    std::vector<std::vector<std::uintptr_t>> paths{{}};
+    for (std::uint32_t i = 1; i < 60; ++i) {
+      const auto parent = static_cast<std::uint32_t>(random() % i);
+      std::uintptr_t address = 1 + random() % 12;
+      std::vector<std::uintptr_t> path = paths[parent];
+      path.push_back(bias + address);
+      const bool fits = builder.at(parent).verdict == verdict_undecided &&
+                        reduced(path).size() == path.size() &&
+                        std::find(paths.begin(), paths.end(), path) == paths.end();
+      if (!fits) path = {0};  // unreachable filler
+      const auto verdict = random() % 3 == 0 ? static_cast<std::uint16_t>(i) : verdict_undecided;
+      builder.state(fits ? parent : 0, fits ? address : 0x9000 + i, verdict, 8);
+      paths.push_back(path);
+    }
+    const Made made = make(builder);
+    for (int probe = 0; probe < 200; ++probe) {
+      std::vector<std::uintptr_t> stack(1 + random() % 20);
+      for (auto& address : stack) address = bias + 1 + random() % 12;
+      const auto kept = reduced(stack);
+      std::uint16_t expected = verdict_forward;
+      for (std::size_t n = 1; n <= kept.size(); ++n) {
+        const auto at =
+            std::find(paths.begin(), paths.end(),
+                      std::vector(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(n)));
+        if (at == paths.end()) break;
+        const auto verdict = builder.at(static_cast<std::uint32_t>(at - paths.begin())).verdict;
+        if (verdict == verdict_undecided) continue;
+        expected = verdict;
+        break;
+      }
+      stack.push_back(0);  // what lies beyond the outermost frame
+      EXPECT_EQ(walk(*made.table, stack).group, expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halo::runtime

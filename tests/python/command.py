@@ -1,0 +1,49 @@
+"""Calls the real command as a subprocess, for tests of what a user sees."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("HALO_BUILD") or REPOSITORY / "build")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call left: negative statuses are signals."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def halo(
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+) -> Outcome:
+    """Runs `halo ARGUMENTS`; `env` is put over the environment of the tests."""
+    done = subprocess.run(
+        [sys.executable, "-m", "halo", *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def compile_c(source: str, output: Path, *flags: str) -> Path:
+    """Compiles a C program."""
+    command = ["gcc", "-O1", "-g", "-x", "c", "-", "-o", str(output), *flags]
+    subprocess.run(command, input=source, text=True, check=True, capture_output=True)
+    return output

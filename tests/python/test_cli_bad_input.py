@@ -1,0 +1,220 @@
+"""Bad input through the real command: one sentence, the documented status, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from command import BUILD, Outcome, compile_c, halo
+
+USAGE, CANNOT_RUN, UNSUITABLE, MISSING, BAD_PROFILE, BAD_PLAN, BAD_INPUT = range(111, 118)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the command is called, with one good program in it."""
+    compile_c("int main(void) { return 0; }", tmp_path / "prog")
+    return tmp_path
+
+
+def refused(outcome: Outcome, status: int, words: str) -> None:
+    assert outcome.status == status, outcome.stderr
+    assert outcome.stdout == ""
+    assert words in outcome.stderr
+    lines = outcome.stderr.splitlines()
+    assert len(lines) == 1, "exactly one sentence"
+    assert lines[0].startswith("halo: ")
+    assert "Traceback" not in outcome.stderr
+
+
+def check(folder: Path, status: int, words: str, *arguments: str, **environment: str) -> None:
+    """Calls halo in the folder; it must refuse and leave the folder as it was."""
+    before = sorted(folder.rglob("*"))
+    outcome = halo(*arguments, cwd=folder, env=environment)
+    refused(outcome, status, words)
+    assert sorted(folder.rglob("*")) == before
+
+
+PROGRAM_COMMANDS = [
+    pytest.param(["record"], [], id="record"),
+    pytest.param(["baseline"], [], id="baseline"),
+    pytest.param(["run"], ["--", "PROG"], id="run"),
+    pytest.param(["exec", "--plan", "x"], [], id="exec"),
+]
+
+
+@pytest.mark.parametrize(("command", "rest"), PROGRAM_COMMANDS)
+def test_programs_that_cannot_be_placed(folder: Path, command: list[str], rest: list[str]) -> None:
+    script = folder / "script"
+    script.write_text("#!/bin/sh\n")
+    text = folder / "text"
+    text.write_text("")
+    compile_c("int main(void) { return 0; }", folder / "static", "-static")
+    arm = bytearray((folder / "prog").read_bytes())
+    arm[18:20] = struct.pack("<H", 183)
+    (folder / "arm").write_bytes(arm)
+    shutil.copy(folder / "prog", folder / "suid")
+    for name, mode in (("script", 0o755), ("arm", 0o755), ("suid", 0o4755)):
+        (folder / name).chmod(mode)
+    cases = [
+        ("./missing", CANNOT_RUN, "does not exist"),
+        ("no-such-program", CANNOT_RUN, "not found in PATH"),
+        ("./text", CANNOT_RUN, "not executable"),
+        (str(folder), CANNOT_RUN, "is a directory"),
+        ("./script", UNSUITABLE, "is a script: give its interpreter"),
+        ("./static", UNSUITABLE, "static binary"),
+        ("./arm", UNSUITABLE, "another architecture"),
+        ("./suid", UNSUITABLE, "set-user-id"),
+    ]
+    for program, status, words in cases:
+        tail = [program if word == "PROG" else word for word in rest]
+        check(folder, status, words, *command, "--", program, *tail)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["record", "./prog"], "goes after `--`"),
+        (["record"], "program is missing"),
+        (["record", "--"], "program is missing"),
+        (["record", "--distance", "x", "--", "./prog"], "'x' is not a whole number"),
+        (["run", "--", "./prog", "a"], "needs two `--`"),
+        (["run"], "needs two `--`"),
+        (["run", "--", "./prog", "a", "--"], "no program after the second"),
+        (["run", "--", "--", "./prog"], "no program between"),
+        (["run", "--", "./prog", "a", "--", "/bin/cat", "b"], "one binary only"),
+        (["run", "--trials", "0", "--", "./prog", "--", "./prog"], "'0' is not a number from 1"),
+        (["run", "--candidates", "magic", "--", "./prog", "--", "./prog"], "no candidate 'magic'"),
+        (["baseline", "--cpu", "4000", "--", "./prog"], "no processor 4000"),
+        (["bench"], "Name a bundled program"),
+        (["bench", "nonsense"], "no bundled program 'nonsense'"),
+        (["bench", "--", "./prog"], "takes names and no program"),
+        (["exec", "--", "./prog"], "--plan"),
+        (["plan"], "PROFILE"),
+        (["nonsense"], "nonsense"),
+        (["plan", "x", "--option", "seed"], "is not KEY=VALUE"),
+    ],
+)
+def test_wrong_command_lines(folder: Path, arguments: list[str], words: str) -> None:
+    check(folder, USAGE, words, *arguments)
+
+
+def test_an_input_file_that_is_not_there(folder: Path) -> None:
+    check(folder, BAD_INPUT, "input file none", "baseline", "--stdin", "none", "--", "./prog")
+    check(folder, BAD_INPUT, "does not exist", "baseline", "--json", "a/b", "--", "./prog")
+    check(folder, BAD_INPUT, "does not exist", "record", "-o", "a/b", "--", "./prog")
+
+
+def fake_qemu(folder: Path, version: str, options: str) -> Path:
+    fake = folder / "fake-qemu"
+    fake.write_text(
+        f"#!/bin/sh\ncase $1 in --version) echo 'qemu-x86_64 version {version}';;"
+        f" *) echo '{options}';; esac\n"
+    )
+    fake.chmod(0o755)
+    return fake
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "words"),
+    [
+        ("4.1.0", "-plugin", "too old to load the recorder's plugin"),
+        ("9.0.0", "-strace", "without support for plugins"),
+        ("", "", "does not say a version"),
+    ],
+)
+def test_an_unfit_qemu(folder: Path, version: str, options: str, words: str) -> None:
+    fake = str(fake_qemu(folder, version, options))
+    for command in (["record", "--", "./prog"], ["run", "--", "./prog", "--", "./prog"]):
+        check(folder, MISSING, words, *command, HALO_QEMU=fake)
+        check(folder, MISSING, "apt-get install qemu-user", *command, HALO_QEMU=fake)
+
+
+def test_no_qemu(folder: Path) -> None:
+    check(folder, MISSING, "not installed", "record", "--", "./prog", HALO_QEMU="no-qemu-here")
+
+
+def test_a_build_that_is_not_there(folder: Path) -> None:
+    nowhere = str(folder / "nowhere")
+    check(folder, MISSING, "run: make build", "record", "--", "./prog", HALO_BUILD=nowhere)
+
+
+def damaged_files(good: bytes) -> dict[str, bytes]:
+    return {
+        "empty": b"",
+        "cut": good[: len(good) // 2],
+        "garbage": b"\x00\x01garbage" * 100,
+        "text": b"hello\n",
+    }
+
+
+NEWER = b'{"format": "halo-profile", "version": 99}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [*damaged_files(NEWER).items(), ("newer", NEWER), ("list", b"[]")]
+)
+def test_unusable_profiles(folder: Path, name: str, content: bytes) -> None:
+    (folder / "x.profile").write_bytes(content)
+    check(folder, BAD_PROFILE, "x.profile", "plan", "x.profile")
+
+
+def test_a_profile_that_is_not_there(folder: Path) -> None:
+    check(folder, BAD_PROFILE, "x.profile", "plan", "x.profile")
+    check(folder, BAD_PROFILE, str(folder), "plan", str(folder))
+
+
+def plan_file(version: int = 1, build_id: bytes = b"\x01" * 20) -> bytes:
+    """A plan of one module, no group and a root that forwards."""
+    body = build_id.ljust(32, b"\0") + struct.pack("<II", len(build_id), 0)
+    body += struct.pack("<IIQiBBHhHI", 0, 0, 0, 0, 0, 0, 0xFFFE, 0, 0, 0)
+    size = 64 + len(body)
+    header = struct.pack(
+        "<8sIIQIIIII", b"HALOPLAN", version, zlib.crc32(body), size, 1, 0, 1, 4096, 0
+    )
+    return header.ljust(64, b"\0") + body
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [*damaged_files(plan_file()).items(), ("newer", plan_file(version=2))]
+)
+def test_unusable_plans(folder: Path, name: str, content: bytes) -> None:
+    (folder / "x.plan").write_bytes(content)
+    check(folder, BAD_PLAN, "x.plan", "exec", "--plan", "x.plan", "--", "./prog")
+
+
+def test_a_plan_that_is_not_there(folder: Path) -> None:
+    check(folder, BAD_PLAN, "x.plan", "exec", "--plan", "x.plan", "--", "./prog")
+
+
+@pytest.mark.parametrize("name", ["nonsense", "./missing.so"])
+def test_unknown_allocators(folder: Path, name: str) -> None:
+    (folder / "x.plan").write_bytes(plan_file())
+    outcome = halo("exec", "--plan", "x.plan", "--allocator", name, "--", "./prog", cwd=folder)
+    refused(outcome, USAGE if name == "nonsense" else MISSING, name)
+
+
+def test_an_accident_is_one_line_with_a_hint(folder: Path) -> None:
+    """A broken import stands for any accident inside halo."""
+    broken = folder / "broken" / "halo"
+    shutil.copytree(Path(__file__).parents[2] / "halo", broken)
+    (broken / "planning.py").write_text("raise RuntimeError('oh\\nno')\n")
+    arguments = ["plan", "x.profile"]
+    environment = {"PYTHONPATH": str(broken.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    refused(halo(*arguments, cwd=broken.parent, env=environment), 110, "HALO_DEBUG=1")
+    debug = halo(*arguments, cwd=broken.parent, env={**environment, "HALO_DEBUG": "1"})
+    assert "Traceback" in debug.stderr
+
+
+def test_no_temporary_files_are_left(folder: Path, tmp_path: Path) -> None:
+    """All that a failing command makes in between lies in TMPDIR and is gone afterwards."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {"TMPDIR": str(scratch), "HALO_BUILD": str(BUILD)}
+    halo("record", "-o", "a/b", "--", "./prog", cwd=folder, env=environment)
+    halo("baseline", "--trials", "1", "--", "./prog", "x", cwd=folder, env=environment)
+    assert os.listdir(scratch) == []

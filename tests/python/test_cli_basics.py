@@ -1,0 +1,86 @@
+"""Help, version, lists and the Makefile: what a newcomer types first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import REPOSITORY, compile_c, halo
+
+from halo.commands import COMMANDS
+
+
+def test_help_names_every_command() -> None:
+    for outcome in (halo(), halo("--help")):
+        assert outcome.status == 0
+        assert outcome.stderr == ""
+        for command in COMMANDS:
+            assert f"  {command.name} " in outcome.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself(command: object) -> None:
+    outcome = halo(command.name, "--help")  # type: ignore[attr-defined]
+    assert outcome.status == 0
+    assert command.usage in outcome.stdout  # type: ignore[attr-defined]
+
+
+def test_version() -> None:
+    assert halo("--version").stdout.startswith("halo ")
+
+
+def test_bench_lists_our_workloads_and_debians_programs() -> None:
+    names = [line.split()[0] for line in halo("bench", "--list").stdout.splitlines()]
+    ours = {"hospital", "scene", "mst", "mesh", "pagerank", "rbtree", "server"}
+    debians = {"povray", "xsltproc", "jq", "dot", "sqlite3", "python3"}
+    assert ours | debians <= set(names)
+
+
+def test_make_alone_lists_the_targets() -> None:
+    for arguments in (["make"], ["make", "help"]):
+        # As typed in a shell, though the tests themselves may run under make.
+        env = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+        done = subprocess.run(
+            arguments, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=True
+        )
+        listed = {line.split()[0] for line in done.stdout.splitlines()}
+        wanted = {"setup", "build", "demo", "test", "lint", "format", "bench", "clean", "help"}
+        assert listed == wanted
+
+
+def test_baseline_measures_four_allocators(tmp_path: Path) -> None:
+    compile_c("int main(void) { return 3; }", tmp_path / "prog")
+    outcome = halo(
+        *("baseline", "--trials", "2", "--json", "out.json", "--results", "r", "--", "./prog"),
+        cwd=tmp_path,
+    )
+    assert outcome.status == 0, outcome.stderr
+    summary = json.loads((tmp_path / "out.json").read_text())
+    assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert summary["outputs_equal"] is True
+    assert summary["halo"] is None
+    raw = json.loads((tmp_path / "r" / "results.json").read_text())
+    assert len(raw["trials"]["reference"]["mimalloc"]) == 2
+    assert raw["machine"]["huge_pages"]["enabled"]
+    assert raw["machine"]["versions"]["jemalloc"]
+
+
+def test_a_changing_output_fails_and_says_so_in_the_summary(tmp_path: Path) -> None:
+    source = '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%d", getpid()); }'
+    compile_c(source, tmp_path / "prog")
+    outcome = halo(
+        *("baseline", "--trials", "2", "--json", "out.json", "--", "./prog"), cwd=tmp_path
+    )
+    assert outcome.status == 119
+    assert "standard output" in outcome.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["outputs_equal"] is False
+
+
+def test_the_programs_input_reaches_every_run(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("x")
+    compile_c("#include <stdio.h>\nint main(void) { return getchar(); }", tmp_path / "prog")
+    arguments = ("--trials", "1", "--stdin", "in", "--results", "r", "--", "./prog")
+    assert halo("baseline", *arguments, cwd=tmp_path).status == 0

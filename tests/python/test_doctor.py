@@ -1,0 +1,40 @@
+"""The doctor: every check is named, and what is missing comes with the command that mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from command import compile_c, halo
+
+
+def test_it_names_what_is_missing_and_how_to_mend_it(tmp_path: Path) -> None:
+    outcome = halo("doctor", env={"HALO_BUILD": str(tmp_path), "HALO_QEMU": "no-qemu"})
+    assert outcome.status == 114
+    lines = outcome.stdout.splitlines()
+    for what, mend in (("QEMU", "apt-get install qemu-user"), ("libhalo.so", "make build")):
+        place = next(n for n, line in enumerate(lines) if line.startswith(f"missing  {what} "))
+        assert lines[place + 1].strip() == f"mend it with: {mend}"
+    for what in ("architecture", "jemalloc", "huge pages", "perf counters", "addr2line"):
+        assert any(what in line for line in lines)
+
+
+def test_it_examines_a_program(tmp_path: Path) -> None:
+    compile_c("int main(void) { return 0; }", tmp_path / "prog")
+    text = halo("doctor", "--", str(tmp_path / "prog")).stdout
+    for what in ("linked", "position-independent", "own malloc", "build-id", "frame rules"):
+        assert what in text
+    assert "halo can place its objects" in text
+
+
+def test_it_says_why_a_program_is_unsuitable(tmp_path: Path) -> None:
+    compile_c("int main(void) { return 0; }", tmp_path / "prog", "-static")
+    outcome = halo("doctor", "--", str(tmp_path / "prog"))
+    assert outcome.status == 113
+    assert "static" in outcome.stdout
+    assert "Traceback" not in outcome.stderr
+
+
+def test_on_a_built_checkout_all_is_well() -> None:
+    outcome = halo("doctor")
+    assert outcome.status == 0, outcome.stdout
+    assert "All is well." in outcome.stdout

@@ -1,0 +1,74 @@
+"""Which candidate is kept: the fastest, but `none` unless the gain is real."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from halo.trials.job import Sample
+from halo.trials.race import Measure, judge, race
+from halo.trials.rounds import Samples
+
+
+def samples(times: Sequence[float]) -> list[Sample]:
+    return [Sample(time, time, 0.0, 1) for time in times]
+
+
+def machine(true_times: dict[str, float], noise: float, log: list[list[str]]) -> Measure:
+    """Measures candidates whose true times are known, with noise."""
+    rng = random.Random(7)
+
+    def measure(labels: Sequence[str], rounds: int, warm_up: bool) -> Samples:
+        log.append(list(labels))
+        return {
+            label: samples([true_times[label] * rng.gauss(1, noise) for _ in range(rounds)])
+            for label in labels
+        }
+
+    return measure
+
+
+def test_a_clear_winner_is_kept() -> None:
+    log: list[list[str]] = []
+    times = {"none": 1.0, "a": 0.7, "b": 0.9, "c": 1.2, "d": 1.5, "e": 1.1, "f": 1.3}
+    found, verdict = race(machine(times, 0.02, log), list(times), ["none"], 11)
+    assert verdict.kept == verdict.fastest == "a"
+    assert verdict.gain is not None
+    assert verdict.gain.low > 1.2
+    assert len(found["a"]) == 3 + 4 + 11
+
+
+def test_slow_candidates_leave_early_and_the_control_stays() -> None:
+    log: list[list[str]] = []
+    times = {"none": 9.0} | {f"c{number}": 1.0 + number for number in range(8)}
+    race(machine(times, 0.0, log), list(times), ["none"], 11)
+    assert [len(running) for running in log] == [9, 6, 4]
+    assert all("none" in running for running in log)
+    assert "c7" not in log[1]
+
+
+def test_noise_alone_keeps_none() -> None:
+    """All are equally fast: someone leads by chance, and must not win by it."""
+    for seed in range(10):
+        rng = random.Random(seed)
+        finalists = {
+            label: samples([rng.gauss(1, 0.03) for _ in range(11)]) for label in ("none", "a", "b")
+        }
+        assert judge(finalists, ["none"], 11).kept == "none"
+
+
+@pytest.mark.parametrize(("time", "kept"), [(0.995, "none"), (0.95, "a"), (1.05, "none")])
+def test_a_gain_under_one_per_cent_is_not_worth_a_plan(time: float, kept: str) -> None:
+    finalists = {"none": samples([1.0] * 11), "a": samples([time] * 11)}
+    assert judge(finalists, ["none"], 11).kept == kept
+
+
+def test_the_best_of_several_controls_is_the_one_to_beat() -> None:
+    finalists = {
+        "none over x": samples([1.0] * 5),
+        "none over y": samples([0.9] * 5),
+        "a": samples([0.95] * 5),
+    }
+    assert judge(finalists, ["none over x", "none over y"], 5).kept == "none over y"

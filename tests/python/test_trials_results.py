@@ -1,0 +1,145 @@
+"""What is written down: the summary's keys, its figures, and files that are whole or absent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from halo.allocators import Allocator
+from halo.errors import BadInput
+from halo.trials.candidates import Candidate, Recipe, choose_recipes
+from halo.trials.job import Sample
+from halo.trials.race import Verdict
+from halo.trials.results import Findings, RecordCost, raw_results, summarize_findings, write_json
+from halo.trials.table import conclusion, next_step
+
+MACHINE = {"cores": 2, "load_average": [0.1, 0, 0]}
+KEYS = {
+    "program",
+    "strategy",
+    "candidates",
+    "allocators",
+    "halo",
+    "best_baseline",
+    "speedup",
+    "outputs_equal",
+    "record",
+}
+
+
+def samples(time: float, **runtime: object) -> list[Sample]:
+    return [Sample(time, time, 0.0, 1000, runtime) for _ in range(11)]
+
+
+def complete(halo_time: float, kept: str = "halo over jemalloc") -> Findings:
+    jemalloc = Allocator("jemalloc", Path("/lib/libjemalloc.so.2"))
+    findings = Findings("prog", {"reference": ["prog"]}, MACHINE)
+    findings.candidates = [
+        Candidate(Recipe("none", "none"), jemalloc, None),
+        Candidate(Recipe("halo", "halo"), jemalloc, Path("/r/halo.plan")),
+    ]
+    findings.race = {"none over jemalloc": samples(0.2), "halo over jemalloc": samples(0.1)}
+    findings.verdict = Verdict(kept, kept, None)
+    findings.record = RecordCost(2.0, 0.2, True)
+    findings.reference = {
+        "glibc": samples(3.0),
+        "jemalloc": samples(2.0),
+        "mimalloc": samples(2.5),
+        "tcmalloc": samples(4.0),
+        "halo": samples(halo_time, active=True, huge_bytes=7),
+    }
+    return findings
+
+
+def test_the_summary_has_every_documented_key() -> None:
+    summary = summarize_findings(complete(1.0))
+    assert set(summary) >= KEYS
+    assert summary["strategy"] == "halo"
+    assert summary["best_baseline"] == "jemalloc"
+    assert summary["speedup"] == 2.0
+    assert summary["record"]["slowdown"] == 10.0
+    assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert summary["allocators"]["glibc"] == {
+        "median": 3.0,
+        "quartiles": [3.0, 3.0],
+        "peak_memory": 1000,
+        "trials": 11,
+    }
+    assert summary["halo"]["huge_bytes"] == 7
+    assert [c["seconds"] for c in summary["candidates"]] == [0.2, 0.1]
+    assert [c["kept"] for c in summary["candidates"]] == [False, True]
+
+
+def test_what_was_not_measured_is_null() -> None:
+    findings = Findings("prog", {}, MACHINE)
+    findings.outputs_equal, findings.failure = False, "The output differs."
+    summary = summarize_findings(findings)
+    assert set(summary) >= KEYS
+    assert summary["outputs_equal"] is False
+    assert summary["halo"] is summary["speedup"] is summary["record"] is None
+
+
+def test_raw_results_hold_every_trial() -> None:
+    raw = json.loads(json.dumps(raw_results(complete(1.0))))
+    assert len(raw["trials"]["reference"]["halo"]) == 11
+    assert raw["trials"]["reference"]["halo"][0]["runtime"]["huge_bytes"] == 7
+
+
+def test_conclusions_are_plain() -> None:
+    assert "2.00 times as fast as the best of the four (jemalloc)" in conclusion(complete(1.0))
+    assert "did not carry over" in conclusion(complete(2.5))
+    assert "no different from jemalloc" in conclusion(complete(2.0))
+    nothing = conclusion(complete(2.0, kept="none over jemalloc"))
+    assert "nothing to gain; run it with jemalloc" in nothing
+
+
+def test_the_next_step_is_a_command() -> None:
+    folder = Path("/r")
+    assert next_step(complete(1.0), "halo", folder, ["prog", "a b"]) == (
+        "halo exec --plan /r/halo.plan --allocator jemalloc -- prog 'a b'"
+    )
+    plain = next_step(complete(2.0, kept="none over jemalloc"), "halo", folder, ["prog"])
+    assert plain.startswith("env LD_PRELOAD=/")
+    assert plain.endswith("libjemalloc.so.2 prog")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"load_average": [5.0, 0, 0]}, "busy"),
+        ({}, None),
+    ],
+)
+def test_a_busy_machine_is_said(change: dict[str, object], words: str | None) -> None:
+    findings = complete(1.0)
+    findings.machine = {**MACHINE, **change}
+    found = summarize_findings(findings)["warnings"]
+    assert (words in " ".join(found)) if words else not found
+
+
+def test_wide_spread_and_an_idle_runtime_are_said() -> None:
+    findings = complete(1.0)
+    findings.reference["glibc"] = [s for t in (1, 2, 3) for s in samples(t)]
+    findings.reference["halo"] = samples(1.0, active=False, reason="the build-id differs")
+    found = " ".join(summarize_findings(findings)["warnings"])
+    assert "too wide to conclude" in found
+    assert "the build-id differs" in found
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "summary.json"
+    write_json({"a": 1}, path)
+    with pytest.raises(TypeError):
+        write_json({"a": object()}, path)
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [entry.name for entry in path.parent.iterdir()] == ["summary.json"]
+    with pytest.raises(BadInput):
+        write_json({}, tmp_path / "new" / "summary.json" / "below.json")
+
+
+def test_candidates_are_chosen_by_strategy_or_label() -> None:
+    assert {recipe.strategy for recipe in choose_recipes(["halo"])} == {"halo"}
+    assert choose_recipes(["none"]) == []
+    assert len(choose_recipes([])) >= 3
