@@ -36,9 +36,10 @@ class Verdict:
 
 def heats(candidates: int, final_rounds: int) -> list[Heat]:
     """Few rounds for all, more for the better half, most for the last three."""
+    few = min(final_rounds, max(3, final_rounds // 4))
     return [
-        Heat(min(3, final_rounds), max(3, (candidates + 1) // 2)),
-        Heat(min(4, final_rounds), 3),
+        Heat(few, max(3, (candidates + 1) // 2)),
+        Heat(min(few + 1, final_rounds), 3),
         Heat(final_rounds, 1),
     ]
 

@@ -27,7 +27,9 @@ from halo.trials.results import HALO, Findings, RecordCost
 from halo.trials.rounds import Samples, interleave, walls
 
 NEAR = 1.03  # a second next allocator joins the race where it is this close to the best
-FINAL_ROUNDS = 11
+FINAL_ROUNDS = 11  # at least, where as many trials were asked for
+MOST_ROUNDS = 31
+FINAL_SECONDS = 4.0  # of runs of one finalist: a short run gets more rounds, for it is noisier
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ class Study:
             return interleave(self._laboratory, train, chosen, rounds, notice, int(warm_up))
 
         controls = [c.label for c in candidates if c.plan is None]
-        rounds = min(FINAL_ROUNDS, max(3, self._options.trials))
+        control = median(walls(self._findings.training[candidates[0].allocator.name]))
+        rounds = final_rounds(control, self._options.trials)
         self._findings.race, self._findings.verdict = race(
             measure, list(contenders), controls, rounds
         )
@@ -182,6 +185,12 @@ def quick_trials(seconds: float) -> int:
     if seconds > 30:
         return 2
     return max(5, min(15, round(2 / max(seconds, 0.01))))
+
+
+def final_rounds(seconds: float, trials: int) -> int:
+    """Rounds for the finalists of the race, whose runs take about that long."""
+    least = min(FINAL_ROUNDS, max(3, trials))
+    return max(least, min(MOST_ROUNDS, round(FINAL_SECONDS / max(seconds, 0.01))))
 
 
 def command_line(job: Job) -> list[str]:
