@@ -52,6 +52,7 @@ class PlanOptions:
         1 << 18, "bytes of a group's recorded peaks from which it gets huge pages", 0
     )
     reuse: str = option("newest", "what becomes of freed objects", choices=tuple(_REUSE))
+    by_size: bool = option(False, "keep blocks of different sizes apart within a group")
     max_depth: int = option(MOST_STEPS, "return addresses read at most", 1, MOST_STEPS)
     few_sizes: int = option(
         4, "most distinct sizes of a context aligned by size; 0: align all to 16", 0, 7
@@ -110,7 +111,7 @@ def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """A pool's settings. Huge pages for a small group would only cost memory: two MiB each."""
     peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
     huge_pages = chosen.huge_pages and peak >= chosen.huge_min
-    return PlanGroup(huge_pages, _REUSE[chosen.reuse])
+    return PlanGroup(huge_pages, _REUSE[chosen.reuse], chosen.by_size)
 
 
 def _review(

@@ -30,6 +30,7 @@ MODULE = struct.Struct("<32sI4x")
 GROUP = struct.Struct("<II8x")
 STATE = struct.Struct("<IIQiBBHhH4x")
 _HUGE_PAGES = 1
+_BY_SIZE = 2
 _RESTORES_RBP = 1
 assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
 
@@ -41,7 +42,8 @@ def encode(plan: Plan) -> bytes:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id))
     for group in plan.groups:
-        body += GROUP.pack(_HUGE_PAGES if group.huge_pages else 0, group.reuse)
+        flags = (_HUGE_PAGES if group.huge_pages else 0) | (_BY_SIZE if group.by_size else 0)
+        body += GROUP.pack(flags, group.reuse)
     for state in plan.states:
         body += STATE.pack(
             state.parent,
@@ -128,9 +130,9 @@ def _module(name: str, build_id: bytes, length: int) -> PlanModule:
 
 
 def _group(name: str, flags: int, reuse: int) -> PlanGroup:
-    if flags & ~_HUGE_PAGES or reuse > REUSE_CHUNKS:
+    if flags & ~(_HUGE_PAGES | _BY_SIZE) or reuse > REUSE_CHUNKS:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
-    return PlanGroup(bool(flags & _HUGE_PAGES), reuse)
+    return PlanGroup(bool(flags & _HUGE_PAGES), reuse, bool(flags & _BY_SIZE))
 
 
 def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:

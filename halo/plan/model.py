@@ -32,6 +32,7 @@ class PlanGroup(NamedTuple):
 
     huge_pages: bool
     reuse: int
+    by_size: bool = False
 
 
 class State(NamedTuple):

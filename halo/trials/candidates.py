@@ -32,11 +32,12 @@ class Recipe:
 RECIPES = (
     Recipe("halo", "halo"),
     Recipe("halo-small-pages", "halo", {"huge_pages": "false"}),
-    Recipe("halo-hot", "halo-hot"),
     Recipe("hot-cold", "hot-cold"),
     Recipe("size-affinity", "size-affinity"),
     Recipe("one-pool", "one-pool"),
     Recipe("dense", "dense"),
+    Recipe("dense-by-size", "dense", {"by_size": "true"}),
+    Recipe("halo-by-size", "halo", {"by_size": "true"}),
     Recipe("dense-small-pages", "dense", {"huge_pages": "false"}),
 )
 

@@ -17,7 +17,7 @@ inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
 inline constexpr std::uint16_t verdict_forward = 0xFFFE;
 
 enum HeaderFlag : std::uint32_t { header_huge_pages = 1 };
-enum GroupFlag : std::uint32_t { group_huge_pages = 1 };
+enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
 
 // How to get from one return address's slot to the next one's.

@@ -51,7 +51,10 @@ __attribute__((constructor(101))) void activate() {
     return;
   }
   max_object = plan_view.header->max_object;
-  configure_heaps(plan_view.groups, max_object);
+  if (!configure_heaps(plan_view.groups, max_object)) {
+    inactive_reason = "no memory for the groups";
+    return;
+  }
   // A plan for other programs (a child process, say) is no fault: nothing will match.
   inactive_reason = publish_table(plan_view) != 0 ? nullptr : "no module of the plan is loaded";
 }

@@ -137,6 +137,8 @@ bool GroupHeap::refill(std::uint32_t bytes) {
   return true;
 }
 
+// The frontier's bit is set at all times, so the first block to be cut off there has its own
+// already.
 void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   char* at = bump_;
   // Blocks that are a multiple of 16 are aligned to 16; the granule skipped is a block of its own.
@@ -150,16 +152,16 @@ void* GroupHeap::carve_mixed(std::uint32_t bytes) {
       free_[1] = skipped;
     }
     at += granule;
+    mark_start(*current_, at);
   }
   bump_ = at + bytes;
-  mark_start(*current_, at);
   mark_start(*current_, bump_);
   ++current_->live;
   return at;
 }
 
 void* GroupHeap::carve(std::uint32_t bytes) {
-  if (bump_ >= soft_limit_ || bytes > static_cast<std::size_t>(soft_limit_ - bump_)) {
+  if (bytes > static_cast<std::size_t>(soft_limit_ - bump_) || bump_ >= soft_limit_) [[unlikely]] {
     if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
     drain_remote();
     if (Block* block = free_[bytes / granule]) {
@@ -168,23 +170,25 @@ void* GroupHeap::carve(std::uint32_t bytes) {
     }
     if (current_ != nullptr) extend_soft_limit();
   }
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (current_ != nullptr) {
-      if (uniform_ != 0 && uniform_ != bytes) make_mixed();
-      if (uniform_ == 0) {
-        if (void* p = carve_mixed(bytes)) return p;
-      } else if (limit_ - bump_ >= static_cast<std::ptrdiff_t>(bytes)) {
-        char* at = bump_;
-        bump_ = at + bytes;
-        ++current_->live;
-        return at;
-      }
-    }
-    if (attempt == 1 || !refill(bytes)) break;
-  }
+  if (void* p = carve_current(bytes)) [[likely]]
+    return p;
+  if (refill(bytes))
+    if (void* p = carve_current(bytes)) return p;
   --allocations_;
   live_bytes_ -= bytes;
   return nullptr;
+}
+
+// From the current chunk, or nullptr when it has no room.
+void* GroupHeap::carve_current(std::uint32_t bytes) {
+  if (current_ == nullptr) return nullptr;
+  if (uniform_ != 0 && uniform_ != bytes) make_mixed();
+  if (uniform_ == 0) return carve_mixed(bytes);
+  if (limit_ - bump_ < static_cast<std::ptrdiff_t>(bytes)) return nullptr;
+  char* at = bump_;
+  bump_ = at + bytes;
+  ++current_->live;
+  return at;
 }
 
 }  // namespace halo::runtime

@@ -83,6 +83,7 @@ class GroupHeap {
   static std::size_t mixed_size_of(const Chunk& chunk, const void* p);
   void leave(Chunk& chunk);
   void* carve(std::uint32_t bytes);
+  void* carve_current(std::uint32_t bytes);
   void* carve_mixed(std::uint32_t bytes);
   bool wants_huge_pages() const;
   bool refill(std::uint32_t bytes);

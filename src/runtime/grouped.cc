@@ -34,18 +34,19 @@ inline Verdict verdict_for(CallSite site) {
   return verdict;
 }
 
-// The group heap to serve `size` bytes from, or nullptr: forward.
-inline GroupHeap* heap_for(Verdict verdict) {
+// The heap to serve a block of `bytes` from, or nullptr: forward. May round `bytes` up.
+inline GroupHeap* heap_for(Verdict verdict, std::uint32_t& bytes) {
   if (verdict.group == plan::verdict_forward) return nullptr;
-  ThreadHeap* heap = thread_heap();
-  return heap == nullptr ? nullptr : heap->group(verdict.group);
+  ThreadHeap* heaps = thread_heap();
+  return heaps == nullptr ? nullptr : heaps->heap(verdict.group, bytes);
 }
 
 inline void* allocate_grouped(std::size_t size, CallSite site) {
   if (size > max_object) return nullptr;
   const Verdict verdict = verdict_for(site);
-  GroupHeap* heap = heap_for(verdict);
-  return heap == nullptr ? nullptr : heap->allocate(block_bytes(size, verdict.alignment));
+  std::uint32_t block = block_bytes(size, verdict.alignment);
+  GroupHeap* heap = heap_for(verdict, block);
+  return heap == nullptr ? nullptr : heap->allocate(block);
 }
 
 }  // namespace
@@ -89,8 +90,9 @@ __attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t s
   std::size_t bytes;
   if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= max_object) {
     const Verdict verdict = verdict_for({slot, rbp});
-    if (GroupHeap* heap = heap_for(verdict))
-      if (void* p = heap->allocate_zeroed(block_bytes(bytes, verdict.alignment))) return p;
+    std::uint32_t block = block_bytes(bytes, verdict.alignment);
+    if (GroupHeap* heap = heap_for(verdict, block))
+      if (void* p = heap->allocate_zeroed(block)) return p;
   }
   return fallback.calloc(count, size);
 }

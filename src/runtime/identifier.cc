@@ -28,6 +28,19 @@ std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_
   }
 }
 
+// Children compared one by one; where there are more, the rest is looked up by hash.
+constexpr int few_children = 8;
+
+// The child of `state` for this return address, or 0.
+std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
+  std::uint32_t child = table.states[state].first_child;
+  for (int i = 0; i < few_children && child != 0; ++i) {
+    if (table.states[child].address == address) return child;
+    child = table.states[child].next_sibling;
+  }
+  return child == 0 ? 0 : probe_edge(table, state, address);
+}
+
 // The state on the path to `state` that has this return address, or 0: the recursion test.
 std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr_t address) {
   while (state != 0 && table.states[state].address != address) state = table.states[state].parent;
@@ -68,7 +81,7 @@ Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* 
     if (now.verdict != plan::verdict_undecided) return {now.verdict, now.alignment};
     if (!advance(table.states[last], slot, rbp)) break;
     const std::uintptr_t address = *slot;
-    if (const std::uint32_t child = probe_edge(table, state, address)) {
+    if (const std::uint32_t child = find_child(table, state, address)) {
       state = last = child;
       continue;
     }
@@ -109,8 +122,8 @@ const Table* make_table(std::span<const plan::State> states, std::span<const Mod
     const plan::State& from = states[i];
     const bool present = i != 0 && places[from.module].present;
     const std::uintptr_t address = present ? places[from.module].bias + from.offset : 0;
-    made[i] = {address,     from.step,    from.rule,      from.flags, from.rbp_below,
-               from.parent, from.verdict, from.alignment, 0};
+    made[i] = {address,     from.step, from.rule, from.flags,   from.rbp_below,
+               from.parent, 0,         0,         from.verdict, from.alignment};
     if (address == 0) continue;
     if (from.parent == 0) {
       std::uint64_t at = mix(address) >> table->root_shift;
@@ -123,6 +136,13 @@ const Table* make_table(std::span<const plan::State> states, std::span<const Mod
       while (edges[at & table->edge_mask].address != 0) ++at;
       edges[at & table->edge_mask] = {address, from.parent, i};
     }
+  }
+  // Backwards, so that each chain comes out in the plan's order.
+  for (auto i = static_cast<std::uint32_t>(states.size()); i-- > 1;) {
+    if (made[i].address == 0) continue;
+    State& parent = made[made[i].parent];
+    made[i].next_sibling = parent.first_child;
+    parent.first_child = i;
   }
   return table;
 }

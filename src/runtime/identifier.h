@@ -10,7 +10,8 @@
 
 namespace halo::runtime {
 
-// A plan's state with its return address made absolute.
+// A plan's state with its return address made absolute. Its children are chained in the plan's
+// order: comparing with the likeliest first lets the processor run ahead of the walk.
 struct State {
   std::uintptr_t address;  // 0: its module is not loaded
   std::int32_t step;
@@ -18,9 +19,10 @@ struct State {
   std::uint8_t flags;
   std::int16_t rbp_below;
   std::uint32_t parent;
+  std::uint32_t first_child;   // 0: none
+  std::uint32_t next_sibling;  // 0: none
   std::uint16_t verdict;
   std::uint16_t alignment;
-  std::uint32_t reserved;
 };
 static_assert(sizeof(State) == 32);
 

@@ -50,15 +50,17 @@ struct Totals {
   std::uint64_t allocations = 0, live = 0, peak = 0, chunks = 0;
 };
 
-Totals totals_of(std::uint32_t group) {
+Totals totals_of(GroupShape shape) {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
-    const GroupHeap* heap = t->existing(group);
-    if (heap == nullptr) continue;
-    sum.allocations += heap->allocations();
-    sum.live += heap->live_bytes();
-    sum.peak += heap->peak_bytes();
-    sum.chunks += heap->chunks();
+    for (std::uint32_t at = shape.first_heap; at < shape.first_heap + shape.heaps; ++at) {
+      const GroupHeap* heap = t->existing(at);
+      if (heap == nullptr) continue;
+      sum.allocations += heap->allocations();
+      sum.live += heap->live_bytes();
+      sum.peak += heap->peak_bytes();
+      sum.chunks += heap->chunks();
+    }
   }
   return sum;
 }
@@ -133,8 +135,8 @@ void write_stats(const char* path, const char* reason, std::size_t groups) {
     Output out(fd);
     out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
               reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
-    for (std::uint32_t i = 0; i < groups; ++i) {
-      const Totals t = totals_of(i);
+    for (std::uint32_t i = 0; group_shapes != nullptr && i < groups; ++i) {
+      const Totals t = totals_of(group_shapes[i]);
       out.print(
           "%s{\"allocations\": %lu, \"live_bytes\": %lu, \"peak_bytes\": %lu, \"chunks\": %lu}",
           i == 0 ? "" : ", ", t.allocations, t.live, t.peak, t.chunks);

@@ -12,6 +12,7 @@ namespace {
 
 constinit std::span<const plan::Group> plan_groups;
 constinit std::uint32_t max_block = 0;
+constinit std::uint32_t heap_count = 0;  // of a thread, over all groups
 constinit std::atomic<ThreadHeap*> all_heaps{nullptr};
 pthread_key_t exit_key;
 constinit bool have_exit_key = false;
@@ -29,17 +30,29 @@ void abandon_thread_heap(void* heap) {
   static_cast<ThreadHeap*>(heap)->owned_.store(false, std::memory_order_release);
 }
 
-void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
+constinit const GroupShape* group_shapes = nullptr;
+
+bool configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
+  auto* shapes = static_cast<GroupShape*>(map_metadata(groups.size() * sizeof(GroupShape)));
+  if (shapes == nullptr) return false;
   plan_groups = groups;
-  max_block = block_bytes(max_object, 16);
+  max_block = size_class(block_bytes(max_object, 16));
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool by_size = (groups[i].flags & plan::group_by_size) != 0;
+    const auto heaps = by_size ? max_block / static_cast<std::uint32_t>(granule) + 1 : 1;
+    shapes[i] = {heap_count, heaps, by_size};
+    heap_count += heaps;
+  }
+  group_shapes = shapes;
   have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
+  return true;
 }
 
-GroupHeap* ThreadHeap::make_group(std::uint32_t group) {
+GroupHeap* ThreadHeap::make_heap(std::uint32_t group, std::uint32_t at) {
   auto* heap = static_cast<GroupHeap*>(map_metadata(GroupHeap::footprint(max_block)));
   if (heap == nullptr) return nullptr;
   heap->initialise(this, plan_groups[group]);
-  groups_[group] = heap;
+  heaps_[at] = heap;
   return heap;
 }
 
@@ -52,7 +65,7 @@ ThreadHeap* adopt_thread_heap() {
       break;
   }
   if (heap == nullptr) {
-    const std::size_t bytes = sizeof(ThreadHeap) + plan_groups.size() * sizeof(GroupHeap*);
+    const std::size_t bytes = sizeof(ThreadHeap) + heap_count * sizeof(GroupHeap*);
     heap = static_cast<ThreadHeap*>(map_metadata(bytes));
     if (heap == nullptr) return nullptr;
     heap->owned_.store(true, std::memory_order_relaxed);

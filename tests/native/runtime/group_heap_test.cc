@@ -20,17 +20,22 @@ constexpr std::uint32_t max_size = 4096;
 
 // One arena serves all tests of the process.
 void open_arena() {
-  static const plan::Group groups[2] = {{0, plan::Reuse::newest_first, 0},
-                                        {0, plan::Reuse::whole_chunks, 0}};
+  static const plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
+                                        {0, plan::Reuse::whole_chunks, 0},
+                                        {plan::group_by_size, plan::Reuse::newest_first, 0}};
   if (arena.bytes() != 0) return;
   ASSERT_TRUE(arena.reserve());
-  configure_heaps(groups, max_size);
+  ASSERT_TRUE(configure_heaps(groups, max_size));
 }
 
 class GroupHeapTest : public ::testing::TestWithParam<plan::Reuse> {
  protected:
   static void SetUpTestSuite() { open_arena(); }
-  GroupHeap& heap() { return *thread_heap()->group(static_cast<std::uint32_t>(GetParam())); }
+  GroupHeap& heap() { return heap_of(static_cast<std::uint32_t>(GetParam())); }
+  static GroupHeap& heap_of(std::uint32_t group) {
+    std::uint32_t bytes = 8;
+    return *thread_heap()->heap(group, bytes);
+  }
 
   static void free_block(void* p) {
     Chunk& chunk = arena.chunk_of(p);
@@ -60,6 +65,28 @@ TEST_P(GroupHeapTest, EqualBlocksLieSideBySide) {
     auto* after = static_cast<char*>(heap().allocate(40));
     EXPECT_EQ(after, before + 40);
     before = after;
+  }
+}
+
+TEST(GroupsBySize, KeepSizesApart) {
+  open_arena();
+  std::uint32_t small = 24, large = 300;
+  GroupHeap* of_small = thread_heap()->heap(2, small);
+  GroupHeap* of_large = thread_heap()->heap(2, large);
+  EXPECT_NE(of_small, of_large);
+  EXPECT_EQ(small, 24u);
+  EXPECT_EQ(large, 304u);
+  void* p = of_large->allocate(large);
+  EXPECT_EQ(GroupHeap::size_of(arena.chunk_of(p), p), large);
+}
+
+TEST(SizeClasses, WasteAtMostASixteenth) {
+  for (std::uint32_t bytes = 8; bytes <= 65536; bytes += 8) {
+    const std::uint32_t rounded = size_class(bytes);
+    ASSERT_GE(rounded, bytes);
+    ASSERT_LE((rounded - bytes) * 16, bytes);
+    ASSERT_EQ(size_class(rounded), rounded);
+    ASSERT_EQ(rounded % 8, 0u);
   }
 }
 
@@ -149,7 +176,7 @@ TEST_P(GroupHeapTest, OtherThreadsMayFree) {
   });
   std::thread producer([&] {
     for (int i = 0; i < rounds * count; ++i) {
-      auto* p = static_cast<std::uint64_t*>(thread_heap()->group(group)->allocate(32));
+      auto* p = static_cast<std::uint64_t*>(heap_of(group).allocate(32));
       for (int word = 0; word < 4; ++word)
         p[word] = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word);
       while (mailbox.load() != nullptr) std::this_thread::yield();
@@ -166,7 +193,7 @@ TEST_P(GroupHeapTest, EndedThreadsHandTheirHeapsOn) {
   const std::uint32_t group = static_cast<std::uint32_t>(GetParam());
   const std::uint32_t before = arena.chunks_used();
   for (int i = 0; i < 100; ++i)
-    std::thread([&] { free_block(thread_heap()->group(group)->allocate(64)); }).join();
+    std::thread([&] { free_block(heap_of(group).allocate(64)); }).join();
   EXPECT_LE(arena.chunks_used() - before, 2u);
 }
 
