@@ -132,7 +132,7 @@ STATES_AT = HEADER + 2 * MODULE + 3 * GROUP
         (36, struct.pack("<I", 70_000), "object limit or flags"),
         (HEADER + 32, struct.pack("<I", 0), "no build-id"),
         (HEADER + 32, struct.pack("<I", 33), "no build-id"),
-        (HEADER + 2 * MODULE, struct.pack("<I", 2), "group's flags or reuse"),
+        (HEADER + 2 * MODULE, struct.pack("<I", 4), "group's flags or reuse"),
         (HEADER + 2 * MODULE + 4, struct.pack("<I", 2), "group's flags or reuse"),
         (STATES_AT + STATE, struct.pack("<I", 1), "state 1 is out of place"),
         (STATES_AT + STATE + 4, struct.pack("<I", 2), "state 1 is out of place"),
