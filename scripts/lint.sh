@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 mapfile -t native < <(find src bench tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp')
-python=(halo tests bench/inputs)
+python=(halo tests bench)
 if [ "${1:-}" = --fix ]; then
   clang-format-19 -i "${native[@]}"
   $bin/ruff check --quiet --fix "${python[@]}"

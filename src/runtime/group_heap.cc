@@ -34,7 +34,6 @@ void GroupHeap::initialise(ThreadHeap* thread, const plan::Group& group) {
   thread_ = thread;
   reuse_ = group.reuse;
   huge_pages_ = (group.flags & plan::group_huge_pages) != 0;
-  free_ = reinterpret_cast<Block**>(this + 1);
 }
 
 std::size_t GroupHeap::mixed_size_of(const Chunk& chunk, const void* p) {
@@ -148,8 +147,8 @@ void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   if (skip) {
     if (reuse_ == plan::Reuse::newest_first) {
       auto* skipped = reinterpret_cast<Block*>(at);
-      skipped->next = free_[1];
-      free_[1] = skipped;
+      skipped->next = free_list(granule);
+      free_list(granule) = skipped;
     }
     at += granule;
     mark_start(*current_, at);
@@ -164,8 +163,8 @@ void* GroupHeap::carve(std::uint32_t bytes) {
   if (bytes > static_cast<std::size_t>(soft_limit_ - bump_) || bump_ >= soft_limit_) [[unlikely]] {
     if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
     drain_remote();
-    if (Block* block = free_[bytes / granule]) {
-      free_[bytes / granule] = block->next;
+    if (Block* block = free_list(bytes)) {
+      free_list(bytes) = block->next;
       return block;
     }
     if (current_ != nullptr) extend_soft_limit();

@@ -28,7 +28,7 @@ class GroupHeap {
 
   // A block of `bytes` (from block_bytes), or nullptr when no chunk is to be had. The owner only.
   void* allocate(std::uint32_t bytes) {
-    Block*& head = free_[bytes / granule];
+    Block*& head = free_list(bytes);
     ++allocations_;
     live_bytes_ += bytes;
     if (Block* block = head) [[likely]] {
@@ -55,7 +55,7 @@ class GroupHeap {
     if (reuse_ != plan::Reuse::newest_first) [[unlikely]]
       return leave(chunk);
     auto* block = static_cast<Block*>(p);
-    Block*& head = free_[bytes / granule];
+    Block*& head = free_list(bytes);
     block->next = head;
     head = block;
   }
@@ -80,6 +80,11 @@ class GroupHeap {
     Block* next;
   };
 
+  // The freed blocks of that size; the lists follow this object in its memory.
+  Block*& free_list(std::size_t bytes) {
+    return reinterpret_cast<Block**>(this + 1)[bytes / granule];
+  }
+
   static std::size_t mixed_size_of(const Chunk& chunk, const void* p);
   void leave(Chunk& chunk);
   void* carve(std::uint32_t bytes);
@@ -99,7 +104,6 @@ class GroupHeap {
   plan::Reuse reuse_;
   bool huge_pages_;
   Chunk* current_;
-  Block** free_;  // by block size / granule
   std::uint64_t allocations_;
   std::uint64_t live_bytes_;
   std::uint64_t peak_bytes_;

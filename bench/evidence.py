@@ -1,0 +1,148 @@
+"""Shows what `halo bench` does not: exact walks, no influence of ASLR, no cost where idle.
+
+evidence.py exactness   every walk against libunwind's (povray, xsltproc, python3)
+evidence.py aslr        the groups' counts over many runs under one plan
+evidence.py idle        the runtime under a plan of which nothing matches, against no runtime
+
+Each ends with one line a program, and with status 1 where the bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import Bundled, find_bundled, prepare
+from halo.trials.job import Job
+from halo.trials.statistics import ratio, summarize
+
+MOST_IDLE_COST = 1.01
+
+
+def halo(*arguments: str, env: Mapping[str, str]) -> None:
+    """Runs a halo command; what it prints is of no interest unless it fails."""
+    command = [sys.executable, "-m", "halo", *arguments]
+    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+
+
+def make_plan(job: Job, env: Mapping[str, str], folder: Path, *options: str) -> Path:
+    profile, plan = folder / "program.profile", folder / "program.plan"
+    halo("record", "-o", str(profile), "--", str(job.target.path), *job.arguments, env=env)
+    halo("plan", str(profile), *options, "-o", str(plan), env=env)
+    return plan
+
+
+def run(job: Job, env: Mapping[str, str], preload: str, plan: Path, stats: Path) -> bytes:
+    chosen = {"LD_PRELOAD": preload, "HALO_PLAN": str(plan), "HALO_STATS": str(stats)}
+    command = [str(job.target.path), *job.arguments]
+    done = subprocess.run(
+        command, env={**os.environ, **env, **chosen}, capture_output=True, check=True
+    )
+    return done.stdout
+
+
+def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
+    """A plan with many groups, so that walks are deep, and the checking build on both inputs."""
+    train, reference = prepare(settings, program)
+    options = ("--strategy", "halo-hot", "--option", "coverage=1", "--option", "gthresh=0")
+    plan = make_plan(train, program.env, folder, *options)
+    checking = str(settings.build / "lib" / "libhalo-check.so")
+    walks = differences = 0
+    for job in (train, reference):
+        run(job, program.env, checking, plan, folder / "stats")
+        stats = json.loads((folder / "stats").read_text())
+        walks += stats["checked_walks"]
+        differences += stats["differences"]
+    states = json.loads(plan.with_name(plan.name + ".json").read_text())["identification"]
+    print(
+        f"{program.name}: {walks:,} walks checked, {differences} differences"
+        f" ({states['states']} states, {states['mean_steps']:.1f} addresses a walk,"
+        f" {states['deepest']} at most)"
+    )
+    return walks >= 1_000_000 and differences == 0
+
+
+def aslr(settings: Settings, program: Bundled, folder: Path) -> bool:
+    """The counts of every group over 100 runs, each at other addresses."""
+    train, _ = prepare(settings, program)
+    plan = make_plan(train, program.env, folder, "--strategy", "halo-hot")
+    seen = set()
+    for _ in range(100):
+        run(train, program.env, str(settings.runtime), plan, folder / "stats")
+        groups = json.loads((folder / "stats").read_text())["groups"]
+        seen.add(tuple(group["allocations"] for group in groups))
+    counts = next(iter(seen))
+    print(
+        f"{program.name}: 100 runs, {len(seen)} different set(s) of counts:"
+        f" {len(counts)} groups, {sum(counts):,} allocations"
+    )
+    return len(seen) == 1
+
+
+def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
+    """Interleaved runs without the runtime, and with it under the plan of another program."""
+    _, reference = prepare(settings, program)
+    other, _ = prepare(settings, find_bundled(settings, "hospital"))
+    plan = make_plan(other, {}, folder, "--strategy", "one-pool")
+    ways = {
+        "without": {},
+        "with": {"LD_PRELOAD": str(settings.runtime), "HALO_PLAN": str(plan)},
+    }
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    command = [str(reference.target.path), *reference.arguments]
+    for number in range(32):
+        for way in random.sample(list(ways), len(ways)):
+            env = {**os.environ, **program.env, **ways[way]}
+            start = time.monotonic()
+            subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=True)
+            if number:
+                times[way].append(time.monotonic() - start)
+    cost = ratio(times["with"], times["without"])
+    spread = ", ".join(
+        f"{way} {summarize(found).median:.3f} s ± {100 * summarize(found).spread / 2:.1f} %"
+        for way, found in times.items()
+    )
+    best = min(times["with"]) / min(times["without"])
+    mean = statistics.fmean(times["with"]) / statistics.fmean(times["without"])
+    print(
+        f"{program.name}: {cost.value:.4f} times the time ({cost.low:.4f} to {cost.high:.4f});"
+        f" of the fastest runs {best:.4f}, of the means {mean:.4f}; {spread}"
+    )
+    return cost.value <= MOST_IDLE_COST
+
+
+SHOWN = {
+    "exactness": (exactness, ("povray", "xsltproc", "python3")),
+    "aslr": (aslr, ("jq",)),
+    "idle": (idle, ("jq", "sqlite3")),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=SHOWN)
+    parser.add_argument("programs", nargs="*")
+    options = parser.parse_args()
+    settings = read_settings()
+    show, usual = SHOWN[options.what]
+    met = True
+    for name in options.programs or usual:
+        with tempfile.TemporaryDirectory(prefix="halo-evidence-") as folder:
+            met &= show(settings, find_bundled(settings, name), Path(folder))
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
