@@ -32,6 +32,7 @@ format: ## put the format right
 bench: ## measure every bundled program; takes long
 	@scripts/setup.sh build bench
 	@scripts/build.sh
+	@mkdir -p results
 	@bin/halo bench --all --json results/bench.json
 
 clean: ## remove all that was built; keep results and .venv

@@ -32,9 +32,9 @@ MOST_IDLE_COST = 1.01
 def halo(*arguments: str, env: Mapping[str, str]) -> None:
     """Runs a halo command; what it prints is of no interest unless it fails."""
     command = [sys.executable, "-m", "halo", *arguments]
-    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True)
     if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr.decode(errors='replace')}")
 
 
 def make_plan(job: Job, env: Mapping[str, str], folder: Path, *options: str) -> Path:
@@ -88,7 +88,7 @@ def aslr(settings: Settings, program: Bundled, folder: Path) -> bool:
         f"{program.name}: 100 runs, {len(seen)} different set(s) of counts:"
         f" {len(counts)} groups, {sum(counts):,} allocations"
     )
-    return len(seen) == 1
+    return len(seen) == 1 and sum(counts) > 0
 
 
 def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
@@ -100,6 +100,10 @@ def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
         "without": {},
         "with": {"LD_PRELOAD": str(settings.runtime), "HALO_PLAN": str(plan)},
     }
+    run(reference, program.env, str(settings.runtime), plan, folder / "stats")
+    grouped = json.loads((folder / "stats").read_text())["groups"]
+    if sum(group["allocations"] for group in grouped):
+        sys.exit(f"{program.name}: something matches the plan of hospital")
     times: dict[str, list[float]] = {way: [] for way in ways}
     command = [str(reference.target.path), *reference.arguments]
     for number in range(32):

@@ -20,7 +20,7 @@ class BaselineCommand:
         add_stream_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.commands.measuring import check_options, study, write_summary
+        from halo.commands.measuring import check_failures, check_options, study, write_summary
         from halo.trials.job import Job
         from halo.trials.results import summarize_findings
         from halo.trials.table import show
@@ -32,6 +32,7 @@ class BaselineCommand:
         check_options(settings, options, whole=False)
         findings, folder = study(settings, options, target.path.name, job)
         write_summary([summarize_findings(findings)], options.json)
+        check_failures([findings])
         show([findings])
         print(f"Results: {folder}")
         return 0

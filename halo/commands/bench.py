@@ -49,16 +49,18 @@ def list_programs(settings: Settings) -> int:
 
 def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str]) -> int:
     """All named programs, one after the other, and one table at the end."""
-    from halo.commands.measuring import check_options, study, write_summary
-    from halo.trials.bundled import find_bundled, prepare
+    from halo.commands.measuring import check_failures, check_options, study, write_summary
+    from halo.trials.bundled import Bundled, find_bundled, prepare
     from halo.trials.results import summarize_findings
     from halo.trials.table import next_step, show
 
-    chosen = [find_bundled(settings, name) for name in names]
+    def find(name: str) -> Bundled:
+        return find_bundled(settings, name)
+
     check_options(settings, options, whole=True)
+    chosen = [(bundled, *prepare(settings, bundled)) for bundled in map(find, names)]
     done, steps, folders = [], [], []
-    for bundled in chosen:
-        train, reference = prepare(settings, bundled)
+    for bundled, train, reference in chosen:
         findings, folder = study(settings, options, bundled.name, reference, train, bundled.env)
         done.append(findings)
         folders.append(folder)
@@ -67,9 +69,10 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
         step = next_step(findings, settings.command, folder, command)
         steps.append(" ".join([*environment, step]) if step else "")
     write_summary([summarize_findings(findings) for findings in done], options.json)
-    show(done)
-    for bundled, folder, step in zip(chosen, folders, steps, strict=True):
-        print(f"Results of {bundled.name}: {folder}")
+    show([findings for findings in done if not findings.failure])
+    for findings, folder, step in zip(done, folders, steps, strict=True):
+        print(f"Results of {findings.program}: {folder}")
         if step:
             print(f"  the same by hand: {step}")
+    check_failures(done)
     return 0

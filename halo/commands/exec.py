@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 
 from halo.allocators import find_allocator, under_plan
-from halo.commands.program import the_program
-from halo.errors import MissingPart, UsageError
+from halo.commands.program import check_runtime, the_program
 from halo.foreground import become
 from halo.settings import Settings
 from halo.target import find_target
@@ -42,13 +41,7 @@ class ExecCommand:
             target = find_target(the_program(rest, self.name)[0], settings.environment)
         check_plan(options.plan, target.path if target else None)
         allocator = find_allocator(options.allocator)
-        if not settings.runtime.is_file():
-            raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
-        if ":" in str(settings.runtime) or " " in str(settings.runtime):
-            raise UsageError(
-                f"The path {settings.runtime} holds a colon or a space, which LD_PRELOAD cannot"
-                " express; move the checkout."
-            )
+        check_runtime(settings)
         environment = under_plan(settings.environment, settings.runtime, options.plan, allocator)
         if options.print_env or target is None:
             for variable in ("LD_PRELOAD", "HALO_PLAN"):

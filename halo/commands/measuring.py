@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from halo.commands.program import check_cpu, plain_environment, results_folder
-from halo.errors import MissingPart
+from halo.commands.program import (
+    check_cpu,
+    check_runtime,
+    plain_environment,
+    results_folder,
+)
+from halo.errors import TrialFailed
 from halo.planning import check_place
 from halo.qemu import find_qemu
 from halo.recording import Limits, check_recorder
@@ -31,8 +36,7 @@ def check_options(settings: Settings, options: argparse.Namespace, whole: bool) 
         choose_recipes(_names(options))
         find_qemu(settings)
         check_recorder(settings)
-        if not settings.runtime.is_file():
-            raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
+        check_runtime(settings)
 
 
 def study(
@@ -67,21 +71,28 @@ def study(
                 running.baseline(reference)
             else:
                 running.run(train, reference)
+    except TrialFailed as error:
+        findings.failure = str(error)
     finally:
         reporter.clear()
-        _save(findings, folder, options.json)
+        _save(findings, folder)
     return findings, folder
 
 
-def _save(findings: Findings, folder: Path, summary: Path | None) -> None:
-    """The results, where there are any; after a wrong output also what `--json` asks for."""
-    if findings.reference or not findings.outputs_equal:
+def _save(findings: Findings, folder: Path) -> None:
+    """The results, where there are any."""
+    if findings.training or findings.reference or findings.failure:
         write_json(raw_results(findings), folder / "results.json")
         write_json(summarize_findings(findings), folder / "summary.json")
-        if not findings.outputs_equal:
-            write_summary([summarize_findings(findings)], summary)
     elif not any(folder.iterdir()):
         folder.rmdir()
+
+
+def check_failures(done: Sequence[Findings]) -> None:
+    """TrialFailed where a wrong output ended a measurement."""
+    failed = [findings.failure for findings in done if findings.failure]
+    if failed:
+        raise TrialFailed(" ".join(failed))
 
 
 def write_summary(summaries: list[dict[str, Any]], path: Path | None) -> None:

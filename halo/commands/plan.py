@@ -7,11 +7,12 @@ from pathlib import Path
 
 from halo.errors import UsageError
 from halo.settings import Settings
+from halo.strategies import names
 
 
 class PlanCommand:
     name = "plan"
-    summary = "Turn a profile into a reviewable plan, and the compact form the runtime maps."
+    summary = "Turn a profile into a reviewable plan, and the compact form the runtime reads."
     usage = "halo plan PROFILE [--strategy NAME] [--option KEY=VALUE] [--file GROUPS] [-o PLAN]"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -20,14 +21,14 @@ class PlanCommand:
             "--strategy",
             default="halo",
             metavar="NAME",
-            help="halo (default), one-pool, per-site, random, from-file or none",
+            help=f"one of {', '.join(names())} (default: halo)",
         )
         parser.add_argument(
             "--option",
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help="an option of the strategy or of the plan (docs/cli.md lists them); repeatable",
+            help="an option of the strategy or of the plan (docs/strategies.md); repeatable",
         )
         parser.add_argument("--file", metavar="GROUPS", help="the groups, for from-file")
         parser.add_argument(

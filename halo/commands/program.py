@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from halo.errors import BadInput, UsageError
+from halo.errors import BadInput, MissingPart, UsageError
 from halo.settings import Settings
 
 DEFAULT_TRIALS = 11
@@ -55,6 +55,17 @@ def _same_file(one: str, other: str) -> bool:
     """Whether both names lead to the same binary, as `jq` and `/usr/bin/jq` do."""
     paths = [shutil.which(name) for name in (one, other)]
     return None not in paths and len({os.path.realpath(str(path)) for path in paths}) == 1
+
+
+def check_runtime(settings: Settings) -> None:
+    """Refuses a runtime that is not built, or lies where LD_PRELOAD cannot name it."""
+    if not settings.runtime.is_file():
+        raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
+    if ":" in str(settings.runtime) or " " in str(settings.runtime):
+        raise UsageError(
+            f"The path {settings.runtime} holds a colon or a space, which LD_PRELOAD cannot"
+            " express; move the checkout."
+        )
 
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:

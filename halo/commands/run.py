@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from halo.commands.program import (
@@ -32,7 +33,7 @@ class RunCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.commands.measuring import check_options, study, write_summary
+        from halo.commands.measuring import check_failures, check_options, study, write_summary
         from halo.trials.job import Job
         from halo.trials.results import summarize_findings
         from halo.trials.table import next_step, show
@@ -48,11 +49,12 @@ class RunCommand:
         check_options(settings, options, whole=True)
         findings, folder = study(settings, options, target.path.name, jobs[1], train=jobs[0])
         write_summary([summarize_findings(findings)], options.json)
+        check_failures([findings])
         show([findings])
         print(f"Results: {folder}")
         step = next_step(findings, settings.command, folder, [name, *reference])
         if step:
-            print(f"Next: {step}")
+            print(f"Next: {step}{f' <{shlex.quote(str(stdin))}' if stdin else ''}")
         return 0
 
 

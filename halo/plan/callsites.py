@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from halo.elf import FrameRule, RuleKind, build_id_of, frame_rule
 from halo.elf.rules import NO_RULE
+from halo.plan.model import MOST_STEP_BYTES
 from halo.profile.model import DISTANCE_UNSEEN, DISTANCE_VARIED, Module, Profile
 from halo.profile.stacks import merge_distances
 
@@ -85,5 +86,8 @@ class CallSites:
         if rule.kind is RuleKind.CONSTANT and distance not in (DISTANCE_UNSEEN, rule.step):
             cause = "distance varied" if distance == DISTANCE_VARIED else "distance contradicts"
             self.ends[cause] += 1
+            return NO_RULE
+        if rule.kind is RuleKind.CONSTANT and rule.step > MOST_STEP_BYTES:
+            self.ends["huge frame"] += 1
             return NO_RULE
         return rule

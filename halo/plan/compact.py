@@ -13,6 +13,7 @@ from halo.plan.model import (
     MOST_MODULES,
     MOST_OBJECT_BYTES,
     MOST_STATES,
+    MOST_STEP_BYTES,
     REUSE_CHUNKS,
     RULE_CONSTANT,
     RULE_END,
@@ -161,7 +162,7 @@ def _state_problem(state: State, groups: int) -> str:
         return "names a group that is not there"
     if state.rule not in (RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER):
         return "has an unknown walk rule"
-    if state.rule == RULE_CONSTANT and (state.step < 8 or state.step % 8):
+    if state.rule == RULE_CONSTANT and (not 8 <= state.step <= MOST_STEP_BYTES or state.step % 8):
         return "has a step that leads nowhere"
     if state.rule == RULE_FRAME_POINTER and state.step % 8:
         return "has a step that leads nowhere"

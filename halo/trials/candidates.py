@@ -49,6 +49,7 @@ class Candidate:
     recipe: Recipe
     allocator: Allocator
     plan: Path | None
+    huge_pages: bool = False  # a group of the plan asks for them
 
     @property
     def label(self) -> str:
@@ -59,7 +60,7 @@ class Candidate:
         if self.plan is None:
             return Contender(label, preload(environment, [self.allocator.library]))
         chosen = under_plan(environment, runtime, self.plan, self.allocator)
-        return Contender(label, chosen, reports=True)
+        return Contender(label, chosen, reports=True, settles=self.huge_pages)
 
 
 def choose_recipes(names: Sequence[str]) -> list[Recipe]:
@@ -75,9 +76,12 @@ def choose_recipes(names: Sequence[str]) -> list[Recipe]:
 
 def make_plans(
     profile: Profile, recipes: Sequence[Recipe], folder: Path
-) -> list[tuple[Recipe, Path]]:
-    """Writes the plan of each recipe; leaves out those that group nothing or repeat another."""
-    made: list[tuple[Recipe, Path]] = []
+) -> list[tuple[Recipe, Path, bool]]:
+    """Writes each recipe's plan, and says whether it asks for huge pages.
+
+    Leaves out plans that group nothing and those that repeat another.
+    """
+    made: list[tuple[Recipe, Path, bool]] = []
     seen: set[bytes] = set()
     for recipe in recipes:
         plan = make_plan(profile, recipe.strategy, recipe.options)
@@ -91,15 +95,17 @@ def make_plans(
             path.with_name(path.name + ".json").unlink(missing_ok=True)
             continue
         seen.add(content)
-        made.append((recipe, path))
+        made.append((recipe, path, any(group.huge_pages for group in plan.groups)))
     return made
 
 
 def make_candidates(
-    plans: Sequence[tuple[Recipe, Path]], allocators: Sequence[Allocator]
+    plans: Sequence[tuple[Recipe, Path, bool]], allocators: Sequence[Allocator]
 ) -> list[Candidate]:
     """Every plan over every allocator, `none` first."""
     plain = [Candidate(Recipe(NONE, NONE), allocator, None) for allocator in allocators]
     return plain + [
-        Candidate(recipe, allocator, path) for allocator in allocators for recipe, path in plans
+        Candidate(recipe, allocator, path, huge_pages)
+        for allocator in allocators
+        for recipe, path, huge_pages in plans
     ]

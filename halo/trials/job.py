@@ -27,6 +27,9 @@ class Contender:
     label: str
     environment: Mapping[str, str]
     reports: bool = False  # the runtime writes its statistics
+    settles: bool = (
+        False  # starts only when the huge pages of earlier runs have long been given back
+    )
 
 
 @dataclass(frozen=True)

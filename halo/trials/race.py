@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -13,8 +13,11 @@ from halo.trials.statistics import Ratio, ratio
 # A gain counts from one per cent on: less is noise on most machines and not worth a plan.
 LEAST_GAIN = 1.01
 
-# Measures these labels for that many recorded rounds; the flag asks for a dropped warm-up round.
-Measure = Callable[[Sequence[str], int, bool], Samples]
+HEATS = 3
+
+# Measures these labels for that many recorded rounds, in that heat: the first begins with a dropped
+# warm-up round, the last lets the machine settle between runs that use huge pages.
+Measure = Callable[[Sequence[str], int, int], Samples]
 
 
 @dataclass(frozen=True)
@@ -45,28 +48,43 @@ def heats(candidates: int, final_rounds: int) -> list[Heat]:
 
 
 def race(
-    measure: Measure, labels: Sequence[str], controls: Sequence[str], final_rounds: int
+    measure: Measure,
+    labels: Sequence[str],
+    controls: Sequence[str],
+    final_rounds: int,
+    hungry: Collection[str] = (),
 ) -> tuple[Samples, Verdict]:
-    """Runs the heats. The fastest of the controls (`none`) stays in to the end."""
+    """Runs the heats. The controls (`none`, over each next allocator) stay in to the end.
+
+    So does the best candidate that asks for no huge pages (is not `hungry`): what they cost shows
+    only in the last heat.
+    """
     samples: Samples = {label: [] for label in labels}
     running = list(labels)
     for number, heat in enumerate(heats(len(labels), final_rounds)):
-        found = measure(running, heat.rounds, number == 0)
+        found = measure(running, heat.rounds, number)
         for label, new in found.items():
             samples[label].extend(new)
-        if number < 2:
-            running = _survivors(samples, running, controls, heat.survivors)
+        if number < HEATS - 1:
+            running = _survivors(samples, running, controls, hungry, heat.survivors)
     return samples, judge({label: samples[label] for label in running}, controls, final_rounds)
 
 
 def _survivors(
-    samples: Samples, running: Sequence[str], controls: Sequence[str], count: int
+    samples: Samples,
+    running: Sequence[str],
+    controls: Sequence[str],
+    hungry: Collection[str],
+    count: int,
 ) -> list[str]:
-    best_control = min((c for c in controls if c in running), key=lambda c: _time(samples[c]))
     challengers = sorted(
         (label for label in running if label not in controls), key=lambda c: _time(samples[c])
     )
-    return [best_control, *challengers[:count]]
+    chosen = challengers[:count]
+    frugal = next((label for label in challengers if label not in hungry), None)
+    if frugal is not None and frugal not in chosen:
+        chosen[-1] = frugal
+    return [*controls, *chosen]
 
 
 def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Verdict:

@@ -162,6 +162,8 @@ def _runtime_warnings(findings: Findings) -> list[str]:
     if kept is None or kept.recipe.strategy == NONE or not samples:
         return []
     found = []
+    if any(s.runtime and not s.runtime.get("active") for c in findings.race.values() for s in c):
+        found.append("The runtime was not active under some candidate on the training input.")
     idle = next((s for s in samples if not s.runtime.get("active", False)), None)
     if idle is not None:
         reason = idle.runtime.get("reason") or "it left no report"

@@ -39,7 +39,7 @@ def interleave(
 
     The first contender of the list runs first of all, so that its output is the reference.
     """
-    generator = random.Random(len(contenders))
+    generator = random.Random()
     samples: Samples = {contender.label: [] for contender in contenders}
     for number in range(warm_up + trials):
         order = list(contenders)

@@ -17,6 +17,8 @@ from halo.trials.results import HALO, Findings, best_baseline, speedup, warnings
 from halo.trials.rounds import walls
 from halo.trials.statistics import summarize
 
+FEWEST_TRIALS = 5  # fewer give no interval worth the name
+
 COLUMNS = (*KNOWN, HALO)
 
 
@@ -58,6 +60,8 @@ def _gain(findings: Findings) -> str:
     gain = speedup(findings)
     if gain is None:
         return "-"
+    if len(findings.reference[HALO]) < FEWEST_TRIALS:
+        return f"{gain.value:.2f} (too few trials)"
     return f"[bold]{gain.value:.2f}[/bold] ({gain.low:.2f} to {gain.high:.2f})"
 
 
@@ -72,10 +76,14 @@ def conclusion(findings: Findings) -> str:
     if kept is None or gain is None:
         return f"{program}: the fastest allocator is {best}."
     if kept.recipe.strategy == NONE:
+        if all(candidate.plan is None for candidate in findings.candidates):
+            return f"{program}: there was no plan to try; run it with {best}."
         return (
-            f"{program}: this program does not care about placement: nothing to gain; run it with"
-            f" {best}."
+            f"{program}: no plan was measurably faster on the training input: this program does not"
+            f" care about placement; run it with {best}."
         )
+    if len(findings.reference[HALO]) < FEWEST_TRIALS:
+        return f"{program}: too few trials to conclude from."
     what = f"halo kept the plan '{kept.recipe.label}' over {kept.allocator.name}"
     if gain.low > 1:
         times = f"{gain.value:.2f} times as fast as"
@@ -94,7 +102,8 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
     if kept is None:
         return ""
     best = best_baseline(findings)
-    if kept.plan is None:
+    gain = speedup(findings)
+    if kept.plan is None or (gain is not None and gain.high < 1):
         library = find_allocator(best).library if best else None
         if library is None:
             return ""

@@ -46,7 +46,7 @@ const char* check_states(const PlanView& view) {
     if (s.parent >= i) return "the plan's states are out of order";
     if (s.module >= view.modules.size()) return "the plan names a module it lacks";
     // A constant step leads outwards, up the stack; anything else would not end.
-    if (s.rule == Rule::constant && (s.step < 8 || s.step % 8 != 0))
+    if (s.rule == Rule::constant && (s.step < 8 || s.step > max_step || s.step % 8 != 0))
       return "the plan has a step that leads nowhere";
     if (s.rule == Rule::frame_pointer && s.step % 8 != 0)
       return "the plan has a step that leads nowhere";
@@ -97,7 +97,8 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   return nullptr;
 }
 
-const char* map_plan(const char* path, PlanView& view) {
+// Copied rather than mapped: a plan that is overwritten in place must not change under the program.
+const char* load_plan(const char* path, PlanView& view) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return "the plan cannot be opened";
   struct stat info;
@@ -110,10 +111,16 @@ const char* map_plan(const char* path, PlanView& view) {
     return "the plan is empty";
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    close(fd);
+    return "there is no memory for the plan";
+  }
+  std::size_t done = 0;
+  for (ssize_t n; done < size; done += static_cast<std::size_t>(n))
+    if ((n = read(fd, static_cast<char*>(memory) + done, size - done)) <= 0) break;
   close(fd);
-  if (memory == MAP_FAILED) return "the plan cannot be mapped";
-  const char* problem = validate({static_cast<const std::byte*>(memory), size}, view);
+  const char* problem = validate({static_cast<const std::byte*>(memory), done}, view);
   if (problem != nullptr) munmap(memory, size);
   return problem;
 }

@@ -20,9 +20,9 @@ struct PlanView {
 // that says what is wrong.
 const char* validate(std::span<const std::byte> file, PlanView& view);
 
-// Maps the file at `path` read-only and validates it. Same result as `validate`; on success the
-// mapping stays for the life of the process.
-const char* map_plan(const char* path, PlanView& view);
+// Reads the file at `path` into memory of its own and validates it. Same result as `validate`; on
+// success the memory stays for the life of the process.
+const char* load_plan(const char* path, PlanView& view);
 
 // zlib's CRC-32 (polynomial 0xEDB88320).
 std::uint32_t crc32(std::span<const std::byte> bytes);

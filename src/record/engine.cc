@@ -40,15 +40,20 @@ Engine::Engine(const Options& options)
 
 Producer& Engine::begin_thread() {
   const std::lock_guard lock(registry_);
-  if (!free_.empty()) {
-    Producer& producer = *free_.back();
+  uint32_t at = uint32_t(producers_.size());
+  if (free_.empty()) {
+    producers_.emplace_back();
+  } else {
+    at = free_.back();
     free_.pop_back();
-    producer.reuse();
-    return producer;
   }
-  const base::ThreadId id{uint32_t(producers_.size())};
-  producers_.push_back(std::make_unique<Producer>(id, shared_, contexts_));
-  return *producers_.back();
+  std::unique_ptr<Producer>& producer = producers_[at];
+  if (producer == nullptr) {
+    producer = std::make_unique<Producer>(base::ThreadId{at}, shared_, contexts_);
+  } else {
+    producer->reuse();
+  }
+  return *producer;
 }
 
 void Engine::end_thread(Producer& producer) {
@@ -77,17 +82,21 @@ void Engine::consume_forever() {
 }
 
 uint64_t Engine::consume_round() {
-  // The limit first, then the list of rings, then their ends: see epoch_merge.h.
+  // The limit first, then the list of rings and their ends: see epoch_merge.h. The ends are read
+  // under the lock, so that a thread which is not on the list yet has published nothing that the
+  // others' records could depend on.
   const uint64_t limit = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
   std::vector<trace::MergeSource*> sources;
+  uint64_t records = 0;
   {
     const std::lock_guard lock(registry_);
-    for (auto& producer : producers_) sources.push_back(&producer->source());
-  }
-  uint64_t records = 0;
-  for (trace::MergeSource* source : sources) {
-    source->end = source->ring->published();
-    records += source->end - source->cursor;
+    for (auto& producer : producers_) {
+      if (producer == nullptr) continue;
+      trace::MergeSource& source = producer->source();
+      source.end = source.ring->published();
+      records += source.end - source.cursor;
+      sources.push_back(&source);
+    }
   }
   const auto analyse = [this](base::ThreadId thread, std::span<const trace::Record> part) {
     analysis_.consume(thread, part);
@@ -104,11 +113,11 @@ uint64_t Engine::consume_round() {
 void Engine::recycle_ended() {
   const std::lock_guard lock(registry_);
   for (auto& producer : producers_) {
-    if (!producer->ended.load(std::memory_order_acquire)) continue;
+    if (producer == nullptr || !producer->ended.load(std::memory_order_acquire)) continue;
     const trace::MergeSource& source = producer->source();
     if (source.ring->published() != source.cursor) continue;
     producer->ended.store(false, std::memory_order_relaxed);
-    free_.push_back(producer.get());
+    free_.push_back(base::index(producer->id()));
   }
 }
 
@@ -142,6 +151,19 @@ void Engine::write_part() {
   write_part_file(options_.out + "." + std::to_string(getpid()) + ".json", input);
 }
 
+void Engine::abandon_all_but(const Producer* mine) {
+  const trace::Record end = trace::Record::make(trace::Kind::kThreadEnd, 0, 0);
+  free_.clear();
+  for (uint32_t at = 0; at < producers_.size(); ++at) {
+    std::unique_ptr<Producer>& producer = producers_[at];
+    if (producer != nullptr && producer.get() == mine) continue;
+    if (producer != nullptr) analysis_.consume(producer->id(), {&end, 1});
+    // Not destroyed: its thread may have been in the middle of any change to it.
+    (void)producer.release();
+    free_.push_back(at);
+  }
+}
+
 void Engine::before_fork() {
   consuming_.lock();
   registry_.lock();
@@ -160,15 +182,13 @@ void Engine::after_fork_in_child(Producer* mine) {
   progress_.abandon();
   contexts_.mutex().unlock();
   registry_.unlock();
-  // What was published before the fork is the parent's business, but tells which objects live.
+  // What was published before the fork is the parent's business, but tells which objects live. Two
+  // rounds take all of it, as in write_part(); then there is room for what is held back.
   consume_round();
   consume_round();
-  for (auto& producer : producers_) {
-    if (producer.get() == mine || producer->ended) continue;
-    const trace::Record end = trace::Record::make(trace::Kind::kThreadEnd, 0, 0);
-    analysis_.consume(producer->id(), {&end, 1});
-    producer->ended = true;
-  }
+  if (mine != nullptr) mine->flush();
+  consume_round();
+  abandon_all_but(mine);
   analysis_.restart_counts();
   start_ = Clock::now();
   instructions_at_start_ = instructions_;

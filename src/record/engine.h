@@ -53,6 +53,8 @@ class Engine {
   // Returns how many records there were. Needs consuming_.
   uint64_t consume_round();
   void recycle_ended();
+  // In a forked child: the other threads are gone, their places are free.
+  void abandon_all_but(const Producer* mine);
   void update_progress();
   uint64_t elapsed_ns() const;
 
@@ -65,9 +67,9 @@ class Engine {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool forked_ = false;
 
-  std::mutex registry_;  // guards the two lists
-  std::vector<std::unique_ptr<Producer>> producers_;
-  std::vector<Producer*> free_;
+  std::mutex registry_;                               // guards the two lists
+  std::vector<std::unique_ptr<Producer>> producers_;  // by thread; null only where free
+  std::vector<uint32_t> free_;                        // each place at most once
 
   std::mutex consuming_;  // guards what follows
   sinks::Analysis analysis_;

@@ -1,16 +1,18 @@
-// QEMU 7.2 ends a process whose guest has died of a signal with kill(getpid(), signal), and uses
-// libc's kill for nothing else (the guest's own kill is a raw system call). So the executable's
-// pointer to kill is redirected.
+// QEMU 7.2 ends a process whose guest has died of a signal with kill(getpid(), signal). It uses
+// libc's kill for one thing else, to stop a process: kill(getpid(), SIGSTOP). (The guest's own kill
+// is a raw system call.) So the executable's pointer to kill is redirected.
 #include "record/fatal_signal.h"
 
 #include <elf.h>
 #include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace halo::record {
 
@@ -19,15 +21,33 @@ namespace {
 void (*action_before)() = nullptr;
 
 int kill_after_action(pid_t process, int signal) {
-  if (process == getpid() && signal != 0) action_before();
-  return kill(process, signal);
+  if (process == getpid() && signal != 0 && signal != SIGSTOP) action_before();
+  return int(syscall(SYS_kill, process, signal));  // kill may be what has been redirected
 }
 
-bool redirect(uint64_t* pointer) {
-  const uint64_t page = reinterpret_cast<uint64_t>(pointer) & ~uint64_t{4095};
-  if (mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE) != 0) return false;
-  *pointer = reinterpret_cast<uint64_t>(&kill_after_action);
-  mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ);
+constexpr uint64_t kPage = 4096;
+
+constexpr uint64_t page_of(uint64_t address) { return address / kPage * kPage; }
+
+// What the dynamic linker has made read-only after relocation: whole pages.
+bool is_read_only(const dl_phdr_info& info, uint64_t address) {
+  for (const Elf64_Phdr& segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    const uint64_t begin = page_of(info.dlpi_addr + segment.p_vaddr);
+    const uint64_t end = page_of(info.dlpi_addr + segment.p_vaddr + segment.p_memsz);
+    if (begin <= address && address < end) return true;
+  }
+  return false;
+}
+
+// Other pointers on the page may be written at any time (lazy binding): it stays writable if it
+// was.
+bool redirect(const dl_phdr_info& info, uint64_t pointer) {
+  void* page = reinterpret_cast<void*>(page_of(pointer));
+  const bool read_only = is_read_only(info, pointer);
+  if (read_only && mprotect(page, kPage, PROT_READ | PROT_WRITE) != 0) return false;
+  *reinterpret_cast<uint64_t*>(pointer) = reinterpret_cast<uint64_t>(&kill_after_action);
+  if (read_only) mprotect(page, kPage, PROT_READ);
   return true;
 }
 
@@ -79,8 +99,7 @@ int visit_executable(dl_phdr_info* info, size_t, void* done) {
         if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
         const Elf64_Sym& symbol = dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
         if (strcmp(dynamic.strings + symbol.st_name, "kill") != 0) continue;
-        *static_cast<bool*>(done) =
-            redirect(reinterpret_cast<uint64_t*>(info->dlpi_addr + relocation.r_offset));
+        *static_cast<bool*>(done) = redirect(*info, info->dlpi_addr + relocation.r_offset);
       }
     }
   }

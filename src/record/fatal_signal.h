@@ -3,8 +3,8 @@
 
 namespace halo::record {
 
-// `action` runs just before QEMU kills the process with the guest's signal. False where the hook
-// could not be placed.
+// `action` runs just before QEMU kills the process with the guest's signal (not when it only stops
+// it). False where the hook could not be placed.
 bool call_before_fatal_signal(void (*action)());
 
 }  // namespace halo::record

@@ -163,12 +163,20 @@ bool aligned_in_0f(const Instruction& i) {
     return in_ranges(i.opcode, kBoth) || in_ranges(i.opcode, kWith66) || i.opcode == 0x2C ||
            i.opcode == 0x2D;
   }
-  // F2: haddps, hsubps, addsubps, cvtpd2dq; F3: cvttps2dq. All other F2 and F3 forms are scalar,
-  // partial (movddup) or unaligned (movdqu, lddqu); movshdup and movsldup are whole and aligned.
-  if (i.prefix == kF2) {
-    return i.opcode == 0x7C || i.opcode == 0x7D || i.opcode == 0xD0 || i.opcode == 0xE6;
-  }
-  return i.opcode == 0x5B || i.opcode == 0x12 || i.opcode == 0x16;
+  // All other F2 and F3 forms are scalar, partial (movddup) or unaligned (movdqu, lddqu).
+  static constexpr std::array<uint8_t, 2> kWithF2[] = {
+      {0x70, 0x70},  // pshuflw
+      {0x7C, 0x7D},  // haddps, hsubps
+      {0xD0, 0xD0},  // addsubps
+      {0xE6, 0xE6},  // cvtpd2dq
+  };
+  static constexpr std::array<uint8_t, 2> kWithF3[] = {
+      {0x12, 0x12},  // movsldup
+      {0x16, 0x16},  // movshdup
+      {0x5B, 0x5B},  // cvttps2dq
+      {0x70, 0x70},  // pshufhw
+  };
+  return i.prefix == kF2 ? in_ranges(i.opcode, kWithF2) : in_ranges(i.opcode, kWithF3);
 }
 
 bool aligned_in_0f38(const Instruction& i) {
@@ -196,13 +204,23 @@ bool aligned_in_0f3a(const Instruction& i) {
   return i.prefix == kNone && i.opcode == 0xCC;  // sha1rnds4
 }
 
-bool legacy_needs_16(const Instruction& i) {
-  if (i.map == k0F) {
-    // cmpxchg16b
-    if (i.opcode == 0xC7 && (i.rex & 8) != 0 && (i.modrm >> 3 & 7) == 1) return true;
-    return aligned_in_0f(i);
-  }
-  return i.map == k0F38 ? aligned_in_0f38(i) : i.map == k0F3A && aligned_in_0f3a(i);
+// Those of the groups 0F AE and 0F C7, which the reg field tells apart.
+uint8_t group_class(const Instruction& i) {
+  const uint8_t which = i.modrm >> 3 & 7;
+  // cmpxchg16b
+  if (i.opcode == 0xC7 && which == 1) return (i.rex & 8) != 0 ? 1 : 0;
+  if (i.prefix != kNone) return 0;
+  if (i.opcode == 0xC7) return which >= 3 && which <= 5 ? 3 : 0;  // xrstors, xsavec, xsaves
+  if (which <= 1) return 1;                                       // fxsave, fxrstor
+  return which >= 4 && which <= 6 ? 3 : 0;                        // xsave, xrstor, xsaveopt
+}
+
+uint8_t legacy_class(const Instruction& i) {
+  if (i.map == k0F && (i.opcode == 0xAE || i.opcode == 0xC7)) return group_class(i);
+  const bool aligned = (i.map == k0F && aligned_in_0f(i)) ||
+                       (i.map == k0F38 && aligned_in_0f38(i)) ||
+                       (i.map == k0F3A && aligned_in_0f3a(i));
+  return aligned ? 1 : 0;
 }
 
 // Of the VEX and EVEX forms only the explicitly aligned moves demand alignment.
@@ -213,6 +231,15 @@ bool vector_move_aligned(const Instruction& i) {
     return i.prefix == k66 && (i.opcode == 0x6F || i.opcode == 0x7F || i.opcode == 0xE7);
   }
   return i.map == k0F38 && i.prefix == k66 && i.opcode == 0x2A;
+}
+
+// The memory operand is relative to rsp or rbp.
+bool in_frame(const Instruction& i) {
+  constexpr uint8_t kSibFollows = 4, kRsp = 4, kRbp = 5;
+  if ((i.rex & 1) != 0) return false;
+  const uint8_t base = (i.modrm & 7) == kSibFollows ? i.sib & 7 : i.modrm & 7;
+  // Without a displacement rbp's number means none, or rip.
+  return base == kRsp || (base == kRbp && i.modrm >> 6 != 0);
 }
 
 // pop rsp; mov, xchg with a register that is not callee-saved; mov from memory other than a frame.
@@ -227,8 +254,7 @@ bool moves_stack(const Instruction& i) {
     return reg != kRbp && reg != kRbx && reg != kRsp && reg < kR12;
   };
   if (i.memory()) {
-    const bool frame = i.rm() == kRbp || i.rm() == kRsp;
-    return (i.opcode == 0x8B || i.opcode == 0x87) && i.reg() == kRsp && !frame;
+    return (i.opcode == 0x8B || i.opcode == 0x87) && i.reg() == kRsp && !in_frame(i);
   }
   if (i.opcode == 0x8B) return i.reg() == kRsp && clobbered(i.rm());
   if (i.opcode == 0x89) return i.rm() == kRsp && clobbered(i.reg());
@@ -257,7 +283,7 @@ InstructionFacts inspect(std::span<const uint8_t> bytes) {
       .flow = flow_of(i), .alignment_class = 0, .only_stack = touches_only_stack(i)};
   if (!i.memory()) return facts;
   if (i.encoding == Encoding::kLegacy) {
-    facts.alignment_class = legacy_needs_16(i) ? 1 : 0;
+    facts.alignment_class = legacy_class(i);
   } else if (vector_move_aligned(i)) {
     facts.alignment_class = uint8_t(std::clamp(i.vector_bytes_log2 - 3, 1, 3));
   }

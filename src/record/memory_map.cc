@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace halo::record {
 
@@ -24,6 +25,8 @@ void for_each_mapping(const std::function<void(const MapsLine&)>& visit) {
     line.readable = permissions[0] == 'r';
     line.path = text + path_at;
     while (!line.path.empty() && line.path.back() == '\n') line.path.pop_back();
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (line.path.ends_with(kDeleted)) line.path.resize(line.path.size() - kDeleted.size());
     visit(line);
   }
   free(text);

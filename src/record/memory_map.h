@@ -18,7 +18,7 @@ struct MapsLine {
   bool readable = false;
   uint64_t file_offset = 0;
   uint64_t inode = 0;
-  std::string path;
+  std::string path;  // also of a file that is removed by now
 };
 
 void for_each_mapping(const std::function<void(const MapsLine&)>& visit);

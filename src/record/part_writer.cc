@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 namespace halo::record {
@@ -35,6 +36,23 @@ class Renumbering {
   std::vector<uint32_t> new_of_;
   std::vector<uint32_t> used_;
 };
+
+// Of the UTF-8 character that the text begins with; 0 where it is none. Not empty.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t at) { return uint8_t(text[at]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (text.size() < length) return 0;
+  for (size_t at = 1; at < length; ++at) {
+    if ((byte(at) & 0xC0) != 0x80) return 0;
+  }
+  // Longer than need be, half of a UTF-16 pair, beyond the last.
+  const bool refused = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) ||
+                       (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) >= 0x90);
+  return refused ? 0 : length;
+}
 
 class PartFile {
  public:
@@ -70,7 +88,7 @@ class PartFile {
     const bool accessed = context < graph_.accesses.size() && graph_.accesses[context] != 0;
     if (context >= usage_.contexts.size()) return accessed;
     const sinks::ContextUsage& usage = usage_.contexts[context];
-    return accessed || usage.allocations != 0 || usage.frees != 0;
+    return accessed || usage.allocations != 0 || usage.frees != 0 || usage.alignment != 0;
   }
 
   void choose() {
@@ -99,14 +117,19 @@ class PartFile {
 
   void print_string(const std::string& text) {
     fputc('"', file_);
-    for (unsigned char c : text) {
-      if (c == '"' || c == '\\') {
+    for (size_t at = 0; at < text.size();) {
+      const unsigned char c = text[at];
+      const size_t length = utf8_length(std::string_view(text).substr(at));
+      if (length == 0) {
+        fputs("\\ufffd", file_);  // a path may be any bytes, JSON may not
+      } else if (c == '"' || c == '\\') {
         fprintf(file_, "\\%c", c);
       } else if (c < 0x20) {
         fprintf(file_, "\\u%04x", c);
       } else {
-        fputc(c, file_);
+        fwrite(&text[at], 1, length, file_);
       }
+      at += std::max<size_t>(length, 1);
     }
     fputc('"', file_);
   }
@@ -197,6 +220,18 @@ class PartFile {
   Renumbering contexts_, nodes_, frames_, modules_;
 };
 
+// Where it fails, errno says why.
+bool print_to(const std::string& path, const PartInput& input) {
+  FILE* file = fopen(path.c_str(), "we");
+  if (file == nullptr) return false;
+  PartFile(file, input).print();
+  const bool printed = fflush(file) == 0 && !ferror(file);
+  const int reason = errno;
+  const bool closed = fclose(file) == 0;
+  if (!printed) errno = reason;
+  return printed && closed;
+}
+
 }  // namespace
 
 bool has_activity(const sinks::AnalysisResult& result) {
@@ -206,16 +241,11 @@ bool has_activity(const sinks::AnalysisResult& result) {
 
 bool write_part_file(const std::string& path, const PartInput& input) {
   const std::string temporary = path + ".tmp";
-  FILE* file = fopen(temporary.c_str(), "we");
-  bool good = file != nullptr;
-  if (good) {
-    PartFile(file, input).print();
-    good = !ferror(file);
-    good = fclose(file) == 0 && good;
-  }
-  if (good) good = rename(temporary.c_str(), path.c_str()) == 0;
-  if (!good) fprintf(stderr, "halo-recorder: cannot write %s: %s\n", path.c_str(), strerror(errno));
-  return good;
+  if (print_to(temporary, input) && rename(temporary.c_str(), path.c_str()) == 0) return true;
+  const int reason = errno;
+  unlink(temporary.c_str());
+  fprintf(stderr, "halo-recorder: cannot write %s: %s\n", path.c_str(), strerror(reason));
+  return false;
 }
 
 }  // namespace halo::record

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "record/engine.h"
 #include "record/fatal_signal.h"
@@ -63,7 +64,7 @@ struct Site {
 };
 
 // As qemu_plugin_mem_size_shift() and qemu_plugin_mem_is_store() of 7.2, which would be two calls
-// for each access; check_meminfo() compares.
+// for each access; on_first_access() compares.
 uint32_t size_log2_of(qemu_plugin_meminfo_t info) { return info >> 4 & 7; }
 bool is_store(qemu_plugin_meminfo_t info) { return (info >> 16 & QEMU_PLUGIN_MEM_W) != 0; }
 
@@ -228,11 +229,20 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
   }
   halo::record::Options options;
   if (!halo::record::parse_options({argv, size_t(argc)}, options)) return 1;
-  engine = new Engine(options);
+  try {
+    engine = new Engine(options);
+  } catch (const std::exception& error) {
+    fprintf(stderr, "halo-recorder: cannot start: %s\n", error.what());
+    return 1;
+  }
   heap_regions = engine->shared().heap_regions.data();
   pthread_key_create(&thread_key, end_thread);
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  halo::record::call_before_fatal_signal([] { engine->write_part(); });
+  if (!halo::record::call_before_fatal_signal([] { engine->write_part(); })) {
+    fprintf(stderr,
+            "halo-recorder: a process that dies of a signal will leave no part: this QEMU "
+            "does not call kill.\n");
+  }
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
   qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
   qemu_plugin_register_atexit_cb(id, on_exit, nullptr);

@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace halo::record {
@@ -14,16 +16,23 @@ bool parse_bytes(std::string_view text, uint32_t most, uint32_t& value) {
   return error == std::errc{} && end == text.data() + text.size() && value <= most;
 }
 
+// The program may change its directory before the parts are written.
+std::string from_root(std::string_view path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return path.empty() || error ? std::string(path) : absolute.string();
+}
+
 bool parse_one(std::string_view name, std::string_view value, Options& options) {
   if (name == "out")
-    options.out = value;
+    options.out = from_root(value);
   else if (name == "progress")
     options.progress = value;
   else if (name == "distance")
     return parse_bytes(value, 1u << 20, options.parameters.affinity_distance);
   else if (name == "max_object")
     return parse_bytes(value, sinks::Object::kMaxSize, options.parameters.max_object_size);
-  else if (name == "merge")
+  else if (name == "merge" && (value == "on" || value == "off"))
     options.merge_repeats = value == "on";
   else
     return false;

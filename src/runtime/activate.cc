@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 #include "plan/plan_file.h"
 #include "runtime/arena.h"
@@ -10,7 +11,6 @@
 #include "runtime/next.h"
 #include "runtime/settings.h"
 #include "runtime/stats.h"
-#include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 
@@ -18,8 +18,10 @@ extern std::uint32_t max_object;
 
 namespace {
 
-constinit Settings settings{};
 constinit plan::PlanView plan_view;
+// Copied: programs overwrite their environment to change what ps shows.
+constinit char stats_path[4096]{};
+constinit pid_t stats_owner = 0;
 constinit const char* inactive_reason = "no plan was given";
 
 // One line, written at once: stdio may not be set up, or belong to the program.
@@ -35,9 +37,11 @@ void complain(const char* sentence, const char* path) {
 
 __attribute__((constructor(101))) void activate() {
   resolve_next();
-  settings = read_settings();
+  const Settings settings = read_settings();
+  stats_owner = getpid();
+  if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
   if (settings.plan == nullptr) return;
-  if (const char* problem = plan::map_plan(settings.plan, plan_view)) {
+  if (const char* problem = plan::load_plan(settings.plan, plan_view)) {
     inactive_reason = problem;
     complain(problem, settings.plan);
     return;
@@ -46,22 +50,20 @@ __attribute__((constructor(101))) void activate() {
     inactive_reason = "the plan has no groups";
     return;
   }
-  if (!arena.reserve()) {
-    inactive_reason = "no address space for the groups";
-    return;
-  }
   max_object = plan_view.header->max_object;
-  if (!configure_heaps(plan_view.groups, max_object)) {
-    inactive_reason = "no memory for the groups";
-    return;
-  }
+  watch_modules();
   // A plan for other programs (a child process, say) is no fault: nothing will match.
-  inactive_reason = publish_table(plan_view) != 0 ? nullptr : "no module of the plan is loaded";
+  inactive_reason = publish_table(plan_view) != 0
+                        ? nullptr
+                        : "no module of the plan is loaded, or there is no room for the groups";
 }
 
 __attribute__((destructor)) void report() {
-  if (settings.stats != nullptr)
-    write_stats(settings.stats, inactive_reason, plan_view.groups.size());
+  // Modules may have come later; a forked child must not write over its parent's report.
+  if (arena.bytes() != 0) inactive_reason = nullptr;
+  const bool own = getpid() == stats_owner || strstr(stats_path, "%p") != nullptr;
+  if (stats_path[0] != '\0' && own)
+    write_stats(stats_path, inactive_reason, plan_view.groups.size());
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ std::size_t stagger(std::uint32_t index) {
 constinit Arena arena;
 
 bool Arena::reserve(std::size_t wanted) {
-  for (std::size_t want = affordable(wanted); want >= smallest_reserve; want /= 4) {
+  for (std::size_t want = affordable(wanted) & ~(smallest_reserve - 1); want >= smallest_reserve;
+       want = want / 4 & ~(smallest_reserve - 1)) {
     const std::size_t count = want >> chunk_shift;
     const std::size_t header_bytes = (count * sizeof(Chunk) + page - 1) & ~(page - 1);
     const std::size_t starts_bytes = count * starts_words * sizeof(std::uint64_t);
@@ -55,13 +56,16 @@ bool Arena::reserve(std::size_t wanted) {
     regions_[0].limit = static_cast<std::uint32_t>(count / 2);
     regions_[1].first = regions_[0].limit;
     regions_[1].limit = static_cast<std::uint32_t>(count / 2);
-    bytes_ = want;
+    // A wish: without it everything works the same.
+    madvise(reinterpret_cast<void*>(base_ + want / 2), want / 2, MADV_HUGEPAGE);
+    // Last: other threads may be asking `contains` already.
+    __atomic_store_n(&bytes_, want, __ATOMIC_RELEASE);
     return true;
   }
   return false;
 }
 
-bool Arena::commit(std::uint32_t index, Pages pages) {
+bool Arena::commit(std::uint32_t index) {
   const std::uint32_t slab = index & ~1u;
   void* memory = reinterpret_cast<void*>(base_ + (std::size_t{slab} << chunk_shift));
   auto* header = reinterpret_cast<char*>(chunks_ + slab);
@@ -70,8 +74,6 @@ bool Arena::commit(std::uint32_t index, Pages pages) {
   if (!open_range(memory, slab_size) || !open_range(starts_ + slab * starts_words, starts_bytes) ||
       !open_range(header, page))
     return false;
-  if (pages == Pages::huge)
-    madvise(memory, slab_size, MADV_HUGEPAGE);  // a wish: without it everything works the same
   return true;
 }
 
@@ -89,14 +91,14 @@ Chunk* Arena::pop_free(Region& region) {
   return nullptr;
 }
 
-Chunk* Arena::take_fresh(Region& region, Pages pages) {
+Chunk* Arena::take_fresh(Region& region) {
   std::uint32_t taken = region.fresh.load(std::memory_order_relaxed);
   do {
     if (taken >= region.limit) return nullptr;
   } while (!region.fresh.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
   // A chunk whose pages cannot be had is lost; the next attempt tries another.
   const std::uint32_t index = region.first + taken;
-  if (!commit(index, pages)) return nullptr;
+  if (!commit(index)) return nullptr;
   Chunk& chunk = chunks_[index];
   chunk.index = index;
   chunk.begin = memory_of(chunk) + stagger(index);
@@ -106,11 +108,10 @@ Chunk* Arena::take_fresh(Region& region, Pages pages) {
 Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   Region& region = regions_[static_cast<std::uint32_t>(pages)];
   Chunk* chunk = pop_free(region);
-  if (chunk == nullptr) chunk = take_fresh(region, pages);
+  if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
   chunk->live = 0;
   chunk->frontier = chunk->begin;
-  chunk->next_owned = nullptr;
   chunk->uniform.store(0, std::memory_order_relaxed);
   chunk->thread = thread;
   chunk->owner.store(owner, std::memory_order_release);

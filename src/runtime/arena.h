@@ -26,7 +26,6 @@ struct alignas(64) Chunk {
   std::uint32_t live;   // objects, kept under Reuse::whole_chunks only; owner's thread alone
   std::uint32_t index;  // position in the arena
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on the free list
-  Chunk* next_owned;                     // the owner's list
   char* frontier;                        // end of the carved part
   char* begin;                           // first usable byte: the staggered start
   bool used_before;                      // its memory is not zero any more
@@ -37,17 +36,15 @@ static_assert(sizeof(Chunk) == 64);
 // covers a small group's chunk.
 enum class Pages : std::uint32_t { normal = 0, huge = 1 };
 
-inline constexpr std::size_t default_reserve = std::size_t{256} << 30;  // bytes of addresses
-
 class Arena {
  public:
-  // Reserves `wanted` bytes of addresses, or less where that is refused; false when not even the
-  // smallest range is to be had.
-  bool reserve(std::size_t wanted = default_reserve);
+  // Reserves `wanted` bytes of addresses, once, or less where that is refused; false when not even
+  // the smallest range is to be had.
+  bool reserve(std::size_t wanted);
 
   // True for exactly the addresses inside the reserved range.
   bool contains(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - base_ < bytes_;
+    return reinterpret_cast<std::uintptr_t>(p) - base_ < __atomic_load_n(&bytes_, __ATOMIC_RELAXED);
   }
 
   // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
@@ -81,9 +78,9 @@ class Arena {
     std::atomic<std::uint64_t> free;   // tag in the upper half against ABA, index + 1 in the lower
   };
 
-  bool commit(std::uint32_t index, Pages pages);
+  bool commit(std::uint32_t index);
   Chunk* pop_free(Region& region);
-  Chunk* take_fresh(Region& region, Pages pages);
+  Chunk* take_fresh(Region& region);
 
   std::uintptr_t base_ = 0;
   std::size_t bytes_ = 0;  // 0: nothing is ours

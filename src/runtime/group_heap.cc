@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/keep_errno.h"
+
 namespace halo::runtime {
 namespace {
 
@@ -111,6 +113,7 @@ void GroupHeap::make_mixed() {
 bool GroupHeap::wants_huge_pages() const { return huge_pages_ && chunks_ >= huge_after; }
 
 bool GroupHeap::refill(std::uint32_t bytes) {
+  const KeepErrno keep;  // a refusal here is not the program's
   Chunk* chunk = spare_;
   if (chunk != nullptr) {
     spare_ = nullptr;

@@ -1,9 +1,10 @@
 // Where identification and the group heaps meet.
 #include "runtime/grouped.h"
 
-#include <errno.h>
+#include <dlfcn.h>
 
 #include <cstring>
+#include <new>
 
 #include "runtime/arena.h"
 #include "runtime/check.h"
@@ -36,7 +37,8 @@ inline Verdict verdict_for(CallSite site) {
 
 // The heap to serve a block of `bytes` from, or nullptr: forward. May round `bytes` up.
 inline GroupHeap* heap_for(Verdict verdict, std::uint32_t& bytes) {
-  if (verdict.group == plan::verdict_forward) return nullptr;
+  // More than malloc's own 16 bytes of alignment is the next allocator's business.
+  if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
   ThreadHeap* heaps = thread_heap();
   return heaps == nullptr ? nullptr : heaps->heap(verdict.group, bytes);
 }
@@ -61,6 +63,12 @@ void free_grouped(void* p) {
     heap->deallocate_remote(p);
 }
 
+void* find_operator(const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
 std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.chunk_of(p), p); }
 
 }  // namespace halo::runtime
@@ -81,8 +89,16 @@ __attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintpt
   if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
     return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
-  if (p == nullptr && next.operator_new != nullptr) return next.operator_new(size);
-  return p;
+  return p != nullptr ? p : refused_new("_Znwm", size);
+}
+
+__attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,
+                                                     const std::uintptr_t* slot,
+                                                     std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
+    return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  return p != nullptr ? p : refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
 }
 
 __attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t size,
@@ -115,9 +131,11 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
     free_grouped(p);
     return nullptr;
   }
-  // A block that is still about right stays where it is.
+  // A block that is still about right stays where it is, unless it is less aligned than others of
+  // its new size are.
   const std::size_t old = usable_size_grouped(p);
-  if (size <= old && size * 2 >= old) return p;
+  const bool aligned = size % 16 != 0 || reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+  if (size <= old && size * 2 >= old && aligned) return p;
   void* moved = allocate_grouped(size, {slot, rbp});
   if (moved == nullptr) moved = next.malloc(size);
   if (moved == nullptr) return nullptr;

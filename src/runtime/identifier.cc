@@ -13,7 +13,8 @@ constexpr Verdict forward{plan::verdict_forward, 0};
 constinit const Table empty_table{no_roots, 63, 1, no_edges, 63, 1, no_states, 0};
 
 constexpr int max_steps = 256;
-constexpr std::uintptr_t max_frame = 1u << 20;  // bytes; a frame pointer further off is not trusted
+constexpr std::uintptr_t max_frame =
+    plan::max_step;  // bytes; a frame pointer further off is not trusted
 
 std::uint64_t edge_hash(std::uintptr_t address, std::uint32_t parent) {
   return mix(address ^ mix(parent));

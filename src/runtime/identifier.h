@@ -82,6 +82,11 @@ inline bool may_be_planned(std::uintptr_t caller) {
   return (caller_filter[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
+// The same for a return address as the compiler hands it out.
+inline bool planned(const void* return_address) {
+  return may_be_planned(reinterpret_cast<std::uintptr_t>(return_address));
+}
+
 // The entry of the root's child for this caller, or nullptr: the caller is in no plan.
 inline const RootEntry* probe_root(const Table& table, std::uintptr_t caller) {
   std::uint64_t at = mix(caller) >> table.root_shift;

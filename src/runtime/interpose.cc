@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 #include "runtime/arena.h"
 #include "runtime/exported.h"
@@ -15,31 +14,7 @@
 using halo::runtime::arena;
 using halo::runtime::fallback;
 using halo::runtime::next;
-
-namespace {
-
-constexpr std::size_t malloc_alignment = 16;  // what the ABI promises of malloc
-
-// Whether the function whose return address this is may be in the plan.
-bool planned(const void* return_address) {
-  return halo::runtime::may_be_planned(reinterpret_cast<std::uintptr_t>(return_address));
-}
-
-void* new_or_throw(std::size_t size, void* found) {
-  // The next operator new knows about new handlers and exceptions; here memory was refused.
-  if (found == nullptr && next.operator_new != nullptr) return next.operator_new(size);
-  return found;
-}
-
-void* new_aligned(std::size_t size, std::size_t alignment) {
-  if (size == 0) size = 1;
-  void* found = next.memalign(alignment, size);
-  if (found == nullptr && next.operator_new_aligned != nullptr)
-    return next.operator_new_aligned(size, alignment);
-  return found;
-}
-
-}  // namespace
+using halo::runtime::planned;
 
 // The compiler turns `return f(…)` into a jump in all of these, which the trampolines rely on: they
 // find the program's own return address on top of the stack (checked by a test).
@@ -121,51 +96,3 @@ HALO_EXPORT void* pvalloc(std::size_t size) {
 }
 
 }  // extern "C"
-
-// operator new asks for itself rather than call malloc: its own caller is the call site that
-// counts.
-#define HALO_NEW(failure)                                \
-  if (planned(__builtin_return_address(0))) [[unlikely]] \
-    return halo_enter_new(size);                         \
-  void* found = fallback.malloc(size == 0 ? 1 : size);   \
-  return failure
-
-HALO_EXPORT void* operator new(std::size_t size) { HALO_NEW(new_or_throw(size, found)); }
-HALO_EXPORT void* operator new[](std::size_t size) { HALO_NEW(new_or_throw(size, found)); }
-HALO_EXPORT void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  HALO_NEW(found);
-}
-HALO_EXPORT void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  HALO_NEW(found);
-}
-HALO_EXPORT void* operator new(std::size_t size, std::align_val_t alignment) {
-  return new_aligned(size, static_cast<std::size_t>(alignment));
-}
-HALO_EXPORT void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return new_aligned(size, static_cast<std::size_t>(alignment));
-}
-HALO_EXPORT void* operator new(std::size_t size, std::align_val_t alignment,
-                               const std::nothrow_t&) noexcept {
-  return next.memalign(static_cast<std::size_t>(alignment), size == 0 ? 1 : size);
-}
-HALO_EXPORT void* operator new[](std::size_t size, std::align_val_t alignment,
-                                 const std::nothrow_t&) noexcept {
-  return next.memalign(static_cast<std::size_t>(alignment), size == 0 ? 1 : size);
-}
-
-HALO_EXPORT void operator delete(void* p) noexcept { free(p); }
-HALO_EXPORT void operator delete[](void* p) noexcept { free(p); }
-HALO_EXPORT void operator delete(void* p, std::size_t) noexcept { free(p); }
-HALO_EXPORT void operator delete[](void* p, std::size_t) noexcept { free(p); }
-HALO_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept { free(p); }
-HALO_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept { free(p); }
-HALO_EXPORT void operator delete(void* p, std::align_val_t) noexcept { free(p); }
-HALO_EXPORT void operator delete[](void* p, std::align_val_t) noexcept { free(p); }
-HALO_EXPORT void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free(p); }
-HALO_EXPORT void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free(p); }
-HALO_EXPORT void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
-  free(p);
-}
-HALO_EXPORT void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
-  free(p);
-}

@@ -3,13 +3,18 @@
 
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 
+#include "runtime/arena.h"
 #include "runtime/identifier.h"
 #include "runtime/next.h"
+#include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 namespace {
@@ -64,10 +69,21 @@ void search_notes(Search& search, std::uintptr_t bias, const ElfW(Phdr) & header
   }
 }
 
+// Notes are only read where the module is really loaded.
+bool is_loaded(const dl_phdr_info& info, const ElfW(Phdr) & part) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& load = info.dlpi_phdr[i];
+    if (load.p_type == PT_LOAD && part.p_vaddr >= load.p_vaddr &&
+        part.p_vaddr + part.p_memsz <= load.p_vaddr + load.p_filesz)
+      return true;
+  }
+  return false;
+}
+
 int search_module(dl_phdr_info* info, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (info->dlpi_phdr[i].p_type == PT_NOTE)
+    if (info->dlpi_phdr[i].p_type == PT_NOTE && is_loaded(*info, info->dlpi_phdr[i]))
       search_notes(search, info->dlpi_addr, info->dlpi_phdr[i]);
   return 0;
 }
@@ -75,6 +91,16 @@ int search_module(dl_phdr_info* info, std::size_t, void* data) {
 void* map_zeroed(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
+}
+
+// Where the groups' objects go; opened when the first of the plan's modules turns up, so that
+// processes that merely inherit the plan reserve nothing.
+bool open_groups(const plan::PlanView& plan) {
+  static constinit bool open = false;
+  if (open) return true;
+  const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  open = configure_heaps(plan.groups, plan.header->max_object) && arena.reserve(pages * 4096 * 2);
+  return open;
 }
 
 void use_table(const Table* table) { __atomic_store_n(&current_table, table, __ATOMIC_RELEASE); }
@@ -85,33 +111,74 @@ const Published* find_published(const ModulePlace* places, std::size_t count) {
   return nullptr;
 }
 
-// Where the return address of the calling thread's dlopen or dlclose lies, or null, and its value.
-__attribute__((tls_model("initial-exec"))) thread_local const std::uintptr_t* change_slot = nullptr;
-__attribute__((tls_model("initial-exec"))) thread_local std::uintptr_t change_return = 0;
-// Threads inside such a call. While there are any, fallbacks lead here first.
-constinit std::atomic<int> changes{0};
+// The dlopen or dlclose that this thread is in: where its return address lies (null: in none), and
+// that address.
+struct Change {
+  const std::uintptr_t* slot;
+  std::uintptr_t address;
+  bool closing;
+};
+__attribute__((tls_model("initial-exec"))) thread_local constinit Change change{nullptr, 0, false};
+constinit std::atomic<int> changes{
+    0};  // threads in such a call; meanwhile fallbacks lead here first
+constinit std::atomic<int> closing{0};  // those of them that are in dlclose
+pthread_key_t change_key;               // set in a thread that is in such a call
+constinit bool have_change_key = false;
 
-// Whether the call entered at change_slot is over, seen from an allocation whose return address
-// lies at `slot`: the stack has shrunk to there, or another call has since overwritten that slot,
-// or this is another stack altogether.
+// Whether the call is over, seen from an allocation whose return address lies at `slot`: the stack
+// has shrunk to there, or another call has since overwritten that place, or this is another stack
+// altogether.
 bool change_is_over(const std::uintptr_t* slot) {
-  constexpr std::ptrdiff_t same_stack = 1 << 20;  // bytes
-  if (slot >= change_slot) return true;
-  if (reinterpret_cast<const char*>(change_slot) - reinterpret_cast<const char*>(slot) > same_stack)
+  constexpr std::ptrdiff_t same_stack = 64 * 1024;  // bytes
+  if (slot >= change.slot) return true;
+  if (reinterpret_cast<const char*>(change.slot) - reinterpret_cast<const char*>(slot) > same_stack)
     return true;
-  return *change_slot != change_return;
+  return *change.slot != change.address;
+}
+
+void* rescanning_malloc(std::size_t size);
+void* rescanning_calloc(std::size_t count, std::size_t size);
+
+void check_on_fallback(bool on) {
+  fallback.malloc = on ? rescanning_malloc : next.malloc;
+  fallback.calloc = on ? rescanning_calloc : next.calloc;
+}
+
+void end_change() {
+  change.slot = nullptr;
+  if (change.closing) closing.fetch_sub(1);
+  change.closing = false;
+  publish_table(the_plan);
+  // Another thread is in dlclose: what was just found may be going.
+  if (closing.load() != 0) use_table(first_table);
+  if (changes.fetch_sub(1) != 1) return;
+  check_on_fallback(false);
+  if (changes.load() != 0) check_on_fallback(true);  // one has begun since
 }
 
 void rescan_if_returned(const std::uintptr_t* slot) {
-  if (change_slot == nullptr || !change_is_over(slot)) return;
+  if (change.slot == nullptr || !change_is_over(slot)) return;
   if (rescanning.test_and_set(std::memory_order_acquire)) return;
-  change_slot = nullptr;
-  if (changes.fetch_sub(1, std::memory_order_relaxed) == 1) {
-    fallback.malloc = next.malloc;
-    fallback.calloc = next.calloc;
-  }
-  publish_table(the_plan);
+  end_change();
   rescanning.clear(std::memory_order_release);
+}
+
+// A thread that ends without having allocated since.
+void end_change_with_thread(void*) {
+  if (change.slot == nullptr) return;
+  while (rescanning.test_and_set(std::memory_order_acquire)) sched_yield();
+  end_change();
+  rescanning.clear(std::memory_order_release);
+}
+
+// In a forked child nobody else is in such a call, and the linker's list may be locked for ever by
+// a thread that is gone: what is known stays, nothing is looked at because of an earlier call.
+void forget_changes() {
+  rescanning.clear();
+  change = {nullptr, 0, false};
+  changes = 0;
+  closing = 0;
+  check_on_fallback(false);
 }
 
 // These are entered by a jump from malloc and calloc, so their own return address is the program's.
@@ -144,6 +211,7 @@ unsigned publish_table(const plan::PlanView& plan) {
     use_table(same->table);
     return same->found;
   }
+  if (search.found != 0 && !open_groups(plan)) search.found = 0;
   const std::size_t at = (head + 63) & ~std::size_t{63};
   entry->table =
       make_table(plan.states, {entry->places, count}, reinterpret_cast<char*>(entry) + at);
@@ -151,26 +219,34 @@ unsigned publish_table(const plan::PlanView& plan) {
   entry->older = published;
   published = entry;
   if (first_table == nullptr) first_table = entry->table;
-  use_table(entry->table);
+  if (search.found != 0) use_table(entry->table);
   return search.found;
+}
+
+void watch_modules() {
+  have_change_key = pthread_key_create(&change_key, end_change_with_thread) == 0;
+  pthread_atfork(nullptr, nullptr, forget_changes);
 }
 
 void expect_module_change(const std::uintptr_t* slot) {
   if (first_table == nullptr) return;
-  if (change_slot != nullptr) {
+  if (change.slot != nullptr) {
     // Nested (a constructor that calls dlopen): the outermost call decides when it is over.
     if (!change_is_over(slot)) return;
   } else {
-    changes.fetch_add(1, std::memory_order_relaxed);
+    changes.fetch_add(1);
+    if (have_change_key) pthread_setspecific(change_key, &change_key);
   }
-  change_slot = slot;
-  change_return = *slot;
-  fallback.malloc = rescanning_malloc;
-  fallback.calloc = rescanning_calloc;
+  change.slot = slot;
+  change.address = *slot;
+  check_on_fallback(true);
 }
 
 void distrust_late_modules() {
-  if (first_table != nullptr) use_table(first_table);
+  if (first_table == nullptr) return;
+  if (!change.closing) closing.fetch_add(1);
+  change.closing = true;
+  use_table(first_table);
 }
 
 }  // namespace halo::runtime

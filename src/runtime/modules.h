@@ -8,9 +8,13 @@
 
 namespace halo::runtime {
 
-// Looks at the loaded modules and publishes a table for them. Returns how many of the plan's
-// modules are loaded. Calls dl_iterate_phdr: never on the allocation path but after a dlopen.
+// Looks at the loaded modules and publishes a table for them, opening the groups for the first.
+// Returns how many of the plan's modules are loaded; 0 also where the groups cannot be opened.
+// Calls dl_iterate_phdr: never on the allocation path but after a dlopen.
 unsigned publish_table(const plan::PlanView& plan);
+
+// Prepares for threads that end and processes that fork while modules change. Once.
+void watch_modules();
 
 // The calling thread is about to enter dlopen or dlclose, whose return address lies at `slot`. When
 // it allocates again from further up its stack, the call has returned, and the modules are looked

@@ -22,6 +22,14 @@ void look_up(Function& into, const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) into = reinterpret_cast<Function>(found);
 }
 
+template <typename One, typename Other>
+bool same_library(One one, Other other) {
+  Dl_info of_one, of_other;
+  return one != nullptr && dladdr(reinterpret_cast<void*>(one), &of_one) != 0 &&
+         dladdr(reinterpret_cast<void*>(other), &of_other) != 0 &&
+         of_one.dli_fbase == of_other.dli_fbase;
+}
+
 void* first_malloc(std::size_t size) {
   if (resolving) return bootstrap_allocate(size, 16);
   resolve_next();
@@ -111,18 +119,9 @@ void guard_bootstrap_memory(NextAllocator& found) {
 
 }  // namespace
 
-constinit NextAllocator next{first_malloc,
-                             first_calloc,
-                             first_realloc,
-                             first_free,
-                             first_memalign,
-                             first_posix_memalign,
-                             first_aligned_alloc,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr};
+constinit NextAllocator next{
+    first_malloc,         first_calloc,        first_realloc, first_free, first_memalign,
+    first_posix_memalign, first_aligned_alloc, nullptr,       nullptr,    nullptr};
 
 constinit Fallback fallback{first_malloc, first_calloc};
 
@@ -141,8 +140,8 @@ void resolve_next() {
   look_up(found.valloc, "valloc");
   look_up(found.pvalloc, "pvalloc");
   look_up(found.usable_size, "malloc_usable_size");
-  look_up(found.operator_new, "_Znwm");
-  look_up(found.operator_new_aligned, "_ZnwmSt11align_val_t");
+  // A preloaded allocator without malloc_usable_size must not be asked for it through glibc's.
+  if (!same_library(found.usable_size, found.malloc)) found.usable_size = nullptr;
   resolving = false;
   errno = saved_errno;
   // Two threads may get here at once; both write the same values.

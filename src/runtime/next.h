@@ -15,17 +15,15 @@ struct NextAllocator {
   void* (*memalign)(std::size_t, std::size_t);
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*aligned_alloc)(std::size_t, std::size_t);
-  void* (*valloc)(std::size_t);                             // optional
-  void* (*pvalloc)(std::size_t);                            // optional
-  std::size_t (*usable_size)(void*);                        // optional
-  void* (*operator_new)(std::size_t);                       // optional
-  void* (*operator_new_aligned)(std::size_t, std::size_t);  // optional
+  void* (*valloc)(std::size_t);       // optional
+  void* (*pvalloc)(std::size_t);      // optional
+  std::size_t (*usable_size)(void*);  // optional
 };
 
 extern constinit NextAllocator next;
 
 // What malloc, calloc and operator new fall back to when an allocation is in no group. Equal to
-// `next`'s, except while modules are to be rescanned (modules.h) or everything is grouped.
+// `next`'s, except while modules are to be rescanned (modules.h).
 struct Fallback {
   void* (*malloc)(std::size_t);
   void* (*calloc)(std::size_t, std::size_t);

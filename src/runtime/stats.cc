@@ -89,8 +89,9 @@ class SmapsParser {
 
 Memory arena_memory() {
   SmapsParser parser;
+  if (arena.bytes() == 0) return {};
   const int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || arena.bytes() == 0) return {};
+  if (fd < 0) return {};
   char buffer[4096], text[512];
   std::size_t length = 0;
   for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;) {

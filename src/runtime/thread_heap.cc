@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/keep_errno.h"
+
 namespace halo::runtime {
 
 __thread ThreadHeap* current_heap __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -49,6 +51,7 @@ bool configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_obje
 }
 
 GroupHeap* ThreadHeap::make_heap(std::uint32_t group, std::uint32_t at) {
+  const KeepErrno keep;
   auto* heap = static_cast<GroupHeap*>(map_metadata(GroupHeap::footprint(max_block)));
   if (heap == nullptr) return nullptr;
   heap->initialise(this, plan_groups[group]);
@@ -57,6 +60,7 @@ GroupHeap* ThreadHeap::make_heap(std::uint32_t group, std::uint32_t at) {
 }
 
 ThreadHeap* adopt_thread_heap() {
+  const KeepErrno keep;
   ThreadHeap* heap = all_heaps.load(std::memory_order_acquire);
   for (; heap != nullptr; heap = heap->next_) {
     bool expected = false;

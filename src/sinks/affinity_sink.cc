@@ -7,6 +7,7 @@ namespace halo::sinks {
 
 void AffinitySink::begin(const Parameters& parameters) {
   distance_ = parameters.affinity_distance;
+  for (AffinityQueue& queue : queues_) queue.clear();
   accesses_.assign(accesses_.size(), 0);
   edges_.clear();
 }

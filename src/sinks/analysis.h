@@ -39,7 +39,6 @@ class Analysis {
 
   uint64_t objects_seen() const { return objects_.allocated(); }
   uint64_t accesses_seen() const { return accesses_seen_; }
-  uint64_t memory_leaves() const { return map_.leaves(); }
 
  private:
   struct ThreadState {

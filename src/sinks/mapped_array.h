@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <stdexcept>
 
 namespace halo::sinks {
 
@@ -11,20 +12,19 @@ namespace halo::sinks {
 template <class T>
 class MappedArray {
  public:
-  // Takes `wanted` elements, or fewer where so much address space is not to be had.
+  // Takes `wanted` elements, or fewer where so much address space is not to be had; throws where
+  // not even `least` are.
   explicit MappedArray(size_t wanted, size_t least = 1) {
-    for (size_ = wanted; size_ >= least && data_ == nullptr; size_ /= 2) {
+    for (size_ = wanted; size_ >= least; size_ /= 2) {
       void* at = mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (at == MAP_FAILED) continue;
       data_ = static_cast<T*>(at);
-      break;
+      return;
     }
-    if (data_ == nullptr) size_ = 0;
+    throw std::runtime_error("too little address space (is it limited by ulimit -v?)");
   }
-  ~MappedArray() {
-    if (data_ != nullptr) munmap(data_, size_ * sizeof(T));
-  }
+  ~MappedArray() { munmap(data_, size_ * sizeof(T)); }
   MappedArray(const MappedArray&) = delete;
   MappedArray& operator=(const MappedArray&) = delete;
 

@@ -9,7 +9,7 @@ namespace halo::sinks {
 
 bool ShadowMap::put(uint64_t address, uint32_t size, base::ObjectId id) {
   const uint64_t last = address + std::max(size, 1u) - 1;
-  if (last >> kAddressBits != 0 || top_.size() == 0) return false;
+  if (last >> kAddressBits != 0) return false;
   for (uint64_t at = address; at <= last;) {
     uint32_t* leaf = make_leaf(at);
     if (leaf == nullptr) return false;

@@ -17,8 +17,8 @@ struct Parameters {
 // A sink has three parts: begin(parameters), an on_event() for each kind of event it wants, and
 // finish(), which returns its result as data. This base takes the events it does not want, so that
 // calls are resolved at compile time: `using Sink::on_event;`, then add overloads. After finish()
-// a sink may be given further events and be asked again. begin() drops all counts, but not the
-// state that carries on in a forked child (which objects were accessed last, what is live).
+// a sink may be given further events and be asked again. begin() is called again in
+// a forked child: it drops all that was seen, but not what is live.
 class Sink {
  public:
   explicit Sink(const ObjectTable& objects) : objects_(objects) {}

@@ -28,7 +28,6 @@ class Ring {
 
   // Consumer: positions count records from the beginning of time.
   uint64_t published() const { return head_.load(std::memory_order_acquire); }
-  uint64_t consumed() const { return tail_.load(std::memory_order_relaxed); }
   void release(uint64_t up_to) { tail_.store(up_to, std::memory_order_release); }
   const Record& at(uint64_t position) const { return records_[position & mask_]; }
 

@@ -14,7 +14,7 @@ from halo.cli import build_parser
 from halo.commands import COMMANDS
 from halo.settings import read_settings
 
-PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
+PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 FOLDERS = "bench|docs|halo|scripts|src|tests"
 
 

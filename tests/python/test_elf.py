@@ -113,14 +113,14 @@ def test_nearly_all_functions_have_constant_distances(path: Path) -> None:
 def test_large_files_are_not_parsed_whole() -> None:
     large = sorted(LIBRARIES.glob("libLLVM*.so*"))  # clang-format's
     image = ElfImage(large[-1])
-    start = time.monotonic()
+    start = time.process_time()
     table = FrameTable(image)
     text = image.section(".text")
     assert text is not None
     for address in range(text.address, text.address + text.size, text.size // 1000):
         table.row_at(address)
     assert len(table) > 50_000
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
 
 
 # Real stacks: glibc's backtrace is the independent reference.

@@ -99,6 +99,15 @@ def test_no_groups_forward_at_the_root() -> None:
     assert ("effect", "none: everything is forwarded") in plan_summary(plan)
 
 
+def test_a_frame_of_more_than_a_mebibyte_ends_the_walk() -> None:
+    def rules(module: Module, offset: int) -> FrameRule:
+        return FrameRule(RuleKind.CONSTANT, 1 << 21 if offset == 16 else 32)
+
+    plan = build_plan(two_behind(), grouping([0]), {}, rules)
+    assert len(plan.states) == 2
+    assert plan.states[1].rule == 0
+
+
 def test_callers_that_were_not_recorded_are_forwarded() -> None:
     sample = Sample()
     sample.add([16, 32])

@@ -198,3 +198,116 @@ def test_every_form_of_new_and_delete(tmp_path: Path) -> None:
     run = run_planned([str(program)], make_plan(tmp_path, [str(program)], "dense"))
     assert (run.status, run.stdout) == (0, "fine\n")
     assert sum(run.allocations) >= 3000
+
+
+REPLACED = r"""
+#include <new>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+static long made = 0, gone = 0;
+void *operator new(std::size_t n) {  // keeps a mark in front of each object
+  char *p = static_cast<char *>(std::malloc(n + 16));
+  std::memset(p, 77, 16);
+  ++made;
+  return p + 16;
+}
+void operator delete(void *p) noexcept {
+  if (!p) return;
+  char *q = static_cast<char *>(p) - 16;
+  if (*q != 77) std::abort();
+  ++gone;
+  std::free(q);
+}
+struct Thing { long a[5]; };
+int main() {
+  for (int i = 0; i < 500; ++i) {
+    Thing *a = new Thing; Thing *b = new Thing[3]; int *c = new (std::nothrow) int;
+    a->a[0] = b->a[0] = *c = i;
+    delete a; delete[] b; delete c;
+  }
+  std::printf("%ld %ld\n", made, gone);
+}
+"""
+
+
+def test_operators_that_the_program_replaces_are_kept(tmp_path: Path) -> None:
+    """Its own new and delete serve all forms that rest on them, the sized delete among them."""
+    program = compile_program(tmp_path, REPLACED)
+    run = run_planned([str(program)], make_plan(tmp_path, [str(program)], "dense"))
+    assert (run.status, run.stdout) == (0, "1500 1500\n")
+
+
+TURNS_HUGE = r"""
+#include <new>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+int main(int argc, char **argv) {
+  long failed = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::size_t n = argc > 1 && i == 50 ? SIZE_MAX / 2 : 24;
+    char *p = new (std::nothrow) char[n];
+    if (p) p[0] = 1; else ++failed;
+    delete[] p;
+  }
+  std::printf("%ld\n", failed);
+}
+"""
+
+
+def test_nothrow_new_never_throws_at_a_planned_site(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, TURNS_HUGE)
+    plan = make_plan(tmp_path, [str(program)], "dense")
+    run = run_planned([str(program), "huge"], plan)
+    assert (run.status, run.stdout) == (0, "1\n")
+    assert max(run.allocations) >= 99
+
+
+SMALL_C = r"""
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *opens(void *name) { return dlopen(name, RTLD_NOW); }
+int main(int argc, char **argv) {
+  const char *before = dlerror();
+  errno = 0;
+  for (int i = 0; i < atoi(argv[2]); ++i) { char *p = malloc(40); p[0] = 1; if (i % 2) free(p); }
+  int changed = errno;
+  pthread_t thread;
+  void *handle;
+  pthread_create(&thread, NULL, opens, argv[1]);
+  pthread_join(thread, &handle);
+  void *(*make)(size_t) = (void *(*)(size_t))dlsym(handle, "plugin_make");
+  for (int i = 0; i < 50; ++i) free(make(32));
+  printf("%s %d\n", before ? before : "none", changed);
+}
+"""
+
+PLUGIN = r"""
+#include <stdlib.h>
+void *plugin_make(size_t n) { char *p = malloc(n); p[0] = 1; return p; }
+"""
+
+
+def test_a_c_program_notices_nothing(tmp_path: Path) -> None:
+    """No left-over dlerror, no errno from our own calls; a thread may end right after dlopen."""
+    plugin = compile_program(tmp_path, PLUGIN, "-shared", "-fPIC", name="plugin.so")
+    program = compile_program(tmp_path, SMALL_C, "-pthread")
+    plan = make_plan(
+        tmp_path, [str(program), str(plugin), "9"], "per-site", "--option", "coverage=1"
+    )
+    run = run_planned([str(program), str(plugin), "300000"], plan)
+    assert (run.status, run.stdout) == (0, "none 0\n")
+    assert 50 in run.allocations and 300000 in run.allocations
+
+
+def test_a_plan_that_is_overwritten_in_place_does_no_harm(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, MIXED, "-pthread")
+    plan = make_plan(tmp_path, [str(program)], "dense")
+    overwrite = f"sleep 0.05; : > {plan}"
+    subprocess.Popen(["/bin/sh", "-c", overwrite])
+    run = run_planned([str(program)], plan)
+    assert (run.status, run.stdout) == (0, "fine\n")

@@ -121,9 +121,9 @@ def test_figure_6_handles_a_large_graph() -> None:
     edges = tuple(sorted((a, b, w) for (a, b), w in weights.items()))
     accesses = tuple(rng.randint(1, 10**7) for _ in range(nodes))
     graph = AffinityGraph(tuple(range(nodes)), accesses, edges, sum(accesses))
-    start = time.monotonic()
+    start = time.process_time()
     groups = group_graph(graph, Options(gthresh=0.0))
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
     members = [at for group in groups for at in group]
     assert len(members) == len(set(members))
 

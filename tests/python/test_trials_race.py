@@ -20,7 +20,7 @@ def machine(true_times: dict[str, float], noise: float, log: list[list[str]]) ->
     """Measures candidates whose true times are known, with noise."""
     rng = random.Random(7)
 
-    def measure(labels: Sequence[str], rounds: int, warm_up: bool) -> Samples:
+    def measure(labels: Sequence[str], rounds: int, heat: int) -> Samples:
         log.append(list(labels))
         return {
             label: samples([true_times[label] * rng.gauss(1, noise) for _ in range(rounds)])
@@ -47,6 +47,22 @@ def test_slow_candidates_leave_early_and_the_control_stays() -> None:
     assert [len(running) for running in log] == [9, 6, 4]
     assert all("none" in running for running in log)
     assert "c7" not in log[1]
+
+
+def test_every_control_stays_to_the_end() -> None:
+    """A plan must be compared with the very allocator that it forwards to."""
+    log: list[list[str]] = []
+    times = {"none over x": 1.0, "none over y": 1.01, "a": 0.9, "b": 0.8, "c": 0.7, "d": 0.6}
+    race(machine(times, 0.0, log), list(times), ["none over x", "none over y"], 11)
+    assert all({"none over x", "none over y"} <= set(running) for running in log)
+
+
+def test_the_best_plan_without_huge_pages_stays_to_the_end() -> None:
+    log: list[list[str]] = []
+    times = {"none": 1.0, "h1": 0.5, "h2": 0.6, "h3": 0.7, "h4": 0.75, "small": 0.8, "slow": 0.9}
+    race(machine(times, 0.0, log), list(times), ["none"], 11, ["h1", "h2", "h3", "h4"])
+    assert all("small" in running for running in log)
+    assert log[-1] == ["none", "h1", "h2", "small"]
 
 
 def test_noise_alone_keeps_none() -> None:

@@ -87,7 +87,7 @@ TEST(PlanFile, RefusesStatesThatAreTheirOwnAncestors) {
 }
 
 TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
-  for (const std::int32_t step : {0, -16, 4, 12}) {
+  for (const std::int32_t step : {0, -16, 4, 12, (1 << 20) + 8}) {
     std::vector<std::byte> file = good_plan();
     poke<std::int32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, step), step);
     PlanBuilder::seal(file);
@@ -100,18 +100,18 @@ TEST(PlanFile, ChecksumIsZlibs) {
   EXPECT_EQ(crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
 }
 
-TEST(PlanFile, MapsAFileAndRefusesAMissingOne) {
+TEST(PlanFile, LoadsAFileAndRefusesAMissingOne) {
   char path[] = "/tmp/halo-plan-XXXXXX";
   const int fd = mkstemp(path);
   const std::vector<std::byte> file = good_plan();
   ASSERT_EQ(write(fd, file.data(), file.size()), static_cast<ssize_t>(file.size()));
   close(fd);
   PlanView view;
-  EXPECT_EQ(map_plan(path, view), nullptr);
+  EXPECT_EQ(load_plan(path, view), nullptr);
   EXPECT_EQ(view.groups.size(), 2u);
   unlink(path);
-  EXPECT_STREQ(map_plan(path, view), "the plan cannot be opened");
-  EXPECT_STREQ(map_plan("/", view), "the plan is not a file");
+  EXPECT_STREQ(load_plan(path, view), "the plan cannot be opened");
+  EXPECT_STREQ(load_plan("/", view), "the plan is not a file");
 }
 
 }  // namespace

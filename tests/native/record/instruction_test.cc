@@ -54,6 +54,29 @@ const Case kCases[] = {
     {"psrlw (%rax),%xmm0", {0x66, 0x0F, 0xD1, 0x00}, 1},
     {"punpckldq (%rax),%xmm0", {0x66, 0x0F, 0x62, 0x00}, 1},
     {"pshufd $0,(%rax),%xmm0", {0x66, 0x0F, 0x70, 0x00, 0x00}, 1},
+    {"pshuflw $0,(%rax),%xmm0", {0xF2, 0x0F, 0x70, 0x00, 0x00}, 1},
+    {"pshufhw $0,0x10(%rdi),%xmm9", {0xF3, 0x44, 0x0F, 0x70, 0x4F, 0x10, 0x00}, 1},
+    {"pshufhw $0,%xmm0,%xmm0", {0xF3, 0x0F, 0x70, 0xC0, 0x00}, 0},
+    {"pshufw $0,(%rax),%mm0", {0x0F, 0x70, 0x00, 0x00}, 0},
+    {"vpshuflw $0,(%rax),%xmm0", {0xC5, 0xFB, 0x70, 0x00, 0x00}, 0},
+    {"fxsave (%rax)", {0x0F, 0xAE, 0x00}, 1},
+    {"fxsave64 (%r8)", {0x49, 0x0F, 0xAE, 0x00}, 1},
+    {"fxrstor (%rax)", {0x0F, 0xAE, 0x08}, 1},
+    {"ldmxcsr (%rax)", {0x0F, 0xAE, 0x10}, 0},
+    {"stmxcsr (%rax)", {0x0F, 0xAE, 0x18}, 0},
+    {"xsave (%rax)", {0x0F, 0xAE, 0x20}, 3},
+    {"xrstor (%rax)", {0x0F, 0xAE, 0x28}, 3},
+    {"xsaveopt64 (%rdi)", {0x48, 0x0F, 0xAE, 0x37}, 3},
+    {"clflush (%rax)", {0x0F, 0xAE, 0x38}, 0},
+    {"clwb (%rax)", {0x66, 0x0F, 0xAE, 0x30}, 0},
+    {"ptwritel (%rax)", {0xF3, 0x0F, 0xAE, 0x20}, 0},
+    {"rdfsbase %eax", {0xF3, 0x0F, 0xAE, 0xC0}, 0},
+    {"lfence", {0x0F, 0xAE, 0xE8}, 0},
+    {"xrstors (%rax)", {0x0F, 0xC7, 0x18}, 3},
+    {"xsavec (%rax)", {0x0F, 0xC7, 0x20}, 3},
+    {"xsaves64 (%rax)", {0x48, 0x0F, 0xC7, 0x28}, 3},
+    {"vmptrld (%rax)", {0x0F, 0xC7, 0x30}, 0},
+    {"rdrand %eax", {0x0F, 0xC7, 0xF0}, 0},
     {"pinsrw $0,(%rax),%xmm0", {0x66, 0x0F, 0xC4, 0x00, 0x00}, 0},
     {"pshufb (%rax),%xmm0", {0x66, 0x0F, 0x38, 0x00, 0x00}, 1},
     {"pmovzxbw (%rax),%xmm0", {0x66, 0x0F, 0x38, 0x30, 0x00}, 0},
@@ -97,6 +120,15 @@ const Case kCases[] = {
     {"mov %rbp,%rsp", {0x48, 0x89, 0xEC}, 0},
     {"mov %rbx,%rsp", {0x48, 0x89, 0xDC}, 0},
     {"mov -0x38(%rbp),%rsp", {0x48, 0x8B, 0x65, 0xC8}, 0},
+    {"mov 8(%rsp),%rsp", {0x48, 0x8B, 0x64, 0x24, 0x08}, 0},
+    {"mov (%rbp,%rax,8),%rsp", {0x48, 0x8B, 0x64, 0xC5, 0x00}, 0},
+    {"mov 0(%rip),%rsp", {0x48, 0x8B, 0x25, 0, 0, 0, 0}, 0, Flow::kMoveStack},
+    {"xchg %rsp,0(%rip)", {0x48, 0x87, 0x25, 0, 0, 0, 0}, 0, Flow::kMoveStack},
+    {"mov (%rax,%rbx),%rsp", {0x48, 0x8B, 0x24, 0x18}, 0, Flow::kMoveStack},
+    {"mov 0(,%rax,8),%rsp", {0x48, 0x8B, 0x24, 0xC5, 0, 0, 0, 0}, 0, Flow::kMoveStack},
+    {"mov 8(%r12),%rsp", {0x49, 0x8B, 0x64, 0x24, 0x08}, 0, Flow::kMoveStack},
+    {"mov 0(%r13),%rsp", {0x49, 0x8B, 0x65, 0x00}, 0, Flow::kMoveStack},
+    {"mov (%rsp,%r9),%rsp", {0x4A, 0x8B, 0x24, 0x0C}, 0},
     {"mov %rsp,%rdi", {0x48, 0x89, 0xE7}, 0},
 };
 
@@ -122,10 +154,17 @@ TEST(Instruction, TellsWhatOnlyTouchesTheStack) {
   EXPECT_FALSE(only_stack({0xC4, 0xC1, 0x78, 0x28, 0x04, 0x24})) << "vmovaps (%r12),%xmm0";
 }
 
-TEST(Instruction, TruncatedBytesAreHarmless) {
+TEST(Instruction, TruncatedBytesNeverClaimWhatTheWholeDoesNot) {
   for (const Case& whole : kCases) {
     for (size_t length = 0; length < whole.bytes.size(); ++length) {
-      inspect(std::span(whole.bytes).first(length));
+      const InstructionFacts facts = inspect(std::span(whole.bytes).first(length));
+      const int alignment_class = facts.alignment_class;
+      EXPECT_TRUE(alignment_class == 0 || alignment_class == whole.alignment_class)
+          << length << " bytes of " << whole.text;
+      // Without its SIB byte a load of the stack pointer may look like one from elsewhere.
+      EXPECT_TRUE(facts.flow == Flow::kNone || facts.flow == Flow::kMoveStack ||
+                  facts.flow == whole.flow)
+          << length << " bytes of " << whole.text;
     }
   }
 }

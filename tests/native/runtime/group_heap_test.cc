@@ -24,7 +24,7 @@ void open_arena() {
                                         {0, plan::Reuse::whole_chunks, 0},
                                         {plan::group_by_size, plan::Reuse::newest_first, 0}};
   if (arena.bytes() != 0) return;
-  ASSERT_TRUE(arena.reserve());
+  ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
   ASSERT_TRUE(configure_heaps(groups, max_size));
 }
 

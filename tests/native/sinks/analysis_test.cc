@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sinks/noise_filter.h"
 #include "sinks/shadow_map.h"
 #include "sinks/size_sketch.h"
 
@@ -129,15 +128,25 @@ TEST_F(AnalysisTest, AForkedChildStartsFromZeroWithTheLiveObjects) {
   EXPECT_EQ(usage().machine_accesses, 1u);
 }
 
-TEST(NoiseFilter, KeepsTheContextsThatMakeUpNinetyPercent) {
-  const AffinityGraph graph{
-      .accesses = {5, 60, 30, 5},
-      .edges = {{ContextId{1}, ContextId{2}, 8}, {ContextId{0}, ContextId{1}, 3}},
-      .total_accesses = 100};
-  const AffinityGraph hot = keep_hot_contexts(graph);
-  EXPECT_EQ(hot.accesses, (std::vector<uint64_t>{0, 60, 30, 0}));
-  ASSERT_EQ(hot.edges.size(), 1u);
-  EXPECT_EQ(hot.edges[0].weight, 8u);
+TEST_F(AnalysisTest, AForkedChildHasNoEdgesToWhatItsParentAccessed) {
+  alloc(0x10000, 16, 1);
+  alloc(0x20000, 16, 2);
+  access(0x10000);
+  analysis.restart_counts();
+  access(0x20000);
+  const AnalysisResult child = analysis.finish();
+  EXPECT_TRUE(child.of<AffinityGraph>().edges.empty());
+  EXPECT_EQ(child.of<AffinityGraph>().total_accesses, 1u);
+}
+
+TEST_F(AnalysisTest, TheObjectAccessedLastBeforeAForkCountsAgainInTheChild) {
+  alloc(0x10000, 16);
+  access(0x10000);
+  analysis.restart_counts();
+  feed(Record::access(0x10000, 4, true, 1, 0));
+  const AnalysisResult child = analysis.finish();
+  EXPECT_EQ(child.of<AffinityGraph>().total_accesses, 1u);
+  EXPECT_EQ(child.of<UsageResult>().contexts[0].alignment, 16u);
 }
 
 TEST(SizeSketch, FindsTheFrequentSizesAmongMany) {

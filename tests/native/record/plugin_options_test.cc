@@ -1,0 +1,40 @@
+// The plugin's arguments.
+#include "record/plugin_options.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace halo::record {
+namespace {
+
+bool parse(std::vector<std::string> arguments, Options& options) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  return parse_options(pointers, options);
+}
+
+TEST(PluginOptions, OutIsMadeAbsoluteAtOnce) {
+  Options options;
+  ASSERT_TRUE(parse({"out=some/part"}, options));
+  EXPECT_EQ(options.out, (std::filesystem::current_path() / "some/part").string());
+  ASSERT_TRUE(parse({"out=/tmp/part"}, options));
+  EXPECT_EQ(options.out, "/tmp/part");
+}
+
+TEST(PluginOptions, AnythingElseIsRefused) {
+  Options options;
+  EXPECT_TRUE(parse({"out=/x", "merge=off", "distance=0", "max_object=1"}, options));
+  EXPECT_FALSE(options.merge_repeats);
+  EXPECT_TRUE(parse({"out=/x", "merge=on"}, options));
+  EXPECT_TRUE(options.merge_repeats);
+  for (const char* wrong : {"merge=foo", "merge=", "merge", "distance=-1", "distance=1048577",
+                            "max_object=4k", "nonsense=1"}) {
+    EXPECT_FALSE(parse({"out=/x", wrong}, options)) << wrong;
+  }
+  Options none;
+  EXPECT_FALSE(parse({"out="}, none));
+}
+
+}  // namespace
+}  // namespace halo::record
