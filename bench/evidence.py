@@ -55,7 +55,7 @@ def run(job: Job, env: Mapping[str, str], preload: str, plan: Path, stats: Path)
 
 
 def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
-    """A plan with many groups, so that walks are deep, and the checking build, until enough walks are checked."""
+    """Many groups, so that walks are deep, under the checking build until enough are checked."""
     train, reference = prepare(settings, program)
     options = ("--strategy", "halo-hot", "--option", "coverage=1", "--option", "gthresh=0")
     plan = make_plan(train, program.env, folder, *options)
