@@ -88,13 +88,18 @@ def _survivors(
 
 
 def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Verdict:
-    """Keeps the fastest finalist where its gain over the control is real, else the control."""
+    """Keeps the fastest finalist where its gain over every control is real, else a control.
+
+    Which control, all heats tell, for the controls ran in all of them; the gain, the last one does.
+    """
     last = {label: samples[-final_rounds:] for label, samples in finalists.items()}
-    control = min((label for label in last if label in controls), key=lambda c: _time(last[c]))
+    running = [label for label in finalists if label in controls]
+    control = min(running, key=lambda label: _time(finalists[label]))
     fastest = min(last, key=lambda label: _time(last[label]))
-    if fastest == control:
+    if fastest in controls:
         return Verdict(control, fastest, None)
-    gain = ratio(walls(last[control]), walls(last[fastest]))
+    hardest = min(running, key=lambda label: _time(last[label]))
+    gain = ratio(walls(last[hardest]), walls(last[fastest]))
     return Verdict(fastest if gain.low > LEAST_GAIN else control, fastest, gain)
 
 

@@ -88,3 +88,13 @@ def test_the_best_of_several_controls_is_the_one_to_beat() -> None:
         "a": samples([0.95] * 5),
     }
     assert judge(finalists, ["none over x", "none over y"], 5).kept == "none over y"
+
+
+def test_a_gain_over_a_control_that_lags_in_the_last_heat_is_not_enough() -> None:
+    """All heats together choose the control; the gain has to hold against each of them."""
+    finalists = {
+        "none over x": samples([0.9] * 20 + [1.0] * 5),
+        "none over y": samples([0.95] * 20 + [0.9] * 5),
+        "a": samples([0.895] * 5),
+    }
+    assert judge(finalists, ["none over x", "none over y"], 5).kept == "none over x"
