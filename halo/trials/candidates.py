@@ -17,6 +17,7 @@ from halo.profile import Profile
 from halo.trials.job import Contender
 
 NONE = "none"
+UNDER_PLANS = 2  # next allocators, the fastest first, that plans are tried over
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ def make_plans(
 def make_candidates(
     plans: Sequence[tuple[Recipe, Path, bool]], allocators: Sequence[Allocator]
 ) -> list[Candidate]:
-    """Every plan over every allocator, `none` first."""
+    """`none` over every allocator, then every plan over the first two of them."""
     plain = [Candidate(Recipe(NONE, NONE), allocator, None) for allocator in allocators]
     return plain + [
         Candidate(recipe, allocator, path, huge_pages)
-        for allocator in allocators
+        for allocator in allocators[:UNDER_PLANS]
         for recipe, path, huge_pages in plans
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 
 from halo.trials.job import Sample
 from halo.trials.rounds import Samples, walls
@@ -94,13 +94,23 @@ def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Ver
     """
     last = {label: samples[-final_rounds:] for label, samples in finalists.items()}
     running = [label for label in finalists if label in controls]
-    control = min(running, key=lambda label: _time(finalists[label]))
-    fastest = min(last, key=lambda label: _time(last[label]))
+    control = _fastest({label: finalists[label] for label in running})
+    fastest = _fastest(last)
     if fastest in controls:
         return Verdict(control, fastest, None)
-    hardest = min(running, key=lambda label: _time(last[label]))
+    hardest = _fastest({label: last[label] for label in running})
     gain = ratio(walls(last[hardest]), walls(last[fastest]))
     return Verdict(fastest if gain.low > LEAST_GAIN else control, fastest, gain)
+
+
+def _fastest(samples: Samples) -> str:
+    """The label with the least time relative to the others of the same round, in the median.
+
+    A slow spell of the machine hits a whole round: it cancels out.
+    """
+    times = {label: walls(found) for label, found in samples.items()}
+    rounds = [mean(values) for values in zip(*times.values(), strict=True)]
+    return min(times, key=lambda c: median(t / r for t, r in zip(times[c], rounds, strict=True)))
 
 
 def _time(samples: Sequence[Sample]) -> float:

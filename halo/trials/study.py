@@ -26,7 +26,7 @@ from halo.trials.reporter import Reporter
 from halo.trials.results import HALO, Findings, RecordCost
 from halo.trials.rounds import Samples, interleave, walls
 
-NEAR = 1.03  # a second next allocator joins the race where it is this close to the best
+NEAR = 1.03  # next allocators join the race where they are this close to the best
 FINAL_ROUNDS = 11  # at least, where as many trials were asked for
 FEWEST_ROUNDS = 7  # fewer say nothing about a gain of some per cent
 MOST_ROUNDS = 31
@@ -167,11 +167,11 @@ class Study:
         )
 
     def _next_allocators(self) -> list[Allocator]:
-        """The best allocator on the training input, and the second where it is as good."""
+        """The best allocators on the training input, the fastest first."""
         times = {name: median(walls(found)) for name, found in self._findings.training.items()}
         ranked = sorted(self._allocators, key=lambda allocator: times[allocator.name])
         best = times[ranked[0].name]
-        return [a for a in ranked[:2] if times[a.name] <= NEAR * best]
+        return [a for a in ranked if times[a.name] <= NEAR * best]
 
     def _contender(self, candidate: Candidate, label: str) -> Contender:
         return candidate.contender(self._options.environment, self._settings.runtime, label)

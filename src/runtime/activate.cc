@@ -1,4 +1,5 @@
 // Start and end of the runtime in a process: read the plan, find the modules, open the arena.
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -7,14 +8,15 @@
 
 #include "plan/plan_file.h"
 #include "runtime/arena.h"
+#include "runtime/grouped.h"
+#include "runtime/keep_errno.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
 #include "runtime/settings.h"
 #include "runtime/stats.h"
+#include "runtime/walk_counts.h"
 
 namespace halo::runtime {
-
-extern std::uint32_t max_object;
 
 namespace {
 
@@ -35,6 +37,29 @@ void complain(const char* sentence, const char* path) {
     return;
 }
 
+bool wants_stats() { return stats_path[0] != '\0'; }
+
+void report() {
+  // Modules may have come later.
+  const char* reason = arena.bytes() != 0 ? nullptr : inactive_reason;
+  write_stats(stats_path, reason, static_cast<std::uint32_t>(plan_view.groups.size()));
+}
+
+void report_at_signal(int) {
+  const KeepErrno keep;
+  report();
+}
+
+// Only a signal that nobody handles is taken.
+void report_at(int signal) {
+  struct sigaction old;
+  if (signal <= 0 || sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) return;
+  struct sigaction action{};
+  action.sa_handler = report_at_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
+
 __attribute__((constructor(101))) void activate() {
   resolve_next();
   const Settings settings = read_settings();
@@ -51,6 +76,10 @@ __attribute__((constructor(101))) void activate() {
     return;
   }
   max_object = plan_view.header->max_object;
+  if (wants_stats()) {
+    report_at(settings.stats_signal);
+    counting_walks = true;
+  }
   watch_modules();
   // A plan for other programs (a child process, say) is no fault: nothing will match.
   inactive_reason = publish_table(plan_view) != 0
@@ -58,12 +87,10 @@ __attribute__((constructor(101))) void activate() {
                         : "no module of the plan is loaded, or there is no room for the groups";
 }
 
-__attribute__((destructor)) void report() {
-  // Modules may have come later; a forked child must not write over its parent's report.
-  if (arena.bytes() != 0) inactive_reason = nullptr;
+__attribute__((destructor)) void finish() {
+  // A forked child must not write over its parent's report.
   const bool own = getpid() == stats_owner || strstr(stats_path, "%p") != nullptr;
-  if (stats_path[0] != '\0' && own)
-    write_stats(stats_path, inactive_reason, plan_view.groups.size());
+  if (wants_stats() && (own || is_for_people(stats_path))) report();
 }
 
 }  // namespace

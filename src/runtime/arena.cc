@@ -1,4 +1,4 @@
-// The reserved range: reservation ladder, commit by 2 MiB, lock-free hand-out.
+// The reserved range: reservation ladder, commit by 2 MiB, lock-free hand-out, pages given back.
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
@@ -9,7 +9,11 @@ namespace {
 
 constexpr std::size_t slab_size = std::size_t{2} << 20;  // a huge page: the unit of commitment
 constexpr std::size_t smallest_reserve = std::size_t{64} << 20;
-constexpr std::size_t page = 4096;
+
+// Chunks without an owner that keep their memory: a few, and a sixteenth of those in use. So a heap
+// that shrinks and grows again pays for no new pages, and one that stays small gives them up.
+constexpr std::uint32_t warm_at_least = 4;
+constexpr std::uint32_t warm_share = 16;
 
 // Address space that a limited process can spare: an eighth of its limit.
 std::size_t affordable(std::size_t wanted) {
@@ -59,11 +63,13 @@ bool Arena::reserve(std::size_t wanted) {
     // A wish: without it everything works the same.
     madvise(reinterpret_cast<void*>(base_ + want / 2), want / 2, MADV_HUGEPAGE);
     // Last: other threads may be asking `contains` already.
-    __atomic_store_n(&bytes_, want, __ATOMIC_RELEASE);
+    __atomic_store_n(&chunk_limit_, count, __ATOMIC_RELEASE);
     return true;
   }
   return false;
 }
+
+char* Arena::begin_of(const Chunk& chunk) const { return memory_of(chunk) + stagger(chunk.index); }
 
 bool Arena::commit(std::uint32_t index) {
   const std::uint32_t slab = index & ~1u;
@@ -71,24 +77,35 @@ bool Arena::commit(std::uint32_t index) {
   auto* header = reinterpret_cast<char*>(chunks_ + slab);
   header -= reinterpret_cast<std::uintptr_t>(header) % page;
   const std::size_t starts_bytes = 2 * starts_words * sizeof(std::uint64_t);
-  if (!open_range(memory, slab_size) || !open_range(starts_ + slab * starts_words, starts_bytes) ||
-      !open_range(header, page))
-    return false;
-  return true;
+  return open_range(memory, slab_size) && open_range(starts_ + slab * starts_words, starts_bytes) &&
+         open_range(header, page);
 }
 
-Chunk* Arena::pop_free(Region& region) {
-  std::uint64_t head = region.free.load(std::memory_order_acquire);
+Chunk* Arena::pop(Stack& stack) {
+  std::uint64_t head = stack.head.load(std::memory_order_acquire);
   while ((head & 0xFFFFFFFFu) != 0) {
     Chunk& chunk = chunks_[(head & 0xFFFFFFFFu) - 1];
     const std::uint64_t rest = chunk.next_free.load(std::memory_order_relaxed);
     const std::uint64_t tag = (head >> 32) + 1;
-    if (region.free.compare_exchange_weak(head, (tag << 32) | rest, std::memory_order_acq_rel)) {
-      chunk.used_before = true;
+    if (stack.head.compare_exchange_weak(head, (tag << 32) | rest, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
+      stack.count.fetch_sub(1, std::memory_order_relaxed);
       return &chunk;
     }
   }
   return nullptr;
+}
+
+void Arena::push(Stack& stack, Chunk* chunk) {
+  // Counted first: the count is never less than what is there.
+  stack.count.fetch_add(1, std::memory_order_relaxed);
+  std::uint64_t head = stack.head.load(std::memory_order_relaxed);
+  std::uint64_t desired;
+  do {
+    chunk->next_free.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    desired = (((head >> 32) + 1) << 32) | (chunk->index + 1);
+  } while (!stack.head.compare_exchange_weak(head, desired, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed));
 }
 
 Chunk* Arena::take_fresh(Region& region) {
@@ -101,36 +118,60 @@ Chunk* Arena::take_fresh(Region& region) {
   if (!commit(index)) return nullptr;
   Chunk& chunk = chunks_[index];
   chunk.index = index;
-  chunk.begin = memory_of(chunk) + stagger(index);
+  chunk.used_before = 0;
   return &chunk;
 }
 
 Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   Region& region = regions_[static_cast<std::uint32_t>(pages)];
-  Chunk* chunk = pop_free(region);
+  Chunk* chunk = pop(region.warm);
+  if (chunk == nullptr) chunk = pop(region.cold);
   if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
   chunk->live = 0;
-  chunk->frontier = chunk->begin;
+  chunk->frontier = static_cast<std::uint32_t>(stagger(chunk->index));
+  chunk->resident = 0;
+  chunk->next_of_heap = nullptr;
+  chunk->loose = nullptr;
+  chunk->holes = nullptr;
   chunk->uniform.store(0, std::memory_order_relaxed);
   chunk->thread = thread;
   chunk->owner.store(owner, std::memory_order_release);
   return chunk;
 }
 
+// Gives the memory of one chunk back.
+void Arena::cool(Region& region) {
+  Chunk* chunk = pop(region.warm);
+  if (chunk == nullptr) return;
+  if (madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) chunk->used_before = 0;
+  push(region.cold, chunk);
+}
+
 void Arena::release(Chunk* chunk) {
-  Region& region = regions_[chunk->index >= regions_[1].first ? 1 : 0];
-  std::uint64_t head = region.free.load(std::memory_order_relaxed);
-  std::uint64_t desired;
-  do {
-    chunk->next_free.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
-    desired = (((head >> 32) + 1) << 32) | (chunk->index + 1);
-  } while (!region.free.compare_exchange_weak(head, desired, std::memory_order_acq_rel));
+  chunk->thread = nullptr;
+  chunk->owner.store(nullptr, std::memory_order_relaxed);
+  chunk->uniform.store(0, std::memory_order_relaxed);
+  chunk->used_before = 1;
+  Region& region = regions_[has_huge_pages(*chunk) ? 1 : 0];
+  push(region.warm, chunk);
+  if (region.warm.count.load(std::memory_order_relaxed) >
+      warm_at_least + chunks_owned() / warm_share)
+    cool(region);
 }
 
 std::uint32_t Arena::chunks_used() const {
   return regions_[0].fresh.load(std::memory_order_relaxed) +
          regions_[1].fresh.load(std::memory_order_relaxed);
+}
+
+std::uint32_t Arena::chunks_owned() const {
+  std::uint32_t without = 0;
+  for (const Region& region : regions_)
+    without += region.warm.count.load(std::memory_order_relaxed) +
+               region.cold.count.load(std::memory_order_relaxed);
+  const std::uint32_t used = chunks_used();
+  return used > without ? used - without : 0;
 }
 
 }  // namespace halo::runtime

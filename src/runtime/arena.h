@@ -14,7 +14,15 @@ class ThreadHeap;
 inline constexpr unsigned chunk_shift = 20;
 inline constexpr std::size_t chunk_size = std::size_t{1} << chunk_shift;
 inline constexpr std::size_t granule = 8;
+inline constexpr std::size_t page = 4096;
 inline constexpr std::size_t starts_words = chunk_size / granule / 64;
+
+// Freed blocks side by side, waiting to be filled again. Lies in the memory it describes.
+struct Hole {
+  Hole* next;  // at a higher address
+  char* end;
+  std::size_t returned;  // bytes of pages inside that were given back to the system
+};
 
 // What is known of a chunk. It lies beside the chunks, not inside: freeing then touches a few dense
 // lines instead of one page per chunk, and chunks need no common, cache-hostile start offset.
@@ -23,12 +31,16 @@ struct alignas(64) Chunk {
   const ThreadHeap* thread;  // the owner's: a heap never moves to another thread heap
   // Bytes of every block in this chunk, or 0 where they differ and `starts` tells.
   std::atomic<std::uint32_t> uniform;
-  std::uint32_t live;   // objects, kept under Reuse::whole_chunks only; owner's thread alone
-  std::uint32_t index;  // position in the arena
-  std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on the free list
-  char* frontier;                        // end of the carved part
-  char* begin;                           // first usable byte: the staggered start
-  bool used_before;                      // its memory is not zero any more
+  // Blocks in use, kept under Reuse::whole_chunks only; the owner's thread alone.
+  std::uint32_t live : 31;
+  std::uint32_t used_before : 1;         // its memory is not zero any more
+  std::uint32_t index;                   // position in the arena
+  std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on a free list
+  std::uint32_t frontier;                // end of the carved part: bytes from the chunk's start
+  std::uint32_t resident;                // bytes of its pages that are accounted for
+  Chunk* next_of_heap;
+  void* loose;  // while its heap is tidied: blocks freed in it, chained
+  Hole* holes;  // ascending
 };
 static_assert(sizeof(Chunk) == 64);
 
@@ -43,47 +55,65 @@ class Arena {
   bool reserve(std::size_t wanted);
 
   // True for exactly the addresses inside the reserved range.
-  bool contains(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - base_ < __atomic_load_n(&bytes_, __ATOMIC_RELAXED);
-  }
+  bool contains(const void* p) const { return index_of(p) < chunk_limit(); }
 
   // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
   Chunk* acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages);
 
-  // Takes an empty chunk back, for any group that wants the same kind of pages. The memory stays.
+  // Takes an empty chunk back, for any group that wants the same kind of pages. Some keep their
+  // memory, for whoever comes next; that of the others returns to the system.
   void release(Chunk* chunk);
 
-  Chunk& chunk_of(const void* p) const {
-    return chunks_[(reinterpret_cast<std::uintptr_t>(p) - base_) >> chunk_shift];
+  // The number of the chunk that `p` lies in, or one that is at least chunk_limit().
+  std::uintptr_t index_of(const void* p) const {
+    return (reinterpret_cast<std::uintptr_t>(p) - base_) >> chunk_shift;
   }
+  // How many chunks fit in the range; 0: nothing is ours.
+  std::uintptr_t chunk_limit() const { return __atomic_load_n(&chunk_limit_, __ATOMIC_RELAXED); }
+  Chunk& chunk_at(std::uintptr_t index) const { return chunks_[index]; }
+  Chunk& chunk_of(const void* p) const { return chunks_[index_of(p)]; }
   char* memory_of(const Chunk& chunk) const {
     return reinterpret_cast<char*>(base_ + (std::size_t{chunk.index} << chunk_shift));
   }
+  // The first byte of a chunk that is used: the staggered start.
+  char* begin_of(const Chunk& chunk) const;
+  char* frontier_of(const Chunk& chunk) const { return memory_of(chunk) + chunk.frontier; }
+  bool has_huge_pages(const Chunk& chunk) const { return chunk.index >= regions_[1].first; }
+
   // One bit per granule: set where a block starts, and at the frontier.
   std::atomic<std::uint64_t>* starts_of(const Chunk& chunk) const {
     return starts_ + std::size_t{chunk.index} * starts_words;
   }
 
-  // Chunks ever taken from the reserved range.
+  // Chunks ever taken from the reserved range, and those of them that have an owner.
   std::uint32_t chunks_used() const;
+  std::uint32_t chunks_owned() const;
   std::uintptr_t base() const { return base_; }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return chunk_limit() << chunk_shift; }
 
  private:
+  // Chunks without an owner, newest first.
+  struct Stack {
+    std::atomic<std::uint64_t> head;  // tag in the upper half against ABA, index + 1 in the lower
+    std::atomic<std::uint32_t> count;
+  };
   // The chunks of one kind of pages: a half of the range each.
   struct Region {
     std::uint32_t first;
     std::uint32_t limit;
     std::atomic<std::uint32_t> fresh;  // taken from the range so far
-    std::atomic<std::uint64_t> free;   // tag in the upper half against ABA, index + 1 in the lower
+    Stack warm;                        // memory kept
+    Stack cold;                        // memory given back
   };
 
   bool commit(std::uint32_t index);
-  Chunk* pop_free(Region& region);
+  Chunk* pop(Stack& stack);
+  void push(Stack& stack, Chunk* chunk);
   Chunk* take_fresh(Region& region);
+  void cool(Region& region);
 
   std::uintptr_t base_ = 0;
-  std::size_t bytes_ = 0;  // 0: nothing is ours
+  std::uintptr_t chunk_limit_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   Region regions_[2]{};

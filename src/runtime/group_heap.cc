@@ -1,65 +1,88 @@
-// Bump allocation, block sizes without headers, and the two ways of reusing freed memory.
+// Bump allocation, block sizes without headers, and where to go on when a range is full.
 #include "runtime/group_heap.h"
 
 #include <bit>
 #include <cstring>
 
 #include "runtime/keep_errno.h"
+#include "runtime/starts.h"
+#include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 namespace {
 
-// Chunks of a group before it gets huge pages: until then one would waste more than it brings.
-constexpr std::uint64_t huge_after = 8;
+// Chunks of a heap before it gets huge pages: a huge page that is hardly used, and half of one that
+// another heap was given, are then a tenth of what the heap has.
+constexpr std::uint64_t huge_after = 20;
 
-constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks at remote frees
+constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks around
 
-std::size_t granule_of(const Chunk& chunk, const void* p) {
-  return static_cast<std::size_t>(static_cast<const char*>(p) - arena.memory_of(chunk)) / granule;
-}
+constexpr int most_holes_tried = 16;
 
-// Only a chunk's owner writes its bits, so a plain read-modify-write is enough.
-void mark_start(const Chunk& chunk, const void* p) {
-  const std::size_t at = granule_of(chunk, p);
-  auto& word = arena.starts_of(chunk)[at / 64];
-  word.store(word.load(std::memory_order_relaxed) | (std::uint64_t{1} << (at % 64)),
-             std::memory_order_relaxed);
-}
+std::size_t page_up(std::size_t bytes) { return (bytes + page - 1) & ~(page - 1); }
 
 }  // namespace
 
-std::size_t GroupHeap::footprint(std::uint32_t max_block) {
-  return sizeof(GroupHeap) + (max_block / granule + 1) * sizeof(Block*);
+std::size_t GroupHeap::footprint(std::uint32_t smallest, std::uint32_t largest) {
+  const std::size_t lists = smallest == largest ? 0 : largest + sizeof(Block*);
+  return (sizeof(GroupHeap) + lists + 63) & ~std::size_t{63};
 }
 
-void GroupHeap::initialise(ThreadHeap* thread, const plan::Group& group) {
+void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
+                           std::uint32_t smallest, std::uint32_t largest) {
   thread_ = thread;
-  reuse_ = group.reuse;
-  huge_pages_ = (group.flags & plan::group_huge_pages) != 0;
+  group_ = group;
+  smallest_ = smallest;
+  largest_ = largest;
+  lists_ = smallest == largest ? reinterpret_cast<char*>(&single_list_) - smallest
+                               : reinterpret_cast<char*>(this + 1);
+  reuse_ = settings.reuse;
+  huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
+  set_freed_limit();
 }
 
 std::size_t GroupHeap::mixed_size_of(const Chunk& chunk, const void* p) {
-  const std::size_t start = granule_of(chunk, p);
-  const std::atomic<std::uint64_t>* words = arena.starts_of(chunk);
-  std::size_t word = (start + 1) / 64;
-  std::uint64_t bits = words[word].load(std::memory_order_relaxed) >> ((start + 1) % 64)
-                                                                          << ((start + 1) % 64);
-  while (bits == 0 && ++word < starts_words) bits = words[word].load(std::memory_order_relaxed);
-  if (bits == 0) return granule;  // cannot be: the frontier is marked
-  return (word * 64 + static_cast<std::size_t>(std::countr_zero(bits)) - start) * granule;
+  return Starts(chunk).distance_to_next(p);
+}
+
+std::uint64_t GroupHeap::resident_bytes() const {
+  // Pages up to the soft limit are accounted for before they are touched.
+  // (Another thread may look at this while it changes.)
+  const auto ahead = static_cast<std::uint64_t>(soft_limit_ - bump_);
+  return small_tail_ && ahead <= soft_step ? resident_ - ahead / page * page : resident_;
+}
+
+std::uint64_t GroupHeap::free_bytes() const {
+  const std::uint64_t resident = resident_bytes(), live = live_bytes();
+  return resident > live ? resident - live : 0;
 }
 
 void* GroupHeap::allocate_zeroed(std::uint32_t bytes) {
   const char* before = bump_;
-  void* p = allocate(bytes);
+  auto* p = static_cast<char*>(allocate(bytes));
   // Memory just carved from a chunk that nobody used yet is zero already.
-  const bool fresh = p != nullptr && bump_ != before && !current_->used_before && p >= before;
-  if (p != nullptr && !(fresh && bump_ == static_cast<char*>(p) + bytes)) std::memset(p, 0, bytes);
+  const bool fresh = fresh_ && bump_ != before && bump_ == p + bytes;
+  if (p != nullptr && !fresh) std::memset(p, 0, bytes);
   return p;
 }
 
-void GroupHeap::leave(Chunk& chunk) {
-  if (--chunk.live == 0 && &chunk != current_) recycle(chunk);
+void GroupHeap::deallocate(Chunk& chunk, void* p) {
+  const std::size_t bytes = size_of(chunk, p);
+  if (bytes > largest_) return;  // not a block of ours
+  freed_bytes_ += bytes;
+  if (reuse_ != plan::Reuse::newest_first) return leave_block(chunk);
+  push(p, bytes);
+  if (freed_bytes_ <= freed_limit_ || busy_) return;
+  if (is_untidy() && free_bytes() >= chunk_size + live_bytes() / 4) tidy(true);
+  set_freed_limit();
+}
+
+// The next look at what is free comes when it may have become a chunk and a fourth of what is live.
+void GroupHeap::set_freed_limit() {
+  if (reuse_ != plan::Reuse::newest_first) return;  // 0: every block is left by the slow path
+  const std::uint64_t enough = chunk_size + live_bytes() / 4, now = free_bytes();
+  const std::uint64_t least = chunk_size / 4 + tidied_free_ / 4;
+  freed_limit_ = freed_bytes_ + (enough > now + least ? enough - now : least);
 }
 
 void GroupHeap::deallocate_remote(void* p) {
@@ -73,123 +96,217 @@ void GroupHeap::deallocate_remote(void* p) {
 
 void GroupHeap::drain_remote() {
   if (remote_.load(std::memory_order_relaxed) == nullptr) return;
-  if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
   Block* block = remote_.exchange(nullptr, std::memory_order_acquire);
   while (block != nullptr) {
     Block* next_block = block->next;
-    deallocate(arena.chunk_of(block), block);
+    Chunk& chunk = arena.chunk_of(block);
+    const std::size_t bytes = size_of(chunk, block);
+    if (bytes <= largest_) {
+      freed_bytes_ += bytes;
+      if (reuse_ == plan::Reuse::newest_first)
+        push(block, bytes);
+      else
+        leave_block(chunk);
+    }
     block = next_block;
   }
 }
 
+// Whole-chunk reuse: nothing in a chunk is used again until all of it is free.
+void GroupHeap::leave_block(Chunk& chunk) {
+  if (--chunk.live == 0 && &chunk != current_) recycle(chunk);
+}
+
 void GroupHeap::recycle(Chunk& chunk) {
-  if (chunk.uniform.load(std::memory_order_relaxed) == 0) {
-    const std::size_t last = granule_of(chunk, chunk.frontier) / 64;
-    std::atomic<std::uint64_t>* words = arena.starts_of(chunk);
-    for (std::size_t i = 0; i <= last; ++i) words[i].store(0, std::memory_order_relaxed);
+  if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
+  for (Chunk** link = &chunks_; *link != nullptr; link = &(*link)->next_of_heap) {
+    if (*link != &chunk) continue;
+    *link = chunk.next_of_heap;
+    break;
   }
-  --chunks_;
-  if (spare_ == nullptr) {
+  account(chunk, 0);
+  --chunk_count_;
+  if (spare_ == nullptr)
     spare_ = &chunk;
-    return;
-  }
-  chunk.owner.store(nullptr, std::memory_order_relaxed);
-  arena.release(&chunk);
+  else
+    arena.release(&chunk);
 }
 
-void GroupHeap::extend_soft_limit() {
-  soft_limit_ =
-      limit_ - bump_ > static_cast<std::ptrdiff_t>(soft_step) ? bump_ + soft_step : limit_;
+// From now on that many bytes of the chunk's pages are taken to be in memory.
+void GroupHeap::account(Chunk& chunk, std::size_t resident) {
+  resident_ += resident;
+  resident_ -= chunk.resident;
+  chunk.resident = static_cast<std::uint32_t>(resident);
 }
 
-// Blocks of another size arrive in a chunk of equal blocks: from now on the bitmap tells sizes.
-void GroupHeap::make_mixed() {
-  for (char* p = current_->begin; p < bump_; p += uniform_) mark_start(*current_, p);
-  mark_start(*current_, bump_);
+// Blocks of another size come to a chunk of equal blocks: from now on the bitmap tells sizes.
+void GroupHeap::make_mixed(Chunk& chunk) {
+  const std::uint32_t step = chunk.uniform.load(std::memory_order_relaxed);
+  Starts starts(chunk);
+  char* end = arena.frontier_of(chunk);
+  for (char* p = arena.begin_of(chunk); p < end; p += step) starts.mark(p);
+  starts.mark(end);
+  chunk.uniform.store(0, std::memory_order_release);
+}
+
+void GroupHeap::move_soft_limit() {
+  if (current_ == nullptr) return;
+  const std::ptrdiff_t left = limit_ - bump_;
+  soft_limit_ = left > static_cast<std::ptrdiff_t>(soft_step) ? bump_ + soft_step : limit_;
+  if (reuse_ != plan::Reuse::newest_first) soft_limit_ = bump_;
+  if (!tail_) return;
+  const auto used = static_cast<std::size_t>(soft_limit_ - arena.memory_of(*current_));
+  account(*current_, arena.has_huge_pages(*current_) ? chunk_size : page_up(used));
+  observe_growth(group_);
+}
+
+// Gives up the current range; what is left of a hole can be filled by smaller blocks.
+void GroupHeap::leave_range() {
+  if (current_ == nullptr) return;
+  Chunk& chunk = *current_;
+  char* from = bump_;
+  char* to = limit_;
+  const bool tail = tail_;
+  current_ = nullptr;
+  bump_ = soft_limit_ = limit_ = nullptr;
   uniform_ = 0;
-  current_->uniform.store(0, std::memory_order_release);
+  tail_ = small_tail_ = fresh_ = false;
+  if (tail) {
+    chunk.frontier = static_cast<std::uint32_t>(from - arena.memory_of(chunk));
+    if (!arena.has_huge_pages(chunk)) account(chunk, page_up(chunk.frontier));
+    if (reuse_ == plan::Reuse::whole_chunks && chunk.live == 0) recycle(chunk);
+  } else if (from < to) {
+    add_run(chunk, from, to, false);
+  }
 }
 
-bool GroupHeap::wants_huge_pages() const { return huge_pages_ && chunks_ >= huge_after; }
+// Goes on in the first hole that has room.
+bool GroupHeap::enter_hole(std::uint32_t bytes) {
+  // A multiple of 16 may have to skip a granule.
+  const std::size_t room = bytes + granule;
+  int tried = 0;
+  for (Chunk* chunk = hole_chunk_; chunk != nullptr; chunk = chunk->next_of_heap) {
+    for (Hole** link = &chunk->holes; *link != nullptr; link = &(*link)->next) {
+      if (++tried > most_holes_tried) return false;
+      Hole& hole = **link;
+      auto* begin = reinterpret_cast<char*>(&hole);
+      char* end = hole.end;
+      const std::uint32_t uniform = chunk->uniform.load(std::memory_order_relaxed);
+      if (static_cast<std::size_t>(end - begin) < (uniform == bytes ? bytes : room)) continue;
+      account(*chunk, chunk->resident + hole.returned);
+      *link = hole.next;
+      if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
+      uniform_ = chunk->uniform.load(std::memory_order_relaxed);
+      if (uniform_ == 0) Starts(*chunk).clear_between(begin, end);
+      current_ = chunk;
+      bump_ = begin;
+      limit_ = end;
+      move_soft_limit();
+      return true;
+    }
+    if (chunk->holes == nullptr && chunk == hole_chunk_) hole_chunk_ = chunk->next_of_heap;
+  }
+  return false;
+}
 
-bool GroupHeap::refill(std::uint32_t bytes) {
+bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   const KeepErrno keep;  // a refusal here is not the program's
   Chunk* chunk = spare_;
   if (chunk != nullptr) {
     spare_ = nullptr;
-    chunk->used_before = true;
-    chunk->frontier = chunk->begin;
+    chunk->used_before = 1;
+    chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
   } else {
-    chunk = arena.acquire(this, thread_, wants_huge_pages() ? Pages::huge : Pages::normal);
+    const bool huge = huge_pages_ && chunk_count_ >= huge_after;
+    chunk = arena.acquire(this, thread_, huge ? Pages::huge : Pages::normal);
     if (chunk == nullptr) return false;
   }
-  Chunk* full = current_;
-  if (full != nullptr) {
-    full->frontier = bump_;
-    if (reuse_ == plan::Reuse::whole_chunks && full->live == 0) recycle(*full);
-  }
-  ++chunks_;
+  ++chunk_count_;
+  chunk->next_of_heap = chunks_;
+  chunks_ = chunk;
   current_ = chunk;
-  bump_ = chunk->begin;
+  tail_ = true;
+  small_tail_ = !arena.has_huge_pages(*chunk);
+  fresh_ = chunk->used_before == 0;
+  bump_ = arena.begin_of(*chunk);
   // The last granule stays free, so that the frontier's bit lies inside the chunk's bitmap.
   limit_ = arena.memory_of(*chunk) + chunk_size - granule;
   uniform_ = bytes;
   chunk->uniform.store(bytes, std::memory_order_release);
-  extend_soft_limit();
+  move_soft_limit();
   return true;
 }
 
-// The frontier's bit is set at all times, so the first block to be cut off there has its own
-// already.
+void* GroupHeap::pop(std::uint32_t bytes) {
+  Block* block = free_list(bytes);
+  if (block == nullptr) return nullptr;
+  free_list(bytes) = block->next;
+  count(bytes);
+  return block;
+}
+
+void* GroupHeap::carve(std::uint32_t bytes) {
+  if (busy_) return nullptr;
+  if (std::ptrdiff_t{bytes} > soft_limit_ - bump_) [[unlikely]] {
+    drain_remote();
+    if (void* p = pop(bytes)) return p;
+    move_soft_limit();
+  }
+  void* p = carve_range(bytes);
+  return p != nullptr ? p : carve_elsewhere(bytes);
+}
+
+void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
+  leave_range();
+  if (enter_hole(bytes))
+    if (void* p = carve_range(bytes)) return p;
+  if (is_untidy()) {
+    tidy(false);
+    if (void* p = pop(bytes)) return p;
+    if (enter_hole(bytes))
+      if (void* p = carve_range(bytes)) return p;
+  }
+  leave_range();
+  thread_->tidy_others(this);
+  return enter_chunk(bytes) ? carve_range(bytes) : nullptr;
+}
+
+// From the current range, or nullptr when it has no room.
+void* GroupHeap::carve_range(std::uint32_t bytes) {
+  if (current_ == nullptr) return nullptr;
+  if (uniform_ != 0 && uniform_ != bytes) {
+    if (tail_) current_->frontier = static_cast<std::uint32_t>(bump_ - arena.memory_of(*current_));
+    make_mixed(*current_);
+    if (!tail_) Starts(*current_).clear_between(bump_, limit_);
+    uniform_ = 0;
+  }
+  if (uniform_ == 0) return carve_mixed(bytes);
+  if (limit_ - bump_ < std::ptrdiff_t{bytes}) return nullptr;
+  char* at = bump_;
+  bump_ = at + bytes;
+  ++current_->live;
+  count(bytes);
+  return at;
+}
+
+// The bit of where the range goes on is set at all times, so the first block to be cut off there
+// has its own already.
 void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   char* at = bump_;
   // Blocks that are a multiple of 16 are aligned to 16; the granule skipped is a block of its own.
   const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(at) % 16 != 0;
   const std::size_t needed = bytes + (skip ? granule : 0);
   if (static_cast<std::size_t>(limit_ - at) < needed) return nullptr;
+  Starts starts(*current_);
   if (skip) {
-    if (reuse_ == plan::Reuse::newest_first) {
-      auto* skipped = reinterpret_cast<Block*>(at);
-      skipped->next = free_list(granule);
-      free_list(granule) = skipped;
-    }
     at += granule;
-    mark_start(*current_, at);
+    starts.mark(at);
+    if (reuse_ == plan::Reuse::newest_first) push(at - granule, granule);
   }
   bump_ = at + bytes;
-  mark_start(*current_, bump_);
+  starts.mark(bump_);
   ++current_->live;
-  return at;
-}
-
-void* GroupHeap::carve(std::uint32_t bytes) {
-  if (bytes > static_cast<std::size_t>(soft_limit_ - bump_) || bump_ >= soft_limit_) [[unlikely]] {
-    if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
-    drain_remote();
-    if (Block* block = free_list(bytes)) {
-      free_list(bytes) = block->next;
-      return block;
-    }
-    if (current_ != nullptr) extend_soft_limit();
-  }
-  if (void* p = carve_current(bytes)) [[likely]]
-    return p;
-  if (refill(bytes))
-    if (void* p = carve_current(bytes)) return p;
-  --allocations_;
-  live_bytes_ -= bytes;
-  return nullptr;
-}
-
-// From the current chunk, or nullptr when it has no room.
-void* GroupHeap::carve_current(std::uint32_t bytes) {
-  if (current_ == nullptr) return nullptr;
-  if (uniform_ != 0 && uniform_ != bytes) make_mixed();
-  if (uniform_ == 0) return carve_mixed(bytes);
-  if (limit_ - bump_ < static_cast<std::ptrdiff_t>(bytes)) return nullptr;
-  char* at = bump_;
-  bump_ = at + bytes;
-  ++current_->live;
+  count(bytes);
   return at;
 }
 

@@ -1,4 +1,5 @@
-// One thread's part of one group: bump allocation in chunks, and the blocks freed so far.
+// One thread's part of one group, or of one block size of it: bump allocation in ranges of chunks,
+// and lists of the blocks freed since.
 #pragma once
 
 #include <atomic>
@@ -12,53 +13,63 @@ namespace halo::runtime {
 
 class ThreadHeap;
 
+// `size` bytes, at least one, rounded up to the next multiple of `mask` + 1.
+inline std::uint32_t round_block(std::size_t size, std::size_t mask) {
+  return static_cast<std::uint32_t>((size + (size == 0) + mask) & ~mask);
+}
+
 // Bytes of the block that serves `size` bytes: a multiple of 8. The block is aligned to the largest
-// power of two that divides it, at most 16; `alignment` 16 forces that much.
-inline std::uint32_t block_bytes(std::size_t size, std::uint32_t alignment) {
-  const std::size_t step = alignment >= 16 ? 16 : granule;
-  const std::size_t rounded = (size + step - 1) & ~(step - 1);
-  return static_cast<std::uint32_t>(rounded == 0 ? step : rounded);
+// power of two that divides it, at most 16; `align16` forces that much.
+inline std::uint32_t block_bytes(std::size_t size, bool align16) {
+  return round_block(size, align16 ? 15 : granule - 1);
 }
 
 class GroupHeap {
  public:
-  // Lives in zeroed memory of `footprint(largest block)` bytes.
-  void initialise(ThreadHeap* thread, const plan::Group& group);
-  static std::size_t footprint(std::uint32_t max_block);
+  // Bytes of zeroed memory that a heap lives in: for blocks from `smallest` to `largest` bytes.
+  static std::size_t footprint(std::uint32_t smallest, std::uint32_t largest);
+  void initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
+                  std::uint32_t smallest, std::uint32_t largest);
 
-  // A block of `bytes` (from block_bytes), or nullptr when no chunk is to be had. The owner only.
-  void* allocate(std::uint32_t bytes) {
+  // A block of `bytes` (from block_bytes) if one is at hand, else nullptr: then call allocate. The
+  // owner only.
+  void* allocate_quickly(std::uint32_t bytes) {
     Block*& head = free_list(bytes);
-    ++allocations_;
-    live_bytes_ += bytes;
     if (Block* block = head) [[likely]] {
       head = block->next;
+      count(bytes);
       return block;
     }
     char* at = bump_;
-    if (bytes == uniform_ && bytes <= static_cast<std::size_t>(soft_limit_ - at)) [[likely]] {
-      bump_ = at + bytes;
-      ++current_->live;
-      return at;
-    }
+    if (bytes != uniform_ || std::ptrdiff_t{bytes} > soft_limit_ - at) return nullptr;
+    bump_ = at + bytes;
+    count(bytes);
+    return at;
+  }
+
+  // A block of `bytes` (from block_bytes), or nullptr when no chunk is to be had. The owner only.
+  void* allocate(std::uint32_t bytes) {
+    if (void* p = allocate_quickly(bytes)) [[likely]]
+      return p;
     return carve(bytes);
   }
 
   // Same as allocate, zeroed.
   void* allocate_zeroed(std::uint32_t bytes);
 
-  // Frees a block of this heap; the owner only.
-  void deallocate(Chunk& chunk, void* p) {
-    const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);
-    const std::size_t bytes = uniform != 0 ? uniform : mixed_size_of(chunk, p);
-    live_bytes_ -= bytes;
-    if (reuse_ != plan::Reuse::newest_first) [[unlikely]]
-      return leave(chunk);
-    auto* block = static_cast<Block*>(p);
-    Block*& head = free_list(bytes);
-    block->next = head;
-    head = block;
+  // Frees a block in a chunk of equal blocks of this heap, unless something is to be done first:
+  // then nothing happened, and deallocate is to be called. The owner only.
+  bool deallocate_quickly(std::uint32_t uniform, void* p) {
+    const std::uint64_t freed = freed_bytes_ + uniform;
+    if (freed > freed_limit_) [[unlikely]]
+      return false;
+    freed_bytes_ = freed;
+    push(p, uniform);
+    return true;
   }
+
+  // Frees a block of this heap. The owner only.
+  void deallocate(Chunk& chunk, void* p);
 
   // Frees a block of this heap from any other thread. Lock-free.
   void deallocate_remote(void* p);
@@ -69,47 +80,96 @@ class GroupHeap {
     return uniform != 0 ? uniform : mixed_size_of(chunk, p);
   }
 
+  // Sorts what has been freed: empty chunks go back to the arena, neighbours become one range
+  // again, which the next allocations fill in order. With `give_back`, the whole pages inside large
+  // ranges return to the system. The owner only.
+  void tidy(bool give_back);
+
+  // Takes over what other threads freed; then true if tidying is worth while. The owner only.
+  bool is_untidy();
+
   const ThreadHeap* thread() const { return thread_; }
-  std::uint64_t allocations() const { return allocations_; }
-  std::uint64_t live_bytes() const { return live_bytes_; }
-  std::uint64_t peak_bytes() const { return peak_bytes_ > live_bytes_ ? peak_bytes_ : live_bytes_; }
-  std::uint64_t chunks() const { return chunks_; }
+  std::uint32_t group() const { return group_; }
+  std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
+  std::uint64_t live_bytes() const {
+    return __atomic_load_n(&allocated_bytes_, __ATOMIC_RELAXED) -
+           __atomic_load_n(&freed_bytes_, __ATOMIC_RELAXED);
+  }
+  // Bytes of pages that hold or held blocks and were not given back.
+  std::uint64_t resident_bytes() const;
+  std::uint64_t chunks() const { return chunk_count_; }
 
  private:
   struct Block {
     Block* next;
   };
-
-  // The freed blocks of that size; the lists follow this object in its memory.
-  Block*& free_list(std::size_t bytes) {
-    return reinterpret_cast<Block**>(this + 1)[bytes / granule];
+  // The freed blocks of that size.
+  Block*& free_list(std::size_t bytes) { return *reinterpret_cast<Block**>(lists_ + bytes); }
+  void push(void* p, std::size_t bytes) {
+    auto* block = static_cast<Block*>(p);
+    Block*& head = free_list(bytes);
+    block->next = head;
+    head = block;
+  }
+  void count(std::uint32_t bytes) {
+    ++allocations_;
+    allocated_bytes_ += bytes;
   }
 
   static std::size_t mixed_size_of(const Chunk& chunk, const void* p);
-  void leave(Chunk& chunk);
   void* carve(std::uint32_t bytes);
-  void* carve_current(std::uint32_t bytes);
+  void* carve_range(std::uint32_t bytes);
   void* carve_mixed(std::uint32_t bytes);
-  bool wants_huge_pages() const;
-  bool refill(std::uint32_t bytes);
-  void drain_remote();
-  void make_mixed();
+  void* carve_elsewhere(std::uint32_t bytes);
+  void* pop(std::uint32_t bytes);
+  bool enter_hole(std::uint32_t bytes);
+  bool enter_chunk(std::uint32_t bytes);
+  void leave_range();
+  void make_mixed(Chunk& chunk);
+  void move_soft_limit();
+  void leave_block(Chunk& chunk);
   void recycle(Chunk& chunk);
-  void extend_soft_limit();
+  void drain_remote();
+  void set_freed_limit();
+  void account(Chunk& chunk, std::size_t resident);
+  std::uint64_t free_bytes() const;
 
+  // Tidying (tidy.cc).
+  void scatter_lists();
+  bool sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back);
+  void add_run(Chunk& chunk, char* begin, char* end, bool give_back);
+  void relist(const Chunk& chunk, char* begin, char* end);
+  void release_chunk(Chunk& chunk);
+
+  // The line that every operation touches.
+  char* lists_;  // heads of the lists of free blocks, at the block's size in bytes
   char* bump_;
-  char* soft_limit_;  // where the slow path looks at remote frees; at most limit_
-  char* limit_;
-  std::uint32_t uniform_;  // the current chunk's block size, 0 where blocks differ
+  char* soft_limit_;       // where the slow path looks around; it may lie behind bump_
+  std::uint32_t uniform_;  // block size of the chunk that the range is in, 0 where blocks differ
   plan::Reuse reuse_;
-  bool huge_pages_;
-  Chunk* current_;
   std::uint64_t allocations_;
-  std::uint64_t live_bytes_;
-  std::uint64_t peak_bytes_;
-  std::uint64_t chunks_;
+  std::uint64_t allocated_bytes_;
+  std::uint64_t freed_bytes_;
+  std::uint64_t freed_limit_;  // of freed_bytes_: above it the slow path decides
+
+  char* limit_;      // end of the current range
+  Chunk* current_;   // the chunk that the range is in; null: there is no range
+  bool tail_;        // the range is the part of its chunk that was not carved yet
+  bool small_tail_;  // and has small pages, so that resident_ is ahead of what was touched
+  bool fresh_;       // and its memory was never used
+  bool busy_;        // in the middle of tidying: a signal handler's call is to be forwarded
+  bool huge_pages_;
+  std::uint32_t group_;
+  std::uint32_t smallest_;  // the block sizes that there are lists for
+  std::uint32_t largest_;
+  std::uint64_t resident_;  // bytes of pages, as of the last look around
+  std::uint64_t chunk_count_;
+  std::uint64_t tidied_free_;  // what was free in vain after the last tidying
+  Chunk* chunks_;              // all of this heap's
+  Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too
   ThreadHeap* thread_;
-  Chunk* spare_;  // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
+  Chunk* spare_;        // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
+  Block* single_list_;  // of a heap that serves a single size
   alignas(64) std::atomic<Block*> remote_;
 };
 

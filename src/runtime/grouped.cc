@@ -9,8 +9,10 @@
 #include "runtime/arena.h"
 #include "runtime/check.h"
 #include "runtime/identifier.h"
+#include "runtime/misuse.h"
 #include "runtime/next.h"
 #include "runtime/thread_heap.h"
+#include "runtime/walk_counts.h"
 
 namespace halo::runtime {
 
@@ -25,35 +27,38 @@ struct CallSite {
 };
 
 inline Verdict verdict_for(CallSite site) {
+  const CallerCode code = find_caller(*site.slot);
+  if (code == code_forward) return forward_verdict;
   const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
-  const RootEntry* caller = probe_root(table, *site.slot);
-  if (caller == nullptr) return {plan::verdict_forward, 0};
-  Verdict verdict{caller->verdict, caller->alignment};
-  if (verdict.group == plan::verdict_undecided)
-    verdict = identify(table, caller->state, site.slot, site.rbp);
+  const Verdict verdict = identify_caller(table, code, site.slot, site.rbp);
   check_walk(table, site.slot, verdict);
+  if (counting_walks && !is_decided(code)) [[unlikely]]
+    count_walk(verdict);
   return verdict;
 }
 
-// The heap to serve a block of `bytes` from, or nullptr: forward. May round `bytes` up.
-inline GroupHeap* heap_for(Verdict verdict, std::uint32_t& bytes) {
+// The heap to serve a block for `size` bytes from, and the block's bytes; or nullptr: forward.
+inline GroupHeap* heap_for(Verdict verdict, std::size_t size, std::uint32_t& bytes) {
   // More than malloc's own 16 bytes of alignment is the next allocator's business.
   if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
   ThreadHeap* heaps = thread_heap();
-  return heaps == nullptr ? nullptr : heaps->heap(verdict.group, bytes);
+  if (heaps == nullptr) return nullptr;
+  bytes = block_bytes(size, verdict.alignment == 16);
+  GroupHeap* heap = heaps->existing_heap(verdict.group, bytes);
+  return heap != nullptr ? heap : heaps->heap(verdict.group, bytes);
 }
 
 inline void* allocate_grouped(std::size_t size, CallSite site) {
   if (size > max_object) return nullptr;
-  const Verdict verdict = verdict_for(site);
-  std::uint32_t block = block_bytes(size, verdict.alignment);
-  GroupHeap* heap = heap_for(verdict, block);
-  return heap == nullptr ? nullptr : heap->allocate(block);
+  std::uint32_t bytes = 0;
+  GroupHeap* heap = heap_for(verdict_for(site), size, bytes);
+  return heap == nullptr ? nullptr : note_block(heap->allocate(bytes));
 }
 
 }  // namespace
 
 void free_grouped(void* p) {
+  if (!forget_block(p)) return;
   Chunk& chunk = arena.chunk_of(p);
   GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
   if (heap == nullptr) return;  // never allocated: a foreign pointer; nothing sensible to do
@@ -105,10 +110,9 @@ __attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t s
                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
   std::size_t bytes;
   if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= max_object) {
-    const Verdict verdict = verdict_for({slot, rbp});
-    std::uint32_t block = block_bytes(bytes, verdict.alignment);
-    if (GroupHeap* heap = heap_for(verdict, block))
-      if (void* p = heap->allocate_zeroed(block)) return p;
+    std::uint32_t block = 0;
+    if (GroupHeap* heap = heap_for(verdict_for({slot, rbp}), bytes, block))
+      if (void* p = note_block(heap->allocate_zeroed(block))) return p;
   }
   return fallback.calloc(count, size);
 }

@@ -4,7 +4,32 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/callers.h"
+#include "runtime/check.h"
+#include "runtime/thread_heap.h"
+
 namespace halo::runtime {
+
+extern constinit std::uint32_t max_object;  // bytes; larger ones are forwarded. 0: no plan
+
+// The quick way to serve an allocation whose caller alone decides its group, without a frame of our
+// own on the stack. nullptr: not decided so, or something is to be done first.
+inline void* serve_quickly(std::uint64_t word, std::uintptr_t caller, std::size_t size) {
+  if (checking_build || word >> 16 != caller || size > max_object) return nullptr;
+  const auto code = static_cast<CallerCode>(word);
+  const ThreadHeap* heaps = current_heap;
+  if (!is_decided(code) || heaps == nullptr) return nullptr;
+  const std::uint32_t bytes = round_block(size, align_mask(code));
+  GroupHeap* heap = heaps->existing_heap(group_of(code), bytes);
+  return heap == nullptr ? nullptr : heap->allocate_quickly(bytes);
+}
+
+// Frees `p`, which lies in that chunk, if that is quickly done.
+inline bool free_quickly(Chunk& chunk, void* p) {
+  const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);
+  if (checking_build || chunk.thread != current_heap || uniform == 0) return false;
+  return chunk.owner.load(std::memory_order_relaxed)->deallocate_quickly(uniform, p);
+}
 
 // For blocks that the arena contains.
 void free_grouped(void* p);

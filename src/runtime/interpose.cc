@@ -8,22 +8,40 @@
 #include "runtime/arena.h"
 #include "runtime/exported.h"
 #include "runtime/grouped.h"
-#include "runtime/identifier.h"
 #include "runtime/next.h"
 
 using halo::runtime::arena;
+using halo::runtime::caller_hash;
+using halo::runtime::caller_word_at;
 using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
+using halo::runtime::serve_quickly;
+
+namespace {
+
+[[gnu::always_inline]] inline void release(void* p) {
+  const std::uintptr_t chunk = arena.index_of(p);
+  if (chunk >= arena.chunk_limit()) return next.free(p);
+  if (halo::runtime::free_quickly(arena.chunk_at(chunk), p)) [[likely]]
+    return;
+  halo::runtime::free_grouped(p);
+}
+
+}  // namespace
 
 // The compiler turns `return f(…)` into a jump in all of these, which the trampolines rely on: they
 // find the program's own return address on top of the stack (checked by a test).
 extern "C" {
 
 HALO_EXPORT void* malloc(std::size_t size) {
-  if (planned(__builtin_return_address(0))) [[unlikely]]
-    return halo_enter_malloc(size);
-  return fallback.malloc(size);
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  const std::uint64_t word = caller_word_at(caller_hash(caller));
+  if (word == 0) [[likely]]
+    return fallback.malloc(size);
+  if (void* p = serve_quickly(word, caller, size)) [[likely]]
+    return p;
+  return halo_enter_malloc(size);
 }
 
 HALO_EXPORT void* calloc(std::size_t count, std::size_t size) {
@@ -49,24 +67,22 @@ HALO_EXPORT void* reallocarray(void* p, std::size_t count, std::size_t size) {
   return next.realloc(p, bytes);
 }
 
-HALO_EXPORT void free(void* p) {
+HALO_EXPORT void free(void* p) { release(p); }
+
+HALO_EXPORT void cfree(void* p) { release(p); }
+
+HALO_EXPORT void free_sized(void* p, std::size_t) { release(p); }
+
+HALO_EXPORT void free_aligned_sized(void* p, std::size_t, std::size_t) { release(p); }
+
+HALO_EXPORT void __libc_free(void* p) {
   if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.free(p);
+  next.libc_free != nullptr ? next.libc_free(p) : next.free(p);
 }
 
-HALO_EXPORT void cfree(void* p) {
-  if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.free(p);
-}
-
-HALO_EXPORT void free_sized(void* p, std::size_t) {
-  if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.free(p);
-}
-
-HALO_EXPORT void free_aligned_sized(void* p, std::size_t, std::size_t) {
-  if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.free(p);
+HALO_EXPORT void* __libc_realloc(void* p, std::size_t size) {
+  if (arena.contains(p)) return halo_enter_realloc(p, size);
+  return next.libc_realloc != nullptr ? next.libc_realloc(p, size) : next.realloc(p, size);
 }
 
 HALO_EXPORT std::size_t malloc_usable_size(void* p) {

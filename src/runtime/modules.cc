@@ -15,6 +15,7 @@
 #include "runtime/identifier.h"
 #include "runtime/next.h"
 #include "runtime/thread_heap.h"
+#include "runtime/walk_counts.h"
 
 namespace halo::runtime {
 namespace {
@@ -99,11 +100,11 @@ bool open_groups(const plan::PlanView& plan) {
   static constinit bool open = false;
   if (open) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
-  open = configure_heaps(plan.groups, plan.header->max_object) && arena.reserve(pages * 4096 * 2);
+  configure_heaps(plan.groups, plan.header->max_object);
+  open = arena.reserve(pages * page * 2);
+  if (open && counting_walks) watch_growth();
   return open;
 }
-
-void use_table(const Table* table) { __atomic_store_n(&current_table, table, __ATOMIC_RELEASE); }
 
 const Published* find_published(const ModulePlace* places, std::size_t count) {
   for (const Published* p = published; p != nullptr; p = p->older)

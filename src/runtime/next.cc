@@ -119,9 +119,18 @@ void guard_bootstrap_memory(NextAllocator& found) {
 
 }  // namespace
 
-constinit NextAllocator next{
-    first_malloc,         first_calloc,        first_realloc, first_free, first_memalign,
-    first_posix_memalign, first_aligned_alloc, nullptr,       nullptr,    nullptr};
+constinit NextAllocator next{first_malloc,
+                             first_calloc,
+                             first_realloc,
+                             first_free,
+                             first_memalign,
+                             first_posix_memalign,
+                             first_aligned_alloc,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr};
 
 constinit Fallback fallback{first_malloc, first_calloc};
 
@@ -140,6 +149,8 @@ void resolve_next() {
   look_up(found.valloc, "valloc");
   look_up(found.pvalloc, "pvalloc");
   look_up(found.usable_size, "malloc_usable_size");
+  look_up(found.libc_free, "__libc_free");
+  look_up(found.libc_realloc, "__libc_realloc");
   // A preloaded allocator without malloc_usable_size must not be asked for it through glibc's.
   if (!same_library(found.usable_size, found.malloc)) found.usable_size = nullptr;
   resolving = false;

@@ -18,6 +18,9 @@ struct NextAllocator {
   void* (*valloc)(std::size_t);       // optional
   void* (*pvalloc)(std::size_t);      // optional
   std::size_t (*usable_size)(void*);  // optional
+  // glibc's second names, which some programs use beside the first; optional.
+  void (*libc_free)(void*);
+  void* (*libc_realloc)(void*, std::size_t);
 };
 
 extern constinit NextAllocator next;

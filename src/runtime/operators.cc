@@ -8,21 +8,24 @@
 #include "runtime/arena.h"
 #include "runtime/exported.h"
 #include "runtime/grouped.h"
-#include "runtime/identifier.h"
 #include "runtime/next.h"
 
 using halo::runtime::arena;
+using halo::runtime::caller_hash;
+using halo::runtime::caller_word_at;
 using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
 using halo::runtime::refused_new;
+using halo::runtime::serve_quickly;
 
 namespace {
 
 // Not through the public free: a program may bring a malloc of its own that knows nothing of `new`.
-void release(void* p) noexcept {
-  if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.free(p);
+inline void release(void* p) noexcept {
+  const std::uintptr_t chunk = arena.index_of(p);
+  if (chunk >= arena.chunk_limit()) return next.free(p);
+  if (!halo::runtime::free_quickly(arena.chunk_at(chunk), p)) halo::runtime::free_grouped(p);
 }
 
 void* allocate_aligned(std::size_t size, std::align_val_t alignment) {
@@ -50,8 +53,12 @@ bool aligned_new_is_ours() {
 }  // namespace
 
 HALO_EXPORT void* operator new(std::size_t size) {
-  if (planned(__builtin_return_address(0))) [[unlikely]]
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (const std::uint64_t word = caller_word_at(caller_hash(caller)); word != 0) [[unlikely]] {
+    if (void* p = serve_quickly(word, caller, size)) [[likely]]
+      return p;
     return halo_enter_new(size);
+  }
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;
   return refused_new("_Znwm", size);

@@ -13,6 +13,9 @@ const char* value_of(const char* name) {
 
 }  // namespace
 
-Settings read_settings() { return {value_of("HALO_PLAN"), value_of("HALO_STATS")}; }
+Settings read_settings() {
+  const char* number = value_of("HALO_STATS_SIGNAL");
+  return {value_of("HALO_PLAN"), value_of("HALO_STATS"), number == nullptr ? 0 : atoi(number)};
+}
 
 }  // namespace halo::runtime

@@ -4,11 +4,13 @@
 namespace halo::runtime {
 
 struct Settings {
-  const char* plan;   // HALO_PLAN: path of the compact plan, or null: forward everything
-  const char* stats;  // HALO_STATS: where to write statistics at exit (%p: process id), or null
+  const char* plan;  // HALO_PLAN: path of the compact plan, or null: forward everything
+  // HALO_STATS: where to write statistics at exit (%p: process id; "1": stderr), or null
+  const char* stats;
+  int stats_signal;  // HALO_STATS_SIGNAL: the number of a signal that asks for them, or 0
 };
 
-// Null everywhere in a set-user-id process.
+// Null or 0 everywhere in a set-user-id process.
 Settings read_settings();
 
 }  // namespace halo::runtime

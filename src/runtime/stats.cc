@@ -13,6 +13,7 @@
 #include "runtime/arena.h"
 #include "runtime/check.h"
 #include "runtime/thread_heap.h"
+#include "runtime/walk_counts.h"
 
 namespace halo::runtime {
 namespace {
@@ -47,20 +48,28 @@ class Output {
 };
 
 struct Totals {
-  std::uint64_t allocations = 0, live = 0, peak = 0, chunks = 0;
+  std::uint64_t allocations = 0, live = 0, resident = 0, chunks = 0;
+  std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0;
 };
 
-Totals totals_of(GroupShape shape) {
+Totals totals_of(std::uint32_t group) {
   Totals sum;
-  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
-    for (std::uint32_t at = shape.first_heap; at < shape.first_heap + shape.heaps; ++at) {
-      const GroupHeap* heap = t->existing(at);
-      if (heap == nullptr) continue;
-      sum.allocations += heap->allocations();
-      sum.live += heap->live_bytes();
-      sum.peak += heap->peak_bytes();
-      sum.chunks += heap->chunks();
-    }
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
+    t->for_each(group, [&](const GroupHeap& heap) {
+      sum.allocations += heap.allocations();
+      sum.live += heap.live_bytes();
+      sum.resident += heap.resident_bytes();
+      sum.chunks += heap.chunks();
+    });
+  if (const Peak* peak = peak_of(group)) {
+    sum.most_live = peak->most_live.load(std::memory_order_relaxed);
+    sum.peak_resident = peak->resident.load(std::memory_order_relaxed);
+    sum.live_at_peak = peak->live.load(std::memory_order_relaxed);
+  }
+  if (sum.live > sum.most_live) sum.most_live = sum.live;
+  if (sum.resident > sum.peak_resident) {
+    sum.peak_resident = sum.resident;
+    sum.live_at_peak = sum.live;
   }
   return sum;
 }
@@ -126,27 +135,69 @@ int open_output(const char* path) {
   return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
+void write_walks_json(Output& out) {
+  out.print("\"walk_misses\": %lu, \"walks_by_steps\": [",
+            walk_counts.misses.load(std::memory_order_relaxed));
+  for (std::uint32_t i = 0; i < most_steps_counted; ++i)
+    out.print("%s%lu", i == 0 ? "" : ", ", walk_counts.by_steps[i].load(std::memory_order_relaxed));
+  out.print("], ");
+}
+
+void write_json(Output& out, const char* reason, std::uint32_t groups, double start) {
+  out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
+            reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const Totals t = totals_of(i);
+    out.print("%s{\"allocations\": %lu, \"live_bytes\": %lu, \"peak_bytes\": %lu, ",
+              i == 0 ? "" : ", ", t.allocations, t.live, t.most_live);
+    out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident,
+              t.peak_resident);
+    out.print("\"live_at_peak_bytes\": %lu, \"chunks\": %lu}", t.live_at_peak, t.chunks);
+  }
+  const Memory memory = arena_memory();
+  const CheckCounts check = check_counts();
+  out.print("], \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
+  out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
+  write_walks_json(out);
+  out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
+            check.walks, check.differences, now() - start);
+}
+
+void write_text(Output& out, const char* reason, std::uint32_t groups) {
+  out.print("halo: process %d, %s%s\n", getpid(),
+            reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
+  if (groups != 0)
+    out.print("halo: %5s %12s %12s %12s %12s %12s %7s\n", "group", "allocations", "live bytes",
+              "peak bytes", "resident", "waste", "chunks");
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const Totals t = totals_of(i);
+    out.print("halo: %5u %12lu %12lu %12lu %12lu %12ld %7lu\n", i, t.allocations, t.live,
+              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks);
+  }
+  out.print("halo: walks by return addresses looked at:");
+  for (std::uint32_t i = 0; i < most_steps_counted; ++i)
+    if (const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed); n != 0)
+      out.print(" %u: %lu", i + 1, n);
+  out.print("; to no group: %lu\n", walk_counts.misses.load(std::memory_order_relaxed));
+}
+
 }  // namespace
 
-void write_stats(const char* path, const char* reason, std::size_t groups) {
+bool is_for_people(const char* path) { return strcmp(path, "1") == 0; }
+
+void write_stats(const char* path, const char* reason, std::uint32_t groups) {
+  if (arena.bytes() == 0) groups = 0;  // no group was ever opened
   const double start = now();
+  if (is_for_people(path)) {
+    Output out(STDERR_FILENO);
+    write_text(out, reason, groups);
+    return;
+  }
   const int fd = open_output(path);
   if (fd < 0) return;
   {
     Output out(fd);
-    out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
-              reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
-    for (std::uint32_t i = 0; group_shapes != nullptr && i < groups; ++i) {
-      const Totals t = totals_of(group_shapes[i]);
-      out.print(
-          "%s{\"allocations\": %lu, \"live_bytes\": %lu, \"peak_bytes\": %lu, \"chunks\": %lu}",
-          i == 0 ? "" : ", ", t.allocations, t.live, t.peak, t.chunks);
-    }
-    const Memory memory = arena_memory();
-    const CheckCounts check = check_counts();
-    out.print("], \"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
-    out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
-              check.walks, check.differences, now() - start);
+    write_json(out, reason, groups, start);
   }
   close(fd);
 }

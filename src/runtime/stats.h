@@ -1,12 +1,16 @@
-// What HALO_STATS asks for: one JSON object, written as the process exits.
+// What HALO_STATS asks for: what became of each group, as the process exits or at a signal.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 
 namespace halo::runtime {
 
-// Writes the statistics of all groups to `path`, in which %p stands for the process id. `reason`
-// says why the runtime is inactive, or is null. Allocates nothing; gives up silently.
-void write_stats(const char* path, const char* reason, std::size_t groups);
+// True for the path "1": a table for people, on stderr.
+bool is_for_people(const char* path);
+
+// Writes the statistics of all groups to `path`, in which %p stands for the process id, as one JSON
+// object. `reason` says why the runtime is inactive, or is null. Allocates nothing and takes no
+// lock; gives up silently.
+void write_stats(const char* path, const char* reason, std::uint32_t groups);
 
 }  // namespace halo::runtime

@@ -14,63 +14,122 @@ namespace {
 
 constinit std::span<const plan::Group> plan_groups;
 constinit std::uint32_t max_block = 0;
-constinit std::uint32_t heap_count = 0;  // of a thread, over all groups
 constinit std::atomic<ThreadHeap*> all_heaps{nullptr};
+constinit Peak* peaks = nullptr;
 pthread_key_t exit_key;
 constinit bool have_exit_key = false;
+
+constexpr std::size_t metadata_step = 64 * 1024;
 
 void* map_metadata(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
+bool is_by_size(std::uint32_t group) {
+  return (plan_groups[group].flags & plan::group_by_size) != 0;
+}
+
 }  // namespace
 
-// Runs as the thread ends. Its blocks stay valid; whoever adopts the heap goes on serving from it.
-void abandon_thread_heap(void* heap) {
-  current_heap = nullptr;
-  static_cast<ThreadHeap*>(heap)->owned_.store(false, std::memory_order_release);
-}
-
-constinit const GroupShape* group_shapes = nullptr;
-
-bool configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
-  auto* shapes = static_cast<GroupShape*>(map_metadata(groups.size() * sizeof(GroupShape)));
-  if (shapes == nullptr) return false;
+void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
   plan_groups = groups;
-  max_block = size_class(block_bytes(max_object, 16));
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const bool by_size = (groups[i].flags & plan::group_by_size) != 0;
-    const auto heaps = by_size ? max_block / static_cast<std::uint32_t>(granule) + 1 : 1;
-    shapes[i] = {heap_count, heaps, by_size};
-    heap_count += heaps;
-  }
-  group_shapes = shapes;
-  have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
-  return true;
+  max_block = size_class(block_bytes(max_object, true));
+  if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
 }
 
-GroupHeap* ThreadHeap::make_heap(std::uint32_t group, std::uint32_t at) {
-  const KeepErrno keep;
-  auto* heap = static_cast<GroupHeap*>(map_metadata(GroupHeap::footprint(max_block)));
+void* ThreadHeap::metadata(std::size_t bytes) {
+  if (static_cast<std::size_t>(metadata_end_ - metadata_) < bytes) {
+    const std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
+    auto* memory = static_cast<char*>(map_metadata(mapped));
+    if (memory == nullptr) return nullptr;
+    metadata_ = memory;
+    metadata_end_ = memory + mapped;
+  }
+  char* p = metadata_;
+  metadata_ += bytes;
+  return p;
+}
+
+ThreadHeap* ThreadHeap::make() {
+  const auto groups = static_cast<std::uint32_t>(plan_groups.size());
+  const std::size_t sizes = max_block / granule + 1;
+  std::size_t pointers = 0;
+  for (std::uint32_t i = 0; i < groups; ++i) pointers += is_by_size(i) ? sizes : 1;
+  const std::size_t head = sizeof(ThreadHeap) + groups * sizeof(Heaps);
+  auto* heap = static_cast<ThreadHeap*>(map_metadata(head + pointers * sizeof(GroupHeap*)));
   if (heap == nullptr) return nullptr;
-  heap->initialise(this, plan_groups[group]);
-  heaps_[at] = heap;
+  auto** pointer = reinterpret_cast<GroupHeap**>(reinterpret_cast<char*>(heap) + head);
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const bool by_size = is_by_size(i);
+    const auto count = static_cast<std::uint32_t>(by_size ? sizes : 1);
+    heap->groups_[i] = {
+        pointer, by_size ? static_cast<std::uint32_t>(std::countr_zero(granule)) : 31, count};
+    pointer += count;
+  }
   return heap;
+}
+
+GroupHeap* ThreadHeap::heap(std::uint32_t group, std::uint32_t& bytes) {
+  const Heaps& heaps = groups_[group];
+  const bool by_size = heaps.count > 1;
+  if (by_size) bytes = size_class(bytes);
+  GroupHeap*& at = heaps.by_size[bytes >> heaps.shift];
+  if (at != nullptr) return at;
+  const KeepErrno keep;
+  const std::uint32_t smallest = by_size ? bytes : static_cast<std::uint32_t>(granule);
+  const std::uint32_t largest = by_size ? bytes : max_block;
+  auto* made = static_cast<GroupHeap*>(metadata(GroupHeap::footprint(smallest, largest)));
+  if (made == nullptr) return nullptr;
+  made->initialise(this, group, plan_groups[group], smallest, largest);
+  __atomic_store_n(&at, made, __ATOMIC_RELEASE);
+  return made;
+}
+
+std::uint64_t* ThreadHeap::scratch() {
+  if (scratch_ == nullptr)
+    scratch_ = static_cast<std::uint64_t*>(map_metadata(starts_words * sizeof(std::uint64_t)));
+  return scratch_;
+}
+
+bool ThreadHeap::adopt() {
+  bool expected = false;
+  return !owned_.load(std::memory_order_relaxed) &&
+         owned_.compare_exchange_strong(expected, true, std::memory_order_acquire);
+}
+
+void ThreadHeap::tidy_heaps(const GroupHeap* except, std::uint64_t enough) {
+  for (std::uint32_t group = 0; group < plan_groups.size(); ++group)
+    for_each(group, [&](GroupHeap& heap) {
+      if (&heap != except && heap.is_untidy() &&
+          heap.resident_bytes() >= heap.live_bytes() + enough)
+        heap.tidy(true);
+    });
+}
+
+void ThreadHeap::tidy_others(const GroupHeap* growing) {
+  tidy_heaps(growing, chunk_size / 2);
+  for (ThreadHeap* heap = all_heaps.load(std::memory_order_acquire); heap != nullptr;
+       heap = heap->next_) {
+    if (!heap->adopt()) continue;
+    heap->tidy_heaps(nullptr, chunk_size / 2);
+    heap->owned_.store(false, std::memory_order_release);
+  }
+}
+
+void abandon_thread_heap(void* value) {
+  current_heap = nullptr;
+  auto* heap = static_cast<ThreadHeap*>(value);
+  heap->tidy_heaps(nullptr, chunk_size / 8);
+  heap->owned_.store(false, std::memory_order_release);
 }
 
 ThreadHeap* adopt_thread_heap() {
   const KeepErrno keep;
   ThreadHeap* heap = all_heaps.load(std::memory_order_acquire);
-  for (; heap != nullptr; heap = heap->next_) {
-    bool expected = false;
-    if (!heap->owned_.load(std::memory_order_relaxed) &&
-        heap->owned_.compare_exchange_strong(expected, true, std::memory_order_acquire))
-      break;
-  }
+  while (heap != nullptr && !heap->adopt()) heap = heap->next_;
   if (heap == nullptr) {
-    const std::size_t bytes = sizeof(ThreadHeap) + heap_count * sizeof(GroupHeap*);
-    heap = static_cast<ThreadHeap*>(map_metadata(bytes));
+    heap = ThreadHeap::make();
     if (heap == nullptr) return nullptr;
     heap->owned_.store(true, std::memory_order_relaxed);
     heap->next_ = all_heaps.load(std::memory_order_relaxed);
@@ -84,5 +143,28 @@ ThreadHeap* adopt_thread_heap() {
 }
 
 const ThreadHeap* first_thread_heap() { return all_heaps.load(std::memory_order_acquire); }
+
+void watch_growth() {
+  if (peaks == nullptr) peaks = static_cast<Peak*>(map_metadata(plan_groups.size() * sizeof(Peak)));
+}
+
+const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }
+
+void observe_growth(std::uint32_t group) {
+  if (peaks == nullptr) [[likely]]
+    return;
+  std::uint64_t resident = 0, live = 0;
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
+    t->for_each(group, [&](const GroupHeap& heap) {
+      resident += heap.resident_bytes();
+      live += heap.live_bytes();
+    });
+  Peak& peak = peaks[group];
+  if (live > peak.most_live.load(std::memory_order_relaxed))
+    peak.most_live.store(live, std::memory_order_relaxed);
+  if (resident <= peak.resident.load(std::memory_order_relaxed)) return;
+  peak.resident.store(resident, std::memory_order_relaxed);
+  peak.live.store(live, std::memory_order_relaxed);
+}
 
 }  // namespace halo::runtime

@@ -11,14 +11,6 @@
 
 namespace halo::runtime {
 
-// Where a group's heaps are among a thread's: one, or one for each block size.
-struct GroupShape {
-  std::uint32_t first_heap;
-  std::uint32_t heaps;
-  bool by_size;
-};
-extern constinit const GroupShape* group_shapes;
-
 // Block sizes of groups with a heap for each: multiples of 8 up to 256 bytes, then sixteen steps to
 // the next power of two, so that at most a sixteenth is wasted.
 inline std::uint32_t size_class(std::uint32_t bytes) {
@@ -29,36 +21,61 @@ inline std::uint32_t size_class(std::uint32_t bytes) {
 
 class ThreadHeap {
  public:
-  // The heap that serves blocks of `bytes` (from block_bytes) in `group`, made on first use;
-  // nullptr when memory is refused. Rounds `bytes` up where the group keeps a heap for each size.
-  GroupHeap* heap(std::uint32_t group, std::uint32_t& bytes) {
-    const GroupShape shape = group_shapes[group];
-    std::uint32_t at = shape.first_heap;
-    if (shape.by_size) {
-      bytes = size_class(bytes);
-      at += bytes / static_cast<std::uint32_t>(granule);
-    }
-    GroupHeap* found = heaps_[at];
-    return found != nullptr ? found : make_heap(group, at);
+  // The heap that serves blocks of `bytes` (from block_bytes) in `group`, if it is there already
+  // and needs no rounding; else nullptr: then call `heap`.
+  GroupHeap* existing_heap(std::uint32_t group, std::uint32_t bytes) const {
+    const Heaps& heaps = groups_[group];
+    return heaps.by_size[bytes >> heaps.shift];
   }
 
-  // The heap at a position from group_shapes, or nullptr: it was never used.
-  GroupHeap* existing(std::uint32_t at) const { return heaps_[at]; }
+  // The same, made on first use; nullptr when memory is refused. Rounds `bytes` up where the group
+  // keeps a heap for each size.
+  GroupHeap* heap(std::uint32_t group, std::uint32_t& bytes);
+
+  // Calls `visit` for each heap of a group that is there.
+  template <typename Visit>
+  void for_each(std::uint32_t group, Visit visit) const {
+    const Heaps& heaps = groups_[group];
+    for (std::uint32_t i = 0; i < heaps.count; ++i)
+      if (GroupHeap* heap = __atomic_load_n(&heaps.by_size[i], __ATOMIC_ACQUIRE)) visit(*heap);
+  }
+
+  // All heaps ever made, one after the other; they are never unmapped.
   const ThreadHeap* next() const { return next_; }
+
+  // Before a heap grows by a chunk: tidies the others of this thread, and those that ended threads
+  // left, where that frees a chunk or more. The owner only.
+  void tidy_others(const GroupHeap* growing);
+
+  // A bit for each granule of a chunk, all clear; nullptr when memory is refused. The owner only.
+  std::uint64_t* scratch();
 
  private:
   friend ThreadHeap* adopt_thread_heap();
   friend void abandon_thread_heap(void*);
 
-  GroupHeap* make_heap(std::uint32_t group, std::uint32_t at);
+  // A group's heap, or its heap for each block size.
+  struct Heaps {
+    GroupHeap** by_size;  // at (bytes >> shift)
+    std::uint32_t shift;
+    std::uint32_t count;
+  };
+
+  static ThreadHeap* make();
+  bool adopt();
+  void tidy_heaps(const GroupHeap* except, std::uint64_t enough);
+  void* metadata(std::size_t bytes);
 
   std::atomic<bool> owned_;
-  ThreadHeap* next_;     // all heaps ever made; they are never unmapped
-  GroupHeap* heaps_[1];  // as many as group_shapes say
+  ThreadHeap* next_;
+  std::uint64_t* scratch_;
+  char* metadata_;      // what is left of the last mapping
+  char* metadata_end_;  // and its end
+  Heaps groups_[1];     // as many as the plan has
 };
 
-// Set once, before the first grouped allocation; false when memory is refused.
-bool configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);
+// Before the first grouped allocation.
+void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);
 
 // The calling thread's heap, or nullptr: it has made no grouped allocation yet.
 // (__thread, not thread_local: the compiler then knows that no constructor has to run first.)
@@ -68,12 +85,28 @@ extern __thread ThreadHeap* current_heap __attribute__((tls_model("initial-exec"
 // is refused.
 ThreadHeap* adopt_thread_heap();
 
+// Gives a thread heap up as its thread ends. Its blocks stay valid; whoever adopts the heap goes on
+// serving from it.
+void abandon_thread_heap(void* heap);
+
 inline ThreadHeap* thread_heap() {
   ThreadHeap* heap = current_heap;
   return heap != nullptr ? heap : adopt_thread_heap();
 }
 
-// The first of all heaps ever made, for statistics.
+// The first of all heaps ever made.
 const ThreadHeap* first_thread_heap();
+
+// What a group's memory was when it was largest, as far as seen when it grew by a step. Kept only
+// once `watch_growth` was called.
+struct Peak {
+  std::atomic<std::uint64_t> resident;  // bytes of pages
+  std::atomic<std::uint64_t> live;      // bytes of blocks, then
+  std::atomic<std::uint64_t> most_live;
+};
+void watch_growth();
+// Called as a heap of the group is about to take more pages.
+void observe_growth(std::uint32_t group);
+const Peak* peak_of(std::uint32_t group);  // nullptr: not kept
 
 }  // namespace halo::runtime

@@ -14,6 +14,7 @@ from planned import RUNTIME, compile_program, make_plan, run_planned
 EXPORTS = """
 aligned_alloc calloc cfree dlclose dlopen free free_aligned_sized free_sized malloc
 malloc_usable_size memalign posix_memalign pvalloc realloc reallocarray valloc
+__libc_free __libc_realloc
 _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t
 _ZnwmSt11align_val_t _ZnamSt11align_val_t
 _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t

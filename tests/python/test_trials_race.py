@@ -98,3 +98,12 @@ def test_a_gain_over_a_control_that_lags_in_the_last_heat_is_not_enough() -> Non
         "a": samples([0.895] * 5),
     }
     assert judge(finalists, ["none over x", "none over y"], 5).kept == "none over x"
+
+
+def test_times_are_compared_within_their_round() -> None:
+    """The machine gets slower and slower; x has the lesser median but loses most rounds."""
+    finalists = {
+        "none over x": samples([1.0, 1.2, 1.40, 1.6, 1.8]),
+        "none over y": samples([0.9, 1.1, 1.45, 1.5, 1.7]),
+    }
+    assert judge(finalists, list(finalists), 5).kept == "none over y"

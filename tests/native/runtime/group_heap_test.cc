@@ -20,12 +20,13 @@ constexpr std::uint32_t max_size = 4096;
 
 // One arena serves all tests of the process.
 void open_arena() {
-  static const plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
+  static const plan::Group groups[4] = {{0, plan::Reuse::newest_first, 0},
                                         {0, plan::Reuse::whole_chunks, 0},
-                                        {plan::group_by_size, plan::Reuse::newest_first, 0}};
+                                        {plan::group_by_size, plan::Reuse::newest_first, 0},
+                                        {0, plan::Reuse::newest_first, 0}};
   if (arena.bytes() != 0) return;
   ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
-  ASSERT_TRUE(configure_heaps(groups, max_size));
+  configure_heaps(groups, max_size);
 }
 
 class GroupHeapTest : public ::testing::TestWithParam<plan::Reuse> {
@@ -51,12 +52,12 @@ INSTANTIATE_TEST_SUITE_P(Reuse, GroupHeapTest,
                          ::testing::Values(plan::Reuse::newest_first, plan::Reuse::whole_chunks));
 
 TEST(BlockBytes, FollowTheSize) {
-  EXPECT_EQ(block_bytes(0, 0), 8u);
-  EXPECT_EQ(block_bytes(1, 0), 8u);
-  EXPECT_EQ(block_bytes(24, 0), 24u);
-  EXPECT_EQ(block_bytes(24, 16), 32u);
-  EXPECT_EQ(block_bytes(0, 16), 16u);
-  EXPECT_EQ(block_bytes(4096, 0), 4096u);
+  EXPECT_EQ(block_bytes(0, false), 8u);
+  EXPECT_EQ(block_bytes(1, false), 8u);
+  EXPECT_EQ(block_bytes(24, false), 24u);
+  EXPECT_EQ(block_bytes(24, true), 32u);
+  EXPECT_EQ(block_bytes(0, true), 16u);
+  EXPECT_EQ(block_bytes(4096, false), 4096u);
 }
 
 TEST_P(GroupHeapTest, EqualBlocksLieSideBySide) {
@@ -100,10 +101,11 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
   std::mt19937 random(11);
   std::map<char*, Live> live;
   for (int step = 0; step < 400000; ++step) {
+    if (random() % 20000 == 0) heap().tidy(random() % 2 == 0);
     const bool grow = live.size() < 3000 || random() % 2 == 0;
     if (grow && live.size() < 20000) {
-      const std::uint32_t bytes = block_bytes(
-          random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0 ? 16 : 0);
+      const std::uint32_t bytes =
+          block_bytes(random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0);
       auto* p = static_cast<char*>(random() % 3 == 0 ? heap().allocate_zeroed(bytes)
                                                      : heap().allocate(bytes));
       ASSERT_NE(p, nullptr);
@@ -156,6 +158,94 @@ TEST_P(GroupHeapTest, UsesFreedMemoryAgain) {
   }
   // One round takes under 6 MiB; fifty without reuse would take 270.
   EXPECT_LE(arena.chunks_used() - before, 12u);
+}
+
+// Of blocks of `bytes`, every one that `keep` does not want is freed.
+template <typename Keep>
+std::vector<char*> thin_out(GroupHeap& heap, std::uint32_t bytes, int count, Keep keep) {
+  std::vector<char*> all, kept;
+  for (int i = 0; i < count; ++i) all.push_back(static_cast<char*>(heap.allocate(bytes)));
+  for (int i = 0; i < count; ++i) {
+    if (keep(i))
+      kept.push_back(all[static_cast<std::size_t>(i)]);
+    else
+      heap.deallocate(arena.chunk_of(all[static_cast<std::size_t>(i)]),
+                      all[static_cast<std::size_t>(i)]);
+  }
+  return kept;
+}
+
+class TidyTest : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  static void SetUpTestSuite() { open_arena(); }
+  TidyTest() {
+    std::uint32_t bytes = 8;
+    heap_ = thread_heap()->heap(3, bytes);
+  }
+  void free_all(const std::vector<char*>& blocks) {
+    for (char* p : blocks) heap_->deallocate(arena.chunk_of(p), p);
+    heap_->tidy(true);
+  }
+  GroupHeap* heap_;
+};
+
+INSTANTIATE_TEST_SUITE_P(BlockBytes, TidyTest, ::testing::Values(24u, 72u, 1000u));
+
+TEST_P(TidyTest, EmptyChunksLeaveTheHeap) {
+  const std::uint64_t before = heap_->chunks(), resident = heap_->resident_bytes();
+  const int count = 16 * static_cast<int>(chunk_size / GetParam());
+  free_all(thin_out(*heap_, GetParam(), count, [](int) { return true; }));
+  EXPECT_LE(heap_->chunks(), before + 1);
+  EXPECT_LE(heap_->resident_bytes(), resident + chunk_size);
+}
+
+TEST_P(TidyTest, WideGapsAreFilledInOrderAgain) {
+  const int count = 4 * static_cast<int>(chunk_size / GetParam());
+  const auto kept = thin_out(*heap_, GetParam(), count,
+                             [count](int i) { return i < count / 8 || i > count / 4; });
+  heap_->tidy(false);
+  const std::uint64_t chunks = heap_->chunks();
+  std::vector<char*> again;
+  int side_by_side = 0;
+  for (int i = 0; i < count / 10; ++i) {
+    again.push_back(static_cast<char*>(heap_->allocate(GetParam())));
+    if (i > 0 && again.back() == again[again.size() - 2] + GetParam()) ++side_by_side;
+  }
+  EXPECT_EQ(heap_->chunks(), chunks);
+  EXPECT_GE(side_by_side, count / 10 - 8);
+  free_all(kept);
+  free_all(again);
+}
+
+TEST_P(TidyTest, WideGapsServeOtherSizes) {
+  const int count = 4 * static_cast<int>(chunk_size / GetParam());
+  const auto kept = thin_out(*heap_, GetParam(), count, [](int i) { return i % 512 == 0; });
+  for (char* p : kept) std::memset(p, 0x5A, GetParam());
+  heap_->tidy(false);
+  const std::uint64_t chunks = heap_->chunks();
+  std::vector<char*> other;
+  for (int i = 0; i < count / 4; ++i) {
+    other.push_back(static_cast<char*>(heap_->allocate(GetParam() + 16)));
+    std::memset(other.back(), 0xA5, GetParam() + 16);
+    ASSERT_EQ(GroupHeap::size_of(arena.chunk_of(other.back()), other.back()), GetParam() + 16);
+  }
+  EXPECT_LE(heap_->chunks(), chunks + 1);
+  for (char* p : kept) {
+    ASSERT_EQ(GroupHeap::size_of(arena.chunk_of(p), p), GetParam());
+    ASSERT_EQ(std::count(p, p + GetParam(), 0x5A), static_cast<std::ptrdiff_t>(GetParam()));
+  }
+  free_all(kept);
+  free_all(other);
+}
+
+TEST_P(TidyTest, PagesInsideWideGapsAreGivenBack) {
+  const int count = 8 * static_cast<int>(chunk_size / GetParam());
+  const int far = static_cast<int>(chunk_size / GetParam() / 2);
+  const auto kept = thin_out(*heap_, GetParam(), count, [far](int i) { return i % far == 0; });
+  heap_->tidy(true);
+  EXPECT_GE(heap_->chunks(), 8u);
+  EXPECT_LT(heap_->resident_bytes(), chunk_size);
+  free_all(kept);
 }
 
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {

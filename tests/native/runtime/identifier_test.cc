@@ -22,7 +22,13 @@ constexpr std::uintptr_t bias = 0x10000;
 
 struct Made {
   std::unique_ptr<std::byte[]> memory;
-  const Table* table;
+  const Table* table = nullptr;
+
+  Made() = default;
+  Made(Made&&) = default;
+  ~Made() {
+    if (memory != nullptr) set_callers({});
+  }
 };
 
 Made make(const PlanBuilder& builder, bool loaded = true) {
@@ -30,20 +36,21 @@ Made make(const PlanBuilder& builder, bool loaded = true) {
   made.memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size()));
   const ModulePlace place{bias, loaded};
   made.table = make_table(builder.states(), {&place, 1}, made.memory.get());
+  set_callers({made.table->callers, made.table->caller_count});
   return made;
 }
 
 // Looks up the innermost address as malloc does, then walks.
 Verdict walk(const Table& table, const std::vector<std::uintptr_t>& stack, std::uintptr_t rbp = 0) {
-  const RootEntry* caller = probe_root(table, stack[0]);
-  if (caller == nullptr) return {verdict_forward, 0};
-  EXPECT_TRUE(may_be_planned(stack[0]));
-  return identify(table, caller->state, stack.data(), rbp);
+  const CallerCode code = find_caller(stack[0]);
+  if (code == code_forward) return forward_verdict;
+  EXPECT_TRUE(planned(reinterpret_cast<const void*>(stack[0])));
+  return identify_caller(table, code, stack.data(), rbp);
 }
 
-TEST(Identifier, EmptyTableForwardsEveryone) {
-  EXPECT_EQ(probe_root(*current_table, 0x1234), nullptr);
-  EXPECT_FALSE(may_be_planned(0x1234));
+TEST(Identifier, NoPlanForwardsEveryone) {
+  EXPECT_EQ(find_caller(0x1234), code_forward);
+  EXPECT_FALSE(planned(reinterpret_cast<const void*>(0x1234)));
 }
 
 TEST(Identifier, DecidesByTheCallerAlone) {

@@ -1,0 +1,72 @@
+// Which callers are in the plan: the one thing that every allocation of the program looks at.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "plan/format.h"
+
+namespace halo::runtime {
+
+// What is known of a caller by its address alone: 16 bits. The group and whether its blocks need 16
+// bytes of alignment; or, where more frames have to be looked at, which child of the trie's root it
+// is; or that it is to be forwarded.
+using CallerCode = std::uint16_t;
+
+inline constexpr CallerCode code_undecided = 0x8000;
+inline constexpr CallerCode code_align16 = 0x4000;
+inline constexpr CallerCode code_forward = 0xFFFF;
+static_assert(plan::max_groups <= code_align16);
+
+constexpr CallerCode decided_code(std::uint16_t group, bool align16) {
+  return static_cast<CallerCode>(group | (align16 ? code_align16 : 0));
+}
+constexpr bool is_decided(CallerCode code) { return (code & code_undecided) == 0; }
+constexpr std::uint16_t group_of(CallerCode code) { return code & (code_align16 - 1); }
+// Blocks of the group are multiples of this plus one: 8 or 16 bytes.
+constexpr std::uint32_t align_mask(CallerCode code) {
+  return 7u | (code & code_align16) / (code_align16 / 8);
+}
+constexpr std::uint16_t root_child_of(CallerCode code) { return code & (code_undecided - 1); }
+
+inline constexpr unsigned caller_slots = 16384;
+
+// Open addressing with linear probing. A word is (return address << 16) | code: user addresses have
+// 47 bits. Written and read whole, so readers need no lock. The word of a caller that is gone keeps
+// its place with code_forward, until another address takes it or nothing lies behind it.
+extern constinit std::uint64_t caller_words[caller_slots];
+
+inline unsigned caller_hash(std::uintptr_t caller) {
+  return static_cast<unsigned>(caller ^ (caller >> 14)) % caller_slots;
+}
+
+inline std::uint64_t caller_word_at(unsigned slot) {
+  return __atomic_load_n(&caller_words[slot], __ATOMIC_RELAXED);
+}
+
+// False: the caller is in no plan. True may be a mere collision.
+inline bool planned(const void* caller) {
+  return caller_word_at(caller_hash(reinterpret_cast<std::uintptr_t>(caller))) != 0;
+}
+
+// The caller's code; code_forward where it is in no plan.
+inline CallerCode find_caller(std::uintptr_t caller) {
+  for (unsigned slot = caller_hash(caller);; slot = (slot + 1) % caller_slots) {
+    const std::uint64_t word = caller_word_at(slot);
+    if (word >> 16 == caller) return static_cast<CallerCode>(word);
+    if (word == 0) return code_forward;
+  }
+}
+
+struct Caller {
+  std::uintptr_t address;
+  CallerCode code;
+};
+
+// Makes these callers, in ascending order of address, the ones that are found; every other is
+// forwarded from now on. Where a table of that many does not fit, the rest is forwarded. One thread
+// at a time may add; any may call it with callers that were all added before.
+void set_callers(std::span<const Caller> callers);
+
+}  // namespace halo::runtime

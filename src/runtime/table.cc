@@ -1,0 +1,145 @@
+// Makes the table that walks read out of a plan's states and the places of its modules.
+#include <algorithm>
+#include <bit>
+
+#include "runtime/identifier.h"
+
+namespace halo::runtime {
+namespace {
+
+std::size_t slots_for(std::size_t entries) { return std::bit_ceil(entries * 2 + 2); }
+
+// Room for what is needed while a table is made, per state of the plan: the chains of children.
+struct Links {
+  std::uint32_t first_child;   // of the plan's state; 0: none
+  std::uint32_t next_sibling;  // the same
+  std::uint32_t made;          // its place in the table; 0: left out
+};
+
+struct Parts {
+  Table* table;
+  State* states;
+  EdgeEntry* edges;
+  Caller* callers;
+  std::uint32_t* root_children;
+  Links* links;
+};
+
+std::uintptr_t address_of(const plan::State& state, std::span<const ModulePlace> places) {
+  return places[state.module].present ? places[state.module].bias + state.offset : 0;
+}
+
+// Chains the children of each state in the plan's order, those of missing modules left out.
+void link_children(std::span<const plan::State> states, std::span<const ModulePlace> places,
+                   Links* links) {
+  for (auto i = static_cast<std::uint32_t>(states.size()); i-- > 1;) {
+    if (address_of(states[i], places) == 0) continue;
+    links[i].next_sibling = links[states[i].parent].first_child;
+    links[states[i].parent].first_child = i;
+  }
+}
+
+void add_edge(const Parts& parts, std::uintptr_t address, std::uint32_t parent,
+              std::uint32_t child) {
+  const Table& table = *parts.table;
+  std::uint64_t at = mix(address ^ mix(parent)) >> table.edge_shift;
+  while (parts.edges[at & table.edge_mask].address != 0) ++at;
+  parts.edges[at & table.edge_mask] = {address, parent, child};
+}
+
+// Copies one state to the end of the table.
+void add_state(const Parts& parts, const plan::State& from, std::uintptr_t address,
+               std::uint32_t plan_index) {
+  const auto at = static_cast<std::uint32_t>(parts.table->state_count++);
+  const std::uint32_t parent = parts.links[from.parent].made;
+  parts.links[plan_index].made = at;
+  parts.states[at] = {address,
+                      from.step,
+                      from.rule,
+                      from.flags,
+                      from.rbp_below,
+                      parent,
+                      0,
+                      from.verdict,
+                      from.alignment,
+                      parts.links[plan_index].first_child != 0 ? 1u : 0u};
+  if (parent != 0) add_edge(parts, address, parent, at);
+}
+
+// Pre-order, without recursion: down to the first child, else on to the next sibling of the
+// nearest ancestor that has one.
+void add_states(const Parts& parts, std::span<const plan::State> states,
+                std::span<const ModulePlace> places) {
+  std::uint32_t i = parts.links[0].first_child;
+  while (i != 0) {
+    add_state(parts, states[i], address_of(states[i], places), i);
+    if (parts.links[i].first_child != 0) {
+      i = parts.links[i].first_child;
+      continue;
+    }
+    while (i != 0 && parts.links[i].next_sibling == 0) i = states[i].parent;
+    if (i == 0) break;
+    const std::uint32_t sibling = parts.links[i].next_sibling;
+    parts.states[parts.links[i].made].next_sibling =
+        static_cast<std::uint32_t>(parts.table->state_count);
+    i = sibling;
+  }
+}
+
+CallerCode code_for(const plan::State& state, std::uint32_t root_child) {
+  if (state.verdict == plan::verdict_undecided)
+    return root_child < code_undecided - 1u ? static_cast<CallerCode>(code_undecided | root_child)
+                                            : code_forward;
+  // More than malloc's own 16 bytes of alignment is the next allocator's business.
+  if (state.verdict == plan::verdict_forward || state.alignment > 16) return code_forward;
+  return decided_code(state.verdict, state.alignment == 16);
+}
+
+void add_callers(const Parts& parts, std::span<const plan::State> states,
+                 std::span<const ModulePlace> places) {
+  Table& table = *parts.table;
+  for (std::uint32_t i = 1; i < states.size(); ++i) {
+    if (states[i].parent != 0) continue;
+    const std::uint32_t root_child = table.root_child_count++;
+    parts.root_children[root_child] = parts.links[i].made;
+    const CallerCode code = code_for(states[i], root_child);
+    if (parts.links[i].made == 0 || code == code_forward) continue;
+    parts.callers[table.caller_count++] = {address_of(states[i], places), code};
+  }
+  std::ranges::sort(parts.callers, parts.callers + table.caller_count, {}, &Caller::address);
+}
+
+}  // namespace
+
+std::size_t table_bytes(std::size_t states) {
+  const std::size_t each = sizeof(State) + sizeof(Caller) + sizeof(std::uint32_t) + sizeof(Links);
+  return sizeof(Table) + states * each + slots_for(states) * sizeof(EdgeEntry) + 64;
+}
+
+const Table* make_table(std::span<const plan::State> states, std::span<const ModulePlace> places,
+                        void* memory) {
+  const std::size_t slots = slots_for(states.size());
+  Parts parts{};
+  parts.table = static_cast<Table*>(memory);
+  parts.states = reinterpret_cast<State*>(parts.table + 1);
+  parts.edges = reinterpret_cast<EdgeEntry*>(parts.states + states.size());
+  parts.callers = reinterpret_cast<Caller*>(parts.edges + slots);
+  parts.root_children = reinterpret_cast<std::uint32_t*>(parts.callers + states.size());
+  parts.links = reinterpret_cast<Links*>(parts.root_children + states.size());
+
+  Table& table = *parts.table;
+  table.states = parts.states;
+  table.state_count = 1;
+  table.edges = parts.edges;
+  table.edge_mask = static_cast<std::uint32_t>(slots - 1);
+  table.edge_shift = static_cast<unsigned>(64 - std::countr_one(table.edge_mask));
+  table.callers = parts.callers;
+  table.root_children = parts.root_children;
+
+  link_children(states, places, parts.links);
+  add_states(parts, states, places);
+  add_callers(parts, states, places);
+  return parts.table;
+}
+
+}  // namespace halo::runtime
