@@ -291,20 +291,30 @@ void* GroupHeap::carve_range(std::uint32_t bytes) {
 
 // The bit of where the range goes on is set at all times, so the first block to be cut off there
 // has its own already.
+//
+// Blocks of a multiple of 16 are aligned to 16. So that those between them leave no gaps, these are
+// cut off in pairs where the range goes on at such a place: the second is as good as freed.
 void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   char* at = bump_;
-  // Blocks that are a multiple of 16 are aligned to 16; the granule skipped is a block of its own.
-  const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(at) % 16 != 0;
-  const std::size_t needed = bytes + (skip ? granule : 0);
-  if (static_cast<std::size_t>(limit_ - at) < needed) return nullptr;
+  const bool reuses = reuse_ == plan::Reuse::newest_first;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
+  const bool skip = bytes % 16 == 0 && !aligned;
+  const std::size_t needed = bytes + (skip ? granule : 0),
+                    room = static_cast<std::size_t>(limit_ - at);
+  if (room < needed) return nullptr;
   Starts starts(*current_);
   if (skip) {
     at += granule;
     starts.mark(at);
-    if (reuse_ == plan::Reuse::newest_first) push(at - granule, granule);
+    if (reuses) push(at - granule, granule);
   }
   bump_ = at + bytes;
   starts.mark(bump_);
+  if (reuses && bytes % 16 != 0 && aligned && room >= 2 * std::size_t{bytes}) {
+    push(bump_, bytes);
+    bump_ += bytes;
+    starts.mark(bump_);
+  }
   ++current_->live;
   count(bytes);
   return at;
