@@ -36,4 +36,4 @@ bench: ## measure every bundled program; takes long
 	@bin/halo bench --all --json results/bench.json
 
 clean: ## remove all that was built; keep results and .venv
-	rm -rf build bin
+	rm -rf build build-asan build-tsan bin

@@ -6,7 +6,7 @@ build_packages=(
 )
 demo_packages=(xsltproc jq)
 test_packages=(
-  clang-format-19
+  clang-format-19 musl-tools luajit nodejs
   jq xsltproc graphviz sqlite3 povray povray-includes
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes)

@@ -1,7 +1,8 @@
 #!/bin/bash
-# All checks: format and types, the native tests, the Python tests.
+# All checks: format and types, the native tests, the same under sanitizers, the Python tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/lint.sh
 ctest --test-dir build --output-on-failure --progress --no-tests=ignore
+scripts/sanitize.sh
 .venv/bin/python3 -m pytest -q "$@"

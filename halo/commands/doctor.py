@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from pathlib import Path
 
 from halo.checks import Check, check_machine
-from halo.errors import HaloError, MissingPart, Unsuitable
+from halo.errors import MissingPart, UsageError
 from halo.settings import Settings
-from halo.target import Anatomy, Target, check_suitable, examine, locate_target
+from halo.target import locate_target
 
 
 class DoctorCommand:
     name = "doctor"
-    summary = "Say what works on this machine and what is missing, with the command that mends it."
-    usage = "halo doctor [-- PROG]"
+    summary = "Say what works on this machine, and what of a program would stand in halo's way."
+    usage = "halo doctor [--plan PLAN] [--run] [-- PROG [ARGS]]"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        pass
+        parser.add_argument(
+            "--plan", type=Path, metavar="PLAN", help="see whether this plan is for the program"
+        )
+        parser.add_argument(
+            "--run",
+            action="store_true",
+            help="run the program once under the runtime, with these arguments, to see what only"
+            " a run can show; its input is empty and its output is dropped",
+        )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        if not rest and (options.plan is not None or options.run):
+            raise UsageError(
+                "`--plan` and `--run` are about a program; give it after `--`, for instance: halo"
+                " doctor --run -- PROG ARGS"
+            )
         failures = show(check_machine(settings))
         if rest:
-            target = locate_target(rest[0], settings.environment)
-            print(f"\n{target.path}")
-            if show(check_program(target)):
-                return Unsuitable.exit_status
+            status = _examine(settings, options, rest)
+            if status:
+                return status
         if failures:
             return MissingPart.exit_status
         print("\nAll is well.")
@@ -37,51 +50,26 @@ def show(checks: Iterable[Check]) -> int:
     failures = 0
     for check in checks:
         state = "OK" if check.good else "missing" if check.needed else "note"
-        print(f"{state:<8} {check.what:<22} {check.detail}", flush=True)
-        if not check.good and check.mend:
-            print(f"{'':<8} {'':<22} mend it with: {check.mend}")
+        _line(state, check.what, check.detail, "mend it with", "" if check.good else check.mend)
         failures += check.needed and not check.good
     return failures
 
 
-def check_program(target: Target) -> Iterator[Check]:
-    """What halo sees in a program, and the verdict."""
-    try:
-        check_suitable(target)
-        verdict = Check("suitable", True, "halo can place its objects")
-    except HaloError as error:
-        cause, _, way_out = str(error).partition("; ")
-        verdict = Check("suitable", False, cause, way_out)
-    try:
-        anatomy = examine(target.path)
-    except Unsuitable:
-        yield verdict
-        return
-    yield from _describe(anatomy)
-    yield verdict
+def _examine(settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+    """Prints the findings on the program; the status of the first refusal, or 0."""
+    from halo.doctor import Case, Weight, examine_program
+
+    target = locate_target(rest[0], settings.environment)
+    print(f"\n{target.path}")
+    status = 0
+    for finding in examine_program(settings, Case(target, rest[1:], options.plan, options.run)):
+        _line(finding.weight.value, finding.what, finding.sentence, "way out", finding.way_out)
+        if finding.weight is Weight.REFUSAL and not status:
+            status = finding.error.exit_status
+    return status
 
 
-def _describe(anatomy: Anatomy) -> Iterator[Check]:
-    linked = f"dynamic, loaded by {anatomy.interpreter}" if anatomy.interpreter else "static"
-    pie = "yes" if anatomy.position_independent else "no"
-    yield Check("machine", True, f"{anatomy.machine.removeprefix('EM_')}, {anatomy.bits} bits")
-    yield Check("linked", True, linked)
-    yield Check("position-independent", True, pie)
-    yield Check(
-        "symbols", True, "stripped: the plan names addresses" if anatomy.stripped else "yes"
-    )
-    yield Check("own malloc", True, "yes" if anatomy.own_malloc else "no")
-    yield Check(
-        "build-id",
-        bool(anatomy.build_id),
-        anatomy.build_id or "none: its own call sites cannot be recognised, its libraries' can",
-        "link it with -Wl,--build-id",
-        needed=False,
-    )
-    yield Check(
-        "frame rules",
-        anatomy.has_frame_rules,
-        ".eh_frame" if anatomy.has_frame_rules else "no .eh_frame: its callers cannot be walked",
-        "compile it with -fasynchronous-unwind-tables",
-        needed=False,
-    )
+def _line(state: str, what: str, sentence: str, lead: str, remedy: str) -> None:
+    print(f"{state:<8} {what:<22} {sentence}", flush=True)
+    if remedy:
+        print(f"{'':<8} {'':<22} {lead}: {remedy}", flush=True)

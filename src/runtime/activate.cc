@@ -75,11 +75,12 @@ __attribute__((constructor(101))) void activate() {
     inactive_reason = "the plan has no groups";
     return;
   }
-  max_object = plan_view.header->max_object;
   if (wants_stats()) {
     report_at(settings.stats_signal);
     counting_walks = true;
   }
+  max_object = plan_view.header->max_object;
+  quick_walk_end = counting_walks ? 0 : max_object + 1;
   watch_modules();
   // A plan for other programs (a child process, say) is no fault: nothing will match.
   inactive_reason = publish_table(plan_view) != 0

@@ -17,6 +17,8 @@ using CallerCode = std::uint16_t;
 inline constexpr CallerCode code_undecided = 0x8000;
 inline constexpr CallerCode code_align16 = 0x4000;
 inline constexpr CallerCode code_forward = 0xFFFF;
+inline constexpr CallerCode code_unknown = 0xFFFE;  // not looked up to the end
+inline constexpr std::uint32_t max_root_children = 0x7FFE;
 static_assert(plan::max_groups <= code_align16);
 
 constexpr CallerCode decided_code(std::uint16_t group, bool align16) {

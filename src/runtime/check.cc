@@ -65,7 +65,7 @@ std::uint16_t expected_group(const Table& table, const std::uintptr_t* frames, i
 
 }  // namespace
 
-void check_walk(const Table& table, const std::uintptr_t* slot, const Verdict& verdict) {
+void check_walk(const Table& table, const std::uintptr_t* slot, Verdict verdict) {
   if (checking) return;
   checking = true;
   std::uintptr_t frames[max_frames];

@@ -15,11 +15,11 @@ struct CheckCounts {
 
 #ifdef HALO_CHECK
 inline constexpr bool checking_build = true;
-void check_walk(const Table& table, const std::uintptr_t* slot, const Verdict& verdict);
+void check_walk(const Table& table, const std::uintptr_t* slot, Verdict verdict);
 CheckCounts check_counts();
 #else
 inline constexpr bool checking_build = false;
-inline void check_walk(const Table&, const std::uintptr_t*, const Verdict&) {}
+inline void check_walk(const Table&, const std::uintptr_t*, Verdict) {}
 inline CheckCounts check_counts() { return {}; }
 #endif
 

@@ -19,7 +19,12 @@ constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks 
 
 constexpr int most_holes_tried = 16;
 
-std::size_t page_up(std::size_t bytes) { return (bytes + page - 1) & ~(page - 1); }
+// Bytes of the pages that a chunk's blocks lie on, where they end at `end`.
+std::size_t pages_until(const Chunk& chunk, const char* end) {
+  if (arena.has_huge_pages(chunk)) return chunk_size;
+  const auto first = reinterpret_cast<std::uintptr_t>(arena.begin_of(chunk)) & ~(page - 1);
+  return (reinterpret_cast<std::uintptr_t>(end) - first + page - 1) & ~(page - 1);
+}
 
 }  // namespace
 
@@ -155,25 +160,25 @@ void GroupHeap::move_soft_limit() {
   soft_limit_ = left > static_cast<std::ptrdiff_t>(soft_step) ? bump_ + soft_step : limit_;
   if (reuse_ != plan::Reuse::newest_first) soft_limit_ = bump_;
   if (!tail_) return;
-  const auto used = static_cast<std::size_t>(soft_limit_ - arena.memory_of(*current_));
-  account(*current_, arena.has_huge_pages(*current_) ? chunk_size : page_up(used));
+  account(*current_, pages_until(*current_, soft_limit_));
   observe_growth(group_);
 }
 
 // Gives up the current range; what is left of a hole can be filled by smaller blocks.
 void GroupHeap::leave_range() {
   if (current_ == nullptr) return;
+  uniform_ = 0;
+  in_this_order();
   Chunk& chunk = *current_;
   char* from = bump_;
   char* to = limit_;
   const bool tail = tail_;
   current_ = nullptr;
   bump_ = soft_limit_ = limit_ = nullptr;
-  uniform_ = 0;
   tail_ = small_tail_ = fresh_ = false;
   if (tail) {
     chunk.frontier = static_cast<std::uint32_t>(from - arena.memory_of(chunk));
-    if (!arena.has_huge_pages(chunk)) account(chunk, page_up(chunk.frontier));
+    account(chunk, pages_until(chunk, from));
     if (reuse_ == plan::Reuse::whole_chunks && chunk.live == 0) recycle(chunk);
   } else if (from < to) {
     add_run(chunk, from, to, false);
@@ -196,12 +201,14 @@ bool GroupHeap::enter_hole(std::uint32_t bytes) {
       account(*chunk, chunk->resident + hole.returned);
       *link = hole.next;
       if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
-      uniform_ = chunk->uniform.load(std::memory_order_relaxed);
-      if (uniform_ == 0) Starts(*chunk).clear_between(begin, end);
+      const std::uint32_t step = chunk->uniform.load(std::memory_order_relaxed);
+      if (step == 0) Starts(*chunk).clear_between(begin, end);
       current_ = chunk;
       bump_ = begin;
       limit_ = end;
       move_soft_limit();
+      in_this_order();
+      uniform_ = step;
       return true;
     }
     if (chunk->holes == nullptr && chunk == hole_chunk_) hole_chunk_ = chunk->next_of_heap;
@@ -231,9 +238,10 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   bump_ = arena.begin_of(*chunk);
   // The last granule stays free, so that the frontier's bit lies inside the chunk's bitmap.
   limit_ = arena.memory_of(*chunk) + chunk_size - granule;
-  uniform_ = bytes;
   chunk->uniform.store(bytes, std::memory_order_release);
   move_soft_limit();
+  in_this_order();
+  uniform_ = bytes;
   return true;
 }
 
@@ -247,6 +255,15 @@ void* GroupHeap::pop(std::uint32_t bytes) {
 
 void* GroupHeap::carve(std::uint32_t bytes) {
   if (busy_) return nullptr;
+  busy_ = true;
+  in_this_order();
+  void* p = carve_now(bytes);
+  in_this_order();
+  busy_ = false;
+  return p;
+}
+
+void* GroupHeap::carve_now(std::uint32_t bytes) {
   if (std::ptrdiff_t{bytes} > soft_limit_ - bump_) [[unlikely]] {
     drain_remote();
     if (void* p = pop(bytes)) return p;
@@ -260,8 +277,8 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
   leave_range();
   if (enter_hole(bytes))
     if (void* p = carve_range(bytes)) return p;
-  if (is_untidy()) {
-    tidy(false);
+  if (is_worth_tidying()) {
+    tidy_now(false);
     if (void* p = pop(bytes)) return p;
     if (enter_hole(bytes))
       if (void* p = carve_range(bytes)) return p;
@@ -275,15 +292,18 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
 void* GroupHeap::carve_range(std::uint32_t bytes) {
   if (current_ == nullptr) return nullptr;
   if (uniform_ != 0 && uniform_ != bytes) {
+    uniform_ = 0;
+    in_this_order();
     if (tail_) current_->frontier = static_cast<std::uint32_t>(bump_ - arena.memory_of(*current_));
     make_mixed(*current_);
     if (!tail_) Starts(*current_).clear_between(bump_, limit_);
-    uniform_ = 0;
   }
   if (uniform_ == 0) return carve_mixed(bytes);
-  if (limit_ - bump_ < std::ptrdiff_t{bytes}) return nullptr;
-  char* at = bump_;
-  bump_ = at + bytes;
+  char* at;
+  do {
+    at = bump_;
+    if (limit_ - at < std::ptrdiff_t{bytes}) return nullptr;
+  } while (!replace_at_once(bump_, at, at + bytes));
   ++current_->live;
   count(bytes);
   return at;

@@ -8,6 +8,7 @@
 
 #include "plan/format.h"
 #include "runtime/arena.h"
+#include "runtime/at_once.h"
 
 namespace halo::runtime {
 
@@ -42,7 +43,8 @@ class GroupHeap {
     }
     char* at = bump_;
     if (bytes != uniform_ || std::ptrdiff_t{bytes} > soft_limit_ - at) return nullptr;
-    bump_ = at + bytes;
+    if (!replace_at_once(bump_, at, at + bytes)) [[unlikely]]
+      return nullptr;
     count(bytes);
     return at;
   }
@@ -91,9 +93,10 @@ class GroupHeap {
   const ThreadHeap* thread() const { return thread_; }
   std::uint32_t group() const { return group_; }
   std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
+  // Read in this order, so that another thread's view is never below zero.
   std::uint64_t live_bytes() const {
-    return __atomic_load_n(&allocated_bytes_, __ATOMIC_RELAXED) -
-           __atomic_load_n(&freed_bytes_, __ATOMIC_RELAXED);
+    const std::uint64_t freed = __atomic_load_n(&freed_bytes_, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&allocated_bytes_, __ATOMIC_RELAXED) - freed;
   }
   // Bytes of pages that hold or held blocks and were not given back.
   std::uint64_t resident_bytes() const;
@@ -120,6 +123,7 @@ class GroupHeap {
   void* carve(std::uint32_t bytes);
   void* carve_range(std::uint32_t bytes);
   void* carve_mixed(std::uint32_t bytes);
+  void* carve_now(std::uint32_t bytes);
   void* carve_elsewhere(std::uint32_t bytes);
   void* pop(std::uint32_t bytes);
   bool enter_hole(std::uint32_t bytes);
@@ -135,6 +139,8 @@ class GroupHeap {
   std::uint64_t free_bytes() const;
 
   // Tidying (tidy.cc).
+  bool is_worth_tidying();
+  void tidy_now(bool give_back);
   void scatter_lists();
   bool sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back);
   void add_run(Chunk& chunk, char* begin, char* end, bool give_back);
@@ -144,8 +150,9 @@ class GroupHeap {
   // The line that every operation touches.
   char* lists_;  // heads of the lists of free blocks, at the block's size in bytes
   char* bump_;
-  char* soft_limit_;       // where the slow path looks around; it may lie behind bump_
-  std::uint32_t uniform_;  // block size of the chunk that the range is in, 0 where blocks differ
+  char* soft_limit_;  // where the slow path looks around; it may lie behind bump_
+  // Block size of the chunk that the range is in. 0: blocks differ, or the range is being changed.
+  std::uint32_t uniform_;
   plan::Reuse reuse_;
   std::uint64_t allocations_;
   std::uint64_t allocated_bytes_;
@@ -157,7 +164,7 @@ class GroupHeap {
   bool tail_;        // the range is the part of its chunk that was not carved yet
   bool small_tail_;  // and has small pages, so that resident_ is ahead of what was touched
   bool fresh_;       // and its memory was never used
-  bool busy_;        // in the middle of tidying: a signal handler's call is to be forwarded
+  bool busy_;        // in the slow path: what a signal handler asks for meanwhile is forwarded
   bool huge_pages_;
   std::uint32_t group_;
   std::uint32_t smallest_;  // the block sizes that there are lists for

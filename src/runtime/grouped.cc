@@ -17,6 +17,7 @@
 namespace halo::runtime {
 
 constinit std::uint32_t max_object = 0;
+constinit std::uint32_t quick_walk_end = 0;
 
 namespace {
 
@@ -82,19 +83,33 @@ using namespace halo::runtime;
 
 extern "C" {
 
-__attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
-                                                std::uintptr_t rbp) {
-  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
-    return p;
+namespace {
+
+[[gnu::noinline]] void* malloc_slowly(std::size_t size, const std::uintptr_t* slot,
+                                      std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   return fallback.malloc(size);
 }
 
-__attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
-                                             std::uintptr_t rbp) {
-  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
-    return p;
+[[gnu::noinline]] void* new_slowly(std::size_t size, const std::uintptr_t* slot,
+                                   std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
   return p != nullptr ? p : refused_new("_Znwm", size);
+}
+
+}  // namespace
+
+__attribute__((used)) void* halo_malloc_planned(std::size_t size, CallerCode code,
+                                                const std::uintptr_t* slot, std::uintptr_t rbp) {
+  void* p = walk_quickly(code, size, slot);
+  return p != nullptr ? p : malloc_slowly(size, slot, rbp);
+}
+
+__attribute__((used)) void* halo_new_planned(std::size_t size, CallerCode code,
+                                             const std::uintptr_t* slot, std::uintptr_t rbp) {
+  void* p = walk_quickly(code, size, slot);
+  return p != nullptr ? p : new_slowly(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,

@@ -6,7 +6,7 @@ namespace {
 
 constexpr State no_states[1] = {};
 constexpr EdgeEntry no_edges[2] = {};
-constinit const Table empty_table{nullptr, 0, nullptr, 0, no_edges, 63, 1, no_states, 1};
+constinit const Table empty_table{nullptr, 0, nullptr, 0, nullptr, no_edges, 63, 1, no_states, 1};
 
 constexpr std::uint32_t max_steps = 256;
 constexpr std::uintptr_t max_frame =
@@ -21,18 +21,10 @@ std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_
   }
 }
 
-// Children compared one by one; where there are more, the rest is looked up by hash.
-constexpr int few_children = 8;
-
-// The child of `state` for this return address after the first, or 0.
-[[gnu::noinline]] std::uint32_t find_later_child(const Table& table, std::uint32_t state,
-                                                 std::uintptr_t address) {
-  std::uint32_t child = table.states[state + 1].next_sibling;
-  for (int i = 1; i < few_children && child != 0; ++i) {
-    if (table.states[child].address == address) return child;
-    child = table.states[child].next_sibling;
-  }
-  return child == 0 ? 0 : probe_edge(table, state, address);
+// The child of `state` for this return address, or 0.
+std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
+  if (table.states[state].has_child == 0) return 0;
+  return table.states[state + 1].address == address ? state + 1 : probe_edge(table, state, address);
 }
 
 // The state on the path to `state` that has this return address, or 0: the recursion test.
@@ -42,10 +34,10 @@ std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr
 }
 
 // Moves to the next return address's slot; false where the walk ends.
-inline bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp) {
+bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp) {
   const auto here = reinterpret_cast<std::uintptr_t>(slot);
   std::uintptr_t there;
-  if (from.rule == plan::Rule::constant) [[likely]] {
+  if (from.rule == plan::Rule::constant) {
     there = here + static_cast<std::uintptr_t>(std::intptr_t{from.step});
   } else if (from.rule == plan::Rule::frame_pointer) {
     there = rbp + static_cast<std::uintptr_t>(std::intptr_t{from.step});
@@ -70,30 +62,23 @@ void use_table(const Table* table) {
   set_callers({table->callers, table->caller_count});
 }
 
-Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                 std::uintptr_t rbp) {
+Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                std::uintptr_t rbp, std::uint32_t steps) {
   const State* states = table.states;
   std::uint32_t last = state;
-  std::uint32_t step = 0;
-  for (; step < max_steps; ++step) {
+  for (; steps < max_steps; ++steps) {
     const State& now = states[state];
-    if (now.verdict != plan::verdict_undecided) return {now.verdict, now.alignment, step};
+    if (now.verdict != plan::verdict_undecided) return {now.verdict, now.alignment, steps};
     if (!advance(states[last], slot, rbp)) break;
     const std::uintptr_t address = *slot;
-    if (now.has_child != 0) {
-      if (states[state + 1].address == address) [[likely]] {
-        last = ++state;
-        continue;
-      }
-      if (const std::uint32_t child = find_later_child(table, state, address)) {
-        state = last = child;
-        continue;
-      }
+    if (const std::uint32_t child = find_child(table, state, address)) {
+      state = last = child;
+    } else {
+      last = find_on_path(table, state, address);
+      if (last == 0) break;
     }
-    last = find_on_path(table, state, address);
-    if (last == 0) break;
   }
-  return {plan::verdict_forward, 0, step};
+  return {plan::verdict_forward, 0, steps};
 }
 
 }  // namespace halo::runtime

@@ -21,10 +21,13 @@ struct State {
   std::uint8_t flags;
   std::int16_t rbp_below;
   std::uint32_t parent;
-  std::uint32_t next_sibling;  // 0: none
+  std::uint32_t map;  // where its part of Table::maps begins
   std::uint16_t verdict;
   std::uint16_t alignment;
-  std::uint32_t has_child;
+  std::uint8_t is_plain;  // undecided, with a child, a constant step, and no rbp to restore
+  std::uint8_t has_child;
+  std::uint8_t map_shift;  // 32 − log2(the size of its part of Table::maps); 0: there is none
+  std::uint8_t reserved;
 };
 static_assert(sizeof(State) == 32);
 
@@ -49,6 +52,9 @@ struct Table {
   // The state of each child of the root, in the plan's order; 0 where it is not loaded.
   const std::uint32_t* root_children;
   std::uint32_t root_child_count;
+  // For each state with more than one child: children after the first, by map_hash of their return
+  // address; 0: none. Some may have found their place taken.
+  const std::uint32_t* maps;
   const EdgeEntry* edges;  // open addressing, by (parent, return address), the other states
   unsigned edge_shift;
   std::uint32_t edge_mask;
@@ -67,10 +73,53 @@ extern constinit const Table* current_table;
 
 inline std::uint64_t mix(std::uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
 
+inline std::uint32_t map_hash(std::uintptr_t address, unsigned shift) {
+  return (static_cast<std::uint32_t>(address) * 0x9E3779B1u) >> shift;
+}
+
+// How far a walk came: to a state, and to where its return address lies.
+struct Walk {
+  const State* at;
+  const std::uintptr_t* slot;
+  std::uint32_t steps;
+};
+
+// The walk as far as it goes by constant distances and to children that are found at once, which is
+// nearly always to its end.
+inline Walk walk_plainly(const Table& table, const State* now, const std::uintptr_t* slot) {
+  std::uint32_t steps = 0;
+  while (now->is_plain != 0) {
+    const auto* next = reinterpret_cast<const std::uintptr_t*>(
+        reinterpret_cast<std::uintptr_t>(slot) +
+        static_cast<std::uintptr_t>(std::intptr_t{now->step}));
+    const std::uintptr_t address = *next;
+    const State* child = now + 1;
+    if (child->address != address) {
+      if (now->map_shift == 0) break;
+      child = &table.states[table.maps[now->map + map_hash(address, now->map_shift)]];
+      if (child->address != address) break;
+    }
+    now = child;
+    slot = next;
+    ++steps;
+  }
+  return {now, slot, steps};
+}
+
+// The walk from `state` on, one step after the other, by every rule.
+Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                std::uintptr_t rbp, std::uint32_t steps);
+
 // Walks on from `state`, a child of the root whose return address lies at `slot`; `rbp` is the
 // register's value at the call. Reads the stack above `slot` only, by rules known to hold there.
-Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                 std::uintptr_t rbp);
+inline Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                        std::uintptr_t rbp) {
+  const Walk walk = walk_plainly(table, &table.states[state], slot);
+  if (walk.at->is_plain == 0 && walk.at->verdict != plan::verdict_undecided)
+    return {walk.at->verdict, walk.at->alignment, walk.steps};
+  return walk_on(table, static_cast<std::uint32_t>(walk.at - table.states), walk.slot, rbp,
+                 walk.steps);
+}
 
 // The same, from the code that find_caller gave for the return address at `slot`.
 inline Verdict identify_caller(const Table& table, CallerCode code, const std::uintptr_t* slot,

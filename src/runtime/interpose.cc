@@ -13,6 +13,8 @@
 using halo::runtime::arena;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
+using halo::runtime::CallerCode;
+using halo::runtime::code_in;
 using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
@@ -39,9 +41,10 @@ HALO_EXPORT void* malloc(std::size_t size) {
   const std::uint64_t word = caller_word_at(caller_hash(caller));
   if (word == 0) [[likely]]
     return fallback.malloc(size);
-  if (void* p = serve_quickly(word, caller, size)) [[likely]]
+  const CallerCode code = code_in(word, caller);
+  if (void* p = serve_quickly(code, size)) [[likely]]
     return p;
-  return halo_enter_malloc(size);
+  return halo_enter_malloc(size, code);
 }
 
 HALO_EXPORT void* calloc(std::size_t count, std::size_t size) {
@@ -77,12 +80,12 @@ HALO_EXPORT void free_aligned_sized(void* p, std::size_t, std::size_t) { release
 
 HALO_EXPORT void __libc_free(void* p) {
   if (arena.contains(p)) return halo::runtime::free_grouped(p);
-  next.libc_free != nullptr ? next.libc_free(p) : next.free(p);
+  next.libc_free(p);
 }
 
 HALO_EXPORT void* __libc_realloc(void* p, std::size_t size) {
   if (arena.contains(p)) return halo_enter_realloc(p, size);
-  return next.libc_realloc != nullptr ? next.libc_realloc(p, size) : next.realloc(p, size);
+  return next.libc_realloc(p, size);
 }
 
 HALO_EXPORT std::size_t malloc_usable_size(void* p) {
@@ -107,8 +110,9 @@ HALO_EXPORT void* valloc(std::size_t size) {
 }
 
 HALO_EXPORT void* pvalloc(std::size_t size) {
-  return next.pvalloc != nullptr ? next.pvalloc(size)
-                                 : next.memalign(4096, (size + 4095) & ~std::size_t{4095});
+  if (next.pvalloc != nullptr) return next.pvalloc(size);
+  const std::size_t rounded = (size + 4095) & ~std::size_t{4095};
+  return next.memalign(4096, rounded < size ? size : rounded);
 }
 
 }  // extern "C"

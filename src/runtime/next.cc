@@ -109,28 +109,42 @@ std::size_t usable_size_past_bootstrap(void* p) {
   return bootstrap_contains(p) ? bootstrap_size(p) : unguarded.usable_size(p);
 }
 
+void libc_free_past_bootstrap(void* p) {
+  if (!bootstrap_contains(p)) unguarded.libc_free(p);
+}
+
+void* libc_realloc_past_bootstrap(void* p, std::size_t size) {
+  return bootstrap_contains(p) ? realloc_past_bootstrap(p, size) : unguarded.libc_realloc(p, size);
+}
+
+void first_libc_free(void* p) {
+  if (p == nullptr || bootstrap_contains(p)) return;
+  resolve_next();
+  next.libc_free(p);
+}
+
+void* first_libc_realloc(void* p, std::size_t size) {
+  if (resolving || bootstrap_contains(p)) return first_realloc(p, size);
+  resolve_next();
+  return next.libc_realloc(p, size);
+}
+
 // Only a process that really used the bootstrap arena pays for checking its range.
 void guard_bootstrap_memory(NextAllocator& found) {
   unguarded = found;
   found.free = free_past_bootstrap;
   found.realloc = realloc_past_bootstrap;
+  found.libc_free = libc_free_past_bootstrap;
+  found.libc_realloc = libc_realloc_past_bootstrap;
   if (found.usable_size != nullptr) found.usable_size = usable_size_past_bootstrap;
 }
 
 }  // namespace
 
-constinit NextAllocator next{first_malloc,
-                             first_calloc,
-                             first_realloc,
-                             first_free,
-                             first_memalign,
-                             first_posix_memalign,
-                             first_aligned_alloc,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr};
+constinit NextAllocator next{
+    first_malloc,         first_calloc,        first_realloc, first_free, first_memalign,
+    first_posix_memalign, first_aligned_alloc, nullptr,       nullptr,    nullptr,
+    first_libc_free,      first_libc_realloc};
 
 constinit Fallback fallback{first_malloc, first_calloc};
 
@@ -149,9 +163,13 @@ void resolve_next() {
   look_up(found.valloc, "valloc");
   look_up(found.pvalloc, "pvalloc");
   look_up(found.usable_size, "malloc_usable_size");
+  found.libc_free = found.free;
+  found.libc_realloc = found.realloc;
   look_up(found.libc_free, "__libc_free");
   look_up(found.libc_realloc, "__libc_realloc");
-  // A preloaded allocator without malloc_usable_size must not be asked for it through glibc's.
+  // What the next allocator lacks must not be asked of glibc's, which knows nothing of its blocks.
+  if (!same_library(found.valloc, found.malloc)) found.valloc = nullptr;
+  if (!same_library(found.pvalloc, found.malloc)) found.pvalloc = nullptr;
   if (!same_library(found.usable_size, found.malloc)) found.usable_size = nullptr;
   resolving = false;
   errno = saved_errno;

@@ -13,6 +13,8 @@
 using halo::runtime::arena;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
+using halo::runtime::CallerCode;
+using halo::runtime::code_in;
 using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
@@ -28,10 +30,15 @@ inline void release(void* p) noexcept {
   if (!halo::runtime::free_quickly(arena.chunk_at(chunk), p)) halo::runtime::free_grouped(p);
 }
 
-void* allocate_aligned(std::size_t size, std::align_val_t alignment) {
+// Where rounding `size` up wraps, nullptr, and a size that no library can serve: the C++ library's
+// own form, which is asked next, may wrap as well.
+void* allocate_aligned(std::size_t& size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   const std::size_t rounded = (size + step - 1) & ~(step - 1);
-  if (rounded < size) return nullptr;
+  if (rounded < size) {
+    size = SIZE_MAX / 2 + 1;
+    return nullptr;
+  }
   return next.aligned_alloc(step, rounded == 0 ? step : rounded);
 }
 
@@ -55,9 +62,10 @@ bool aligned_new_is_ours() {
 HALO_EXPORT void* operator new(std::size_t size) {
   const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (const std::uint64_t word = caller_word_at(caller_hash(caller)); word != 0) [[unlikely]] {
-    if (void* p = serve_quickly(word, caller, size)) [[likely]]
+    const CallerCode code = code_in(word, caller);
+    if (void* p = serve_quickly(code, size)) [[likely]]
       return p;
-    return halo_enter_new(size);
+    return halo_enter_new(size, code);
   }
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;

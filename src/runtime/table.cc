@@ -22,6 +22,7 @@ struct Parts {
   EdgeEntry* edges;
   Caller* callers;
   std::uint32_t* root_children;
+  std::uint32_t* maps;
   Links* links;
 };
 
@@ -53,16 +54,17 @@ void add_state(const Parts& parts, const plan::State& from, std::uintptr_t addre
   const auto at = static_cast<std::uint32_t>(parts.table->state_count++);
   const std::uint32_t parent = parts.links[from.parent].made;
   parts.links[plan_index].made = at;
-  parts.states[at] = {address,
-                      from.step,
-                      from.rule,
-                      from.flags,
-                      from.rbp_below,
-                      parent,
-                      0,
-                      from.verdict,
-                      from.alignment,
-                      parts.links[plan_index].first_child != 0 ? 1u : 0u};
+  const bool has_child = parts.links[plan_index].first_child != 0;
+  const bool is_plain = has_child && from.verdict == plan::verdict_undecided &&
+                        from.rule == plan::Rule::constant &&
+                        (from.flags & plan::state_restores_rbp) == 0;
+  // More than malloc's own 16 bytes of alignment is the next allocator's business.
+  const std::uint16_t verdict = from.alignment > 16 && from.verdict != plan::verdict_undecided
+                                    ? plan::verdict_forward
+                                    : from.verdict;
+  parts.states[at] = {address,   from.step, from.rule, from.flags,     from.rbp_below,
+                      parent,    0,         verdict,   from.alignment, is_plain,
+                      has_child, 0,         0};
   if (parent != 0) add_edge(parts, address, parent, at);
 }
 
@@ -79,18 +81,40 @@ void add_states(const Parts& parts, std::span<const plan::State> states,
     }
     while (i != 0 && parts.links[i].next_sibling == 0) i = states[i].parent;
     if (i == 0) break;
-    const std::uint32_t sibling = parts.links[i].next_sibling;
-    parts.states[parts.links[i].made].next_sibling =
-        static_cast<std::uint32_t>(parts.table->state_count);
-    i = sibling;
+    i = parts.links[i].next_sibling;
+  }
+}
+
+// Slots of the map for that many children after the first.
+std::size_t map_slots(std::size_t children) { return std::bit_ceil(children * 4); }
+
+// Maps the children after the first of each state; the likelier, which come first, take their
+// place.
+void add_maps(const Parts& parts, std::size_t plan_states) {
+  std::uint32_t used = 0;
+  for (std::size_t i = 1; i < plan_states; ++i) {
+    const std::uint32_t first = parts.links[i].first_child;
+    const std::uint32_t second = first == 0 ? 0 : parts.links[first].next_sibling;
+    if (parts.links[i].made == 0 || second == 0) continue;
+    std::size_t children = 0;
+    for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) ++children;
+    State& state = parts.states[parts.links[i].made];
+    state.map = used;
+    state.map_shift = static_cast<std::uint8_t>(32 - std::countr_zero(map_slots(children)));
+    for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
+      const std::uint32_t made = parts.links[c].made;
+      std::uint32_t& slot =
+          parts.maps[used + map_hash(parts.states[made].address, state.map_shift)];
+      if (slot == 0) slot = made;
+    }
+    used += static_cast<std::uint32_t>(map_slots(children));
   }
 }
 
 CallerCode code_for(const plan::State& state, std::uint32_t root_child) {
   if (state.verdict == plan::verdict_undecided)
-    return root_child < code_undecided - 1u ? static_cast<CallerCode>(code_undecided | root_child)
-                                            : code_forward;
-  // More than malloc's own 16 bytes of alignment is the next allocator's business.
+    return root_child < max_root_children ? static_cast<CallerCode>(code_undecided | root_child)
+                                          : code_forward;
   if (state.verdict == plan::verdict_forward || state.alignment > 16) return code_forward;
   return decided_code(state.verdict, state.alignment == 16);
 }
@@ -112,7 +136,9 @@ void add_callers(const Parts& parts, std::span<const plan::State> states,
 }  // namespace
 
 std::size_t table_bytes(std::size_t states) {
-  const std::size_t each = sizeof(State) + sizeof(Caller) + sizeof(std::uint32_t) + sizeof(Links);
+  // A map has less than eight slots for each child.
+  const std::size_t each =
+      sizeof(State) + sizeof(Caller) + 9 * sizeof(std::uint32_t) + sizeof(Links);
   return sizeof(Table) + states * each + slots_for(states) * sizeof(EdgeEntry) + 64;
 }
 
@@ -125,19 +151,23 @@ const Table* make_table(std::span<const plan::State> states, std::span<const Mod
   parts.edges = reinterpret_cast<EdgeEntry*>(parts.states + states.size());
   parts.callers = reinterpret_cast<Caller*>(parts.edges + slots);
   parts.root_children = reinterpret_cast<std::uint32_t*>(parts.callers + states.size());
-  parts.links = reinterpret_cast<Links*>(parts.root_children + states.size());
+  parts.maps = parts.root_children + states.size();
+  parts.links = reinterpret_cast<Links*>(parts.maps + 8 * states.size());
 
   Table& table = *parts.table;
   table.states = parts.states;
+  parts.states[0].address = ~std::uintptr_t{0};  // found by nobody
   table.state_count = 1;
   table.edges = parts.edges;
   table.edge_mask = static_cast<std::uint32_t>(slots - 1);
   table.edge_shift = static_cast<unsigned>(64 - std::countr_one(table.edge_mask));
   table.callers = parts.callers;
   table.root_children = parts.root_children;
+  table.maps = parts.maps;
 
   link_children(states, places, parts.links);
   add_states(parts, states, places);
+  add_maps(parts, states.size());
   add_callers(parts, states, places);
   return parts.table;
 }

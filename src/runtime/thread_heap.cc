@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/at_once.h"
 #include "runtime/keep_errno.h"
 
 namespace halo::runtime {
@@ -11,6 +12,10 @@ namespace halo::runtime {
 __thread ThreadHeap* current_heap __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
+
+// The thread has given its heap up: what it still allocates, in destructors that run later, is
+// forwarded.
+__thread bool ending __attribute__((tls_model("initial-exec"))) = false;
 
 constinit std::span<const plan::Group> plan_groups;
 constinit std::uint32_t max_block = 0;
@@ -39,16 +44,21 @@ void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_obje
 }
 
 void* ThreadHeap::metadata(std::size_t bytes) {
-  if (static_cast<std::size_t>(metadata_end_ - metadata_) < bytes) {
+  for (;;) {
+    char* p = metadata_;
+    if (metadata_end_ - p >= static_cast<std::ptrdiff_t>(bytes)) {
+      if (replace_at_once(metadata_, p, p + bytes)) return p;
+      continue;
+    }
     const std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
     auto* memory = static_cast<char*>(map_metadata(mapped));
     if (memory == nullptr) return nullptr;
+    metadata_end_ = nullptr;  // a signal handler maps its own
+    in_this_order();
     metadata_ = memory;
+    in_this_order();
     metadata_end_ = memory + mapped;
   }
-  char* p = metadata_;
-  metadata_ += bytes;
-  return p;
 }
 
 ThreadHeap* ThreadHeap::make() {
@@ -82,6 +92,7 @@ GroupHeap* ThreadHeap::heap(std::uint32_t group, std::uint32_t& bytes) {
   auto* made = static_cast<GroupHeap*>(metadata(GroupHeap::footprint(smallest, largest)));
   if (made == nullptr) return nullptr;
   made->initialise(this, group, plan_groups[group], smallest, largest);
+  if (at != nullptr) return at;  // a signal handler was here
   __atomic_store_n(&at, made, __ATOMIC_RELEASE);
   return made;
 }
@@ -118,6 +129,7 @@ void ThreadHeap::tidy_others(const GroupHeap* growing) {
 }
 
 void abandon_thread_heap(void* value) {
+  ending = true;
   current_heap = nullptr;
   auto* heap = static_cast<ThreadHeap*>(value);
   heap->tidy_heaps(nullptr, chunk_size / 8);
@@ -125,6 +137,7 @@ void abandon_thread_heap(void* value) {
 }
 
 ThreadHeap* adopt_thread_heap() {
+  if (ending) return nullptr;
   const KeepErrno keep;
   ThreadHeap* heap = all_heaps.load(std::memory_order_acquire);
   while (heap != nullptr && !heap->adopt()) heap = heap->next_;

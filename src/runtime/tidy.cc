@@ -76,18 +76,27 @@ class FreeMap {
 
 }  // namespace
 
-bool GroupHeap::is_untidy() {
-  if (reuse_ != plan::Reuse::newest_first || busy_) return false;
+bool GroupHeap::is_worth_tidying() {
+  if (reuse_ != plan::Reuse::newest_first) return false;
   drain_remote();
   return free_bytes() >= tidied_free_ + tidied_free_ / 4 + chunk_size / 8 + live_bytes() / 16;
 }
 
+bool GroupHeap::is_untidy() { return !busy_ && is_worth_tidying(); }
+
 void GroupHeap::tidy(bool give_back) {
   if (reuse_ != plan::Reuse::newest_first || busy_) return;
+  busy_ = true;
+  in_this_order();
+  tidy_now(give_back);
+  in_this_order();
+  busy_ = false;
+}
+
+void GroupHeap::tidy_now(bool give_back) {
+  const KeepErrno keep;
   std::uint64_t* bitmap = thread_->scratch();
   if (bitmap == nullptr) return;
-  const KeepErrno keep;
-  busy_ = true;
   scatter_lists();
   for (Chunk** link = &chunks_; *link != nullptr;) {
     Chunk& chunk = **link;
@@ -100,7 +109,6 @@ void GroupHeap::tidy(bool give_back) {
     }
   }
   hole_chunk_ = chunks_;
-  busy_ = false;
   tidied_free_ = free_bytes();
   set_freed_limit();
 }

@@ -6,7 +6,7 @@ namespace halo::runtime {
 constinit bool counting_walks = false;
 constinit WalkCounts walk_counts{};
 
-void count_walk(const Verdict& verdict) {
+void count_walk(Verdict verdict) {
   const std::uint32_t steps =
       verdict.steps < most_steps_counted ? verdict.steps : most_steps_counted - 1;
   walk_counts.by_steps[steps].fetch_add(1, std::memory_order_relaxed);

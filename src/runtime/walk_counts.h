@@ -18,6 +18,6 @@ struct WalkCounts {
 extern constinit bool counting_walks;
 extern constinit WalkCounts walk_counts;
 
-void count_walk(const Verdict& verdict);
+void count_walk(Verdict verdict);
 
 }  // namespace halo::runtime

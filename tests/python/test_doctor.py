@@ -20,18 +20,29 @@ def test_it_names_what_is_missing_and_how_to_mend_it(tmp_path: Path) -> None:
 
 def test_it_examines_a_program(tmp_path: Path) -> None:
     compile_c("int main(void) { return 0; }", tmp_path / "prog")
-    text = halo("doctor", "--", str(tmp_path / "prog")).stdout
+    outcome = halo("doctor", "--", str(tmp_path / "prog"))
+    assert outcome.status == 0, outcome.stdout
     for what in ("linked", "position-independent", "own malloc", "build-id", "frame rules"):
-        assert what in text
-    assert "halo can place its objects" in text
+        assert f"OK       {what} " in outcome.stdout
+    assert "halo can place its objects" in outcome.stdout
 
 
 def test_it_says_why_a_program_is_unsuitable(tmp_path: Path) -> None:
     compile_c("int main(void) { return 0; }", tmp_path / "prog", "-static")
     outcome = halo("doctor", "--", str(tmp_path / "prog"))
     assert outcome.status == 113
-    assert "static" in outcome.stdout
+    lines = outcome.stdout.splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("no       suitable "))
+    assert "static" in lines[place]
+    assert lines[place + 1].strip().startswith("way out: link it dynamically")
     assert "Traceback" not in outcome.stderr
+
+
+def test_options_about_a_program_need_one() -> None:
+    for option in (["--run"], ["--plan", "x.plan"]):
+        outcome = halo("doctor", *option)
+        assert (outcome.status, outcome.stdout) == (111, "")
+        assert "give it after `--`" in outcome.stderr
 
 
 def test_on_a_built_checkout_all_is_well() -> None:

@@ -43,6 +43,7 @@ PYTHON = [
     "recording",
     "trials",
     "checks",
+    "doctor",
     "commands",
     "cli",
 ]

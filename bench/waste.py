@@ -1,0 +1,264 @@
+"""Shows what the groups waste at their peak, and that a server's memory stays flat.
+
+waste.py [NAME...] [--plan-strategy S]   bundled programs (all) under plans that group
+waste.py --server-hour                   the workload `server`, as many requests as an hour brings
+
+Waste is what is resident less what is live, at the moment when most of the group is resident. What
+the runtime says of it is compared with what the kernel says of the same addresses. Ends with status
+1 where a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from arena_memory import Watch, watch
+from evidence import halo as run_halo
+
+from halo.profile import read_profile
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import Bundled, find_bundled, list_bundled, prepare
+from halo.trials.candidates import choose_recipes, make_plans
+from halo.trials.job import Job
+
+STRATEGIES = ("halo", "dense", "one-pool", "dense-by-size")
+MOST_WASTE = 0.10  # of what is live
+WASTE_ALLOWED = 256 << 10  # bytes of a group, where that is more
+MOST_UNSEEN = 0.02  # of the groups' peaks: resident by the kernel's count, but not by theirs
+UNSEEN_ALLOWED = 256 << 10
+REQUESTS_A_SECOND = 2_000
+HOUR = 3_600
+MOST_GROWTH = 1.02  # the last quarter's most over the second quarter's
+INTERVAL = 0.02
+MB = 1e6
+
+
+@dataclass(frozen=True)
+class GroupWaste:
+    """A group at its peak, in bytes."""
+
+    group: int
+    resident: int
+    live: int
+
+    @property
+    def waste(self) -> int:
+        return self.resident - self.live
+
+    @property
+    def allowed(self) -> float:
+        return max(MOST_WASTE * self.live, WASTE_ALLOWED)
+
+    @property
+    def met(self) -> bool:
+        return self.waste <= self.allowed
+
+
+@dataclass(frozen=True)
+class Result:
+    """One program under one plan; `sampled` is the kernel's count of the range at its most."""
+
+    program: str
+    plan: str
+    allocations: int
+    groups: tuple[GroupWaste, ...]
+    sampled: int
+
+    @property
+    def resident(self) -> int:
+        return sum(group.resident for group in self.groups)
+
+    @property
+    def unseen(self) -> int:
+        return max(0, self.sampled - self.resident)
+
+    @property
+    def seen(self) -> bool:
+        """Groups peak at different times, so the sum of their peaks is the upper bound."""
+        return self.unseen <= max(MOST_UNSEEN * self.resident, UNSEEN_ALLOWED)
+
+    @property
+    def met(self) -> bool:
+        return self.allocations > 0 and self.seen and all(group.met for group in self.groups)
+
+    @property
+    def worst(self) -> GroupWaste:
+        return max(self.groups, key=lambda group: group.waste / group.allowed)
+
+
+@dataclass(frozen=True)
+class Hour:
+    """The server's resident memory over its run; bytes."""
+
+    plan: str
+    allocations: int
+    second_quarter: int
+    last_quarter: int
+    range_second_quarter: int
+    range_last_quarter: int
+
+    @property
+    def growth(self) -> float:
+        return self.last_quarter / self.second_quarter if self.second_quarter else float("inf")
+
+    @property
+    def met(self) -> bool:
+        return self.allocations > 0 and self.growth <= MOST_GROWTH
+
+
+def planned_run(
+    settings: Settings, program: Bundled, job: Job, plan: Path, stats: Path
+) -> tuple[Mapping[str, Any], Watch]:
+    environment = {
+        **os.environ,
+        **program.env,
+        "LD_PRELOAD": str(settings.runtime),
+        "HALO_PLAN": str(plan),
+        "HALO_STATS": str(stats),
+    }
+    command = [str(job.target.path), *job.arguments]
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=job.stdin.open("rb") if job.stdin else subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    seen = watch(process, INTERVAL)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with status {process.returncode} under {plan.name}")
+    return json.loads(stats.read_text()), seen
+
+
+def plans_for(
+    settings: Settings, program: Bundled, strategies: Sequence[str], folder: Path
+) -> list[tuple[str, Path]]:
+    """A plan for each strategy that groups anything; those that are the same are made once."""
+    job, _ = prepare(settings, program)
+    profile = folder / "program.profile"
+    run_halo(
+        "record", "-o", str(profile), "--", str(job.target.path), *job.arguments, env=program.env
+    )
+    recipes = [recipe for recipe in choose_recipes(strategies) if recipe.label in strategies]
+    made = make_plans(read_profile(profile), recipes, folder)
+    return [(recipe.label, path) for recipe, path, _ in made]
+
+
+def grouped(stats: Mapping[str, Any]) -> int:
+    return sum(group["allocations"] for group in stats["groups"])
+
+
+def measure(
+    settings: Settings, program: Bundled, tiny: bool, strategies: Sequence[str], folder: Path
+) -> list[Result]:
+    train, reference = prepare(settings, program)
+    results = []
+    for label, plan in plans_for(settings, program, strategies, folder):
+        job = train if tiny else reference
+        stats, seen = planned_run(settings, program, job, plan, folder / "stats")
+        groups = [
+            GroupWaste(at, group["peak_resident_bytes"], group["live_at_peak_bytes"])
+            for at, group in enumerate(stats["groups"])
+            if group["allocations"]
+        ]
+        results.append(Result(program.name, label, grouped(stats), tuple(groups), seen.peak(stats)))
+        print(result_line(results[-1]), flush=True)
+    return results
+
+
+def result_line(result: Result) -> str:
+    start = f"{result.program}, {result.plan}: {result.allocations:,} allocations"
+    if not result.groups:
+        return f"{start}: MISSED, nothing was grouped"
+    worst = result.worst
+    verdict = "met" if result.met else "MISSED"
+    unseen = "" if result.seen else f"; {result.unseen / MB:.2f} MB resident that no group counts"
+    return (
+        f"{start} in {len(result.groups)} groups, {result.resident / MB:.2f} MB at their peaks"
+        f" (the kernel: {result.sampled / MB:.2f} at once); worst waste {worst.waste / MB:.3f} MB"
+        f" of group {worst.group}, {worst.live / MB:.2f} MB live,"
+        f" {worst.allowed / MB:.3f} allowed{unseen}: {verdict}"
+    )
+
+
+def hour_job(settings: Settings, program: Bundled, requests: int) -> Job:
+    """The reference input with another number of requests: its first argument."""
+    _, reference = prepare(settings, program)
+    return Job(reference.target, (str(requests), *reference.arguments[1:]))
+
+
+def quarter_most(values: Sequence[int], quarter: int) -> int:
+    """The largest value in a quarter (0 to 3) of the run."""
+    part = values[quarter * len(values) // 4 : (quarter + 1) * len(values) // 4]
+    return max(part, default=0)
+
+
+def server_hour(
+    settings: Settings, requests: int, strategies: Sequence[str], folder: Path
+) -> list[Hour]:
+    program = find_bundled(settings, "server")
+    job = hour_job(settings, program, requests)
+    found = []
+    for label, plan in plans_for(settings, program, strategies, folder):
+        stats, seen = planned_run(settings, program, job, plan, folder / "stats")
+        addresses = seen.addresses(stats)
+        whole = [sample.resident for sample in seen.samples]
+        inside = [sample.inside(addresses) for sample in seen.samples]
+        most = [quarter_most(values, at) for values in (whole, inside) for at in (1, 3)]
+        found.append(Hour(label, grouped(stats), *most))
+        print(hour_line(found[-1], requests), flush=True)
+    return found
+
+
+def hour_line(hour: Hour, requests: int) -> str:
+    return (
+        f"server, {hour.plan}: {requests:,} requests, {hour.allocations:,} allocations from groups;"
+        f" resident at most {hour.second_quarter / MB:.2f} MB in the second quarter,"
+        f" {hour.last_quarter / MB:.2f} in the last ({hour.growth:.3f} times);"
+        f" of the groups {hour.range_second_quarter / MB:.2f} and"
+        f" {hour.range_last_quarter / MB:.2f}: {'met' if hour.met else 'MISSED'}"
+    )
+
+
+def as_data(results: Sequence[Result | Hour]) -> list[dict[str, Any]]:
+    return [{**asdict(result), "met": result.met} for result in results]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*", metavar="NAME")
+    parser.add_argument("--plan-strategy", action="append", choices=STRATEGIES, metavar="S")
+    parser.add_argument("--server-hour", action="store_true")
+    parser.add_argument("--requests", type=int, default=HOUR * REQUESTS_A_SECOND)
+    parser.add_argument("--train", action="store_true", help="on the training inputs: quicker")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    options = parser.parse_args()
+    settings = read_settings()
+    strategies = options.plan_strategy or STRATEGIES
+    names = options.programs or [program.name for program in list_bundled(settings)]
+    found: list[Result | Hour] = []
+    with tempfile.TemporaryDirectory(prefix="halo-waste-") as name:
+        if options.server_hour:
+            found += server_hour(settings, options.requests, strategies, Path(name))
+        else:
+            for program in names:
+                folder = Path(name) / program
+                folder.mkdir()
+                bundled = find_bundled(settings, program)
+                found += measure(settings, bundled, options.train, strategies, folder)
+    if options.json:
+        options.json.write_text(json.dumps(as_data(found), indent=2) + "\n")
+    return 0 if found and all(result.met for result in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Scripts, and programs that only start another one where the runtime would not follow."""
+
+from __future__ import annotations
+
+import re
+
+from halo.doctor.finding import Finding, refusal
+from halo.target import Target
+
+_APP_IMAGE = b"AI"
+_SANDBOXED = re.compile(rb"^[^#\n]*\b(flatpak|snap)\s+run\b", re.MULTILINE)
+_SCRIPT_BYTES = 64 * 1024
+
+
+def examine_launcher(target: Target) -> Finding | None:
+    """The refusal for a script or a wrapper of snap, flatpak or AppImage; None for all else."""
+    with target.path.open("rb") as stream:
+        start = stream.read(_SCRIPT_BYTES)
+    sandbox = _SANDBOXED.search(start) if start.startswith(b"#!") else None
+    if target.path.resolve().name == "snap" and target.path.name != "snap":
+        return _in_a_sandbox(target, "snap")
+    if sandbox is not None:
+        return _in_a_sandbox(target, sandbox[1].decode())
+    if start.startswith(b"#!"):
+        return _script(target, start)
+    if start.startswith(b"\x7fELF") and start[8:10] == _APP_IMAGE:
+        return refusal(
+            "launcher",
+            f"{target.name} is an AppImage, which unpacks another program and starts that",
+            f"run `{target.name} --appimage-extract` and give the program inside",
+        )
+    return None
+
+
+def _in_a_sandbox(target: Target, kind: str) -> Finding:
+    return refusal(
+        "launcher",
+        f"{target.name} starts a program in {kind}'s sandbox, in which neither halo's library nor"
+        " the plan can be seen",
+        "install the program outside of it",
+    )
+
+
+def _script(target: Target, start: bytes) -> Finding:
+    words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
+    if words and words[0].endswith("/env"):
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    interpreter = " ".join(words) or "INTERPRETER"
+    starts = (
+        ", or the program that it starts" if interpreter.partition(" ")[0].endswith("sh") else ""
+    )
+    return refusal(
+        "script",
+        f"{target.name} is a script, which {words[0] if words else 'another program'} executes",
+        f"give its interpreter as the program (-- {interpreter} {target.path}){starts}",
+    )

@@ -1,0 +1,104 @@
+"""Runs a program once under the runtime and looks at what its modules were really bound to."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halo.allocators import preload
+from halo.doctor.own_malloc import FAMILY, OPERATORS
+from halo.errors import CannotRun
+from halo.settings import Settings
+from halo.target import Target
+
+_NAMES = frozenset((*FAMILY, "malloc_usable_size", "reallocarray", *OPERATORS))
+_BINDING = re.compile(rb"binding file (.+) \[(\d+)\] to (.+) \[(\d+)\]: \w+ symbol `(\w+)'")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """`module` has found `symbol` in `library`; a namespace other than 0 comes from dlmopen."""
+
+    module: Path
+    namespace: int
+    library: Path
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """`status` as of subprocess: negative for a signal. `stats` is what the runtime reported."""
+
+    status: int
+    bindings: frozenset[Binding]
+    stats: dict[str, Any]
+    last_words: str
+
+
+def observe(
+    settings: Settings, target: Target, arguments: Sequence[str], plan: Path | None
+) -> Observation:
+    """One run, its input empty and its output dropped; the loader writes down every binding."""
+    with tempfile.TemporaryDirectory(prefix="halo-") as name:
+        folder = Path(name)
+        environment = preload(settings.environment, [settings.runtime])
+        environment |= {
+            "LD_DEBUG": "bindings",
+            "LD_DEBUG_OUTPUT": str(folder / "bindings"),
+            "LD_BIND_NOW": "1",
+            "HALO_STATS": str(folder / "stats.%p"),
+        }
+        environment.pop("HALO_PLAN", None)
+        if plan is not None:
+            environment["HALO_PLAN"] = str(plan.absolute())
+        with (folder / "errors").open("wb") as errors:
+            try:
+                child = subprocess.Popen(
+                    [target.name, *arguments],
+                    executable=target.path,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                )
+            except OSError as error:
+                raise CannotRun(
+                    f"{target.name} cannot be started ({error.strerror}); mend that first."
+                ) from error
+            status = child.wait()
+        return Observation(
+            status,
+            frozenset(_bindings(folder / f"bindings.{child.pid}")),
+            _stats(folder / f"stats.{child.pid}"),
+            _last_line(folder / "errors"),
+        )
+
+
+def _bindings(path: Path) -> Iterator[Binding]:
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            found = _BINDING.search(line)
+            if found is not None and found[5].decode() in _NAMES:
+                module, library = Path(found[1].decode()), Path(found[3].decode())
+                yield Binding(module, int(found[2]), library, found[5].decode())
+
+
+def _stats(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""

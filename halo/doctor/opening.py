@@ -1,0 +1,37 @@
+"""Libraries that a program opens as it runs: what can be said of them beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from halo.doctor.deep_binding import deep_binding_calls
+from halo.doctor.finding import Finding, fine, listed, note
+from halo.doctor.module import Module
+
+
+def examine_opening(modules: Sequence[Module]) -> Iterator[Finding]:
+    """Who calls dlopen, who with RTLD_DEEPBIND as a constant, and who calls dlmopen."""
+    callers = [module for module in modules if module.exported.referred(("dlopen",))]
+    deep = [module.name for module in callers if deep_binding_calls(module)]
+    if deep:
+        yield note(
+            "RTLD_DEEPBIND",
+            f"{listed(deep)} open{'s' if len(deep) == 1 else ''} libraries with RTLD_DEEPBIND:"
+            " these use the C library's malloc and free, and an object that halo has placed must"
+            " not be freed there",
+            "see with --run which libraries these are; open them without the flag",
+        )
+    elif callers:
+        yield fine(
+            "dlopen",
+            f"called by {listed([m.name for m in callers])}, nowhere with a constant"
+            " RTLD_DEEPBIND; --run shows what the opened libraries really use",
+        )
+    spaces = [module.name for module in modules if module.exported.referred(("dlmopen",))]
+    if spaces:
+        yield note(
+            "dlmopen",
+            f"{listed(spaces)} may open libraries in a namespace with a C library of its own, where"
+            " halo is not",
+            "see with --run whether it does; nothing may be freed on the other side",
+        )

@@ -1,0 +1,65 @@
+"""Whether a plan is for this program: the build-ids in it against those of what is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from halo.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
+from halo.doctor.module import Module
+from halo.elf import build_id_of
+from halo.errors import BadPlan
+from halo.matching import check_plan
+from halo.plan import Plan
+
+_WHAT = "plan"
+
+
+def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> Iterator[Finding]:
+    """What of the plan this program will meet."""
+    try:
+        plan = check_plan(path, program.path)
+    except BadPlan as error:
+        yield refusal_of(_WHAT, error, "record the program and plan again")
+        return
+    if plan.groups:
+        yield _match(path, plan, program, libraries)
+    else:
+        yield note(_WHAT, f"{path} has no groups, so nothing will be placed", "plan again")
+
+
+def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module]) -> Finding:
+    loaded = {m.build_id: m for m in reversed((program, *libraries)) if m.build_id}
+    here = [loaded[m.build_id] for m in plan.modules if m.build_id in loaded]
+    later = [
+        Path(m.path).name
+        for m in plan.modules
+        if m.build_id not in loaded and m.path and build_id_of(m.path) == m.build_id
+    ]
+    if later and not here:
+        return note(
+            _WHAT,
+            f"none of the modules that {path} names is loaded at the start; {listed(later)} may"
+            " come by dlopen",
+            "see with --run whether they do",
+        )
+    if not here:
+        return refusal(
+            _WHAT,
+            f"none of the modules that {path} names belongs to {program.name}: every allocation"
+            " would be forwarded",
+            "record this build of the program and plan again",
+            BadPlan,
+        )
+    if len(plan.modules) > 1 and all(module.is_c_library for module in here):
+        return note(
+            _WHAT,
+            f"of the modules that {path} names, only the C library's call sites are there",
+            "record this build of the program and plan again",
+        )
+    return fine(
+        _WHAT,
+        f"{len(here)} of {len(plan.modules)} modules that it names are loaded:"
+        f" {listed([module.name for module in here])}"
+        f"{f'; {listed(later)} may come later' if later else ''}",
+    )

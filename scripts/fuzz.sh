@@ -1,0 +1,58 @@
+#!/bin/bash
+# Fuzzes the runtime: fuzz.sh plan|operations MINUTES [SEED]. Exit status 0 without a finding; the
+# inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD: another build folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+usage() { echo "usage: scripts/fuzz.sh plan|operations MINUTES [SEED]" >&2; exit 2; }
+
+kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
+[[ $kind =~ ^(plan|operations)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
+build=$(realpath -m "${HALO_BUILD:-build}")
+[ -x "$build/bin/fuzz_$kind" ] || { echo "fuzz: nothing is built; run: make build" >&2; exit 2; }
+
+kept=$build/fuzz
+mkdir -p "$kept"
+status=0
+
+# An equal share of the time for each of the drivers below; at least a second.
+shares=2
+[ "$kind" = plan ] || shares=3
+seconds=$(awk "BEGIN { s = int($minutes * 60 / $shares); print s < 1 ? 1 : s }")
+
+own() {
+  "$@" --seconds "$seconds" --seed "$seed" --keep "$kept" || status=1
+}
+
+# libFuzzer looks for inputs that reach new code, under AddressSanitizer and UBSan.
+build_libfuzzer() {
+  local flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+  cmake -S . -B "$build/libfuzzer" -G Ninja -DCMAKE_C_COMPILER=clang-19 \
+    -DCMAKE_CXX_COMPILER=clang++-19 "-DCMAKE_CXX_FLAGS=$flags" -DHALO_LIBFUZZER=ON &&
+    cmake --build "$build/libfuzzer" --target "libfuzzer_$kind"
+}
+
+coverage_guided() {
+  local log=$kept/libfuzzer-$kind.log corpus=$build/libfuzzer/corpus-$kind
+  mkdir -p "$corpus"
+  "$build/libfuzzer/bin/libfuzzer_$kind" "$corpus" -max_total_time="$seconds" -seed="$seed" \
+    -artifact_prefix="$kept/$kind-" -timeout=60 -rss_limit_mb=8192 -max_len=16384 -len_control=0 \
+    -print_final_stats=1 >"$log" 2>&1 || {
+    status=1
+    tail -40 "$log"
+  }
+  awk -v kind="$kind" '/^stat::number_of_executed_units/ { n = $2 }
+    END { print kind " under libFuzzer: " n + 0 " executions" }' "$log"
+}
+
+if command -v clang++-19 >/dev/null && build_libfuzzer >"$kept/build.log" 2>&1; then
+  coverage_guided
+else
+  echo "fuzz: without libFuzzer (clang-19 and libclang-rt-19-dev; see $kept/build.log)"
+fi
+own "$build/bin/fuzz_$kind"
+if [ "$kind" = operations ]; then
+  "$build/bin/fuzz_malloc" --write-plan "$kept/fuzz_malloc.plan"
+  own env LD_PRELOAD="$build/lib/libhalo.so" HALO_PLAN="$kept/fuzz_malloc.plan" \
+    "$build/bin/fuzz_malloc"
+fi
+exit $status

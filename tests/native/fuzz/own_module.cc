@@ -1,0 +1,30 @@
+// The load bias, and the place of a group's flags.
+#include "fuzz/own_module.h"
+
+#include <link.h>
+
+#include <cstring>
+
+#include "plan/format.h"
+
+namespace halo::fuzz {
+
+std::uintptr_t own_bias() {
+  std::uintptr_t bias = 0;
+  const auto take_first = [](dl_phdr_info* info, std::size_t, void* into) {
+    *static_cast<std::uintptr_t*>(into) = info->dlpi_addr;
+    return 1;  // the executable comes first
+  };
+  dl_iterate_phdr(take_first, &bias);
+  return bias;
+}
+
+void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags) {
+  plan::Header header;
+  std::memcpy(&header, plan.data(), sizeof header);
+  const std::size_t at = sizeof header + header.modules * sizeof(plan::Module) +
+                         group * sizeof(plan::Group) + offsetof(plan::Group, flags);
+  std::memcpy(plan.data() + at, &flags, sizeof flags);
+}
+
+}  // namespace halo::fuzz

@@ -1,0 +1,10 @@
+// Plans, good and bad, through the loader, the walk and the heaps.
+#pragma once
+
+#include "fuzz/driver.h"
+
+namespace halo::fuzz {
+
+extern const Target plan_target;
+
+}  // namespace halo::fuzz

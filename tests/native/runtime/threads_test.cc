@@ -1,0 +1,253 @@
+// The heaps from many threads at once: blocks that others free, threads that end and those that
+// take over their heaps, and the arena's hand-out. Small enough for ThreadSanitizer, which is to
+// see every hand-over (docs/testing.md).
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "runtime/arena.h"
+#include "runtime/group_heap.h"
+#include "runtime/thread_heap.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint32_t max_size = 1024;
+constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
+                                   {0, plan::Reuse::whole_chunks, 0},
+                                   {plan::group_by_size, plan::Reuse::newest_first, 0}};
+constexpr std::uint32_t group_count = 3;
+
+using Word = std::uint64_t;
+
+// What word `at` of a living block holds.
+Word stamp(const Word* block, std::size_t at) {
+  return reinterpret_cast<std::uintptr_t>(block) * 31 + at;
+}
+
+std::size_t words_of(const Word* block) {
+  return GroupHeap::size_of(arena.chunk_of(block), block) / sizeof(Word);
+}
+
+// A number below `end`.
+std::uint32_t below(std::uint32_t end, std::mt19937& random) {
+  return static_cast<std::uint32_t>(random()) % end;
+}
+
+Word* take(std::uint32_t group, std::uint32_t size) {
+  std::uint32_t bytes = block_bytes(size, false);
+  GroupHeap* heap = thread_heap()->heap(group, bytes);
+  auto* block = static_cast<Word*>(heap->allocate(bytes));
+  for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) block[i] = stamp(block, i);
+  return block;
+}
+
+// False: somebody else has written to the block while it lived.
+bool intact(const Word* block) {
+  for (std::size_t i = 0; i < words_of(block); ++i)
+    if (block[i] != stamp(block, i)) return false;
+  return true;
+}
+
+void give_back(Word* block) {
+  Chunk& chunk = arena.chunk_of(block);
+  GroupHeap* owner = chunk.owner.load(std::memory_order_relaxed);
+  if (chunk.thread == current_heap)
+    owner->deallocate(chunk, block);
+  else
+    owner->deallocate_remote(block);
+}
+
+struct Totals {
+  std::uint64_t thread_heaps = 0, allocations = 0;
+};
+
+// Over all heaps ever made; no thread may be at work.
+Totals totals() {
+  Totals sum;
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    ++sum.thread_heaps;
+    for (std::uint32_t group = 0; group < group_count; ++group)
+      t->for_each(group, [&](const GroupHeap& heap) { sum.allocations += heap.allocations(); });
+  }
+  return sum;
+}
+
+// Blocks on their way from one thread to another.
+class Exchange {
+ public:
+  // Leaves a block and takes the one that was there, or nullptr.
+  Word* swap(std::size_t slot, Word* block) { return slots_[slot % slots_.size()].exchange(block); }
+  void empty() {
+    for (auto& slot : slots_)
+      if (Word* block = slot.exchange(nullptr)) give_back(block);
+  }
+
+ private:
+  std::array<std::atomic<Word*>, 64> slots_{};
+};
+
+class Threads : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
+    configure_heaps(groups, max_size);
+  }
+};
+
+template <typename Work>
+void in_threads(int count, Work work) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Threads, FreeBlocksOfEachOther) {
+  constexpr int threads = 8, steps = 4000;
+  const Totals before = totals();
+  Exchange exchange;
+  std::atomic<int> damaged{0};
+  in_threads(threads, [&](int number) {
+    std::mt19937 random(static_cast<unsigned>(number));
+    for (int step = 0; step < steps; ++step) {
+      Word* block = take(below(group_count, random), 1 + below(max_size, random));
+      block = exchange.swap(random(), block);
+      if (block == nullptr) continue;
+      if (!intact(block)) ++damaged;
+      give_back(block);
+    }
+  });
+  exchange.empty();
+  EXPECT_EQ(damaged, 0);
+  EXPECT_EQ(totals().allocations - before.allocations, std::uint64_t{threads} * steps);
+}
+
+// Each ends while others still free its blocks, and leaves some behind.
+TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
+  constexpr std::size_t at_once = 4, generations = 60;
+  const Totals before = totals();
+  Exchange exchange;
+  std::atomic<int> damaged{0};
+  std::array<std::thread, at_once> threads;
+  for (std::size_t generation = 0; generation < generations; ++generation) {
+    std::thread& place = threads[generation % at_once];
+    if (place.joinable()) place.join();
+    place = std::thread([&, generation] {
+      std::mt19937 random(static_cast<unsigned>(generation));
+      for (int step = 0; step < 200; ++step) {
+        Word* block = take(below(group_count, random), 1 + below(200, random));
+        if (step % 2 == 0) block = exchange.swap(random(), block);
+        if (block == nullptr) continue;
+        if (!intact(block)) ++damaged;
+        give_back(block);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  exchange.empty();
+  EXPECT_EQ(damaged, 0);
+  EXPECT_EQ(totals().allocations - before.allocations, generations * 200);
+  EXPECT_LE(totals().thread_heaps - before.thread_heaps, 2 * at_once);
+}
+
+// So much at a time that heaps are tidied and chunks change hands while others free in them.
+TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
+  constexpr int threads = 4, rounds = 12, blocks = 6000;
+  constexpr std::uint32_t sizes[] = {24, 200, 1000};
+  using Batch = std::vector<Word*>;
+  std::atomic<Batch*> slot{nullptr};
+  std::atomic<int> damaged{0};
+  const auto free_all = [&](Batch* batch) {
+    if (batch == nullptr) return;
+    for (Word* block : *batch) {
+      if (!intact(block)) ++damaged;
+      give_back(block);
+    }
+    delete batch;
+  };
+  const std::uint32_t before = arena.chunks_used();
+  in_threads(threads, [&](int number) {
+    std::mt19937 random(static_cast<unsigned>(number));
+    Batch* kept = new Batch;
+    for (int round = 0; round < rounds; ++round) {
+      auto* batch = new Batch;
+      for (int i = 0; i < blocks; ++i) {
+        Word* block = take(below(group_count, random), sizes[below(3, random)]);
+        (i % 50 == 0 ? kept : batch)->push_back(block);
+      }
+      free_all(slot.exchange(batch));
+    }
+    free_all(kept);
+  });
+  free_all(slot.exchange(nullptr));
+  EXPECT_EQ(damaged, 0);
+  // A batch takes 2.4 MB; nine live at a time, and a thread's five heaps begin a chunk each.
+  // Without reuse it would be 115.
+  EXPECT_LE(arena.chunks_used() - before, 60u);
+}
+
+// One thread allocates, all others free: their frees meet on one list, and come back to be used.
+TEST_F(Threads, ManyFreeWhatOneAllocates) {
+  constexpr int consumers = 4, blocks = 60000;
+  constexpr std::uint32_t size = 128;
+  const std::uint32_t before = arena.chunks_used();
+  Exchange exchange;
+  std::atomic<bool> done{false};
+  std::atomic<int> damaged{0};
+  std::thread producer([&] {
+    for (std::size_t i = 0; i < blocks; ++i) {
+      Word* block = take(0, size);
+      // Waits for its consumer, so that only a few blocks live at a time.
+      while ((block = exchange.swap(i, block)) != nullptr) std::this_thread::yield();
+    }
+    done = true;
+  });
+  in_threads(consumers, [&](int number) {
+    for (std::size_t slot = static_cast<std::size_t>(number); !done; slot += consumers) {
+      Word* block = exchange.swap(slot, nullptr);
+      if (block == nullptr) {
+        std::this_thread::yield();
+        continue;
+      }
+      if (!intact(block)) ++damaged;
+      give_back(block);
+    }
+  });
+  producer.join();
+  exchange.empty();
+  EXPECT_EQ(damaged, 0);
+  // Without reuse it would be eight.
+  EXPECT_LE(arena.chunks_used() - before, 3u);
+}
+
+TEST_F(Threads, NeverGetTheSameChunk) {
+  constexpr int threads = 6, rounds = 2000;
+  const std::uint32_t before = arena.chunks_used();
+  std::atomic<int> damaged{0};
+  in_threads(threads, [&](int number) {
+    std::mt19937 random(static_cast<unsigned>(number));
+    std::array<Chunk*, 3> held{};
+    for (int round = 0; round < rounds; ++round) {
+      Chunk*& chunk = held[random() % held.size()];
+      if (chunk == nullptr) {
+        chunk = arena.acquire(nullptr, nullptr, Pages::normal);
+        *reinterpret_cast<int*>(arena.begin_of(*chunk)) = number;
+        continue;
+      }
+      if (*reinterpret_cast<int*>(arena.begin_of(*chunk)) != number) ++damaged;
+      arena.release(chunk);
+      chunk = nullptr;
+    }
+    for (Chunk* chunk : held)
+      if (chunk != nullptr) arena.release(chunk);
+  });
+  EXPECT_EQ(damaged, 0);
+  EXPECT_LE(arena.chunks_used() - before, threads * 3u);
+}
+
+}  // namespace
+}  // namespace halo::runtime

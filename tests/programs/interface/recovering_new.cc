@@ -1,0 +1,56 @@
+// A new handler that gives memory back, in a process whose address space is limited.
+//
+//   recovering_new [until there is no more]
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <new>
+
+namespace {
+
+constexpr std::size_t reserved = std::size_t{32} << 20, block = 4000, few = 1000, most = 200000;
+void* reserve = nullptr;
+int calls = 0;
+
+void give_back() {
+  ++calls;
+  if (reserve == nullptr) throw std::bad_alloc();
+  free(reserve);
+  reserve = nullptr;
+}
+
+struct Link {
+  Link* next;
+};
+Link* all = nullptr;
+
+// How many could be made after the handler's first call.
+std::size_t make(std::size_t number) {
+  std::size_t after = 0;
+  try {
+    for (std::size_t i = 0; i < number; ++i, after += calls > 0) {
+      auto* link = static_cast<Link*>(::operator new(block));
+      link->next = all;
+      all = link;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  return after;
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+  if (argc > 1) {
+    reserve = malloc(reserved);
+    while (malloc(reserved / 16) != nullptr) continue;  // what is left is soon gone
+    std::set_new_handler(give_back);
+  }
+  const std::size_t after = make(argc > 1 ? most : few);
+  while (all != nullptr) {
+    Link* link = all;
+    all = link->next;
+    ::operator delete(link);
+  }
+  printf("%d calls, %s\n", calls, after > reserved / block / 2 ? "went on" : "gave up");
+}

@@ -1,0 +1,237 @@
+"""The commands that show the runtime's bars work: shortest forms, judged by what they report.
+
+Their figures are not judged here: a loaded machine, and the checks of a build, would spoil them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import REPOSITORY, Outcome
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+import arena_memory
+from waste import GroupWaste, Result
+
+PATTERNS = {"pair", "same", "batch", "reverse"}
+
+
+def bench(command: str, *arguments: str) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / "bench" / command), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def pairs(tmp_path: Path, what: str) -> dict[str, Any]:
+    """What the command found in one trial of one size; its status agrees with its bars."""
+    path = tmp_path / "found.json"
+    shortest = ["--trials", "1", "--repeats", "1", "--sizes", "32", "--json", str(path)]
+    done = bench("pairs.py", what, *shortest)
+    assert done.stderr == ""
+    found: dict[str, Any] = json.loads(path.read_text())
+    assert done.status == (0 if all(bar["met"] for bar in found["bars"]) else 1)
+    for row in found["rows"]:
+        assert row["median"] > 0
+        assert f"{row['median']:.2f}" in done.stdout
+    return found
+
+
+def ways(found: dict[str, Any]) -> set[str]:
+    return {row["way"] for row in found["rows"]}
+
+
+def test_pairs_forward_compares_each_allocator_with_itself(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "forward")
+    allocators = {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert ways(found) == allocators | {f"halo over {name}" for name in allocators}
+    assert {row["pattern"] for row in found["rows"]} == PATTERNS
+    assert len(found["bars"]) == len(allocators)
+
+
+def test_pairs_grouped_compares_the_same_calls_with_each_allocator(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "grouped")
+    assert {"halo, frame 1", "halo, frame 4", "mimalloc, frame 1", "glibc, frame 4"} < ways(found)
+    names = [bar["name"] for bar in found["bars"]]
+    assert len(names) == 2 and "mimalloc" in names[0] and "glibc" in names[1]
+
+
+def test_pairs_frames_walks_one_to_eight_frames(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "frames")
+    assert len(ways(found)) == 16
+    assert "32 bytes: ns a frame" in found["figures"]
+
+
+def test_pairs_threads_compares_two_threads_with_one(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "threads")
+    assert {"halo, 1 thread(s)", "halo, 2 thread(s)"} < ways(found)
+    assert {row["pattern"] for row in found["rows"]} == PATTERNS | {"exchange"}
+
+
+def test_waste_holds_every_group_against_the_kernels_count(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    options = ("--train", "--plan-strategy", "dense", "--json", str(path))
+    done = bench("waste.py", "hospital", *options)
+    assert done.stderr == ""
+    [found] = json.loads(path.read_text())
+    assert found["allocations"] > 100_000
+    [group] = found["groups"]
+    assert 1e6 < group["live"] <= group["resident"]
+    assert 1e6 < found["sampled"] <= group["resident"] * 1.02 + (256 << 10)
+    assert done.status == (0 if found["met"] else 1)
+
+
+def test_waste_watches_a_server_for_as_many_requests_as_asked(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    options = ("--requests", "300000", "--plan-strategy", "dense", "--json", str(path))
+    done = bench("waste.py", "--server-hour", *options)
+    assert done.stderr == ""
+    [found] = json.loads(path.read_text())
+    assert found["allocations"] > 300_000
+    assert found["last_quarter"] > found["range_last_quarter"] > 1e6
+    assert done.status == (0 if found["met"] else 1)
+
+
+@pytest.mark.parametrize(
+    ("resident", "live", "met"),
+    [
+        (110 << 20, 100 << 20, True),
+        (111 << 20, 100 << 20, False),
+        (300 << 10, 100 << 10, True),
+        (400 << 10, 100 << 10, False),
+        (0, 0, True),
+    ],
+)
+def test_waste_allows_a_tenth_or_256_kib(resident: int, live: int, met: bool) -> None:
+    group = GroupWaste(0, resident, live)
+    assert group.met == met
+    assert Result("p", "s", 1, (group,), sampled=resident).met == met
+
+
+def test_waste_notices_memory_that_no_group_counts() -> None:
+    group = GroupWaste(0, 100 << 20, 99 << 20)
+    assert Result("p", "s", 1, (group,), sampled=101 << 20).met
+    assert not Result("p", "s", 1, (group,), sampled=103 << 20).met
+
+
+def test_waste_is_not_shown_where_nothing_was_grouped() -> None:
+    assert not Result("p", "s", 0, (), sampled=0).met
+
+
+def area(start: int, end: int, flags: str, resident: int = 0, name: str = "") -> str:
+    inode = 9 if name else 0
+    return (
+        f"{start:x}-{end:x} rw-p 00000000 00:00 {inode}    {name}\n"
+        f"Rss: {resident // 1024} kB\nVmFlags: rd wr {flags}\n"
+    )
+
+
+def test_the_range_is_the_largest_unbroken_run_without_reservation() -> None:
+    tables = (64 << 20) // 64 + 64 * 64
+    base = 0x7F0000200000
+    start, end = base - 4096, base + (66 << 20) + tables - 4096
+    smaps = (
+        area(0x10000, 0x10000 + (512 << 20), "ac", 8192)
+        + area(0x7E0000000000, 0x7E0000000000 + (32 << 20), "nr", 4096)
+        + area(start, base + 0x3000, "nr", 12288)
+        + area(base + 0x3000, end, "nr hg", 4096)
+        + area(end, end + (99 << 20), "nr", 4096, "/a/file")
+    )
+    found = arena_memory.largest_run(list(arena_memory.read_areas(smaps)))
+    assert found == (start, end)
+    assert arena_memory.chunks_in(found) == (base, base + (64 << 20))
+
+
+TINY_CASES = """
+[[case]]
+name = "tiny"
+summary = "a program with a list"
+packages = ["gcc"]
+processes = 2
+
+[[case]]
+name = "telltale"
+summary = "a program that shows what is preloaded"
+packages = ["gcc"]
+processes = 0
+"""
+TINY = """
+source '{repository}/bench/soak/case.sh'
+prepare() {{
+  gcc -O1 -g -x c - -o "$SOAK_INPUTS/list" <<'SOURCE'
+#include <stdio.h>
+#include <stdlib.h>
+struct Node {{ struct Node* next; long value; }};
+static struct Node* add(struct Node* list, long value) {{
+  struct Node* node = malloc(sizeof *node);
+  *node = (struct Node){{list, value}};
+  return node;
+}}
+int main(void) {{
+  struct Node* list = NULL;
+  for (long i = 0; i < 1000; ++i) list = add(list, i);
+  long sum = 0;
+  for (; list != NULL; list = list->next) sum += list->value;
+  printf("%ld\\n", sum);
+}}
+SOURCE
+}}
+train() {{ record "$SOAK_INPUTS/list"; }}
+run() {{ "$SOAK_INPUTS/list"; "$SOAK_INPUTS/list" >file; {extra} }}
+"$1"
+"""
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    (tmp_path / "cases.toml").write_text(TINY_CASES)
+    for name, extra in (("tiny", ":"), ("telltale", 'echo "${LD_PRELOAD:-}" >>file;')):
+        (tmp_path / f"{name}.sh").write_text(TINY.format(repository=REPOSITORY, extra=extra))
+    return tmp_path / "cases.toml"
+
+
+def test_soak_compares_every_run_and_counts_what_was_grouped(cases: Path) -> None:
+    path = cases.with_name("found.json")
+    done = bench("soak.py", "tiny", "--times", "3", "--file", str(cases), "--json", str(path))
+    assert (done.status, done.stderr) == (0, "")
+    [found] = json.loads(path.read_text())
+    assert [run["plan"] for run in found["runs"]] == ["per-site", "dense", "random"]
+    for run in found["runs"]:
+        assert (run["allocations"], run["processes"], run["problem"]) == (2000, 2, "")
+
+
+def test_soak_tells_a_different_result(cases: Path) -> None:
+    one = ("--times", "1", "--strategy", "dense", "--file", str(cases))
+    done = bench("soak.py", "telltale", *one)
+    assert done.status == 1
+    assert "1 FAILED, another file" in done.stdout
+
+
+def test_soak_tells_when_too_few_processes_had_grouped_objects(cases: Path) -> None:
+    cases.write_text(TINY_CASES.replace("processes = 2", "processes = 3"))
+    done = bench("soak.py", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
+    assert done.status == 1
+    assert "2 processes had 100 grouped allocations instead of 3" in done.stdout
+
+
+def test_every_case_of_the_soak_has_a_script_with_the_three_steps() -> None:
+    listed = bench("soak.py", "--list").stdout.splitlines()
+    scripts = REPOSITORY / "bench" / "soak"
+    names = {line.partition(":")[0] for line in listed}
+    assert names == {path.stem for path in scripts.glob("*.sh")} - {"case"}
+    assert len(names) > 8
+    for name in names:
+        text = (scripts / f"{name}.sh").read_text()
+        for step in ("prepare()", "train()", "run()"):
+            assert step in text
+        subprocess.run(["bash", "-n", scripts / f"{name}.sh"], check=True)

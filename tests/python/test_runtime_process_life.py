@@ -1,0 +1,158 @@
+"""From before the first constructor to after the last destructor, with forks and signals between.
+
+The programs are in tests/programs/life. They share one plan, of the sites in their library.
+Rows are those of the checklist of what breaks preloaded allocators.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+from command import REPOSITORY, halo
+from planned import Run, make_plan, run_planned
+
+from halo.profile import read_profile
+
+SOURCES = REPOSITORY / "tests" / "programs" / "life"
+_BUILT = tempfile.TemporaryDirectory(prefix="halo-life-")
+# Every call in the sources is one in the program; none needs the stack that lazy binding takes.
+_FLAGS = [
+    *("-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,-z,now"),
+    *("-fno-builtin", "-fno-inline", "-fno-optimize-sibling-calls"),
+]
+
+
+@cache
+def compile_life(source: str, output: str, *flags: str) -> Path:
+    """Compiles a file of tests/programs/life."""
+    compiler = "g++" if source.endswith(".cc") else "gcc"
+    path = Path(_BUILT.name) / output
+    subprocess.run([compiler, *_FLAGS, SOURCES / source, "-o", path, *flags], check=True)
+    return path
+
+
+@cache
+def library(name: str, source: str = "", *flags: str) -> Path:
+    """The shared library `lib{name}.so`."""
+    wanted = ("-shared", "-fPIC", f"-Wl,-soname,lib{name}.so", *flags)
+    return compile_life(source or f"{name}.c", f"lib{name}.so", *wanted)
+
+
+@cache
+def program(name: str, *libraries: str) -> Path:
+    """A program of that name, linked with the planned sites and the libraries given."""
+    source = f"{name}.c" if (SOURCES / f"{name}.c").exists() else f"{name}.cc"
+    needed = [library(each) for each in ("sites", *libraries)]
+    return compile_life(source, name, *map(str, needed), f"-Wl,-rpath,{_BUILT.name}")
+
+
+@cache
+def shared_plan() -> Path:
+    """Groups 0, 1 and 2: near_make and its like, left_make, right_make."""
+    folder = Path(_BUILT.name)
+    groups = folder / "groups.json"
+    groups.write_text('{"groups": [[0, 3, 4], [1], [2]]}')
+    return make_plan(folder, [str(program("train"))], "from-file", "--file", str(groups))
+
+
+def plan_of_each_context(folder: Path, command: list[str], *options: str) -> Path:
+    """A plan of the command's own, with a group for each context that was accessed."""
+    profile, groups, plan = folder / "own.profile", folder / "groups.json", folder / "own.plan"
+    recorded = halo("record", "-o", str(profile), "--", *command)
+    assert recorded.status == 0, recorded.stderr
+    contexts = enumerate(read_profile(profile).contexts)
+    groups.write_text(json.dumps({"groups": [[at] for at, c in contexts if c.accesses > 0]}))
+    wanted = ("--strategy", "from-file", "--file", str(groups), *options)
+    planned = halo("plan", str(profile), *wanted, "-o", str(plan))
+    assert planned.status == 0, planned.stderr
+    return plan
+
+
+def run_life(path: Path | str, *arguments: str, env: Mapping[str, str] | None = None) -> Run:
+    """Runs a program under the shared plan."""
+    return run_planned([str(path), *arguments], shared_plan(), env=env)
+
+
+def test_exit_handlers_come_before_the_first_malloc_and_from_within_handlers() -> None:
+    """Row 4."""
+    run = run_life(program("handlers"))
+    assert (run.status, run.stdout) == (0, "100 100 100, 200 grouped\n")
+    assert run.allocations[1] >= 200
+
+
+def test_children_of_a_program_that_allocates_in_threads_allocate() -> None:
+    """Row 5: with handlers around fork that allocate, registered before and after ours."""
+    run = run_life(program("forks"))
+    assert (run.status, run.stdout) == (0, "150 of 150\n")
+    assert run.allocations[0] > 0 and run.allocations[1] > 0
+
+
+def test_a_fork_comes_before_and_among_the_constructors() -> None:
+    """Row 6."""
+    run = run_life(program("early_fork"))
+    assert (run.status, run.stdout) == (0, "1000 grouped, 3 good\n")
+    assert run.allocations[2] == 1000
+
+
+def test_children_by_every_way_of_spawning() -> None:
+    """Rows 7 and 25: children share the memory, are the program once more, or another one."""
+    run = run_life(program("spawns"), str(compile_life("stranger.c", "stranger")), "/bin/true")
+    assert run.status == 0
+    assert run.stdout == (
+        "100 by vfork, 500 intact, itself 0, other 0, other 0, system 7, 100 grouped, heard\n"
+    )
+    assert run.allocations[0] >= 600 and run.allocations[2] >= 100 * 100
+
+
+def test_a_plan_of_others_is_inert() -> None:
+    """Row 25."""
+    run = run_life(compile_life("stranger.c", "stranger"))
+    assert (run.status, run.stderr) == (0, "")
+    assert not run.stats["active"] and run.stats["resident_bytes"] == 0
+
+
+WHOLE = "made 1000\nstatic destructor 1000\nlate freed 1000\n"
+
+
+@pytest.mark.parametrize("way", ["return", "exit", "thread", "pthread_exit"])
+def test_objects_are_freed_by_destructors_that_run_last(way: str) -> None:
+    """Row 12. The report is written by our destructor; what is alive in it is freed later."""
+    run = run_life(program("exits", "late"), way)
+    assert (run.status, run.stdout) == (3, WHOLE)
+    assert run.allocations[0] >= 2000
+    assert run.stats["groups"][2]["live_bytes"] >= 1000 * 32
+
+
+@pytest.mark.parametrize(
+    ("way", "status", "output"),
+    [
+        ("_exit", 3, "made 1000\n"),
+        ("quick_exit", 3, "made 1000\nquick handler\n"),
+        ("abort", -6, "made 1000\nabort handler\n"),
+    ],
+)
+def test_ends_without_destructors(way: str, status: int, output: str) -> None:
+    """Row 12. The program itself says that its thousand objects were grouped."""
+    run = run_life(program("exits", "late"), way)
+    assert (run.status, run.stdout) == (status, output)
+
+
+@pytest.mark.parametrize("interrupted", ["first", "fresh memory", "lists", "new chunk"])
+def test_a_signal_may_come_between_any_two_instructions(interrupted: str) -> None:
+    """Rows 23 and 34: the handler allocates and frees at the same sites."""
+    run = run_life(program("reentry"), interrupted)
+    assert (run.status, run.stdout) == (0, "many signals, 0 failed\n"), run.stderr
+    assert sum(run.allocations) > 0
+
+
+def test_a_storm_of_alarms_whose_handler_allocates() -> None:
+    """Row 23, as far as it can be asked for: no allocator else is interrupted."""
+    run = run_life(program("alarms"))
+    assert (run.status, run.stdout) == (0, "fine\n")
+    assert min(run.allocations) > 1500
