@@ -153,7 +153,8 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
   // A block that is still about right stays where it is, unless it is less aligned than others of
   // its new size are.
   const std::size_t old = usable_size_grouped(p);
-  const bool aligned = size % 16 != 0 || reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+  const bool aligned =
+      block_bytes(size, false) % 16 != 0 || reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
   if (size <= old && size * 2 >= old && aligned) return p;
   void* moved = allocate_grouped(size, {slot, rbp});
   if (moved == nullptr) moved = next.malloc(size);

@@ -66,6 +66,7 @@ class Operations {
   unsigned member_ = 0;
   AfterTurn after_turn_ = AfterTurn::nothing;
   bool turn_over_ = false;
+  bool last_words_ = false;
   std::size_t bytes_asked_ = 0;
   unsigned forks_ = 0;
   std::uint8_t patterns_ = 0;
