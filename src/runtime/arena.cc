@@ -131,6 +131,7 @@ Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   chunk->live = 0;
   chunk->frontier = static_cast<std::uint32_t>(stagger(chunk->index));
   chunk->resident = 0;
+  chunk->returned_pages = 0;
   chunk->next_of_heap = nullptr;
   chunk->loose = nullptr;
   chunk->holes = nullptr;

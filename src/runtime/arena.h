@@ -15,6 +15,7 @@ inline constexpr unsigned chunk_shift = 20;
 inline constexpr std::size_t chunk_size = std::size_t{1} << chunk_shift;
 inline constexpr std::size_t granule = 8;
 inline constexpr std::size_t page = 4096;
+inline constexpr std::size_t most_pages = 0x3FF;  // more than a chunk has; fits its bit-field
 inline constexpr std::size_t starts_words = chunk_size / granule / 64;
 
 // Freed blocks side by side, waiting to be filled again. Lies in the memory it describes.
@@ -32,8 +33,9 @@ struct alignas(64) Chunk {
   // Bytes of every block in this chunk, or 0 where they differ and `starts` tells.
   std::atomic<std::uint32_t> uniform;
   // Blocks in use, kept under Reuse::whole_chunks only; the owner's thread alone.
-  std::uint32_t live : 31;
+  std::uint32_t live : 21;
   std::uint32_t used_before : 1;         // its memory is not zero any more
+  std::uint32_t returned_pages : 10;     // given back to the system, inside its holes
   std::uint32_t index;                   // position in the arena
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on a free list
   std::uint32_t frontier;                // end of the carved part: bytes from the chunk's start

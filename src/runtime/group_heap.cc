@@ -19,11 +19,13 @@ constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks 
 
 constexpr int most_holes_tried = 16;
 
-// Bytes of the pages that a chunk's blocks lie on, where they end at `end`.
+// Bytes of the pages that a chunk's blocks lie on, where they end at `end`; without those that were
+// given back.
 std::size_t pages_until(const Chunk& chunk, const char* end) {
   if (arena.has_huge_pages(chunk)) return chunk_size;
   const auto first = reinterpret_cast<std::uintptr_t>(arena.begin_of(chunk)) & ~(page - 1);
-  return (reinterpret_cast<std::uintptr_t>(end) - first + page - 1) & ~(page - 1);
+  const std::size_t all = (reinterpret_cast<std::uintptr_t>(end) - first + page - 1) & ~(page - 1);
+  return all - chunk.returned_pages * page;
 }
 
 }  // namespace
@@ -144,6 +146,12 @@ void GroupHeap::account(Chunk& chunk, std::size_t resident) {
   chunk.resident = static_cast<std::uint32_t>(resident);
 }
 
+// So many bytes of the chunk's pages are about to be used again.
+void GroupHeap::take_back(Chunk& chunk, std::size_t returned) {
+  chunk.returned_pages = (chunk.returned_pages - returned / page) & most_pages;
+  account(chunk, chunk.resident + returned);
+}
+
 // Blocks of another size come to a chunk of equal blocks: from now on the bitmap tells sizes.
 void GroupHeap::make_mixed(Chunk& chunk) {
   const std::uint32_t step = chunk.uniform.load(std::memory_order_relaxed);
@@ -198,7 +206,7 @@ bool GroupHeap::enter_hole(std::uint32_t bytes) {
       char* end = hole.end;
       const std::uint32_t uniform = chunk->uniform.load(std::memory_order_relaxed);
       if (static_cast<std::size_t>(end - begin) < (uniform == bytes ? bytes : room)) continue;
-      account(*chunk, chunk->resident + hole.returned);
+      take_back(*chunk, hole.returned);
       *link = hole.next;
       if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
       const std::uint32_t step = chunk->uniform.load(std::memory_order_relaxed);

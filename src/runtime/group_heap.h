@@ -136,6 +136,7 @@ class GroupHeap {
   void drain_remote();
   void set_freed_limit();
   void account(Chunk& chunk, std::size_t resident);
+  void take_back(Chunk& chunk, std::size_t returned);
   std::uint64_t free_bytes() const;
 
   // Tidying (tidy.cc).

@@ -45,9 +45,11 @@ bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp
   } else {
     return false;
   }
-  if ((from.flags & plan::state_restores_rbp) != 0)
-    rbp = *reinterpret_cast<const std::uintptr_t*>(there -
-                                                   static_cast<std::uintptr_t>(from.rbp_below));
+  if ((from.flags & plan::state_restores_rbp) != 0) {
+    const std::uintptr_t saved = there - static_cast<std::uintptr_t>(from.rbp_below);
+    if (saved < here) return false;  // not in this frame
+    rbp = *reinterpret_cast<const std::uintptr_t*>(saved);
+  }
   slot = reinterpret_cast<const std::uintptr_t*>(there);
   return true;
 }

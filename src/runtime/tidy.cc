@@ -141,7 +141,7 @@ bool GroupHeap::sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back) 
   }
   chunk.loose = nullptr;
   chunk.holes = nullptr;
-  account(chunk, chunk.resident + returned);
+  take_back(chunk, returned);
   const bool current = &chunk == current_;
   char* end = current && tail_ ? bump_ : arena.frontier_of(chunk);
   const bool empty =
@@ -166,6 +166,7 @@ void GroupHeap::add_run(Chunk& chunk, char* begin, char* end, bool give_back) {
   const auto last = reinterpret_cast<std::uintptr_t>(end) & ~(page - 1);
   if (madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) != 0) return;
   hole->returned = last - first;
+  chunk.returned_pages = (chunk.returned_pages + hole->returned / page) & most_pages;
   account(chunk, chunk.resident - hole->returned);
 }
 
