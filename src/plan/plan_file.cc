@@ -31,6 +31,9 @@ bool counts_fit(const Header& h, std::size_t size) {
   return want == size;
 }
 
+constexpr std::size_t max_file = sizeof(Header) + max_modules * sizeof(Module) +
+                                 max_groups * sizeof(Group) + max_states * sizeof(State);
+
 const char* check_states(const PlanView& view) {
   for (std::size_t i = 0; i < view.states.size(); ++i) {
     const State& s = view.states[i];
@@ -99,7 +102,8 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
 
 // Copied rather than mapped: a plan that is overwritten in place must not change under the program.
 const char* load_plan(const char* path, PlanView& view) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  // A FIFO or a terminal must not make the program wait.
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return "the plan cannot be opened";
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -111,6 +115,10 @@ const char* load_plan(const char* path, PlanView& view) {
     return "the plan is empty";
   }
   const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > max_file) {
+    close(fd);
+    return "the file is larger than any plan";
+  }
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     close(fd);

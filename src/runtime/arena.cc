@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "runtime/keep_errno.h"
+
 namespace halo::runtime {
 namespace {
 
@@ -145,6 +147,7 @@ Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
 void Arena::cool(Region& region) {
   Chunk* chunk = pop(region.warm);
   if (chunk == nullptr) return;
+  const KeepErrno keep;
   if (madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) chunk->used_before = 0;
   push(region.cold, chunk);
 }

@@ -44,8 +44,14 @@ void add_edge(const Parts& parts, std::uintptr_t address, std::uint32_t parent,
               std::uint32_t child) {
   const Table& table = *parts.table;
   std::uint64_t at = mix(address ^ mix(parent)) >> table.edge_shift;
-  while (parts.edges[at & table.edge_mask].address != 0) ++at;
-  parts.edges[at & table.edge_mask] = {address, parent, child};
+  for (;; ++at) {
+    EdgeEntry& entry = parts.edges[at & table.edge_mask];
+    // Of children that are alike, which no plan should have, the first is found.
+    if (entry.address == address && entry.parent == parent) return;
+    if (entry.address != 0) continue;
+    entry = {address, parent, child};
+    return;
+  }
 }
 
 // Copies one state to the end of the table.
