@@ -29,7 +29,7 @@ from halo.trials.rounds import Samples, interleave, walls
 NEAR = 1.03  # next allocators join the race where they are this close to the best
 FINAL_ROUNDS = 11  # at least, where as many trials were asked for
 FEWEST_ROUNDS = 7  # fewer say nothing about a gain of some per cent
-MOST_ROUNDS = 31
+MOST_ROUNDS = 21
 FINAL_SECONDS = 6.0  # of runs of one finalist: a short run gets more rounds, for it is noisier
 
 
