@@ -117,7 +117,7 @@ const char* load_plan(const char* path, PlanView& view) {
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size > max_file) {
     close(fd);
-    return "the file is larger than any plan";
+    return "the plan is larger than any can be";
   }
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {

@@ -72,7 +72,7 @@ def test_the_compact_form_is_laid_out_as_documented() -> None:
     assert (0, 0, 17, 48, 1, 1, 0xFFFF, 16, 0, 0) in rows  # restores rbp for the site below
     assert (0, 0, 16, 48, 1, 0, 0xFFFF, 0, 0, 0) in rows  # nobody needs rbp here
     assert any(row[1:7] == (1, 33, 8, 2, 1, 0xFFFF) and row[7] == 8 for row in rows)
-    assert any(row[2:4] == (49, 0) and row[6] == 1 and row[8] == 32 for row in rows)
+    assert any(row[2:4] == (49, 0) and row[6] == 1 and row[8] == 16 for row in rows)
     assert len(content) == base + len(states) * STATE
 
 
