@@ -197,7 +197,7 @@ run() {{ "$SOAK_INPUTS/list"; "$SOAK_INPUTS/list" >file; {extra} }}
 @pytest.fixture
 def cases(tmp_path: Path) -> Path:
     (tmp_path / "cases.toml").write_text(TINY_CASES)
-    for name, extra in (("tiny", ""), ("telltale", 'echo "${LD_PRELOAD:-}" >>file;')):
+    for name, extra in (("tiny", ":;"), ("telltale", 'echo "${LD_PRELOAD:-}" >>file;')):
         (tmp_path / f"{name}.sh").write_text(TINY.format(repository=REPOSITORY, extra=extra))
     return tmp_path / "cases.toml"
 
