@@ -10,3 +10,6 @@ test_packages=(
   jq xsltproc graphviz sqlite3 povray povray-includes
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes)
+soak_packages=(
+  python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
+)

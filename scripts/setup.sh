@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what is missing for the given purposes: setup.sh build|demo|test|bench ...
+# Installs what is missing for the given purposes: setup.sh build|demo|test|bench|soak ...
 # Asks dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,6 +57,7 @@ for purpose in "${@:-build}"; do
     demo) packages+=("${demo_packages[@]}") ;;
     test) packages+=("${test_packages[@]}"); extra="[dev]" ;;
     bench) packages+=("${bench_packages[@]}") ;;
+    soak) packages+=("${soak_packages[@]}") ;;
     *) give_up "no such purpose: $purpose" ;;
   esac
 done

@@ -7,6 +7,7 @@
 #include "runtime/callers.h"
 #include "runtime/check.h"
 #include "runtime/identifier.h"
+#include "runtime/next.h"
 #include "runtime/thread_heap.h"
 
 namespace halo::runtime {
@@ -60,6 +61,15 @@ inline bool free_quickly(Chunk& chunk, void* p) {
 // For blocks that the arena contains.
 void free_grouped(void* p);
 std::size_t usable_size_grouped(const void* p);
+
+// Gives `p` back to whoever it came from.
+[[gnu::always_inline]] inline void release(void* p) {
+  const std::uintptr_t chunk = arena.index_of(p);
+  if (chunk >= arena.chunk_limit()) return next.free(p);
+  if (free_quickly(arena.chunk_at(chunk), p)) [[likely]]
+    return;
+  free_grouped(p);
+}
 
 // The C++ library's function of that mangled name, or nullptr. It may have come by dlopen.
 void* find_operator(const char* name);

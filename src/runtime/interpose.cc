@@ -18,19 +18,8 @@ using halo::runtime::code_in;
 using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
+using halo::runtime::release;
 using halo::runtime::serve_quickly;
-
-namespace {
-
-[[gnu::always_inline]] inline void release(void* p) {
-  const std::uintptr_t chunk = arena.index_of(p);
-  if (chunk >= arena.chunk_limit()) return next.free(p);
-  if (halo::runtime::free_quickly(arena.chunk_at(chunk), p)) [[likely]]
-    return;
-  halo::runtime::free_grouped(p);
-}
-
-}  // namespace
 
 // The compiler turns `return f(…)` into a jump in all of these, which the trampolines rely on: they
 // find the program's own return address on top of the stack (checked by a test).

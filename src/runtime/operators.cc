@@ -19,16 +19,10 @@ using halo::runtime::fallback;
 using halo::runtime::next;
 using halo::runtime::planned;
 using halo::runtime::refused_new;
+using halo::runtime::release;
 using halo::runtime::serve_quickly;
 
 namespace {
-
-// Not through the public free: a program may bring a malloc of its own that knows nothing of `new`.
-inline void release(void* p) noexcept {
-  const std::uintptr_t chunk = arena.index_of(p);
-  if (chunk >= arena.chunk_limit()) return next.free(p);
-  if (!halo::runtime::free_quickly(arena.chunk_at(chunk), p)) halo::runtime::free_grouped(p);
-}
 
 // Where rounding `size` up wraps, nullptr, and a size that no library can serve: the C++ library's
 // own form, which is asked next, may wrap as well.
@@ -109,6 +103,7 @@ HALO_EXPORT void* operator new[](std::size_t size, std::align_val_t alignment,
   return ::operator new(size, alignment, tag);
 }
 
+// Not through the public free: a program may bring a malloc of its own that knows nothing of `new`.
 HALO_EXPORT void operator delete(void* p) noexcept { release(p); }
 HALO_EXPORT void operator delete[](void* p) noexcept { ::operator delete(p); }
 HALO_EXPORT void operator delete(void* p, std::size_t) noexcept { ::operator delete(p); }

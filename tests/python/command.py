@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HALO_BUILD") or REPOSITORY / "build")
@@ -40,6 +42,16 @@ def halo(
         timeout=300,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def load_module(path: Path, name: str) -> ModuleType:
+    """A Python file that is in no package, as the module `name`."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def compile_c(source: str, output: Path, *flags: str) -> Path:

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import warnings
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from command import BUILD, REPOSITORY
+from command import BUILD, REPOSITORY, load_module
 
-
-def load_fast_paths() -> ModuleType:
-    path = REPOSITORY / "tests" / "golden" / "fast_paths.py"
-    spec = importlib.util.spec_from_file_location("golden_fast_paths", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-golden = load_fast_paths()
+golden = load_module(REPOSITORY / "tests" / "golden" / "fast_paths.py", "golden_fast_paths")
 Cost, Counted, Golden = golden.Cost, golden.Counted, golden.Golden
 
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from command import load_module
 
 REPO = Path(__file__).resolve().parents[2]
 REPLAY = Path(os.environ.get("HALO_BUILD", REPO / "build")) / "bin" / "halo-replay"
 
 
-def load_reference() -> ModuleType:
-    path = REPO / "tests" / "reference" / "affinity.py"
-    spec = importlib.util.spec_from_file_location("reference_affinity", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-reference = load_reference()
+reference = load_module(REPO / "tests" / "reference" / "affinity.py", "reference_affinity")
 
 
 def replay(trace: list[str], distance: int) -> list[str]:
