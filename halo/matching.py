@@ -14,10 +14,13 @@ def check_plan(path: Path, program: Path | None) -> Plan:
 
     The runtime would forward everything and the program would run as without halo; someone who
     types `halo exec` wants to know instead. Without the reviewable form there are no paths, and
-    nothing to compare.
+    only the program itself can be compared.
     """
     plan = read_plan(path)
-    if program is None or plan.review is None:
+    if program is None:
+        return plan
+    if plan.review is None:
+        _check_executable(plan, path, program)
         return plan
     recorded = str(plan.review.profile.get("program", {}).get("path", ""))
     matching = 0
@@ -37,6 +40,16 @@ def check_plan(path: Path, program: Path | None) -> Plan:
             " record it and plan again."
         )
     return plan
+
+
+def _check_executable(plan: Plan, path: Path, program: Path) -> None:
+    if plan.executable is None:
+        return
+    if _build_id(program) != plan.modules[plan.executable].build_id:
+        raise BadPlan(
+            f"The plan {path} was made for another program than {program}, or another build of it;"
+            " record this one and plan again."
+        )
 
 
 def _same(one: str, other: str) -> bool:

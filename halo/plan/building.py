@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -94,6 +95,7 @@ def build_plan(
     trie = TrieBuilder(profile, labels, sites, limits).build(members)
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, chosen.few_sizes)
+    modules, executable = _with_executable(modules, profile)
     if len(states) > MOST_STATES or len(modules) > MOST_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
@@ -104,7 +106,22 @@ def build_plan(
         max_object=limit,
         huge_pages=chosen.huge_pages,
         review=_review(profile, grouping, chosen, identification),
+        executable=executable,
     )
+
+
+def _with_executable(
+    modules: tuple[PlanModule, ...], profile: Profile
+) -> tuple[tuple[PlanModule, ...], int | None]:
+    """The modules with the recorded program among them, and which it is; None: not known."""
+    program = os.path.realpath(profile.program) if profile.program else ""
+    for path, build_id in profile.modules:
+        if path == program and build_id:
+            ids = [module.build_id for module in modules]
+            if build_id not in ids:
+                return (*modules, PlanModule(build_id, path)), len(modules)
+            return modules, ids.index(build_id)
+    return modules, None
 
 
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:

@@ -26,7 +26,7 @@ from halo.plan.model import (
 )
 
 MAGIC = b"HALOPLAN"
-HEADER = struct.Struct("<8sIIQIIIII20x")
+HEADER = struct.Struct("<8sIIQIIIIII16x")
 MODULE = struct.Struct("<32sI4x")
 GROUP = struct.Struct("<II8x")
 STATE = struct.Struct("<IIQiBBHhH4x")
@@ -67,6 +67,7 @@ def encode(plan: Plan) -> bytes:
         len(plan.states),
         plan.max_object,
         _HUGE_PAGES if plan.huge_pages else 0,
+        0 if plan.executable is None else plan.executable + 1,
     )
     return header + bytes(body)
 
@@ -81,7 +82,7 @@ def decode(content: bytes, name: str) -> Plan:
 
     Raises `BadPlan` for everything that the runtime would refuse, too.
     """
-    modules, groups, max_object, flags = _checked_header(content, name)
+    modules, groups, max_object, flags, executable = _checked_header(content, name)
     at = HEADER.size
     module_rows = MODULE.iter_unpack(content[at : at + modules * MODULE.size])
     at += modules * MODULE.size
@@ -93,18 +94,20 @@ def decode(content: bytes, name: str) -> Plan:
         states=_states(content[at:], modules, groups, name),
         max_object=max_object,
         huge_pages=bool(flags & _HUGE_PAGES),
+        executable=executable - 1 if executable else None,
     )
 
 
-def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int]:
-    """Modules, groups, object limit and flags of a file that is whole and ours."""
+def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]:
+    """Modules, groups, object limit, flags, executable of a file that is whole and ours."""
     if not content:
         raise BadPlan(f"{name} is empty; plan again.")
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
         raise BadPlan(f"{name} is not a plan: it does not begin with {MAGIC.decode()}.")
     if len(content) < HEADER.size:
         raise BadPlan(f"{name} is cut short; plan again.")
-    _, version, crc, size, modules, groups, states, max_object, flags = HEADER.unpack_from(content)
+    _, version, crc, size, modules, groups, states, *rest = HEADER.unpack_from(content)
+    max_object, flags, executable = rest
     if version > VERSION:
         raise BadPlan(
             f"{name} has plan version {version}, this halo reads up to {VERSION}; "
@@ -121,7 +124,9 @@ def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int]:
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
     if max_object > MOST_OBJECT_BYTES or flags & ~_HUGE_PAGES:
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
-    return modules, groups, max_object, flags
+    if executable > modules:
+        raise BadPlan(f"{name} is not usable: it is for a module that is not there.")
+    return modules, groups, max_object, flags, executable
 
 
 def _module(name: str, build_id: bytes, length: int) -> PlanModule:

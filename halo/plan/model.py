@@ -109,7 +109,10 @@ class Review:
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole plan. `review` is None where only the compact form was at hand."""
+    """A whole plan, for the executable `modules[executable]` alone; None: for any program.
+
+    `review` is None where only the compact form was at hand.
+    """
 
     modules: tuple[PlanModule, ...]
     groups: tuple[PlanGroup, ...]
@@ -117,3 +120,4 @@ class Plan:
     max_object: int
     huge_pages: bool
     review: Review | None = None
+    executable: int | None = None

@@ -37,7 +37,8 @@ struct Header {
   std::uint32_t states;
   std::uint32_t max_object;
   std::uint32_t flags;
-  std::uint8_t reserved[20];
+  std::uint32_t executable;  // 1 + the module that the plan is for alone; 0: for any program
+  std::uint8_t reserved[16];
 };
 static_assert(sizeof(Header) == 64);
 

@@ -80,6 +80,7 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
+  if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
 
   const std::byte* at = file.data() + sizeof(Header);

@@ -8,6 +8,7 @@
 
 #include "plan/plan_file.h"
 #include "runtime/arena.h"
+#include "runtime/detach.h"
 #include "runtime/grouped.h"
 #include "runtime/keep_errno.h"
 #include "runtime/modules.h"
@@ -60,20 +61,22 @@ void report_at(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-__attribute__((constructor(101))) void activate() {
-  resolve_next();
-  const Settings settings = read_settings();
-  stats_owner = getpid();
-  if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
-  if (settings.plan == nullptr) return;
+// Whether any allocation of this process may ever be grouped.
+bool begin(const Settings& settings) {
+  if (settings.plan == nullptr) return false;
   if (const char* problem = plan::load_plan(settings.plan, plan_view)) {
     inactive_reason = problem;
     complain(problem, settings.plan);
-    return;
+    return false;
   }
   if (plan_view.groups.empty()) {
     inactive_reason = "the plan has no groups";
-    return;
+    return false;
+  }
+  // A child process, say: no fault.
+  if (!is_for_this_program(plan_view)) {
+    inactive_reason = "the plan is for another program";
+    return false;
   }
   if (wants_stats()) {
     report_at(settings.stats_signal);
@@ -82,10 +85,18 @@ __attribute__((constructor(101))) void activate() {
   max_object = plan_view.header->max_object;
   quick_walk_end = counting_walks ? 0 : max_object + 1;
   watch_modules();
-  // A plan for other programs (a child process, say) is no fault: nothing will match.
   inactive_reason = publish_table(plan_view) != 0
                         ? nullptr
                         : "no module of the plan is loaded, or there is no room for the groups";
+  return true;
+}
+
+__attribute__((constructor(101))) void activate() {
+  resolve_next();
+  const Settings settings = read_settings();
+  stats_owner = getpid();
+  if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
+  if (!begin(settings)) detach();
 }
 
 __attribute__((destructor)) void finish() {

@@ -1,7 +1,6 @@
 // Build-id matching over dl_iterate_phdr, and the rescan after dlopen and dlclose.
 #include "runtime/modules.h"
 
-#include <elf.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "runtime/arena.h"
+#include "runtime/build_id.h"
 #include "runtime/identifier.h"
 #include "runtime/next.h"
 #include "runtime/thread_heap.h"
@@ -42,51 +42,21 @@ struct Search {
   unsigned found;
 };
 
-void match_build_id(Search& search, std::uintptr_t bias, const std::uint8_t* id,
-                    std::size_t length) {
-  for (std::size_t i = 0; i < search.plan->modules.size(); ++i) {
-    const plan::Module& module = search.plan->modules[i];
-    if (search.places[i].present || module.build_id_length != length ||
-        std::memcmp(module.build_id, id, length) != 0)
-      continue;
-    search.places[i] = {bias, true};
-    ++search.found;
-  }
-}
-
-void search_notes(Search& search, std::uintptr_t bias, const ElfW(Phdr) & header) {
-  auto* at = reinterpret_cast<const char*>(bias + header.p_vaddr);
-  const char* end = at + header.p_memsz;
-  while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
-    const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
-    const std::size_t name_bytes = (note->n_namesz + 3u) & ~3u;
-    const std::size_t data_bytes = (note->n_descsz + 3u) & ~3u;
-    const char* name = at + sizeof *note;
-    if (static_cast<std::size_t>(end - name) < name_bytes + data_bytes) return;
-    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
-      match_build_id(search, bias, reinterpret_cast<const std::uint8_t*>(name + name_bytes),
-                     note->n_descsz);
-    at = name + name_bytes + data_bytes;
-  }
-}
-
-// Notes are only read where the module is really loaded.
-bool is_loaded(const dl_phdr_info& info, const ElfW(Phdr) & part) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& load = info.dlpi_phdr[i];
-    if (load.p_type == PT_LOAD && part.p_vaddr >= load.p_vaddr &&
-        part.p_vaddr + part.p_memsz <= load.p_vaddr + load.p_filesz)
-      return true;
-  }
-  return false;
-}
-
 int search_module(dl_phdr_info* info, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (info->dlpi_phdr[i].p_type == PT_NOTE && is_loaded(*info, info->dlpi_phdr[i]))
-      search_notes(search, info->dlpi_addr, info->dlpi_phdr[i]);
+  const auto build_id = build_id_of(*info);
+  for (std::size_t i = 0; i < search.plan->modules.size(); ++i) {
+    if (search.places[i].present || !is_build_of(search.plan->modules[i], build_id)) continue;
+    search.places[i] = {info->dlpi_addr, true};
+    ++search.found;
+  }
   return 0;
+}
+
+// The executable comes first: even where the loader was started as a program to load it.
+int look_at_executable(dl_phdr_info* info, std::size_t, void* data) {
+  const auto& plan = *static_cast<const plan::PlanView*>(data);
+  return is_build_of(plan.modules[plan.header->executable - 1], build_id_of(*info)) ? 1 : -1;
 }
 
 void* map_zeroed(std::size_t bytes) {
@@ -198,6 +168,12 @@ void* rescanning_calloc(std::size_t count, std::size_t size) {
 }
 
 }  // namespace
+
+bool is_for_this_program(const plan::PlanView& plan) {
+  if (plan.header->executable == 0) return true;
+  auto* data = const_cast<plan::PlanView*>(&plan);
+  return dl_iterate_phdr(look_at_executable, data) == 1;
+}
 
 unsigned publish_table(const plan::PlanView& plan) {
   the_plan = plan;

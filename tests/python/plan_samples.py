@@ -65,6 +65,7 @@ class Sample:
             "format": "halo-profile",
             "version": 1,
             "producer": "test",
+            "program": {"path": MODULES[0].path, "args": []},
             "parameters": {"affinity_distance": 128, "max_object_size": self.max_object},
             "modules": [module._asdict() for module in self.modules],
             "frames": [[*site, self.distances.get(site, 0)] for site in self.frames],

@@ -84,6 +84,17 @@ def test_a_plan_for_another_build_is_refused(folder: Path, plan: Path, tmp_path:
     assert len(outcome.stderr.splitlines()) == 1
 
 
+def test_a_plan_for_another_program_is_refused_without_its_review(
+    folder: Path, plan: Path, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone.plan"
+    alone.write_bytes(plan.read_bytes())
+    outcome = halo("exec", "--plan", str(alone), "--", "/usr/bin/env", cwd=folder)
+    assert outcome.status == 116
+    assert "another program than /usr/bin/env" in outcome.stderr
+    assert halo("exec", "--plan", str(alone), "--", "./list", "3", cwd=folder).status == 7
+
+
 def test_run_does_the_whole_job(folder: Path) -> None:
     outcome = halo(
         *("run", "--trials", "2", "--candidates", "halo,dense", "--json", "summary.json"),

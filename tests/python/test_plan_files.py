@@ -41,6 +41,7 @@ def test_reads_what_it_wrote(tmp_path: Path) -> None:
     write_plan(plan, tmp_path / "a.plan")
     found = read_plan(tmp_path / "a.plan")
     assert (found.modules, found.groups, found.states) == (plan.modules, plan.groups, plan.states)
+    assert found.executable == plan.executable == 0
     assert plan.review is not None
     assert found.review is not None
     assert found.review.groups == plan.review.groups
@@ -57,7 +58,8 @@ def test_the_compact_form_is_laid_out_as_documented() -> None:
     assert struct.unpack_from("<I", content, 12) == (zlib.crc32(content[64:]),)
     assert struct.unpack_from("<Q", content, 16) == (len(content),)
     assert struct.unpack_from("<5I", content, 24) == (2, 3, len(states), 4096, 1)
-    assert content[44:64] == bytes(20)
+    assert struct.unpack_from("<I", content, 44) == (1 + 0,)  # the program is module 0
+    assert content[48:64] == bytes(16)
     assert content[64:104] == bytes.fromhex(MODULES[0].build_id).ljust(32, b"\0") + struct.pack(
         "<II", 20, 0
     )
@@ -204,3 +206,24 @@ def test_plans_of_any_distance_survive_a_round_trip(tmp_path: Path) -> None:
     plan = build_plan(sample.profile(), Grouping("t", groups), {}, any_distance)
     write_plan(plan, tmp_path / "a.plan")
     assert read_plan(tmp_path / "a.plan").states == plan.states
+
+
+def test_a_plan_names_the_program_even_if_none_of_its_call_sites_count() -> None:
+    sample = Sample()
+    sample.add([(1, 32)])
+    groups = (Group((0,), "", 1.0, 0),)
+    plan = build_plan(sample.profile(), Grouping("test", groups), {}, any_distance)
+    assert [module.build_id for module in plan.modules] == [
+        MODULES[1].build_id,
+        MODULES[0].build_id,
+    ]
+    assert plan.executable == 1
+
+
+def test_a_program_without_a_build_id_is_not_named() -> None:
+    sample = Sample(modules=(MODULES[0]._replace(build_id=""), MODULES[1]))
+    sample.add([(1, 32)])
+    groups = (Group((0,), "", 1.0, 0),)
+    plan = build_plan(sample.profile(), Grouping("test", groups), {}, any_distance)
+    assert plan.executable is None
+    assert struct.unpack_from("<I", encode(plan), 44) == (0,)

@@ -210,6 +210,9 @@ Input make_plan(Random& random) {
     set_group_flags(bytes, i, static_cast<std::uint32_t>(random() % 4));
   const std::uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
+  // For any program, or for this one, which is module 0.
+  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  std::memcpy(bytes.data() + offsetof(Header, executable), &executable, sizeof executable);
   PlanBuilder::seal(bytes);
   const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
   return Input(from, from + bytes.size());

@@ -68,6 +68,14 @@ TEST(PlanFile, NamesANewerVersion) {
   EXPECT_EQ(problem_with(file), "the plan is of a newer version than this runtime reads");
 }
 
+TEST(PlanFile, RefusesAnExecutableThatItLacks) {
+  std::vector<std::byte> file = good_plan();
+  poke(file, offsetof(Header, executable), 2u);
+  EXPECT_EQ(problem_with(file), "");
+  poke(file, offsetof(Header, executable), 3u);
+  EXPECT_EQ(problem_with(file), "the plan is for a module it lacks");
+}
+
 TEST(PlanFile, RefusesAForeignFile) {
   EXPECT_EQ(problem_with(std::vector<std::byte>(4096, std::byte{'x'})), "the file is not a plan");
 }
