@@ -61,6 +61,9 @@ class PlanOptions:
     trust_recorded: bool = option(
         False, "walk through functions without frame rules by the distances recorded"
     )
+    any_program: bool = option(
+        False, "be for all programs that load the modules, not only for the one recorded"
+    )
     stack_frames: int = option(16, "frames of a stack shown in the reviewable form", 1)
 
 
@@ -95,7 +98,9 @@ def build_plan(
     trie = TrieBuilder(profile, labels, sites, limits).build(members)
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, chosen.few_sizes)
-    modules, executable = _with_executable(modules, profile)
+    executable = None
+    if not chosen.any_program:
+        modules, executable = _with_executable(modules, profile)
     if len(states) > MOST_STATES or len(modules) > MOST_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)

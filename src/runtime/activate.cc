@@ -83,7 +83,7 @@ bool begin(const Settings& settings) {
     counting_walks = true;
   }
   max_object = plan_view.header->max_object;
-  quick_walk_end = counting_walks ? 0 : max_object + 1;
+  quick_max = counting_walks ? 0 : max_object;
   watch_modules();
   inactive_reason = publish_table(plan_view) != 0
                         ? nullptr

@@ -164,6 +164,15 @@ void Arena::release(Chunk* chunk) {
     cool(region);
 }
 
+// Chunks are taken in order, so it can only be the half behind the last one.
+std::size_t Arena::half_page_of(const GroupHeap* heap) const {
+  const Region& region = regions_[static_cast<std::uint32_t>(Pages::huge)];
+  const std::uint32_t taken = region.fresh.load(std::memory_order_relaxed);
+  if (taken % 2 == 0 || taken > region.limit) return 0;
+  const Chunk& last = chunks_[region.first + taken - 1];
+  return last.owner.load(std::memory_order_relaxed) == heap ? chunk_size : 0;
+}
+
 std::uint32_t Arena::chunks_used() const {
   return regions_[0].fresh.load(std::memory_order_relaxed) +
          regions_[1].fresh.load(std::memory_order_relaxed);

@@ -87,6 +87,10 @@ class Arena {
     return starts_ + std::size_t{chunk.index} * starts_words;
   }
 
+  // Bytes of a huge page that are in memory for the sake of this heap's chunk in its other half:
+  // nobody has taken them yet.
+  std::size_t half_page_of(const GroupHeap* heap) const;
+
   // Chunks ever taken from the reserved range, and those of them that have an owner.
   std::uint32_t chunks_used() const;
   std::uint32_t chunks_owned() const;

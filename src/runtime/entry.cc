@@ -17,8 +17,8 @@
       ".cfi_endproc\n"                                        \
       ".size " name ", .-" name "\n")
 
-HALO_ENTRY("halo_enter_malloc", "rdx", "rcx", "halo_malloc_planned");
-HALO_ENTRY("halo_enter_new", "rdx", "rcx", "halo_new_planned");
+HALO_ENTRY("halo_enter_malloc", "rsi", "rdx", "halo_malloc_planned");
+HALO_ENTRY("halo_enter_new", "rsi", "rdx", "halo_new_planned");
 HALO_ENTRY("halo_enter_new_nothrow", "rdx", "rcx", "halo_new_nothrow_planned");
 HALO_ENTRY("halo_enter_calloc", "rdx", "rcx", "halo_calloc_planned");
 HALO_ENTRY("halo_enter_realloc", "rdx", "rcx", "halo_realloc_planned");

@@ -30,19 +30,15 @@ std::size_t pages_until(const Chunk& chunk, const char* end) {
 
 }  // namespace
 
-std::size_t GroupHeap::footprint(std::uint32_t smallest, std::uint32_t largest) {
-  const std::size_t lists = smallest == largest ? 0 : largest + sizeof(Block*);
-  return (sizeof(GroupHeap) + lists + 63) & ~std::size_t{63};
-}
-
 void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
-                           std::uint32_t smallest, std::uint32_t largest) {
+                           std::uint32_t smallest, std::uint32_t largest, BlockList* lists,
+                           GroupHeap* next_of_group) {
   thread_ = thread;
   group_ = group;
   smallest_ = smallest;
   largest_ = largest;
-  lists_ = smallest == largest ? reinterpret_cast<char*>(&single_list_) - smallest
-                               : reinterpret_cast<char*>(this + 1);
+  lists_ = reinterpret_cast<char*>(lists);
+  next_of_group_ = next_of_group;
   reuse_ = settings.reuse;
   huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
   set_freed_limit();
@@ -253,14 +249,6 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   return true;
 }
 
-void* GroupHeap::pop(std::uint32_t bytes) {
-  Block* block = free_list(bytes);
-  if (block == nullptr) return nullptr;
-  free_list(bytes) = block->next;
-  count(bytes);
-  return block;
-}
-
 void* GroupHeap::carve(std::uint32_t bytes) {
   if (busy_) return nullptr;
   busy_ = true;
@@ -313,7 +301,7 @@ void* GroupHeap::carve_range(std::uint32_t bytes) {
     if (limit_ - at < std::ptrdiff_t{bytes}) return nullptr;
   } while (!replace_at_once(bump_, at, at + bytes));
   ++current_->live;
-  count(bytes);
+  allocated_bytes_ += bytes;
   return at;
 }
 
@@ -344,7 +332,7 @@ void* GroupHeap::carve_mixed(std::uint32_t bytes) {
     starts.mark(bump_);
   }
   ++current_->live;
-  count(bytes);
+  allocated_bytes_ += bytes;
   return at;
 }
 

@@ -25,35 +25,54 @@ inline std::uint32_t block_bytes(std::size_t size, bool align16) {
   return round_block(size, align16 ? 15 : granule - 1);
 }
 
+// A freed block.
+struct Block {
+  Block* next;
+};
+
+class GroupHeap;
+
+// For one block size of a group, in one thread: the freed blocks, newest first, and the heap that
+// they belong to, null until it has been asked for one.
+struct BlockList {
+  Block* first;
+  GroupHeap* heap;
+};
+
 class GroupHeap {
  public:
-  // Bytes of zeroed memory that a heap lives in: for blocks from `smallest` to `largest` bytes.
-  static std::size_t footprint(std::uint32_t smallest, std::uint32_t largest);
+  // In zeroed memory. For blocks from `smallest` to `largest` bytes, each of which has its list at
+  // `lists` by granules. `next_of_group` is another heap of the group in this thread.
   void initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
-                  std::uint32_t smallest, std::uint32_t largest);
+                  std::uint32_t smallest, std::uint32_t largest, BlockList* lists,
+                  GroupHeap* next_of_group);
 
-  // A block of `bytes` (from block_bytes) if one is at hand, else nullptr: then call allocate. The
-  // owner only.
-  void* allocate_quickly(std::uint32_t bytes) {
-    Block*& head = free_list(bytes);
-    if (Block* block = head) [[likely]] {
-      head = block->next;
-      count(bytes);
-      return block;
-    }
+  // The block on top of its own list for that many bytes. The owner only.
+  void* take(BlockList& list, std::size_t bytes) {
+    Block* block = list.first;
+    list.first = block->next;
+    allocated_bytes_ += bytes;
+    return block;
+  }
+
+  // A block of `bytes` (from block_bytes) cut off the current range if that is quickly done, else
+  // nullptr. The owner only.
+  void* carve_quickly(std::size_t bytes) {
     char* at = bump_;
-    if (bytes != uniform_ || std::ptrdiff_t{bytes} > soft_limit_ - at) return nullptr;
+    if (bytes != uniform_ || static_cast<std::ptrdiff_t>(bytes) > soft_limit_ - at) return nullptr;
     if (!replace_at_once(bump_, at, at + bytes)) [[unlikely]]
       return nullptr;
-    count(bytes);
+    allocated_bytes_ += bytes;
     return at;
   }
 
   // A block of `bytes` (from block_bytes), or nullptr when no chunk is to be had. The owner only.
   void* allocate(std::uint32_t bytes) {
-    if (void* p = allocate_quickly(bytes)) [[likely]]
-      return p;
-    return carve(bytes);
+    void* p = pop(bytes);
+    if (p == nullptr) p = carve_quickly(bytes);
+    if (p == nullptr) p = carve(bytes);
+    allocations_ += p != nullptr;
+    return p;
   }
 
   // Same as allocate, zeroed.
@@ -92,6 +111,9 @@ class GroupHeap {
 
   const ThreadHeap* thread() const { return thread_; }
   std::uint32_t group() const { return group_; }
+  const GroupHeap* next_of_group() const { return next_of_group_; }
+  GroupHeap* next_of_group() { return next_of_group_; }
+  // By `allocate` and `allocate_zeroed`: whoever wants to know keeps to these.
   std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
   // Read in this order, so that another thread's view is never below zero.
   std::uint64_t live_bytes() const {
@@ -103,20 +125,19 @@ class GroupHeap {
   std::uint64_t chunks() const { return chunk_count_; }
 
  private:
-  struct Block {
-    Block* next;
-  };
   // The freed blocks of that size.
-  Block*& free_list(std::size_t bytes) { return *reinterpret_cast<Block**>(lists_ + bytes); }
+  BlockList& list_of(std::size_t bytes) {
+    return *reinterpret_cast<BlockList*>(lists_ + bytes * (sizeof(BlockList) / granule));
+  }
   void push(void* p, std::size_t bytes) {
     auto* block = static_cast<Block*>(p);
-    Block*& head = free_list(bytes);
-    block->next = head;
-    head = block;
+    BlockList& list = list_of(bytes);
+    block->next = list.first;
+    list.first = block;
   }
-  void count(std::uint32_t bytes) {
-    ++allocations_;
-    allocated_bytes_ += bytes;
+  void* pop(std::uint32_t bytes) {
+    BlockList& list = list_of(bytes);
+    return list.first == nullptr ? nullptr : take(list, bytes);
   }
 
   static std::size_t mixed_size_of(const Chunk& chunk, const void* p);
@@ -125,7 +146,6 @@ class GroupHeap {
   void* carve_mixed(std::uint32_t bytes);
   void* carve_now(std::uint32_t bytes);
   void* carve_elsewhere(std::uint32_t bytes);
-  void* pop(std::uint32_t bytes);
   bool enter_hole(std::uint32_t bytes);
   bool enter_chunk(std::uint32_t bytes);
   void leave_range();
@@ -149,17 +169,17 @@ class GroupHeap {
   void release_chunk(Chunk& chunk);
 
   // The line that every operation touches.
-  char* lists_;  // heads of the lists of free blocks, at the block's size in bytes
+  char* lists_;  // a BlockList for each granule
   char* bump_;
   char* soft_limit_;  // where the slow path looks around; it may lie behind bump_
   // Block size of the chunk that the range is in. 0: blocks differ, or the range is being changed.
   std::uint32_t uniform_;
   plan::Reuse reuse_;
-  std::uint64_t allocations_;
   std::uint64_t allocated_bytes_;
   std::uint64_t freed_bytes_;
   std::uint64_t freed_limit_;  // of freed_bytes_: above it the slow path decides
 
+  std::uint64_t allocations_;
   char* limit_;      // end of the current range
   Chunk* current_;   // the chunk that the range is in; null: there is no range
   bool tail_;        // the range is the part of its chunk that was not carved yet
@@ -176,8 +196,8 @@ class GroupHeap {
   Chunk* chunks_;              // all of this heap's
   Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too
   ThreadHeap* thread_;
-  Chunk* spare_;        // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
-  Block* single_list_;  // of a heap that serves a single size
+  Chunk* spare_;  // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
+  GroupHeap* next_of_group_;
   alignas(64) std::atomic<Block*> remote_;
 };
 

@@ -17,7 +17,7 @@
 namespace halo::runtime {
 
 constinit std::uint32_t max_object = 0;
-constinit std::uint32_t quick_walk_end = 0;
+constinit std::uint32_t quick_max = 0;
 
 namespace {
 
@@ -83,33 +83,17 @@ using namespace halo::runtime;
 
 extern "C" {
 
-namespace {
-
-[[gnu::noinline]] void* malloc_slowly(std::size_t size, const std::uintptr_t* slot,
-                                      std::uintptr_t rbp) {
+__attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
+                                                std::uintptr_t rbp) {
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   return fallback.malloc(size);
 }
 
-[[gnu::noinline]] void* new_slowly(std::size_t size, const std::uintptr_t* slot,
-                                   std::uintptr_t rbp) {
+__attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
+                                             std::uintptr_t rbp) {
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
   return p != nullptr ? p : refused_new("_Znwm", size);
-}
-
-}  // namespace
-
-__attribute__((used)) void* halo_malloc_planned(std::size_t size, CallerCode code,
-                                                const std::uintptr_t* slot, std::uintptr_t rbp) {
-  void* p = walk_quickly(code, size, slot);
-  return p != nullptr ? p : malloc_slowly(size, slot, rbp);
-}
-
-__attribute__((used)) void* halo_new_planned(std::size_t size, CallerCode code,
-                                             const std::uintptr_t* slot, std::uintptr_t rbp) {
-  void* p = walk_quickly(code, size, slot);
-  return p != nullptr ? p : new_slowly(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,
@@ -151,10 +135,11 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
     return nullptr;
   }
   // A block that is still about right stays where it is, unless it is less aligned than others of
-  // its new size are.
+  // its new size, or from this call site, are.
   const std::size_t old = usable_size_grouped(p);
   const bool aligned =
-      block_bytes(size, false) % 16 != 0 || reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+      reinterpret_cast<std::uintptr_t>(p) % 16 == 0 ||
+      (block_bytes(size, false) % 16 != 0 && verdict_for({slot, rbp}).alignment < 16);
   if (size <= old && size * 2 >= old && aligned) return p;
   void* moved = allocate_grouped(size, {slot, rbp});
   if (moved == nullptr) moved = next.malloc(size);

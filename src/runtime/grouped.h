@@ -13,42 +13,32 @@
 namespace halo::runtime {
 
 extern constinit std::uint32_t max_object;  // bytes; larger ones are forwarded. 0: no plan
-// Sizes from here on are not served by walk_quickly. 0 while walks are counted, too.
-extern constinit std::uint32_t quick_walk_end;
+// The largest size that serve_quickly serves: max_object, or 0 while everything is counted.
+extern constinit std::uint32_t quick_max;
 
-// What the caller's word says about it. code_unknown: look further.
-inline CallerCode code_in(std::uint64_t word, std::uintptr_t caller) {
-  return word >> 16 == caller ? static_cast<CallerCode>(word) : code_unknown;
+// Where the return address of the function lies that this is inlined in.
+[[gnu::always_inline]] inline const std::uintptr_t* own_slot() {
+  return static_cast<const std::uintptr_t*>(__builtin_dwarf_cfa()) - 1;
 }
 
-// A block from the calling thread's heap if it is there and has one at hand, else nullptr.
-inline void* block_at_hand(std::uint32_t group, std::uint32_t bytes) {
+// Serves an allocation whose caller's word is `word`, without a frame of our own on the stack,
+// where all that has to be looked at is at hand: the walk is one by constant distances, and its
+// group's heap has a block. nullptr: something else is to be done.
+[[gnu::always_inline]] inline void* serve_quickly(std::uint64_t word, const std::uintptr_t* slot,
+                                                  std::size_t size) {
+  // 0 becomes the largest of all.
+  if (checking_build || word >> 16 != *slot || size - 1 >= quick_max) return nullptr;
+  auto code = static_cast<CallerCode>(word);
+  if (!is_decided(code)) {
+    const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
+    if (from->address != *slot) return nullptr;  // its module has moved
+    code = walk_plainly(from, slot).at->code;
+    if (!is_decided(code)) return nullptr;
+  }
   const ThreadHeap* heaps = current_heap;
   if (heaps == nullptr) return nullptr;
-  GroupHeap* heap = heaps->existing_heap(group, bytes);
-  return heap == nullptr ? nullptr : heap->allocate_quickly(bytes);
-}
-
-// The quick way to serve an allocation whose caller alone decides its group, without a frame of our
-// own on the stack. nullptr: not decided so, or something is to be done first.
-inline void* serve_quickly(CallerCode code, std::size_t size) {
-  if (checking_build || !is_decided(code) || size > max_object) return nullptr;
-  return block_at_hand(group_of(code), round_block(size, align_mask(code)));
-}
-
-// The quick way where more frames decide, by constant distances alone. nullptr: the walk is not
-// that simple, leads to no group, or something is to be done first.
-[[gnu::always_inline]] inline void* walk_quickly(CallerCode code, std::size_t size,
-                                                 const std::uintptr_t* slot) {
-  if (checking_build || size >= quick_walk_end) return nullptr;
-  const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
-  const std::uint32_t child = code ^ code_undecided;  // too large where the caller is decided
-  if (child >= table.root_child_count) return nullptr;
-  const State* now = &table.states[table.root_children[child]];
-  if (now->address != *slot) return nullptr;  // its module has moved
-  const Walk walk = walk_plainly(table, now, slot);
-  if (walk.at->verdict >= plan::verdict_forward) return nullptr;
-  return block_at_hand(walk.at->verdict, round_block(size, 7u | walk.at->alignment / 2));
+  const std::size_t mask = align_mask(code);
+  return heaps->allocate_quickly(group_of(code), (size + mask) & ~mask);
 }
 
 // Frees `p`, which lies in that chunk, if that is quickly done.
@@ -88,8 +78,8 @@ template <typename... Arguments>
 // Trampolines (entry.cc): entered by a jump from the exported function of the same name, they pass
 // on the slot of the program's return address and the caller's rbp.
 extern "C" {
-void* halo_enter_malloc(std::size_t size, halo::runtime::CallerCode code);
-void* halo_enter_new(std::size_t size, halo::runtime::CallerCode code);
+void* halo_enter_malloc(std::size_t size);
+void* halo_enter_new(std::size_t size);
 void* halo_enter_new_nothrow(std::size_t size, const void* tag);
 void* halo_enter_calloc(std::size_t count, std::size_t size);
 void* halo_enter_realloc(void* p, std::size_t size);

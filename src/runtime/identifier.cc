@@ -4,7 +4,7 @@
 namespace halo::runtime {
 namespace {
 
-constexpr State no_states[1] = {};
+constexpr State no_states[1] = {root_state()};
 constexpr EdgeEntry no_edges[2] = {};
 constinit const Table empty_table{nullptr, 0, nullptr, 0, nullptr, no_edges, 63, 1, no_states, 1};
 
@@ -57,10 +57,15 @@ bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp
 }  // namespace
 
 constinit const Table* current_table = &empty_table;
+constinit const State* root_states[code_undecided]{};
 
 void use_table(const Table* table) {
   // Codes of the old table's callers are checked against the new one (identify_caller).
   __atomic_store_n(&current_table, table, __ATOMIC_RELEASE);
+  for (std::uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
+    __atomic_store_n(&root_states[i], &table->states[table->root_children[i]], __ATOMIC_RELEASE);
+  for (const CallerCode code : {code_unknown, code_forward})
+    __atomic_store_n(&root_states[root_child_of(code)], table->states, __ATOMIC_RELEASE);
   set_callers({table->callers, table->caller_count});
 }
 

@@ -13,7 +13,8 @@ namespace halo::runtime {
 
 // A plan's state with its return address made absolute. States lie in pre-order, children in the
 // plan's order: a state's first child is the next in memory, so the processor can run ahead of the
-// walk without waiting for an index. States of modules that are not loaded are left out.
+// walk without waiting for an index. States of modules that are not loaded are left out. State 0,
+// the root, has an address that no return address has.
 struct State {
   std::uintptr_t address;
   std::int32_t step;
@@ -21,15 +22,23 @@ struct State {
   std::uint8_t flags;
   std::int16_t rbp_below;
   std::uint32_t parent;
-  std::uint32_t map;  // where its part of Table::maps begins
+  std::int32_t map;  // where its part of Table::maps begins: bytes from this state
   std::uint16_t verdict;
-  std::uint16_t alignment;
+  CallerCode code;        // the same as a caller's; code_forward while undecided
   std::uint8_t is_plain;  // undecided, with a child, a constant step, and no rbp to restore
   std::uint8_t has_child;
   std::uint8_t map_shift;  // 32 − log2(the size of its part of Table::maps); 0: there is none
-  std::uint8_t reserved;
+  std::uint8_t alignment;
 };
 static_assert(sizeof(State) == 32);
+
+constexpr State root_state() {
+  State root{};
+  root.address = ~std::uintptr_t{0};
+  root.verdict = plan::verdict_undecided;
+  root.code = code_forward;
+  return root;
+}
 
 struct EdgeEntry {
   std::uintptr_t address;  // 0: empty
@@ -53,8 +62,8 @@ struct Table {
   const std::uint32_t* root_children;
   std::uint32_t root_child_count;
   // For each state with more than one child: children after the first, by map_hash of their return
-  // address; 0: none. Some may have found their place taken.
-  const std::uint32_t* maps;
+  // address, as bytes from that state; the root: none. Some may have found their place taken.
+  const std::int32_t* maps;
   const EdgeEntry* edges;  // open addressing, by (parent, return address), the other states
   unsigned edge_shift;
   std::uint32_t edge_mask;
@@ -71,10 +80,18 @@ struct ModulePlace {
 // The table that walks read; never null, and empty when there is no plan.
 extern constinit const Table* current_table;
 
+// Where walks begin: the states of its root_children, and the root for code_unknown and
+// code_forward. Other places may still have those of an earlier table, which stays in memory.
+extern constinit const State* root_states[code_undecided];
+
 inline std::uint64_t mix(std::uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
 
 inline std::uint32_t map_hash(std::uintptr_t address, unsigned shift) {
   return (static_cast<std::uint32_t>(address) * 0x9E3779B1u) >> shift;
+}
+
+inline const State* state_at(const State* from, std::int32_t bytes) {
+  return reinterpret_cast<const State*>(reinterpret_cast<const char*>(from) + bytes);
 }
 
 // How far a walk came: to a state, and to where its return address lies.
@@ -86,7 +103,7 @@ struct Walk {
 
 // The walk as far as it goes by constant distances and to children that are found at once, which is
 // nearly always to its end.
-inline Walk walk_plainly(const Table& table, const State* now, const std::uintptr_t* slot) {
+[[gnu::always_inline]] inline Walk walk_plainly(const State* now, const std::uintptr_t* slot) {
   std::uint32_t steps = 0;
   while (now->is_plain != 0) {
     const auto* next = reinterpret_cast<const std::uintptr_t*>(
@@ -96,7 +113,8 @@ inline Walk walk_plainly(const Table& table, const State* now, const std::uintpt
     const State* child = now + 1;
     if (child->address != address) {
       if (now->map_shift == 0) break;
-      child = &table.states[table.maps[now->map + map_hash(address, now->map_shift)]];
+      const auto* map = reinterpret_cast<const std::int32_t*>(state_at(now, now->map));
+      child = state_at(now, map[map_hash(address, now->map_shift)]);
       if (child->address != address) break;
     }
     now = child;
@@ -114,7 +132,7 @@ Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* s
 // register's value at the call. Reads the stack above `slot` only, by rules known to hold there.
 inline Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
                         std::uintptr_t rbp) {
-  const Walk walk = walk_plainly(table, &table.states[state], slot);
+  const Walk walk = walk_plainly(&table.states[state], slot);
   if (walk.at->is_plain == 0 && walk.at->verdict != plan::verdict_undecided)
     return {walk.at->verdict, walk.at->alignment, walk.steps};
   return walk_on(table, static_cast<std::uint32_t>(walk.at - table.states), walk.slot, rbp,

@@ -13,10 +13,9 @@
 using halo::runtime::arena;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
-using halo::runtime::CallerCode;
-using halo::runtime::code_in;
 using halo::runtime::fallback;
 using halo::runtime::next;
+using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::release;
 using halo::runtime::serve_quickly;
@@ -26,14 +25,13 @@ using halo::runtime::serve_quickly;
 extern "C" {
 
 HALO_EXPORT void* malloc(std::size_t size) {
-  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  const std::uint64_t word = caller_word_at(caller_hash(caller));
+  const std::uintptr_t* slot = own_slot();
+  const std::uint64_t word = caller_word_at(caller_hash(*slot));
   if (word == 0) [[likely]]
     return fallback.malloc(size);
-  const CallerCode code = code_in(word, caller);
-  if (void* p = serve_quickly(code, size)) [[likely]]
+  if (void* p = serve_quickly(word, slot, size)) [[likely]]
     return p;
-  return halo_enter_malloc(size, code);
+  return halo_enter_malloc(size);
 }
 
 HALO_EXPORT void* calloc(std::size_t count, std::size_t size) {

@@ -13,10 +13,9 @@
 using halo::runtime::arena;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
-using halo::runtime::CallerCode;
-using halo::runtime::code_in;
 using halo::runtime::fallback;
 using halo::runtime::next;
+using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::refused_new;
 using halo::runtime::release;
@@ -54,12 +53,11 @@ bool aligned_new_is_ours() {
 }  // namespace
 
 HALO_EXPORT void* operator new(std::size_t size) {
-  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  if (const std::uint64_t word = caller_word_at(caller_hash(caller)); word != 0) [[unlikely]] {
-    const CallerCode code = code_in(word, caller);
-    if (void* p = serve_quickly(code, size)) [[likely]]
+  const std::uintptr_t* slot = own_slot();
+  if (const std::uint64_t word = caller_word_at(caller_hash(*slot)); word != 0) [[unlikely]] {
+    if (void* p = serve_quickly(word, slot, size)) [[likely]]
       return p;
-    return halo_enter_new(size, code);
+    return halo_enter_new(size);
   }
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;

@@ -58,7 +58,7 @@ Totals totals_of(std::uint32_t group) {
     t->for_each(group, [&](const GroupHeap& heap) {
       sum.allocations += heap.allocations();
       sum.live += heap.live_bytes();
-      sum.resident += heap.resident_bytes();
+      sum.resident += heap.resident_bytes() + arena.half_page_of(&heap);
       sum.chunks += heap.chunks();
     });
   if (const Peak* peak = peak_of(group)) {

@@ -22,7 +22,7 @@ struct Parts {
   EdgeEntry* edges;
   Caller* callers;
   std::uint32_t* root_children;
-  std::uint32_t* maps;
+  std::int32_t* maps;
   Links* links;
 };
 
@@ -68,9 +68,22 @@ void add_state(const Parts& parts, const plan::State& from, std::uintptr_t addre
   const std::uint16_t verdict = from.alignment > 16 && from.verdict != plan::verdict_undecided
                                     ? plan::verdict_forward
                                     : from.verdict;
-  parts.states[at] = {address,   from.step, from.rule, from.flags,     from.rbp_below,
-                      parent,    0,         verdict,   from.alignment, is_plain,
-                      has_child, 0,         0};
+  parts.states[at] = {
+      .address = address,
+      .step = from.step,
+      .rule = from.rule,
+      .flags = from.flags,
+      .rbp_below = from.rbp_below,
+      .parent = parent,
+      .map = 0,
+      .verdict = verdict,
+      .code = verdict < plan::verdict_forward ? decided_code(verdict, from.alignment == 16)
+                                              : code_forward,
+      .is_plain = is_plain,
+      .has_child = has_child,
+      .map_shift = 0,
+      .alignment = static_cast<std::uint8_t>(from.alignment),
+  };
   if (parent != 0) add_edge(parts, address, parent, at);
 }
 
@@ -91,6 +104,12 @@ void add_states(const Parts& parts, std::span<const plan::State> states,
   }
 }
 
+// The most states and their maps take 1 GiB.
+std::int32_t bytes_from(const State& state, const void* to) {
+  return static_cast<std::int32_t>(static_cast<const char*>(to) -
+                                   reinterpret_cast<const char*>(&state));
+}
+
 // Slots of the map for that many children after the first.
 std::size_t map_slots(std::size_t children) { return std::bit_ceil(children * 4); }
 
@@ -105,13 +124,15 @@ void add_maps(const Parts& parts, std::size_t plan_states) {
     std::size_t children = 0;
     for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) ++children;
     State& state = parts.states[parts.links[i].made];
-    state.map = used;
+    std::int32_t* map = parts.maps + used;
+    state.map = bytes_from(state, map);
     state.map_shift = static_cast<std::uint8_t>(32 - std::countr_zero(map_slots(children)));
+    const std::int32_t none = bytes_from(state, parts.states);
+    std::fill_n(map, map_slots(children), none);
     for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
-      const std::uint32_t made = parts.links[c].made;
-      std::uint32_t& slot =
-          parts.maps[used + map_hash(parts.states[made].address, state.map_shift)];
-      if (slot == 0) slot = made;
+      const State& child = parts.states[parts.links[c].made];
+      std::int32_t& slot = map[map_hash(child.address, state.map_shift)];
+      if (slot == none) slot = bytes_from(state, &child);
     }
     used += static_cast<std::uint32_t>(map_slots(children));
   }
@@ -154,15 +175,15 @@ const Table* make_table(std::span<const plan::State> states, std::span<const Mod
   Parts parts{};
   parts.table = static_cast<Table*>(memory);
   parts.states = reinterpret_cast<State*>(parts.table + 1);
-  parts.edges = reinterpret_cast<EdgeEntry*>(parts.states + states.size());
+  parts.maps = reinterpret_cast<std::int32_t*>(parts.states + states.size());
+  parts.edges = reinterpret_cast<EdgeEntry*>(parts.maps + 8 * states.size());
   parts.callers = reinterpret_cast<Caller*>(parts.edges + slots);
   parts.root_children = reinterpret_cast<std::uint32_t*>(parts.callers + states.size());
-  parts.maps = parts.root_children + states.size();
-  parts.links = reinterpret_cast<Links*>(parts.maps + 8 * states.size());
+  parts.links = reinterpret_cast<Links*>(parts.root_children + states.size());
 
   Table& table = *parts.table;
   table.states = parts.states;
-  parts.states[0].address = ~std::uintptr_t{0};  // found by nobody
+  parts.states[0] = root_state();
   table.state_count = 1;
   table.edges = parts.edges;
   table.edge_mask = static_cast<std::uint32_t>(slots - 1);

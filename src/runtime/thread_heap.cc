@@ -26,6 +26,9 @@ constinit bool have_exit_key = false;
 
 constexpr std::size_t metadata_step = 64 * 1024;
 
+// Of groups that the thread has not allocated from. Never written.
+constinit BlockList no_lists[plan::max_object_limit / granule + 1]{};
+
 void* map_metadata(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
@@ -50,8 +53,12 @@ void* ThreadHeap::metadata(std::size_t bytes) {
       if (replace_at_once(metadata_, p, p + bytes)) return p;
       continue;
     }
-    const std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
+    std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
     auto* memory = static_cast<char*>(map_metadata(mapped));
+    if (memory == nullptr) {
+      mapped = (bytes + page - 1) & ~(page - 1);
+      memory = static_cast<char*>(map_metadata(mapped));
+    }
     if (memory == nullptr) return nullptr;
     metadata_end_ = nullptr;  // a signal handler maps its own
     in_this_order();
@@ -61,46 +68,54 @@ void* ThreadHeap::metadata(std::size_t bytes) {
   }
 }
 
+GroupHeap** ThreadHeap::first_heaps() const {
+  return reinterpret_cast<GroupHeap**>(const_cast<BlockList**>(lists_) + plan_groups.size());
+}
+
 ThreadHeap* ThreadHeap::make() {
-  const auto groups = static_cast<std::uint32_t>(plan_groups.size());
-  const std::size_t sizes = max_block / granule + 1;
-  std::size_t pointers = 0;
-  for (std::uint32_t i = 0; i < groups; ++i) pointers += is_by_size(i) ? sizes : 1;
-  const std::size_t head = sizeof(ThreadHeap) + groups * sizeof(Heaps);
-  auto* heap = static_cast<ThreadHeap*>(map_metadata(head + pointers * sizeof(GroupHeap*)));
-  if (heap == nullptr) return nullptr;
-  auto** pointer = reinterpret_cast<GroupHeap**>(reinterpret_cast<char*>(heap) + head);
-  for (std::uint32_t i = 0; i < groups; ++i) {
-    const bool by_size = is_by_size(i);
-    const auto count = static_cast<std::uint32_t>(by_size ? sizes : 1);
-    heap->groups_[i] = {
-        pointer, by_size ? static_cast<std::uint32_t>(std::countr_zero(granule)) : 31, count};
-    pointer += count;
-  }
+  const std::size_t groups = plan_groups.size();
+  const std::size_t scratch = starts_words * sizeof(std::uint64_t);
+  const std::size_t arrays = groups * (sizeof *lists_ + sizeof(GroupHeap*));
+  auto* memory = static_cast<char*>(map_metadata(scratch + sizeof(ThreadHeap) + arrays));
+  if (memory == nullptr) return nullptr;
+  auto* heap = reinterpret_cast<ThreadHeap*>(memory + scratch);
+  heap->scratch_ = reinterpret_cast<std::uint64_t*>(memory);
+  for (std::size_t i = 0; i < groups; ++i) heap->lists_[i] = no_lists;
   return heap;
 }
 
-GroupHeap* ThreadHeap::heap(std::uint32_t group, std::uint32_t& bytes) {
-  const Heaps& heaps = groups_[group];
-  const bool by_size = heaps.count > 1;
-  if (by_size) bytes = size_class(bytes);
-  GroupHeap*& at = heaps.by_size[bytes >> heaps.shift];
-  if (at != nullptr) return at;
-  const KeepErrno keep;
-  const std::uint32_t smallest = by_size ? bytes : static_cast<std::uint32_t>(granule);
-  const std::uint32_t largest = by_size ? bytes : max_block;
-  auto* made = static_cast<GroupHeap*>(metadata(GroupHeap::footprint(smallest, largest)));
+BlockList* ThreadHeap::make_lists(std::uint32_t group) {
+  const std::size_t count = max_block / granule + 1;
+  auto* made = static_cast<BlockList*>(metadata(count * sizeof(BlockList)));
   if (made == nullptr) return nullptr;
-  made->initialise(this, group, plan_groups[group], smallest, largest);
-  if (at != nullptr) return at;  // a signal handler was here
-  __atomic_store_n(&at, made, __ATOMIC_RELEASE);
-  return made;
+  if (lists_[group] == no_lists) lists_[group] = made;  // else, a signal handler was here
+  return lists_[group];
 }
 
-std::uint64_t* ThreadHeap::scratch() {
-  if (scratch_ == nullptr)
-    scratch_ = static_cast<std::uint64_t*>(map_metadata(starts_words * sizeof(std::uint64_t)));
-  return scratch_;
+GroupHeap* ThreadHeap::heap(std::uint32_t group, std::uint32_t& bytes) {
+  const bool by_size = is_by_size(group);
+  if (by_size) bytes = size_class(bytes);
+  if (GroupHeap* heap = existing_heap(group, bytes)) return heap;
+  const KeepErrno keep;
+  BlockList* lists = lists_[group] != no_lists ? lists_[group] : make_lists(group);
+  if (lists == nullptr) return nullptr;
+  GroupHeap*& first = first_heaps()[group];
+  BlockList& list = lists[bytes / granule];
+  if (by_size || first == nullptr) {
+    const std::uint32_t smallest = by_size ? bytes : static_cast<std::uint32_t>(granule);
+    const std::uint32_t largest = by_size ? bytes : max_block;
+    auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
+    if (made == nullptr) return nullptr;
+    if (list.heap != nullptr) return list.heap;  // a signal handler was here
+    if (by_size || first == nullptr) {
+      made->initialise(this, group, plan_groups[group], smallest, largest, lists, first);
+      list.heap = made;
+      __atomic_store_n(&first, made, __ATOMIC_RELEASE);
+      return made;
+    }
+  }
+  list.heap = first;
+  return list.heap;
 }
 
 bool ThreadHeap::adopt() {
@@ -169,7 +184,7 @@ void observe_growth(std::uint32_t group) {
   std::uint64_t resident = 0, live = 0;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
     t->for_each(group, [&](const GroupHeap& heap) {
-      resident += heap.resident_bytes();
+      resident += heap.resident_bytes() + arena.half_page_of(&heap);
       live += heap.live_bytes();
     });
   Peak& peak = peaks[group];

@@ -21,11 +21,19 @@ inline std::uint32_t size_class(std::uint32_t bytes) {
 
 class ThreadHeap {
  public:
-  // The heap that serves blocks of `bytes` (from block_bytes) in `group`, if it is there already
-  // and needs no rounding; else nullptr: then call `heap`.
+  // A block of `bytes` (from block_bytes) if one is at hand, else nullptr: then ask its heap.
+  void* allocate_quickly(std::uint32_t group, std::size_t bytes) const {
+    BlockList& list = list_of(group, bytes);
+    if (list.heap == nullptr) return nullptr;
+    if (list.first != nullptr) [[likely]]
+      return list.heap->take(list, bytes);
+    return list.heap->carve_quickly(bytes);
+  }
+
+  // The heap that serves blocks of `bytes` in `group`, if it has been asked for and needs no
+  // rounding; else nullptr: then call `heap`.
   GroupHeap* existing_heap(std::uint32_t group, std::uint32_t bytes) const {
-    const Heaps& heaps = groups_[group];
-    return heaps.by_size[bytes >> heaps.shift];
+    return list_of(group, bytes).heap;
   }
 
   // The same, made on first use; nullptr when memory is refused. Rounds `bytes` up where the group
@@ -35,9 +43,8 @@ class ThreadHeap {
   // Calls `visit` for each heap of a group that is there.
   template <typename Visit>
   void for_each(std::uint32_t group, Visit visit) const {
-    const Heaps& heaps = groups_[group];
-    for (std::uint32_t i = 0; i < heaps.count; ++i)
-      if (GroupHeap* heap = __atomic_load_n(&heaps.by_size[i], __ATOMIC_ACQUIRE)) visit(*heap);
+    GroupHeap* heap = __atomic_load_n(&first_heaps()[group], __ATOMIC_ACQUIRE);
+    for (; heap != nullptr; heap = heap->next_of_group()) visit(*heap);
   }
 
   // All heaps ever made, one after the other; they are never unmapped.
@@ -47,21 +54,22 @@ class ThreadHeap {
   // left, where that frees a chunk or more. The owner only.
   void tidy_others(const GroupHeap* growing);
 
-  // A bit for each granule of a chunk, all clear; nullptr when memory is refused. The owner only.
-  std::uint64_t* scratch();
+  // A bit for each granule of a chunk, all clear. The owner only.
+  std::uint64_t* scratch() { return scratch_; }
 
  private:
   friend ThreadHeap* adopt_thread_heap();
   friend void abandon_thread_heap(void*);
 
-  // A group's heap, or its heap for each block size.
-  struct Heaps {
-    GroupHeap** by_size;  // at (bytes >> shift)
-    std::uint32_t shift;
-    std::uint32_t count;
-  };
+  BlockList& list_of(std::uint32_t group, std::size_t bytes) const {
+    return *reinterpret_cast<BlockList*>(reinterpret_cast<char*>(lists_[group]) +
+                                         bytes * (sizeof(BlockList) / granule));
+  }
+  // By group; after the lists.
+  GroupHeap** first_heaps() const;
 
   static ThreadHeap* make();
+  BlockList* make_lists(std::uint32_t group);
   bool adopt();
   void tidy_heaps(const GroupHeap* except, std::uint64_t enough);
   void* metadata(std::size_t bytes);
@@ -69,9 +77,9 @@ class ThreadHeap {
   std::atomic<bool> owned_;
   ThreadHeap* next_;
   std::uint64_t* scratch_;
-  char* metadata_;      // what is left of the last mapping
-  char* metadata_end_;  // and its end
-  Heaps groups_[1];     // as many as the plan has
+  char* metadata_;       // what is left of the last mapping
+  char* metadata_end_;   // and its end
+  BlockList* lists_[1];  // by group: a list for each granule
 };
 
 // Before the first grouped allocation.

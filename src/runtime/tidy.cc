@@ -96,7 +96,6 @@ void GroupHeap::tidy(bool give_back) {
 void GroupHeap::tidy_now(bool give_back) {
   const KeepErrno keep;
   std::uint64_t* bitmap = thread_->scratch();
-  if (bitmap == nullptr) return;
   scatter_lists();
   for (Chunk** link = &chunks_; *link != nullptr;) {
     Chunk& chunk = **link;
@@ -116,8 +115,9 @@ void GroupHeap::tidy_now(bool give_back) {
 // Takes every block from the lists by size and hangs it on its chunk.
 void GroupHeap::scatter_lists() {
   for (std::uint32_t bytes = smallest_; bytes <= largest_; bytes += granule) {
-    Block* block = free_list(bytes);
-    free_list(bytes) = nullptr;
+    Block*& first = list_of(bytes).first;
+    Block* block = first;
+    first = nullptr;
     while (block != nullptr) {
       Block* rest = block->next;
       Chunk& chunk = arena.chunk_of(block);

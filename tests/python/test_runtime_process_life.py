@@ -58,7 +58,9 @@ def shared_plan() -> Path:
     folder = Path(_BUILT.name)
     groups = folder / "groups.json"
     groups.write_text('{"groups": [[0, 3, 4], [1], [2]]}')
-    return make_plan(folder, [str(program("train"))], "from-file", "--file", str(groups))
+    # The sites are in a library that all the programs share.
+    options = ("--file", str(groups), "--option", "any_program=true")
+    return make_plan(folder, [str(program("train"))], "from-file", *options)
 
 
 def plan_of_each_context(folder: Path, command: list[str], *options: str) -> Path:
