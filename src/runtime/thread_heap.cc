@@ -46,7 +46,9 @@ void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_obje
   if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
 }
 
+// Aligned to cache lines.
 void* ThreadHeap::metadata(std::size_t bytes) {
+  bytes = (bytes + 63) & ~std::size_t{63};
   for (;;) {
     char* p = metadata_;
     if (metadata_end_ - p >= static_cast<std::ptrdiff_t>(bytes)) {
