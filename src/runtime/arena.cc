@@ -79,8 +79,9 @@ bool Arena::commit(std::uint32_t index) {
   auto* header = reinterpret_cast<char*>(chunks_ + slab);
   header -= reinterpret_cast<std::uintptr_t>(header) % page;
   const std::size_t starts_bytes = 2 * starts_words * sizeof(std::uint64_t);
-  return open_range(memory, slab_size) && open_range(starts_ + slab * starts_words, starts_bytes) &&
-         open_range(header, page);
+  // The memory last: where there is not enough for all, the next allocator may have what there is.
+  return open_range(header, page) && open_range(starts_ + slab * starts_words, starts_bytes) &&
+         open_range(memory, slab_size);
 }
 
 Chunk* Arena::pop(Stack& stack) {
@@ -115,9 +116,13 @@ Chunk* Arena::take_fresh(Region& region) {
   do {
     if (taken >= region.limit) return nullptr;
   } while (!region.fresh.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
-  // A chunk whose pages cannot be had is lost; the next attempt tries another.
   const std::uint32_t index = region.first + taken;
-  if (!commit(index)) return nullptr;
+  if (!commit(index)) {
+    // The next attempt tries the same one, unless another thread has taken the one behind it.
+    ++taken;
+    region.fresh.compare_exchange_strong(taken, taken - 1, std::memory_order_relaxed);
+    return nullptr;
+  }
   Chunk& chunk = chunks_[index];
   chunk.index = index;
   chunk.used_before = 0;

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "runtime/exported.h"
 
 namespace halo::runtime {
 
@@ -91,6 +94,18 @@ class Arena {
   // nobody has taken them yet.
   std::size_t half_page_of(const GroupHeap* heap) const;
 
+  // Bytes from `p`, where a block starts in a chunk of different ones, to the next start if one
+  // word of the bitmap tells, else 0.
+  std::uint64_t size_at_hand(const void* p) const {
+    std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
+    asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
+    offset -= base_;
+    const std::uint64_t word = starts_[offset / (64 * granule)].load(std::memory_order_relaxed);
+    const std::uint64_t behind = word >> (offset / granule % 64) >> 1;
+    if (behind == 0) return 0;
+    return static_cast<unsigned>(std::countr_zero(behind)) * granule + granule;
+  }
+
   // Chunks ever taken from the reserved range, and those of them that have an owner.
   std::uint32_t chunks_used() const;
   std::uint32_t chunks_owned() const;
@@ -118,13 +133,13 @@ class Arena {
   Chunk* take_fresh(Region& region);
   void cool(Region& region);
 
-  std::uintptr_t base_ = 0;
+  std::uintptr_t base_ = 0;  // here and the next: read by forwarding.cc
   std::uintptr_t chunk_limit_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   Region regions_[2]{};
 };
 
-extern constinit Arena arena;
+HALO_HIDDEN extern constinit Arena arena;
 
 }  // namespace halo::runtime

@@ -2,6 +2,8 @@
 // before it or after it. Not atomic towards other threads, and a fraction of the price.
 #pragma once
 
+#include <cstdint>
+
 namespace halo::runtime {
 
 // Replaces `expected` by `desired`; false where `place` holds something else by now.
@@ -12,6 +14,16 @@ inline bool replace_at_once(char*& place, char* expected, char* desired) {
                : [desired] "r"(desired)
                : "memory");
   return done;
+}
+
+// Subtracts from `place`; true where the result is less than zero, and wraps.
+inline bool subtract_at_once(std::uint64_t& place, std::uint64_t bytes) {
+  bool wrapped;
+  asm volatile("sub %[bytes], %[place]"
+               : "=@ccb"(wrapped), [place] "+m"(place)
+               : [bytes] "r"(bytes)
+               : "memory");
+  return wrapped;
 }
 
 // What stands before it is stored before what stands behind it, as a signal handler sees it.

@@ -8,7 +8,13 @@ namespace {
 
 constexpr unsigned most_used = caller_slots / 4 * 3;  // so that probing always meets an empty slot
 
+// Slots are looked through by the block; this one may have words. Most have never had any, and
+// their pages are not touched.
+constexpr unsigned block_slots = 512;
+constinit bool block_used[caller_slots / block_slots]{};
+
 void write_word(unsigned slot, std::uintptr_t address, CallerCode code) {
+  block_used[slot / block_slots] = true;
   __atomic_store_n(&caller_words[slot], (std::uint64_t{address} << 16) | code, __ATOMIC_RELAXED);
 }
 
@@ -42,6 +48,10 @@ void set_callers(std::span<const Caller> callers) {
   // Downwards: where the next slot is empty, no search goes on past this one, and a caller that is
   // gone can be forgotten.
   for (unsigned slot = caller_slots; slot-- > 0;) {
+    if (!block_used[slot / block_slots]) {
+      slot -= slot % block_slots;
+      continue;
+    }
     const std::uint64_t word = caller_word_at(slot);
     if (word == 0) continue;
     const bool gone = is_forwarded(word) || !among(callers, word >> 16);

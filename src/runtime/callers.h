@@ -6,41 +6,42 @@
 #include <span>
 
 #include "plan/format.h"
+#include "runtime/exported.h"
 
 namespace halo::runtime {
 
-// What is known of a caller by its address alone: 16 bits. The group and whether its blocks need 16
-// bytes of alignment; or, where more frames have to be looked at, which child of the trie's root it
-// is; or that it is to be forwarded.
+// What is known of a caller by its address alone: 16 bits. The group (times eight) and whether its
+// blocks need 16 bytes of alignment; or, where more frames have to be looked at, which child of the
+// trie's root it is; or that it is to be forwarded.
 using CallerCode = std::uint16_t;
 
 inline constexpr CallerCode code_undecided = 0x8000;
-inline constexpr CallerCode code_align16 = 0x4000;
+inline constexpr CallerCode code_group = 0x7FF8;
+inline constexpr CallerCode code_align16 = 1;
 inline constexpr CallerCode code_forward = 0xFFFF;
 inline constexpr CallerCode code_unknown = 0xFFFE;  // not looked up to the end
 inline constexpr std::uint32_t max_root_children = 0x7FFE;
-static_assert(plan::max_groups <= code_align16);
+static_assert(plan::max_groups - 1 <= code_group / 8);
 
 constexpr CallerCode decided_code(std::uint16_t group, bool align16) {
-  return static_cast<CallerCode>(group | (align16 ? code_align16 : 0));
+  return static_cast<CallerCode>(group * 8 | (align16 ? code_align16 : 0));
 }
 constexpr bool is_decided(CallerCode code) { return (code & code_undecided) == 0; }
-constexpr std::uint16_t group_of(CallerCode code) { return code & (code_align16 - 1); }
+constexpr std::uint16_t group_of(CallerCode code) { return (code & code_group) / 8; }
 // Blocks of the group are multiples of this plus one: 8 or 16 bytes.
-constexpr std::uint32_t align_mask(CallerCode code) {
-  return 7u | (code & code_align16) / (code_align16 / 8);
-}
+constexpr std::uint32_t align_mask(CallerCode code) { return 7u + 8u * (code & code_align16); }
 constexpr std::uint16_t root_child_of(CallerCode code) { return code & (code_undecided - 1); }
 
-inline constexpr unsigned caller_slots = 16384;
+inline constexpr unsigned caller_slots = 65536;
 
 // Open addressing with linear probing. A word is (return address << 16) | code: user addresses have
 // 47 bits. Written and read whole, so readers need no lock. The word of a caller that is gone keeps
 // its place with code_forward, until another address takes it or nothing lies behind it.
-extern constinit std::uint64_t caller_words[caller_slots];
+HALO_HIDDEN extern constinit std::uint64_t caller_words[caller_slots];
 
+// The low bits as they are: callers that lie together in the code do so in the table, too.
 inline unsigned caller_hash(std::uintptr_t caller) {
-  return static_cast<unsigned>(caller ^ (caller >> 14)) % caller_slots;
+  return static_cast<unsigned>(caller % caller_slots);
 }
 
 inline std::uint64_t caller_word_at(unsigned slot) {

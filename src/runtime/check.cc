@@ -57,7 +57,7 @@ std::uint16_t expected_group(const Table& table, const std::uintptr_t* frames, i
     state = child_of(table, state, frames[i]);
     if (state == 0) break;
     const State& now = table.states[state];
-    if (now.verdict != plan::verdict_undecided) return now.verdict;
+    if (!now.undecided) return verdict_of(now.code, 0).group;
     if (now.rule == plan::Rule::end) break;
   }
   return plan::verdict_forward;

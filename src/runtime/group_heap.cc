@@ -72,10 +72,11 @@ void* GroupHeap::allocate_zeroed(std::uint32_t bytes) {
 void GroupHeap::deallocate(Chunk& chunk, void* p) {
   const std::size_t bytes = size_of(chunk, p);
   if (bytes > largest_) return;  // not a block of ours
-  freed_bytes_ += bytes;
+  const bool enough = bytes > freed_left_;
+  count_freed(bytes);
   if (reuse_ != plan::Reuse::newest_first) return leave_block(chunk);
   push(p, bytes);
-  if (freed_bytes_ <= freed_limit_ || busy_) return;
+  if (!enough || busy_) return;
   if (is_untidy() && free_bytes() >= chunk_size + live_bytes() / 4) tidy(true);
   set_freed_limit();
 }
@@ -85,7 +86,34 @@ void GroupHeap::set_freed_limit() {
   if (reuse_ != plan::Reuse::newest_first) return;  // 0: every block is left by the slow path
   const std::uint64_t enough = chunk_size + live_bytes() / 4, now = free_bytes();
   const std::uint64_t least = chunk_size / 4 + tidied_free_ / 4;
-  freed_limit_ = freed_bytes_ + (enough > now + least ? enough - now : least);
+  allow_freed(enough > now + least ? enough - now : least);
+}
+
+void GroupHeap::allow_freed(std::uint64_t left) {
+  freed_version_ += 1;
+  in_this_order();
+  freed_past_ += left - freed_left_;
+  freed_left_ = left;
+  in_this_order();
+  freed_version_ += 1;
+}
+
+void GroupHeap::count_freed(std::uint64_t bytes) {
+  if (freed_left_ < bytes) allow_freed(bytes);
+  freed_left_ -= bytes;
+}
+
+std::uint64_t GroupHeap::freed_bytes() const {
+  // The owner may be in the middle of a change for ever, seen from a signal's handler.
+  constexpr int most_tries = 1000;
+  std::uint64_t freed = 0;
+  for (int i = 0; i < most_tries; ++i) {
+    const std::uint32_t version = __atomic_load_n(&freed_version_, __ATOMIC_ACQUIRE);
+    const std::uint64_t past = __atomic_load_n(&freed_past_, __ATOMIC_ACQUIRE);
+    freed = past - __atomic_load_n(&freed_left_, __ATOMIC_ACQUIRE);
+    if (version % 2 == 0 && __atomic_load_n(&freed_version_, __ATOMIC_RELAXED) == version) break;
+  }
+  return freed;
 }
 
 void GroupHeap::deallocate_remote(void* p) {
@@ -105,7 +133,7 @@ void GroupHeap::drain_remote() {
     Chunk& chunk = arena.chunk_of(block);
     const std::size_t bytes = size_of(chunk, block);
     if (bytes <= largest_) {
-      freed_bytes_ += bytes;
+      count_freed(bytes);
       if (reuse_ == plan::Reuse::newest_first)
         push(block, bytes);
       else
@@ -322,7 +350,7 @@ void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   if (skip) {
     at += granule;
     starts.mark(at);
-    if (reuses) push(at - granule, granule);
+    if (reuses) push_rest(at - granule, granule);
   }
   bump_ = at + bytes;
   starts.mark(bump_);

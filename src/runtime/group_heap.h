@@ -33,7 +33,7 @@ struct Block {
 class GroupHeap;
 
 // For one block size of a group, in one thread: the freed blocks, newest first, and the heap that
-// they belong to, null until it has been asked for one.
+// they belong to; it is null until that heap had such a block.
 struct BlockList {
   Block* first;
   GroupHeap* heap;
@@ -78,14 +78,14 @@ class GroupHeap {
   // Same as allocate, zeroed.
   void* allocate_zeroed(std::uint32_t bytes);
 
-  // Frees a block in a chunk of equal blocks of this heap, unless something is to be done first:
-  // then nothing happened, and deallocate is to be called. The owner only.
-  bool deallocate_quickly(std::uint32_t uniform, void* p) {
-    const std::uint64_t freed = freed_bytes_ + uniform;
-    if (freed > freed_limit_) [[unlikely]]
+  // Frees a block of this heap of `bytes`, unless something is to be done first: then nothing
+  // happened, and deallocate is to be called. The owner only.
+  bool deallocate_quickly(std::uint64_t bytes, void* p) {
+    if (subtract_at_once(freed_left_, bytes)) [[unlikely]] {
+      freed_left_ += bytes;
       return false;
-    freed_bytes_ = freed;
-    push(p, uniform);
+    }
+    push(p, bytes);
     return true;
   }
 
@@ -117,7 +117,7 @@ class GroupHeap {
   std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
   // Read in this order, so that another thread's view is never below zero.
   std::uint64_t live_bytes() const {
-    const std::uint64_t freed = __atomic_load_n(&freed_bytes_, __ATOMIC_ACQUIRE);
+    const std::uint64_t freed = freed_bytes();
     return __atomic_load_n(&allocated_bytes_, __ATOMIC_RELAXED) - freed;
   }
   // Bytes of pages that hold or held blocks and were not given back.
@@ -129,11 +129,17 @@ class GroupHeap {
   BlockList& list_of(std::size_t bytes) {
     return *reinterpret_cast<BlockList*>(lists_ + bytes * (sizeof(BlockList) / granule));
   }
+  // Of a size that was asked for before.
   void push(void* p, std::size_t bytes) {
     auto* block = static_cast<Block*>(p);
     BlockList& list = list_of(bytes);
     block->next = list.first;
     list.first = block;
+  }
+  // What is left over, of any size.
+  void push_rest(void* p, std::size_t bytes) {
+    list_of(bytes).heap = this;
+    push(p, bytes);
   }
   void* pop(std::uint32_t bytes) {
     BlockList& list = list_of(bytes);
@@ -155,6 +161,9 @@ class GroupHeap {
   void recycle(Chunk& chunk);
   void drain_remote();
   void set_freed_limit();
+  void count_freed(std::uint64_t bytes);
+  void allow_freed(std::uint64_t left);
+  std::uint64_t freed_bytes() const;
   void account(Chunk& chunk, std::size_t resident);
   void take_back(Chunk& chunk, std::size_t returned);
   std::uint64_t free_bytes() const;
@@ -176,8 +185,8 @@ class GroupHeap {
   std::uint32_t uniform_;
   plan::Reuse reuse_;
   std::uint64_t allocated_bytes_;
-  std::uint64_t freed_bytes_;
-  std::uint64_t freed_limit_;  // of freed_bytes_: above it the slow path decides
+  std::uint64_t freed_left_;  // what may be freed before the slow path decides; and
+  std::uint64_t freed_past_;  // this, less that, is what was freed so far
 
   std::uint64_t allocations_;
   char* limit_;      // end of the current range
@@ -198,6 +207,7 @@ class GroupHeap {
   ThreadHeap* thread_;
   Chunk* spare_;  // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
   GroupHeap* next_of_group_;
+  std::uint32_t freed_version_;  // odd while freed_left_ and freed_past_ do not fit each other
   alignas(64) std::atomic<Block*> remote_;
 };
 

@@ -17,7 +17,7 @@
 namespace halo::runtime {
 
 constinit std::uint32_t max_object = 0;
-constinit std::uint32_t quick_max = 0;
+constinit std::uint64_t quick_max = 0;
 
 namespace {
 

@@ -6,19 +6,44 @@
 
 #include "runtime/callers.h"
 #include "runtime/check.h"
+#include "runtime/exported.h"
 #include "runtime/identifier.h"
 #include "runtime/next.h"
 #include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 
-extern constinit std::uint32_t max_object;  // bytes; larger ones are forwarded. 0: no plan
+// Bytes; larger ones are forwarded. 0: no plan.
+HALO_HIDDEN extern constinit std::uint32_t max_object;
 // The largest size that serve_quickly serves: max_object, or 0 while everything is counted.
-extern constinit std::uint32_t quick_max;
+HALO_HIDDEN extern constinit std::uint64_t quick_max;
 
 // Where the return address of the function lies that this is inlined in.
 [[gnu::always_inline]] inline const std::uintptr_t* own_slot() {
   return static_cast<const std::uintptr_t*>(__builtin_dwarf_cfa()) - 1;
+}
+
+// The code of the state that the walk from `now`, which is undecided, comes to. The first steps are
+// laid out one behind the other: jumps back are what they would spend most of their time with.
+template <int Ahead = 6>
+[[gnu::always_inline]] inline CallerCode decide_plainly(const State* now,
+                                                        const std::uintptr_t* slot) {
+  if constexpr (Ahead == 0) {
+    return walk_plainly(now, slot)->code;
+  } else {
+    now = next_plainly(now, slot);
+    if (now == nullptr) return code_forward;
+    return is_decided(now->code) ? now->code : decide_plainly<Ahead - 1>(now, slot);
+  }
+}
+
+// A block from the calling thread's heap if there is one at hand, else nullptr.
+[[gnu::always_inline]] inline void* block_at_hand(CallerCode code, std::size_t size) {
+  const ThreadHeap* heaps = current_heap;
+  if (heaps == nullptr) [[unlikely]]
+    return nullptr;
+  const std::size_t mask = align_mask(code);
+  return heaps->allocate_quickly(code, (size + mask) & ~mask);
 }
 
 // Serves an allocation whose caller's word is `word`, without a frame of our own on the stack,
@@ -32,20 +57,22 @@ extern constinit std::uint32_t quick_max;
   if (!is_decided(code)) {
     const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
     if (from->address != *slot) return nullptr;  // its module has moved
-    code = walk_plainly(from, slot).at->code;
+    asm("" : "+r"(slot));                        // not before it is needed
+    code = decide_plainly(from, slot);
     if (!is_decided(code)) return nullptr;
   }
-  const ThreadHeap* heaps = current_heap;
-  if (heaps == nullptr) return nullptr;
-  const std::size_t mask = align_mask(code);
-  return heaps->allocate_quickly(group_of(code), (size + mask) & ~mask);
+  return block_at_hand(code, size);
 }
 
 // Frees `p`, which lies in that chunk, if that is quickly done.
-inline bool free_quickly(Chunk& chunk, void* p) {
-  const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);
-  if (checking_build || chunk.thread != current_heap || uniform == 0) return false;
-  return chunk.owner.load(std::memory_order_relaxed)->deallocate_quickly(uniform, p);
+[[gnu::always_inline]] inline bool free_quickly(Chunk& chunk, void* p) {
+  if (checking_build || chunk.thread != current_heap) [[unlikely]]
+    return false;
+  GroupHeap* owner = chunk.owner.load(std::memory_order_relaxed);
+  if (const std::uint64_t uniform = chunk.uniform.load(std::memory_order_relaxed); uniform != 0)
+    return owner->deallocate_quickly(uniform, p);
+  const std::uint64_t bytes = arena.size_at_hand(p);
+  return bytes != 0 && owner->deallocate_quickly(bytes, p);
 }
 
 // For blocks that the arena contains.

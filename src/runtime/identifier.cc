@@ -8,7 +8,6 @@ constexpr State no_states[1] = {root_state()};
 constexpr EdgeEntry no_edges[2] = {};
 constinit const Table empty_table{nullptr, 0, nullptr, 0, nullptr, no_edges, 63, 1, no_states, 1};
 
-constexpr std::uint32_t max_steps = 256;
 constexpr std::uintptr_t max_frame =
     plan::max_step;  // bytes; a frame pointer further off is not trusted
 
@@ -23,7 +22,7 @@ std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_
 
 // The child of `state` for this return address, or 0.
 std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
-  if (table.states[state].has_child == 0) return 0;
+  if (!table.states[state].has_child) return 0;
   return table.states[state + 1].address == address ? state + 1 : probe_edge(table, state, address);
 }
 
@@ -45,13 +44,33 @@ bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp
   } else {
     return false;
   }
-  if ((from.flags & plan::state_restores_rbp) != 0) {
+  if (from.restores_rbp) {
     const std::uintptr_t saved = there - static_cast<std::uintptr_t>(from.rbp_below);
     if (saved < here) return false;  // not in this frame
     rbp = *reinterpret_cast<const std::uintptr_t*>(saved);
   }
   slot = reinterpret_cast<const std::uintptr_t*>(there);
   return true;
+}
+
+// The walk from `state` on, whose return address lies at `slot`, by every rule.
+Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                std::uintptr_t rbp, std::uint32_t steps) {
+  const State* states = table.states;
+  std::uint32_t last = state;
+  for (;; ++steps) {
+    const State& now = states[state];
+    if (!now.undecided) return verdict_of(now.code, steps);
+    if (steps == most_steps || !advance(states[last], slot, rbp)) break;
+    const std::uintptr_t address = *slot;
+    if (const std::uint32_t child = find_child(table, state, address)) {
+      state = last = child;
+    } else {
+      last = find_on_path(table, state, address);
+      if (last == 0) break;
+    }
+  }
+  return verdict_of(code_forward, steps);
 }
 
 }  // namespace
@@ -69,23 +88,17 @@ void use_table(const Table* table) {
   set_callers({table->callers, table->caller_count});
 }
 
-Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                std::uintptr_t rbp, std::uint32_t steps) {
-  const State* states = table.states;
-  std::uint32_t last = state;
-  for (; steps < max_steps; ++steps) {
-    const State& now = states[state];
-    if (now.verdict != plan::verdict_undecided) return {now.verdict, now.alignment, steps};
-    if (!advance(states[last], slot, rbp)) break;
-    const std::uintptr_t address = *slot;
-    if (const std::uint32_t child = find_child(table, state, address)) {
-      state = last = child;
-    } else {
-      last = find_on_path(table, state, address);
-      if (last == 0) break;
-    }
-  }
-  return {plan::verdict_forward, 0, steps};
+Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                 std::uintptr_t rbp) {
+  const State* from = &table.states[state];
+  const State* at = walk_plainly(from, slot);
+  std::uint32_t steps = 0;
+  for (const State* now = at; now != from; now = &table.states[now->parent]) ++steps;
+  if (!at->undecided) return verdict_of(at->code, steps);
+  const char* here = reinterpret_cast<const char*>(slot);
+  if (at != from) here += table.states[at->parent].reach;
+  return walk_on(table, static_cast<std::uint32_t>(at - table.states),
+                 reinterpret_cast<const std::uintptr_t*>(here), rbp, steps);
 }
 
 }  // namespace halo::runtime

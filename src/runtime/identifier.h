@@ -8,6 +8,7 @@
 
 #include "plan/plan_file.h"
 #include "runtime/callers.h"
+#include "runtime/exported.h"
 
 namespace halo::runtime {
 
@@ -17,25 +18,32 @@ namespace halo::runtime {
 // the root, has an address that no return address has.
 struct State {
   std::uintptr_t address;
+  std::uintptr_t child_address;  // with is_plain, the first child's; else no_address
+  std::int32_t reach;            // with is_plain, bytes from the caller's slot to the next; else 0
   std::int32_t step;
-  plan::Rule rule;
-  std::uint8_t flags;
-  std::int16_t rbp_below;
-  std::uint32_t parent;
   std::int32_t map;  // where its part of Table::maps begins: bytes from this state
-  std::uint16_t verdict;
-  CallerCode code;        // the same as a caller's; code_forward while undecided
-  std::uint8_t is_plain;  // undecided, with a child, a constant step, and no rbp to restore
-  std::uint8_t has_child;
-  std::uint8_t map_shift;  // 32 − log2(the size of its part of Table::maps); 0: there is none
-  std::uint8_t alignment;
+  std::uint32_t parent : 24;
+  std::uint32_t map_shift : 8;  // 32 − log2(the size of its part of Table::maps); 0: there is none
+  CallerCode code;              // the same as a caller's; code_forward while undecided
+  std::int16_t rbp_below;
+  plan::Rule rule;
+  std::uint8_t restores_rbp : 1;
+  std::uint8_t undecided : 1;
+  std::uint8_t has_child : 1;
+
+  // Undecided, with a child, and reached as it is left by constant distances, of no more frames
+  // than a walk may read, with no rbp to restore on the way.
+  bool is_plain() const { return reach != 0; }
 };
-static_assert(sizeof(State) == 32);
+static_assert(sizeof(State) == 40 && plan::max_states <= 1u << 24);
+
+inline constexpr std::uintptr_t no_address = ~std::uintptr_t{0};
 
 constexpr State root_state() {
   State root{};
-  root.address = ~std::uintptr_t{0};
-  root.verdict = plan::verdict_undecided;
+  root.address = no_address;
+  root.child_address = no_address;
+  root.undecided = 1;
   root.code = code_forward;
   return root;
 }
@@ -54,6 +62,11 @@ struct Verdict {
 
 inline constexpr Verdict forward_verdict{plan::verdict_forward, 0};
 
+constexpr Verdict verdict_of(CallerCode code, std::uint32_t steps) {
+  if (!is_decided(code)) return {plan::verdict_forward, 0, steps};
+  return {group_of(code), static_cast<std::uint16_t>((code & code_align16) != 0 ? 16 : 0), steps};
+}
+
 // What identification reads; immutable once published.
 struct Table {
   const Caller* callers;  // the children of the root that are loaded, ascending by address
@@ -71,6 +84,9 @@ struct Table {
   std::size_t state_count;
 };
 
+// Return addresses that a walk reads at most, beyond the caller's.
+inline constexpr std::uint32_t most_steps = 255;
+
 // Where each of the plan's modules is loaded; `present` false where it is not.
 struct ModulePlace {
   std::uintptr_t bias;
@@ -78,11 +94,11 @@ struct ModulePlace {
 };
 
 // The table that walks read; never null, and empty when there is no plan.
-extern constinit const Table* current_table;
+HALO_HIDDEN extern constinit const Table* current_table;
 
 // Where walks begin: the states of its root_children, and the root for code_unknown and
 // code_forward. Other places may still have those of an earlier table, which stays in memory.
-extern constinit const State* root_states[code_undecided];
+HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 
 inline std::uint64_t mix(std::uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
 
@@ -94,56 +110,37 @@ inline const State* state_at(const State* from, std::int32_t bytes) {
   return reinterpret_cast<const State*>(reinterpret_cast<const char*>(from) + bytes);
 }
 
-// How far a walk came: to a state, and to where its return address lies.
-struct Walk {
-  const State* at;
-  const std::uintptr_t* slot;
-  std::uint32_t steps;
-};
-
-// The walk as far as it goes by constant distances and to children that are found at once, which is
-// nearly always to its end.
-[[gnu::always_inline]] inline Walk walk_plainly(const State* now, const std::uintptr_t* slot) {
-  std::uint32_t steps = 0;
-  while (now->is_plain != 0) {
-    const auto* next = reinterpret_cast<const std::uintptr_t*>(
-        reinterpret_cast<std::uintptr_t>(slot) +
-        static_cast<std::uintptr_t>(std::intptr_t{now->step}));
-    const std::uintptr_t address = *next;
-    const State* child = now + 1;
-    if (child->address != address) {
-      if (now->map_shift == 0) break;
-      const auto* map = reinterpret_cast<const std::int32_t*>(state_at(now, now->map));
-      child = state_at(now, map[map_hash(address, now->map_shift)]);
-      if (child->address != address) break;
-    }
-    now = child;
-    slot = next;
-    ++steps;
-  }
-  return {now, slot, steps};
+// The child that comes next on a plain walk, if it is found at once; else null. Where no walk goes
+// on, the caller's own return address is read, which is no child's.
+[[gnu::always_inline]] inline const State* next_plainly(const State* now,
+                                                        const std::uintptr_t* slot) {
+  const std::uintptr_t address =
+      *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(slot) + now->reach);
+  if (now->child_address == address) [[likely]]
+    return now + 1;
+  if (now->map_shift == 0) return nullptr;
+  const auto* map = reinterpret_cast<const std::int32_t*>(state_at(now, now->map));
+  const State* child = state_at(now, map[map_hash(address, now->map_shift)]);
+  return child->address == address ? child : nullptr;
 }
 
-// The walk from `state` on, one step after the other, by every rule.
-Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                std::uintptr_t rbp, std::uint32_t steps);
+// The state that the walk from `now`, a child of the root whose return address lies at `slot`,
+// comes to by constant distances and children that are found at once: nearly always its end.
+[[gnu::always_inline]] inline const State* walk_plainly(const State* now,
+                                                        const std::uintptr_t* slot) {
+  while (const State* child = next_plainly(now, slot)) now = child;
+  return now;
+}
 
 // Walks on from `state`, a child of the root whose return address lies at `slot`; `rbp` is the
 // register's value at the call. Reads the stack above `slot` only, by rules known to hold there.
-inline Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                        std::uintptr_t rbp) {
-  const Walk walk = walk_plainly(&table.states[state], slot);
-  if (walk.at->is_plain == 0 && walk.at->verdict != plan::verdict_undecided)
-    return {walk.at->verdict, walk.at->alignment, walk.steps};
-  return walk_on(table, static_cast<std::uint32_t>(walk.at - table.states), walk.slot, rbp,
-                 walk.steps);
-}
+Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
+                 std::uintptr_t rbp);
 
 // The same, from the code that find_caller gave for the return address at `slot`.
 inline Verdict identify_caller(const Table& table, CallerCode code, const std::uintptr_t* slot,
                                std::uintptr_t rbp) {
-  if (is_decided(code))
-    return {group_of(code), static_cast<std::uint16_t>((code & code_align16) != 0 ? 16 : 0)};
+  if (is_decided(code)) return verdict_of(code, 0);
   const std::uint32_t child = root_child_of(code);
   if (child >= table.root_child_count) return forward_verdict;
   // The module may have moved since the code was read.

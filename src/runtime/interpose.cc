@@ -1,5 +1,5 @@
 // The allocation functions that the program sees. Each asks one question, "is this caller in the
-// plan?", and forwards.
+// plan?", and forwards. (What malloc and free do first is in forwarding.cc.)
 #include <errno.h>
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include "runtime/next.h"
 
 using halo::runtime::arena;
-using halo::runtime::caller_hash;
-using halo::runtime::caller_word_at;
 using halo::runtime::fallback;
+using halo::runtime::free_grouped;
+using halo::runtime::free_quickly;
 using halo::runtime::next;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
@@ -24,14 +24,18 @@ using halo::runtime::serve_quickly;
 // find the program's own return address on top of the stack (checked by a test).
 extern "C" {
 
-HALO_EXPORT void* malloc(std::size_t size) {
-  const std::uintptr_t* slot = own_slot();
-  const std::uint64_t word = caller_word_at(caller_hash(*slot));
-  if (word == 0) [[likely]]
-    return fallback.malloc(size);
-  if (void* p = serve_quickly(word, slot, size)) [[likely]]
+// malloc and free themselves are in forwarding.cc; these are for what is not to be forwarded at
+// once. Entered by a jump from there, as the functions that they are part of.
+__attribute__((used)) void* halo_serve_malloc(std::size_t size, std::uint64_t word) {
+  if (void* p = serve_quickly(word, own_slot(), size)) [[likely]]
     return p;
   return halo_enter_malloc(size);
+}
+
+__attribute__((used)) void halo_release(void* p, std::uintptr_t chunk) {
+  if (free_quickly(arena.chunk_at(chunk), p)) [[likely]]
+    return;
+  free_grouped(p);
 }
 
 HALO_EXPORT void* calloc(std::size_t count, std::size_t size) {
@@ -57,8 +61,6 @@ HALO_EXPORT void* reallocarray(void* p, std::size_t count, std::size_t size) {
   return next.realloc(p, bytes);
 }
 
-HALO_EXPORT void free(void* p) { release(p); }
-
 HALO_EXPORT void cfree(void* p) { release(p); }
 
 HALO_EXPORT void free_sized(void* p, std::size_t) { release(p); }
@@ -66,7 +68,7 @@ HALO_EXPORT void free_sized(void* p, std::size_t) { release(p); }
 HALO_EXPORT void free_aligned_sized(void* p, std::size_t, std::size_t) { release(p); }
 
 HALO_EXPORT void __libc_free(void* p) {
-  if (arena.contains(p)) return halo::runtime::free_grouped(p);
+  if (arena.contains(p)) return free_grouped(p);
   next.libc_free(p);
 }
 

@@ -72,8 +72,10 @@ bool open_groups(const plan::PlanView& plan) {
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(plan.groups, plan.header->max_object);
   open = arena.reserve(pages * page * 2);
-  if (open && counting_walks) watch_growth();
-  return open;
+  if (!open) return false;
+  if (counting_walks) watch_growth();
+  prepare_heap();
+  return true;
 }
 
 const Published* find_published(const ModulePlace* places, std::size_t count) {

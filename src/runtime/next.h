@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "runtime/exported.h"
+
 namespace halo::runtime {
 
 // The functions of the next allocator. Until `resolve_next` has run, each pointer leads to a stub
@@ -23,7 +25,7 @@ struct NextAllocator {
   void* (*libc_realloc)(void*, std::size_t);
 };
 
-extern constinit NextAllocator next;
+HALO_HIDDEN extern constinit NextAllocator next;
 
 // What malloc, calloc and operator new fall back to when an allocation is in no group. Equal to
 // `next`'s, except while modules are to be rescanned (modules.h).
@@ -32,7 +34,7 @@ struct Fallback {
   void* (*calloc)(std::size_t, std::size_t);
 };
 
-extern constinit Fallback fallback;
+HALO_HIDDEN extern constinit Fallback fallback;
 
 // Finds the next allocator's functions; idempotent. Called by the first allocation of the process,
 // which may come before any constructor.

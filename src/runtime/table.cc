@@ -1,6 +1,7 @@
 // Makes the table that walks read out of a plan's states and the places of its modules.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "runtime/identifier.h"
 
@@ -14,6 +15,7 @@ struct Links {
   std::uint32_t first_child;   // of the plan's state; 0: none
   std::uint32_t next_sibling;  // the same
   std::uint32_t made;          // its place in the table; 0: left out
+  std::uint32_t depth;         // return addresses that lead to it
 };
 
 struct Parts {
@@ -54,36 +56,46 @@ void add_edge(const Parts& parts, std::uintptr_t address, std::uint32_t parent,
   }
 }
 
+// More than malloc's own 16 bytes of alignment is the next allocator's business.
+CallerCode code_of(const plan::State& state) {
+  if (state.verdict >= plan::verdict_forward || state.alignment > 16) return code_forward;
+  return decided_code(state.verdict, state.alignment == 16);
+}
+
+// How far the slot behind a state with children is from the caller's; 0 where the way there is not
+// plain.
+std::int32_t reach_of(const plan::State& from, std::uint32_t depth, const State& parent) {
+  static_assert(std::int64_t{most_steps} * plan::max_step < INT32_MAX);
+  const bool is_plain = from.verdict == plan::verdict_undecided &&
+                        from.rule == plan::Rule::constant &&
+                        (from.flags & plan::state_restores_rbp) == 0 && depth <= most_steps &&
+                        (depth == 1 || parent.is_plain());
+  return is_plain ? parent.reach + from.step : 0;
+}
+
 // Copies one state to the end of the table.
 void add_state(const Parts& parts, const plan::State& from, std::uintptr_t address,
                std::uint32_t plan_index) {
   const auto at = static_cast<std::uint32_t>(parts.table->state_count++);
   const std::uint32_t parent = parts.links[from.parent].made;
+  const std::uint32_t depth = parts.links[from.parent].depth + 1;
   parts.links[plan_index].made = at;
+  parts.links[plan_index].depth = depth;
   const bool has_child = parts.links[plan_index].first_child != 0;
-  const bool is_plain = has_child && from.verdict == plan::verdict_undecided &&
-                        from.rule == plan::Rule::constant &&
-                        (from.flags & plan::state_restores_rbp) == 0;
-  // More than malloc's own 16 bytes of alignment is the next allocator's business.
-  const std::uint16_t verdict = from.alignment > 16 && from.verdict != plan::verdict_undecided
-                                    ? plan::verdict_forward
-                                    : from.verdict;
-  parts.states[at] = {
-      .address = address,
-      .step = from.step,
-      .rule = from.rule,
-      .flags = from.flags,
-      .rbp_below = from.rbp_below,
-      .parent = parent,
-      .map = 0,
-      .verdict = verdict,
-      .code = verdict < plan::verdict_forward ? decided_code(verdict, from.alignment == 16)
-                                              : code_forward,
-      .is_plain = is_plain,
-      .has_child = has_child,
-      .map_shift = 0,
-      .alignment = static_cast<std::uint8_t>(from.alignment),
-  };
+  State& state = parts.states[at];
+  state.address = address;
+  state.child_address = no_address;
+  state.step = from.step;
+  state.reach = has_child ? reach_of(from, depth, parts.states[parent]) : 0;
+  state.parent = parent & 0xFFFFFF;
+  state.code = code_of(from);
+  state.rbp_below = from.rbp_below;
+  state.rule = from.rule;
+  state.restores_rbp = (from.flags & plan::state_restores_rbp) != 0;
+  state.undecided = from.verdict == plan::verdict_undecided;
+  state.has_child = has_child;
+  State& before = parts.states[at - 1];
+  if (parent == at - 1 && before.is_plain()) before.child_address = address;
   if (parent != 0) add_edge(parts, address, parent, at);
 }
 
@@ -120,13 +132,13 @@ void add_maps(const Parts& parts, std::size_t plan_states) {
   for (std::size_t i = 1; i < plan_states; ++i) {
     const std::uint32_t first = parts.links[i].first_child;
     const std::uint32_t second = first == 0 ? 0 : parts.links[first].next_sibling;
-    if (parts.links[i].made == 0 || second == 0) continue;
+    if (second == 0 || !parts.states[parts.links[i].made].is_plain()) continue;
     std::size_t children = 0;
     for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) ++children;
     State& state = parts.states[parts.links[i].made];
     std::int32_t* map = parts.maps + used;
     state.map = bytes_from(state, map);
-    state.map_shift = static_cast<std::uint8_t>(32 - std::countr_zero(map_slots(children)));
+    state.map_shift = (32u - static_cast<unsigned>(std::countr_zero(map_slots(children)))) & 0xFF;
     const std::int32_t none = bytes_from(state, parts.states);
     std::fill_n(map, map_slots(children), none);
     for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
@@ -138,14 +150,6 @@ void add_maps(const Parts& parts, std::size_t plan_states) {
   }
 }
 
-CallerCode code_for(const plan::State& state, std::uint32_t root_child) {
-  if (state.verdict == plan::verdict_undecided)
-    return root_child < max_root_children ? static_cast<CallerCode>(code_undecided | root_child)
-                                          : code_forward;
-  if (state.verdict == plan::verdict_forward || state.alignment > 16) return code_forward;
-  return decided_code(state.verdict, state.alignment == 16);
-}
-
 void add_callers(const Parts& parts, std::span<const plan::State> states,
                  std::span<const ModulePlace> places) {
   Table& table = *parts.table;
@@ -153,7 +157,9 @@ void add_callers(const Parts& parts, std::span<const plan::State> states,
     if (states[i].parent != 0) continue;
     const std::uint32_t root_child = table.root_child_count++;
     parts.root_children[root_child] = parts.links[i].made;
-    const CallerCode code = code_for(states[i], root_child);
+    CallerCode code = code_of(states[i]);
+    if (states[i].verdict == plan::verdict_undecided && root_child < max_root_children)
+      code = static_cast<CallerCode>(code_undecided | root_child);
     if (parts.links[i].made == 0 || code == code_forward) continue;
     parts.callers[table.caller_count++] = {address_of(states[i], places), code};
   }

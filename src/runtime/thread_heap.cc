@@ -172,6 +172,10 @@ ThreadHeap* adopt_thread_heap() {
   return heap;
 }
 
+void prepare_heap() {
+  if (ThreadHeap* heap = thread_heap()) heap->metadata(1);
+}
+
 const ThreadHeap* first_thread_heap() { return all_heaps.load(std::memory_order_acquire); }
 
 void watch_growth() {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "plan/format.h"
+#include "runtime/callers.h"
 #include "runtime/group_heap.h"
 
 namespace halo::runtime {
@@ -21,19 +22,22 @@ inline std::uint32_t size_class(std::uint32_t bytes) {
 
 class ThreadHeap {
  public:
-  // A block of `bytes` (from block_bytes) if one is at hand, else nullptr: then ask its heap.
-  void* allocate_quickly(std::uint32_t group, std::size_t bytes) const {
-    BlockList& list = list_of(group, bytes);
-    if (list.heap == nullptr) return nullptr;
+  // A block of `bytes` (from block_bytes) of a decided caller's group if one is at hand, else
+  // nullptr: then ask its heap.
+  void* allocate_quickly(CallerCode code, std::size_t bytes) const {
+    static_assert(sizeof *lists_ == 8);  // the group's part of a code is its offset here
+    const auto* of_group = reinterpret_cast<BlockList* const*>(
+        reinterpret_cast<const char*>(lists_) + (code & code_group));
+    BlockList& list = list_in(*of_group, bytes);
     if (list.first != nullptr) [[likely]]
       return list.heap->take(list, bytes);
-    return list.heap->carve_quickly(bytes);
+    return list.heap == nullptr ? nullptr : list.heap->carve_quickly(bytes);
   }
 
   // The heap that serves blocks of `bytes` in `group`, if it has been asked for and needs no
   // rounding; else nullptr: then call `heap`.
   GroupHeap* existing_heap(std::uint32_t group, std::uint32_t bytes) const {
-    return list_of(group, bytes).heap;
+    return list_in(lists_[group], bytes).heap;
   }
 
   // The same, made on first use; nullptr when memory is refused. Rounds `bytes` up where the group
@@ -59,10 +63,11 @@ class ThreadHeap {
 
  private:
   friend ThreadHeap* adopt_thread_heap();
+  friend void prepare_heap();
   friend void abandon_thread_heap(void*);
 
-  BlockList& list_of(std::uint32_t group, std::size_t bytes) const {
-    return *reinterpret_cast<BlockList*>(reinterpret_cast<char*>(lists_[group]) +
+  static BlockList& list_in(BlockList* lists, std::size_t bytes) {
+    return *reinterpret_cast<BlockList*>(reinterpret_cast<char*>(lists) +
                                          bytes * (sizeof(BlockList) / granule));
   }
   // By group; after the lists.
@@ -101,6 +106,10 @@ inline ThreadHeap* thread_heap() {
   ThreadHeap* heap = current_heap;
   return heap != nullptr ? heap : adopt_thread_heap();
 }
+
+// Makes the calling thread's heap, and room for what it is going to be made of: later there may be
+// no address space left. No page is touched.
+void prepare_heap();
 
 // The first of all heaps ever made.
 const ThreadHeap* first_thread_heap();

@@ -188,10 +188,10 @@ void GroupHeap::relist(const Chunk& chunk, char* begin, char* end) {
     if (bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0) {
       // Such a rest of a hole is less aligned than blocks of its size have to be.
       starts.mark(block + granule);
-      push(block + granule, bytes - granule);
-      push(block, granule);
+      push_rest(block + granule, bytes - granule);
+      push_rest(block, granule);
     } else {
-      push(block, bytes);
+      push_rest(block, bytes);
     }
     end = block;
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/exported.h"
 #include "runtime/identifier.h"
 
 namespace halo::runtime {
@@ -15,8 +16,8 @@ struct WalkCounts {
   std::atomic<std::uint64_t> misses;                        // walks that led to no group
 };
 
-extern constinit bool counting_walks;
-extern constinit WalkCounts walk_counts;
+HALO_HIDDEN extern constinit bool counting_walks;
+HALO_HIDDEN extern constinit WalkCounts walk_counts;
 
 void count_walk(Verdict verdict);
 

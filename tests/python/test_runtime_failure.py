@@ -459,7 +459,7 @@ def test_the_ladder_of_memory_in_the_middle_of_a_run(steady: Steady) -> None:
     """Row 29: RLIMIT_DATA counts the pages that the groups open. ENOMEM where the next allocator
     has none either, and less of it the more there is."""
     count = 60000
-    outcomes = [steady.outcome("limit", "data", more, count=count) for more in (0, 2, 8, 64)]
+    outcomes = [steady.outcome("limit", "data", more, count=count) for more in (0, 4, 8, 64)]
     refusals = [outcome.refused for outcome in outcomes]
     assert all(outcome.fine and outcome.before == count for outcome in outcomes)
     assert refusals[0] > 0 and refusals[-1] == 0

@@ -44,12 +44,15 @@ def test_it_needs_nothing_but_libc() -> None:
     assert needed == ["libc.so.6"]
 
 
-@pytest.mark.parametrize("name", ["malloc", "calloc", "realloc", "reallocarray", "_Znwm", "_Znam"])
+@pytest.mark.parametrize(
+    "name",
+    ["malloc", "halo_serve_malloc", "calloc", "realloc", "reallocarray", "_Znwm", "_Znam"],
+)
 def test_trampolines_are_entered_by_a_jump(name: str) -> None:
     """They take the word on top of the stack for the program's return address."""
     code = output("objdump", "-d", "--no-show-raw-insn", f"--disassemble={name}", RUNTIME)
     body = code[code.index(f"<{name}>:") :]
-    entered = re.findall(r"(call|j\w+) .*<(?:halo_enter_\w+|_Znwm)(?:@plt)?>", body)
+    entered = re.findall(r"(call|j\w+) .*<(?:halo_(?:enter|serve)_\w+|_Znwm)(?:@plt)?>", body)
     assert entered and "call" not in entered
 
 

@@ -1,0 +1,46 @@
+// malloc and free as most programs call them: for objects that are in no group. The way to the next
+// allocator is a handful of instructions, which no compiler would keep that few: it has to be said
+// what is in which register.
+#include <cstddef>
+#include <type_traits>
+
+#include "runtime/arena.h"
+#include "runtime/callers.h"
+#include "runtime/next.h"
+
+namespace halo::runtime {
+
+static_assert(caller_slots == 1u << 16 && sizeof caller_words[0] == 8);
+static_assert(offsetof(Fallback, malloc) == 0 && offsetof(NextAllocator, free) == 24);
+static_assert(std::is_standard_layout_v<Arena> && chunk_shift == 20);
+
+#define HALO_FORWARD(name, body)         \
+  asm(".text\n"                          \
+      ".p2align 6\n"                     \
+      ".globl " name                     \
+      "\n"                               \
+      ".type " name ", @function\n" name \
+      ":\n"                              \
+      ".cfi_startproc\n" body            \
+      ".cfi_endproc\n"                   \
+      ".size " name ", .-" name "\n")
+
+// The caller's word, if there is one, goes on as the second argument.
+HALO_FORWARD("malloc",
+             "movzwl (%rsp), %eax\n"
+             "lea _ZN4halo7runtime12caller_wordsE(%rip), %rcx\n"
+             "mov (%rcx,%rax,8), %rsi\n"
+             "test %rsi, %rsi\n"
+             "jne halo_serve_malloc\n"
+             "jmp *_ZN4halo7runtime8fallbackE(%rip)\n");
+
+// The number of the chunk goes on as the second argument.
+HALO_FORWARD("free",
+             "mov %rdi, %rsi\n"
+             "sub _ZN4halo7runtime5arenaE(%rip), %rsi\n"
+             "shr $20, %rsi\n"
+             "cmp _ZN4halo7runtime5arenaE+8(%rip), %rsi\n"
+             "jb halo_release\n"
+             "jmp *_ZN4halo7runtime4nextE+24(%rip)\n");
+
+}  // namespace halo::runtime
