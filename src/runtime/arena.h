@@ -94,16 +94,18 @@ class Arena {
   // nobody has taken them yet.
   std::size_t half_page_of(const GroupHeap* heap) const;
 
-  // Bytes from `p`, where a block starts in a chunk of different ones, to the next start if one
-  // word of the bitmap tells, else 0.
+  // Bytes from `p`, where a block starts in a chunk of different ones, to the next start if that is
+  // in the same word of the bitmap or in the next, else 0.
   std::uint64_t size_at_hand(const void* p) const {
     std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
     asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
     offset -= base_;
-    const std::uint64_t word = starts_[offset / (64 * granule)].load(std::memory_order_relaxed);
-    const std::uint64_t behind = word >> (offset / granule % 64) >> 1;
-    if (behind == 0) return 0;
-    return static_cast<unsigned>(std::countr_zero(behind)) * granule + granule;
+    const std::size_t word = offset / (64 * granule), bit = offset / granule % 64;
+    const std::uint64_t behind = starts_[word].load(std::memory_order_relaxed) >> bit >> 1;
+    if (behind != 0) return static_cast<unsigned>(std::countr_zero(behind)) * granule + granule;
+    if ((word + 1) % starts_words == 0) return 0;
+    const std::uint64_t after = starts_[word + 1].load(std::memory_order_relaxed);
+    return after == 0 ? 0 : (64 - bit + static_cast<unsigned>(std::countr_zero(after))) * granule;
   }
 
   // Chunks ever taken from the reserved range, and those of them that have an owner.
