@@ -11,13 +11,19 @@
 namespace halo::runtime {
 namespace {
 
-// Chunks of a heap before it gets huge pages: a huge page that is hardly used, and half of one that
-// another heap was given, are then a tenth of what the heap has.
-constexpr std::uint64_t huge_after = 20;
+// Chunks of a heap before it gets huge pages: one that is hardly used, and half of one that another
+// heap was given, are then less than a tenth of what the heap has.
+constexpr std::uint64_t huge_after = 26;
 
 constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks around
 
 constexpr int most_holes_tried = 16;
+
+// Bytes, and a sixteenth of what is live, that may be free in pieces before these are split.
+constexpr std::size_t most_in_pieces = 64 * 1024;
+
+// Bytes at the end of a chunk that are worth coming back to.
+constexpr std::ptrdiff_t least_tail = 16 * 1024;
 
 // Bytes of the pages that a chunk's blocks lie on, where they end at `end`; without those that were
 // given back.
@@ -157,6 +163,7 @@ void GroupHeap::recycle(Chunk& chunk) {
   }
   account(chunk, 0);
   --chunk_count_;
+  if (resumable_ == &chunk) resumable_ = nullptr;
   if (spare_ == nullptr)
     spare_ = &chunk;
   else
@@ -211,6 +218,7 @@ void GroupHeap::leave_range() {
   if (tail) {
     chunk.frontier = static_cast<std::uint32_t>(from - arena.memory_of(chunk));
     account(chunk, pages_until(chunk, from));
+    if (to - from >= least_tail) resumable_ = &chunk;
     if (reuse_ == plan::Reuse::whole_chunks && chunk.live == 0) recycle(chunk);
   } else if (from < to) {
     add_run(chunk, from, to, false);
@@ -248,6 +256,29 @@ bool GroupHeap::enter_hole(std::uint32_t bytes) {
   return false;
 }
 
+// Goes on with the rest of the chunk that a hole was entered instead of.
+bool GroupHeap::resume_chunk() {
+  Chunk* chunk = resumable_;
+  if (chunk == nullptr) return false;
+  resumable_ = nullptr;
+  current_ = chunk;
+  bump_ = arena.frontier_of(*chunk);
+  enter_tail(*chunk);
+  return true;
+}
+
+// From `bump_` to the chunk's end.
+void GroupHeap::enter_tail(const Chunk& chunk) {
+  tail_ = true;
+  small_tail_ = !arena.has_huge_pages(chunk);
+  fresh_ = chunk.used_before == 0;
+  // The last granule stays free, so that the frontier's bit lies inside the chunk's bitmap.
+  limit_ = arena.memory_of(chunk) + chunk_size - granule;
+  move_soft_limit();
+  in_this_order();
+  uniform_ = chunk.uniform.load(std::memory_order_relaxed);
+}
+
 bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   const KeepErrno keep;  // a refusal here is not the program's
   Chunk* chunk = spare_;
@@ -264,16 +295,9 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   chunk->next_of_heap = chunks_;
   chunks_ = chunk;
   current_ = chunk;
-  tail_ = true;
-  small_tail_ = !arena.has_huge_pages(*chunk);
-  fresh_ = chunk->used_before == 0;
   bump_ = arena.begin_of(*chunk);
-  // The last granule stays free, so that the frontier's bit lies inside the chunk's bitmap.
-  limit_ = arena.memory_of(*chunk) + chunk_size - granule;
   chunk->uniform.store(bytes, std::memory_order_release);
-  move_soft_limit();
-  in_this_order();
-  uniform_ = bytes;
+  enter_tail(*chunk);
   return true;
 }
 
@@ -291,6 +315,11 @@ void* GroupHeap::carve_now(std::uint32_t bytes) {
   if (std::ptrdiff_t{bytes} > soft_limit_ - bump_) [[unlikely]] {
     drain_remote();
     if (void* p = pop(bytes)) return p;
+    if (tail_ && is_worth_tidying()) {
+      tidy_now(false);
+      if (void* p = pop(bytes)) return p;
+      if (hole_chunk_ != nullptr) return carve_elsewhere(bytes);
+    }
     move_soft_limit();
   }
   void* p = carve_range(bytes);
@@ -308,8 +337,33 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
       if (void* p = carve_range(bytes)) return p;
   }
   leave_range();
+  if (void* p = split(bytes)) return p;
   thread_->tidy_others(this);
-  return enter_chunk(bytes) ? carve_range(bytes) : nullptr;
+  return resume_chunk() || enter_chunk(bytes) ? carve_range(bytes) : nullptr;
+}
+
+// Where much is free, but in pieces that no range can be made of: the front part of the smallest
+// larger one that was freed.
+void* GroupHeap::split(std::uint32_t bytes) {
+  if (free_bytes() < most_in_pieces + live_bytes() / 16) return nullptr;
+  for (std::uint32_t size = bytes + granule; size <= largest_; size += granule) {
+    auto* block = reinterpret_cast<char*>(list_of(size).first);
+    if (block == nullptr) continue;
+    const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0;
+    const std::uint32_t front = skip ? granule : 0;
+    if (size < front + bytes) continue;
+    list_of(size).first = list_of(size).first->next;
+    Chunk& chunk = arena.chunk_of(block);
+    if (chunk.uniform.load(std::memory_order_relaxed) != 0) make_mixed(chunk);
+    Starts starts(chunk);
+    starts.mark(block + front);
+    starts.mark(block + front + bytes);
+    if (front != 0) push_rest(block, front);
+    if (size > front + bytes) push_piece(starts, block + front + bytes, size - front - bytes);
+    allocated_bytes_ += bytes;
+    return block + front;
+  }
+  return nullptr;
 }
 
 // From the current range, or nullptr when it has no room.

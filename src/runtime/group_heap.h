@@ -12,6 +12,7 @@
 
 namespace halo::runtime {
 
+class Starts;
 class ThreadHeap;
 
 // `size` bytes, at least one, rounded up to the next multiple of `mask` + 1.
@@ -152,8 +153,11 @@ class GroupHeap {
   void* carve_mixed(std::uint32_t bytes);
   void* carve_now(std::uint32_t bytes);
   void* carve_elsewhere(std::uint32_t bytes);
+  void* split(std::uint32_t bytes);
   bool enter_hole(std::uint32_t bytes);
   bool enter_chunk(std::uint32_t bytes);
+  bool resume_chunk();
+  void enter_tail(const Chunk& chunk);
   void leave_range();
   void make_mixed(Chunk& chunk);
   void move_soft_limit();
@@ -175,6 +179,7 @@ class GroupHeap {
   bool sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back);
   void add_run(Chunk& chunk, char* begin, char* end, bool give_back);
   void relist(const Chunk& chunk, char* begin, char* end);
+  void push_piece(Starts& starts, char* block, std::size_t bytes);
   void release_chunk(Chunk& chunk);
 
   // The line that every operation touches.
@@ -205,7 +210,8 @@ class GroupHeap {
   Chunk* chunks_;              // all of this heap's
   Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too
   ThreadHeap* thread_;
-  Chunk* spare_;  // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
+  Chunk* resumable_;  // the last one that was left before its end; null: none
+  Chunk* spare_;      // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)
   GroupHeap* next_of_group_;
   std::uint32_t freed_version_;  // odd while freed_left_ and freed_past_ do not fit each other
   alignas(64) std::atomic<Block*> remote_;

@@ -68,8 +68,9 @@ Totals totals_of(std::uint32_t group) {
   }
   if (sum.live > sum.most_live) sum.most_live = sum.live;
   if (sum.resident > sum.peak_resident) {
+    // The last step of growth, which nobody has looked at since: what was live then, or is now.
     sum.peak_resident = sum.resident;
-    sum.live_at_peak = sum.live;
+    if (sum.live > sum.live_at_peak) sum.live_at_peak = sum.live;
   }
   return sum;
 }

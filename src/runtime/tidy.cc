@@ -79,7 +79,7 @@ class FreeMap {
 bool GroupHeap::is_worth_tidying() {
   if (reuse_ != plan::Reuse::newest_first) return false;
   drain_remote();
-  return free_bytes() >= tidied_free_ + tidied_free_ / 4 + chunk_size / 8 + live_bytes() / 16;
+  return free_bytes() >= tidied_free_ + tidied_free_ / 4 + chunk_size / 16 + live_bytes() / 16;
 }
 
 bool GroupHeap::is_untidy() { return !busy_ && is_worth_tidying(); }
@@ -184,23 +184,26 @@ void GroupHeap::relist(const Chunk& chunk, char* begin, char* end) {
       block = end - largest_;
       starts.mark(block);
     }
-    const auto bytes = static_cast<std::size_t>(end - block);
-    if (bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0) {
-      // Such a rest of a hole is less aligned than blocks of its size have to be.
-      starts.mark(block + granule);
-      push_rest(block + granule, bytes - granule);
-      push_rest(block, granule);
-    } else {
-      push_rest(block, bytes);
-    }
+    push_piece(starts, block, static_cast<std::size_t>(end - block));
     end = block;
   }
+}
+
+// A free part of a mixed chunk, from one start to the next.
+void GroupHeap::push_piece(Starts& starts, char* block, std::size_t bytes) {
+  if (bytes % 16 != 0 || reinterpret_cast<std::uintptr_t>(block) % 16 == 0)
+    return push_rest(block, bytes);
+  // Less aligned than blocks of its size have to be.
+  starts.mark(block + granule);
+  push_rest(block + granule, bytes - granule);
+  push_rest(block, granule);
 }
 
 void GroupHeap::release_chunk(Chunk& chunk) {
   if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
   account(chunk, 0);
   --chunk_count_;
+  if (resumable_ == &chunk) resumable_ = nullptr;
   arena.release(&chunk);
 }
 

@@ -44,7 +44,7 @@ STEADY = r"""
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-enum { most = 1000000, mark = 4321 };
+enum { most = 2000000, mark = 4321 };
 static unsigned char *blocks[most];
 static atomic_long grouped, refused;
 static int half;
@@ -601,7 +601,7 @@ def test_resident_memory_is_bounded(steady: Steady, tmp_path: Path) -> None:
 def test_huge_pages_only_where_the_plan_asks(steady: Steady, tmp_path: Path, wanted: bool) -> None:
     """Row 30. A heap has to be large before it gets them."""
     plan = changed(steady, tmp_path, with_huge_pages(wanted))
-    count = 330000
+    count = 500000
     outcome = steady.outcome("huge", plan=plan, count=count)
     assert outcome.fine and outcome.after == 2 * count
     assert (outcome.huge > 0) == wanted
