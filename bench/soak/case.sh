@@ -9,5 +9,6 @@ export LC_ALL=C.UTF-8 TZ=UTC
 recorded=0
 record() {
   recorded=$((recorded + 1))
-  "$SOAK_PYTHON" -m halo record -o "$SOAK_PROFILES/$recorded.profile" -- "$@"
+  # -P: not the halo of a checkout that the case works in.
+  "$SOAK_PYTHON" -P -m halo record -o "$SOAK_PROFILES/$recorded.profile" -- "$@"
 }
