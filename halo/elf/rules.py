@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -82,10 +82,15 @@ def frame_rule(module_path: str | Path, offset: int) -> FrameRule:
     """The rule of a call site, named by its return address (an ELF virtual address).
 
     Looks at return address - 1, so a call that is a function's last instruction is still its own.
+    An `rbp` that is said to lie outside the frame, where the stack pointer has passed it, is lost.
     A file without call-frame records, or that cannot be read, has no rules (`RuleKind.NONE`).
     """
     table = _table(str(module_path))
-    return NO_RULE if table is None else rule_of_row(table.row_at(offset - 1))
+    rule = NO_RULE if table is None else rule_of_row(table.row_at(offset - 1))
+    below = rule.rbp_saved_below or 0
+    if rule.kind is RuleKind.CONSTANT and below >= rule.step:
+        return replace(rule, rbp_saved_below=None, rbp_lost=True)
+    return rule
 
 
 @dataclass(frozen=True)

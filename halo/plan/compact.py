@@ -14,6 +14,7 @@ from halo.plan.model import (
     MOST_OBJECT_BYTES,
     MOST_STATES,
     MOST_STEP_BYTES,
+    NO_OFFSET,
     REUSE_CHUNKS,
     RULE_CONSTANT,
     RULE_END,
@@ -26,10 +27,10 @@ from halo.plan.model import (
 )
 
 MAGIC = b"HALOPLAN"
-HEADER = struct.Struct("<8sIIQIIIIII16x")
-MODULE = struct.Struct("<32sI4x")
-GROUP = struct.Struct("<II8x")
-STATE = struct.Struct("<IIQiBBHhH4x")
+HEADER = struct.Struct("<8sIIQIIIIIIQQ")
+MODULE = struct.Struct("<32sII")
+GROUP = struct.Struct("<IIQ")
+STATE = struct.Struct("<IIQiBBHhHI")
 _HUGE_PAGES = 1
 _BY_SIZE = 2
 _RESTORES_RBP = 1
@@ -41,10 +42,10 @@ def encode(plan: Plan) -> bytes:
     body = bytearray()
     for module in plan.modules:
         build_id = bytes.fromhex(module.build_id)
-        body += MODULE.pack(build_id, len(build_id))
+        body += MODULE.pack(build_id, len(build_id), 0)
     for group in plan.groups:
         flags = (_HUGE_PAGES if group.huge_pages else 0) | (_BY_SIZE if group.by_size else 0)
-        body += GROUP.pack(flags, group.reuse)
+        body += GROUP.pack(flags, group.reuse, 0)
     for state in plan.states:
         body += STATE.pack(
             state.parent,
@@ -56,6 +57,7 @@ def encode(plan: Plan) -> bytes:
             state.verdict,
             state.rbp_saved_below,
             state.alignment,
+            0,
         )
     header = HEADER.pack(
         MAGIC,
@@ -68,6 +70,8 @@ def encode(plan: Plan) -> bytes:
         plan.max_object,
         _HUGE_PAGES if plan.huge_pages else 0,
         0 if plan.executable is None else plan.executable + 1,
+        0,
+        0,
     )
     return header + bytes(body)
 
@@ -107,7 +111,7 @@ def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]
     if len(content) < HEADER.size:
         raise BadPlan(f"{name} is cut short; plan again.")
     _, version, crc, size, modules, groups, states, *rest = HEADER.unpack_from(content)
-    max_object, flags, executable = rest
+    max_object, flags, executable, *reserved = rest
     if version > VERSION:
         raise BadPlan(
             f"{name} has plan version {version}, this halo reads up to {VERSION}; "
@@ -124,19 +128,23 @@ def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
     if max_object > MOST_OBJECT_BYTES or flags & ~_HUGE_PAGES:
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
+    if any(reserved):
+        raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
     if executable > modules:
         raise BadPlan(f"{name} is not usable: it is for a module that is not there.")
     return modules, groups, max_object, flags, executable
 
 
-def _module(name: str, build_id: bytes, length: int) -> PlanModule:
+def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModule:
+    if reserved:
+        raise BadPlan(f"{name} is not usable: a module has a field that is not known.")
     if not 1 <= length <= len(build_id):
         raise BadPlan(f"{name} is not usable: a module has no build-id.")
     return PlanModule(build_id[:length].hex())
 
 
-def _group(name: str, flags: int, reuse: int) -> PlanGroup:
-    if flags & ~(_HUGE_PAGES | _BY_SIZE) or reuse > REUSE_CHUNKS:
+def _group(name: str, flags: int, reuse: int, reserved: int) -> PlanGroup:
+    if flags & ~(_HUGE_PAGES | _BY_SIZE) or reuse > REUSE_CHUNKS or reserved:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
     return PlanGroup(bool(flags & _HUGE_PAGES), reuse, bool(flags & _BY_SIZE))
 
@@ -145,8 +153,8 @@ def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State
     states: list[State] = []
     seen = set()
     for row in STATE.iter_unpack(content):
-        parent, module, offset, step, rule, flags, verdict, below, alignment = row
-        if flags & ~_RESTORES_RBP or bool(flags) != bool(below):
+        parent, module, offset, step, rule, flags, verdict, below, alignment, reserved = row
+        if flags & ~_RESTORES_RBP or bool(flags) != bool(below) or reserved:
             raise BadPlan(f"{name} is not usable: state {len(states)} has unknown flags.")
         states.append(State(parent, module, offset, step, rule, verdict, below, alignment))
     for at, state in enumerate(states):
@@ -171,7 +179,11 @@ def _state_problem(state: State, groups: int) -> str:
         return "has a step that leads nowhere"
     if state.rule == RULE_FRAME_POINTER and state.step % 8:
         return "has a step that leads nowhere"
+    if not 0 <= state.offset < NO_OFFSET:
+        return "names an address that no program has"
     if state.rbp_saved_below < 0 or state.rbp_saved_below % 8:
+        return "restores rbp from nowhere"
+    if state.rule == RULE_CONSTANT and state.rbp_saved_below >= state.step:
         return "restores rbp from nowhere"
     if state.alignment not in (0, 8, 16, 32, 64):
         return "asks for an impossible alignment"

@@ -18,6 +18,8 @@ MOST_MODULES = 4096
 MOST_STATES = 1 << 24
 MOST_OBJECT_BYTES = 1 << 16
 MOST_STEP_BYTES = 1 << 20
+NO_OFFSET = 1 << 47
+"""No program has an address from here on."""
 REUSE_NEWEST, REUSE_CHUNKS = 0, 1
 
 

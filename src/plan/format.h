@@ -13,6 +13,7 @@ inline constexpr std::uint32_t max_modules = 4096;
 inline constexpr std::uint32_t max_build_id = 32;
 inline constexpr std::uint32_t max_object_limit = 1u << 16;
 inline constexpr std::int32_t max_step = 1 << 20;  // bytes: a larger frame ends the walk
+inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an address beyond
 
 inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
 inline constexpr std::uint16_t verdict_forward = 0xFFFE;
@@ -20,6 +21,9 @@ inline constexpr std::uint16_t verdict_forward = 0xFFFE;
 enum HeaderFlag : std::uint32_t { header_huge_pages = 1 };
 enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
+inline constexpr std::uint32_t header_flags = header_huge_pages;
+inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
+inline constexpr std::uint32_t state_flags = state_restores_rbp;
 
 // How to get from one return address's slot to the next one's.
 enum class Rule : std::uint8_t { end = 0, constant = 1, frame_pointer = 2 };

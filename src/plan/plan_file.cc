@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -34,6 +35,33 @@ bool counts_fit(const Header& h, std::size_t size) {
 constexpr std::size_t max_file = sizeof(Header) + max_modules * sizeof(Module) +
                                  max_groups * sizeof(Group) + max_states * sizeof(State);
 
+constexpr const char* unknown_flag = "the plan has a flag that is not known";
+constexpr const char* unknown_field = "the plan has a field that is not known";
+
+const char* check_modules(const PlanView& view) {
+  for (const Module& m : view.modules) {
+    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
+      return "the plan has a module without a build-id";
+    if (m.reserved != 0) return unknown_field;
+  }
+  return nullptr;
+}
+
+const char* check_groups(const PlanView& view) {
+  for (const Group& g : view.groups) {
+    if (g.reuse > Reuse::whole_chunks) return "the plan has a reuse policy that is not known";
+    if ((g.flags & ~group_flags) != 0) return unknown_flag;
+    if (g.reserved != 0) return unknown_field;
+  }
+  return nullptr;
+}
+
+// A saved register lies between the return address and the next one.
+bool saved_inside(const State& s) {
+  return s.rbp_below > 0 && s.rbp_below % 8 == 0 &&
+         (s.rule != Rule::constant || s.rbp_below < s.step);
+}
+
 const char* check_states(const PlanView& view) {
   for (std::size_t i = 0; i < view.states.size(); ++i) {
     const State& s = view.states[i];
@@ -42,18 +70,22 @@ const char* check_states(const PlanView& view) {
     if (s.rule > Rule::frame_pointer) return "the plan has a walk rule that is not known";
     if (s.alignment > 64 || (s.alignment & (s.alignment - 1)) != 0)
       return "the plan asks for an impossible alignment";
+    if ((s.flags & ~state_flags) != 0) return unknown_flag;
+    if (s.reserved != 0) return unknown_field;
     if (i == 0) {
       if (decided) return "the plan decides before it has seen a caller";
+      if (s.parent != 0 || s.offset != 0) return "the plan's states are out of order";
       continue;
     }
     if (s.parent >= i) return "the plan's states are out of order";
     if (s.module >= view.modules.size()) return "the plan names a module it lacks";
+    if (s.offset >= max_offset) return "the plan names an address that no program has";
     // A constant step leads outwards, up the stack; anything else would not end.
     if (s.rule == Rule::constant && (s.step < 8 || s.step > max_step || s.step % 8 != 0))
       return "the plan has a step that leads nowhere";
     if (s.rule == Rule::frame_pointer && s.step % 8 != 0)
       return "the plan has a step that leads nowhere";
-    if ((s.flags & state_restores_rbp) != 0 && (s.rbp_below <= 0 || s.rbp_below % 8 != 0))
+    if ((s.flags & state_restores_rbp) != 0 && !saved_inside(s))
       return "the plan restores a register from nowhere";
   }
   return nullptr;
@@ -80,6 +112,9 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
+  if ((header->flags & ~header_flags) != 0) return unknown_flag;
+  if (std::ranges::any_of(header->reserved, [](std::uint8_t b) { return b != 0; }))
+    return unknown_field;
   if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
 
@@ -91,11 +126,8 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   found.groups = {reinterpret_cast<const Group*>(at), header->groups};
   at += found.groups.size_bytes();
   found.states = {reinterpret_cast<const State*>(at), header->states};
-  for (const Module& m : found.modules)
-    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
-      return "the plan has a module without a build-id";
-  for (const Group& g : found.groups)
-    if (g.reuse > Reuse::whole_chunks) return "the plan has a reuse policy that is not known";
+  if (const char* problem = check_modules(found)) return problem;
+  if (const char* problem = check_groups(found)) return problem;
   if (const char* problem = check_states(found)) return problem;
   view = found;
   return nullptr;

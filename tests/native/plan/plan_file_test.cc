@@ -103,6 +103,45 @@ TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
   }
 }
 
+TEST(PlanFile, RefusesAnAddressThatNoProgramHas) {
+  for (const std::uint64_t offset : {1ull << 47, 1ull << 48 | 16, ~0ull}) {
+    std::vector<std::byte> file = good_plan();
+    poke(file, states_at + 1 * sizeof(State) + offsetof(State, offset), offset);
+    PlanBuilder::seal(file);
+    EXPECT_EQ(problem_with(file), "the plan names an address that no program has") << offset;
+  }
+}
+
+TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
+  for (const int below : {0, -8, 4, 16, 24}) {
+    std::vector<std::byte> file = good_plan();
+    const std::size_t state = states_at + 1 * sizeof(State);
+    poke<std::int32_t>(file, state + offsetof(State, step), 16);
+    poke<std::uint8_t>(file, state + offsetof(State, flags), state_restores_rbp);
+    poke(file, state + offsetof(State, rbp_below), static_cast<std::int16_t>(below));
+    PlanBuilder::seal(file);
+    EXPECT_EQ(problem_with(file), "the plan restores a register from nowhere") << below;
+  }
+}
+
+TEST(PlanFile, RefusesFlagsAndFieldsThatItDoesNotKnow) {
+  const std::size_t modules_at = sizeof(Header);
+  const auto refused = [](std::size_t at, std::uint8_t value, std::string_view problem) {
+    std::vector<std::byte> file = good_plan();
+    poke(file, at, value);
+    PlanBuilder::seal(file);
+    EXPECT_EQ(problem_with(file), problem) << at;
+  };
+  for (const std::size_t at :
+       {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 1,
+        states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
+    refused(at, 4, "the plan has a flag that is not known");
+  for (const std::size_t at :
+       {offsetof(Header, reserved) + 15, modules_at + offsetof(Module, reserved),
+        groups_at + offsetof(Group, reserved) + 7, states_at + offsetof(State, reserved)})
+    refused(at, 1, "the plan has a field that is not known");
+}
+
 TEST(PlanFile, ChecksumIsZlibs) {
   const char text[] = "123456789";  // the check value of CRC-32
   EXPECT_EQ(crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
