@@ -14,6 +14,7 @@ class Settings:
 
     repository: Path
     build: Path
+    bench: Path
     qemu: str
     debug: bool
     environment: Mapping[str, str]
@@ -35,17 +36,24 @@ class Settings:
         return "bin/halo" if Path.cwd() == self.repository else str(launcher)
 
     @property
+    def bench_inputs(self) -> Path:
+        """Where generators put the inputs of bundled programs."""
+        ours = self.bench == self.repository / "bench"
+        return (self.build if ours else self.bench) / "inputs"
+
+    @property
     def guest(self) -> Path:
         return self.build / "lib" / "libhalo-guest.so"
 
 
 def read_settings() -> Settings:
-    """HALO_BUILD, HALO_QEMU and HALO_DEBUG, with their defaults (docs/cli.md lists them)."""
+    """HALO_BUILD, HALO_BENCH, HALO_QEMU and HALO_DEBUG, with their defaults (docs/cli.md lists them)."""
     repository = Path(__file__).resolve().parents[1]
     environment = dict(os.environ)
     return Settings(
         repository=repository,
         build=Path(environment.get("HALO_BUILD") or repository / "build").absolute(),
+        bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
         qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
         environment=environment,

@@ -1,7 +1,7 @@
 """The bundled programs of `halo bench`: our workloads and Debian's programs, from two data files.
 
 `bench/workloads.toml` lists our own; `bench/programs.toml` lists programs that Debian ships, each
-with a generator of its two inputs.
+with a generator of its two inputs. `HALO_BENCH` names another folder with such files.
 """
 
 from __future__ import annotations
@@ -39,11 +39,14 @@ class Bundled:
 
 def list_bundled(settings: Settings) -> list[Bundled]:
     """Both data files, workloads first."""
-    folder = settings.repository / "bench"
-    return [
+    folder = settings.bench
+    found = [
         *_read(folder / "workloads.toml", "workload"),
         *_read(folder / "programs.toml", "program"),
     ]
+    if not found:
+        raise BadInput(f"{folder} lists no programs, in workloads.toml or programs.toml.")
+    return found
 
 
 def find_bundled(settings: Settings, name: str) -> Bundled:
@@ -79,9 +82,9 @@ def _bundled(entry: Mapping[str, Any], path: Path) -> Bundled:
 
 def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
     """Its training and its reference job; makes the inputs where they are not there yet."""
-    inputs = settings.build / "inputs" / bundled.name
+    inputs = settings.bench_inputs / bundled.name
     if bundled.generator:
-        _generate(settings.repository / "bench" / bundled.generator, inputs)
+        _generate(settings.bench / bundled.generator, inputs)
     try:
         target = find_target(_program(settings, bundled), settings.environment)
     except CannotRun as error:

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
 inline constexpr std::uint32_t max_build_id = 32;
 inline constexpr std::uint32_t max_object_limit = 1u << 16;
-inline constexpr std::int32_t max_step = 1 << 20;  // bytes: a larger frame ends the walk
+inline constexpr std::int32_t max_step = 1 << 20;        // bytes: a larger frame ends the walk
 inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an address beyond
 
 inline constexpr std::uint16_t verdict_undecided = 0xFFFF;

@@ -109,6 +109,12 @@ def test_an_input_file_that_is_not_there(folder: Path) -> None:
     check(folder, BAD_INPUT, "does not exist", "record", "-o", "a/b", "--", "./prog")
 
 
+def test_a_list_of_programs_without_any(folder: Path) -> None:
+    check(folder, BAD_INPUT, "lists no programs", "bench", "--list", HALO_BENCH=str(folder))
+    (folder / "programs.toml").write_text("[[program]]\nname = 1\n")
+    check(folder, BAD_INPUT, "missing or unknown key", "bench", "x", HALO_BENCH=str(folder))
+
+
 def fake_qemu(folder: Path, version: str, options: str) -> Path:
     fake = folder / "fake-qemu"
     fake.write_text(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -151,15 +152,47 @@ def test_a_crash_under_the_recorder_is_reported(folder: Path) -> None:
     assert "instead of 0" in outcome.stderr
 
 
+BENCH_LISTS = {
+    "workloads.toml": """
+        [[workload]]
+        name = "small-hospital"
+        summary = "a village's"
+        program = "hospital"
+        train = ["4", "20", "1"]
+        ref = ["4", "30", "2"]
+        """,
+    "programs.toml": """
+        [[program]]
+        name = "small-dot"
+        summary = "draws a chain"
+        package = "graphviz"
+        program = "dot"
+        generator = "chain.py"
+        train = ["-Tsvg", "{inputs}/train.dot"]
+        ref = ["-Tsvg", "{inputs}/ref.dot"]
+        """,
+    "chain.py": """
+        import sys
+        for name, length in (("train", 40), ("ref", 60)):
+            edges = "; ".join(f"{i} -> {i + 1}" for i in range(length))
+            with open(f"{sys.argv[1]}/{name}.dot", "w") as file:
+                file.write("digraph g { " + edges + " }")
+        """,
+}
+
+
 def test_bench_measures_several_programs(folder: Path) -> None:
     """The quick form: one trial and one candidate, of a workload of ours and one of Debian's."""
+    for name, text in BENCH_LISTS.items():
+        (folder / name).write_text(textwrap.dedent(text))
     outcome = halo(
-        *("bench", "hospital", "dot", "--trials", "1", "--candidates", "dense"),
-        *("--json", "two.json"),
+        *("bench", "--all", "--trials", "1", "--candidates", "dense", "--json", "two.json"),
         cwd=folder,
+        env={"HALO_BENCH": str(folder)},
     )
     assert outcome.status == 0, outcome.stderr
     ours, debians = json.loads((folder / "two.json").read_text())
-    assert (ours["program"], debians["program"]) == ("hospital", "dot")
+    assert (ours["program"], debians["program"]) == ("small-hospital", "small-dot")
     assert {c["strategy"] for c in ours["candidates"]} == {"none", "dense"}
     assert ours["outputs_equal"] and debians["outputs_equal"]
+    assert (folder / "inputs" / "small-dot" / "ref.dot").exists()
