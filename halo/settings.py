@@ -47,7 +47,7 @@ class Settings:
 
 
 def read_settings() -> Settings:
-    """HALO_BUILD, HALO_BENCH, HALO_QEMU and HALO_DEBUG, with their defaults (docs/cli.md lists them)."""
+    """Everything HALO_* that halo itself takes, with its default (docs/cli.md lists them)."""
     repository = Path(__file__).resolve().parents[1]
     environment = dict(os.environ)
     return Settings(
