@@ -92,4 +92,5 @@ def test_node_runs_under_a_plan_of_its_own(tmp_path: Path) -> None:
     plain = subprocess.run(["node", script, "30000"], capture_output=True, text=True, check=True)
     run = run_planned(["node", script, "30000"], plan)
     assert (run.status, run.stdout) == (0, plain.stdout)
-    assert sum(run.allocations) > 10000
+    deep = sum(run.stats["walks_by_steps"][10:])
+    assert sum(run.allocations) > 1000 and deep > 100
