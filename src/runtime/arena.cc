@@ -12,10 +12,11 @@ namespace {
 constexpr std::size_t slab_size = std::size_t{2} << 20;  // a huge page: the unit of commitment
 constexpr std::size_t smallest_reserve = std::size_t{64} << 20;
 
-// Chunks without an owner that keep their memory: a few, and a sixteenth of those in use. So a heap
-// that shrinks and grows again pays for no new pages, and one that stays small gives them up.
-constexpr std::uint32_t warm_at_least = 4;
-constexpr std::uint32_t warm_share = 16;
+// Bytes that chunks without an owner may keep in memory, and one part of so many of all that have
+// one. So a heap that shrinks and grows again pays for few new pages, and one that stays small
+// gives them up.
+constexpr std::uint64_t warm_at_least = 128 * 1024;
+constexpr std::uint64_t warm_share = 32;
 
 // Address space that a limited process can spare: an eighth of its limit.
 std::size_t affordable(std::size_t wanted) {
@@ -132,6 +133,7 @@ Chunk* Arena::take_fresh(Region& region) {
 Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   Region& region = regions_[static_cast<std::uint32_t>(pages)];
   Chunk* chunk = pop(region.warm);
+  if (chunk != nullptr) warm_bytes_.fetch_sub(chunk->resident, std::memory_order_relaxed);
   if (chunk == nullptr) chunk = pop(region.cold);
   if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
@@ -148,25 +150,21 @@ Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   return chunk;
 }
 
-// Gives the memory of one chunk back.
-void Arena::cool(Region& region) {
-  Chunk* chunk = pop(region.warm);
-  if (chunk == nullptr) return;
-  const KeepErrno keep;
-  if (madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) chunk->used_before = 0;
-  push(region.cold, chunk);
-}
-
 void Arena::release(Chunk* chunk) {
   chunk->thread = nullptr;
   chunk->owner.store(nullptr, std::memory_order_relaxed);
   chunk->uniform.store(0, std::memory_order_relaxed);
   chunk->used_before = 1;
   Region& region = regions_[has_huge_pages(*chunk) ? 1 : 0];
+  const std::uint64_t most = warm_at_least + chunks_owned() * chunk_size / warm_share;
+  const std::uint64_t now = chunk->resident + warm_bytes_.load(std::memory_order_relaxed);
+  const KeepErrno keep;
+  if (now > most && madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) {
+    chunk->used_before = 0;
+    return push(region.cold, chunk);
+  }
+  warm_bytes_.fetch_add(chunk->resident, std::memory_order_relaxed);
   push(region.warm, chunk);
-  if (region.warm.count.load(std::memory_order_relaxed) >
-      warm_at_least + chunks_owned() / warm_share)
-    cool(region);
 }
 
 // Chunks are taken in order, so it can only be the half behind the last one.

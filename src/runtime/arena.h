@@ -42,7 +42,7 @@ struct alignas(64) Chunk {
   std::uint32_t index;                   // position in the arena
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on a free list
   std::uint32_t frontier;                // end of the carved part: bytes from the chunk's start
-  std::uint32_t resident;                // bytes of its pages that are accounted for
+  std::uint32_t resident;                // bytes of its pages that are taken to be in memory
   Chunk* next_of_heap;
   void* loose;  // while its heap is tidied: blocks freed in it, chained
   Hole* holes;  // ascending
@@ -65,8 +65,8 @@ class Arena {
   // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
   Chunk* acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages);
 
-  // Takes an empty chunk back, for any group that wants the same kind of pages. Some keep their
-  // memory, for whoever comes next; that of the others returns to the system.
+  // Takes an empty chunk back, for any group that wants the same kind of pages. Some keep what is
+  // in memory of them, for whoever comes next; the others' returns to the system.
   void release(Chunk* chunk);
 
   // The number of the chunk that `p` lies in, or one that is at least chunk_limit().
@@ -133,13 +133,13 @@ class Arena {
   Chunk* pop(Stack& stack);
   void push(Stack& stack, Chunk* chunk);
   Chunk* take_fresh(Region& region);
-  void cool(Region& region);
 
   std::uintptr_t base_ = 0;  // here and the next: read by forwarding.cc
   std::uintptr_t chunk_limit_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   Region regions_[2]{};
+  std::atomic<std::uint64_t> warm_bytes_{0};  // in memory, of chunks without an owner
 };
 
 HALO_HIDDEN extern constinit Arena arena;

@@ -87,12 +87,15 @@ void GroupHeap::deallocate(Chunk& chunk, void* p) {
   set_freed_limit();
 }
 
-// The next look at what is free comes when it may have become a chunk and a fourth of what is live.
+// The next look at what is free comes when it may have become a chunk and a fourth of what is live,
+// or where little is left alive.
 void GroupHeap::set_freed_limit() {
   if (reuse_ != plan::Reuse::newest_first) return;  // 0: every block is left by the slow path
   const std::uint64_t enough = chunk_size + live_bytes() / 4, now = free_bytes();
   const std::uint64_t least = chunk_size / 4 + tidied_free_ / 4;
-  allow_freed(enough > now + least ? enough - now : least);
+  const std::uint64_t few = chunk_size / 4 + live_bytes() / 2;
+  const std::uint64_t next = enough > now + least ? enough - now : least;
+  allow_freed(next < few ? next : few);
 }
 
 void GroupHeap::allow_freed(std::uint64_t left) {
@@ -155,19 +158,24 @@ void GroupHeap::leave_block(Chunk& chunk) {
 }
 
 void GroupHeap::recycle(Chunk& chunk) {
-  if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
   for (Chunk** link = &chunks_; *link != nullptr; link = &(*link)->next_of_heap) {
     if (*link != &chunk) continue;
     *link = chunk.next_of_heap;
     break;
   }
-  account(chunk, 0);
-  --chunk_count_;
-  if (resumable_ == &chunk) resumable_ = nullptr;
+  disown(chunk);
   if (spare_ == nullptr)
     spare_ = &chunk;
   else
     arena.release(&chunk);
+}
+
+// An empty chunk that is in the list of this heap's no more.
+void GroupHeap::disown(Chunk& chunk) {
+  if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
+  if (resumable_ == &chunk) resumable_ = nullptr;
+  resident_ -= chunk.resident;
+  --chunk_count_;
 }
 
 // From now on that many bytes of the chunk's pages are taken to be in memory.
@@ -285,6 +293,7 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   if (chunk != nullptr) {
     spare_ = nullptr;
     chunk->used_before = 1;
+    chunk->resident = 0;
     chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
   } else {
     const bool huge = huge_pages_ && chunk_count_ >= huge_after;

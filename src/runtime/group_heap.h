@@ -163,6 +163,7 @@ class GroupHeap {
   void move_soft_limit();
   void leave_block(Chunk& chunk);
   void recycle(Chunk& chunk);
+  void disown(Chunk& chunk);
   void drain_remote();
   void set_freed_limit();
   void count_freed(std::uint64_t bytes);
@@ -180,7 +181,6 @@ class GroupHeap {
   void add_run(Chunk& chunk, char* begin, char* end, bool give_back);
   void relist(const Chunk& chunk, char* begin, char* end);
   void push_piece(Starts& starts, char* block, std::size_t bytes);
-  void release_chunk(Chunk& chunk);
 
   // The line that every operation touches.
   char* lists_;  // a BlockList for each granule
@@ -207,6 +207,7 @@ class GroupHeap {
   std::uint64_t resident_;  // bytes of pages, as of the last look around
   std::uint64_t chunk_count_;
   std::uint64_t tidied_free_;  // what was free in vain after the last tidying
+  std::uint64_t tidied_live_;  // what was live then
   Chunk* chunks_;              // all of this heap's
   Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too
   ThreadHeap* thread_;

@@ -49,7 +49,7 @@ class Output {
 
 struct Totals {
   std::uint64_t allocations = 0, live = 0, resident = 0, chunks = 0;
-  std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0;
+  std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
 };
 
 Totals totals_of(std::uint32_t group) {
@@ -65,12 +65,13 @@ Totals totals_of(std::uint32_t group) {
     sum.most_live = peak->most_live.load(std::memory_order_relaxed);
     sum.peak_resident = peak->resident.load(std::memory_order_relaxed);
     sum.live_at_peak = peak->live.load(std::memory_order_relaxed);
+    sum.last_live = peak->last_live.load(std::memory_order_relaxed);
   }
   if (sum.live > sum.most_live) sum.most_live = sum.live;
   if (sum.resident > sum.peak_resident) {
-    // The last step of growth, which nobody has looked at since: what was live then, or is now.
+    // The last step of growth, which nobody has looked at since.
     sum.peak_resident = sum.resident;
-    if (sum.live > sum.live_at_peak) sum.live_at_peak = sum.live;
+    sum.live_at_peak = sum.live > sum.last_live ? sum.live : sum.last_live;
   }
   return sum;
 }

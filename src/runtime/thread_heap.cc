@@ -196,9 +196,11 @@ void observe_growth(std::uint32_t group) {
   Peak& peak = peaks[group];
   if (live > peak.most_live.load(std::memory_order_relaxed))
     peak.most_live.store(live, std::memory_order_relaxed);
+  // These pages were taken since the last look; in use was what was live then, or is now.
+  const std::uint64_t before = peak.last_live.exchange(live, std::memory_order_relaxed);
   if (resident <= peak.resident.load(std::memory_order_relaxed)) return;
   peak.resident.store(resident, std::memory_order_relaxed);
-  peak.live.store(live, std::memory_order_relaxed);
+  peak.live.store(before > live ? before : live, std::memory_order_relaxed);
 }
 
 }  // namespace halo::runtime

@@ -119,6 +119,7 @@ const ThreadHeap* first_thread_heap();
 struct Peak {
   std::atomic<std::uint64_t> resident;  // bytes of pages
   std::atomic<std::uint64_t> live;      // bytes of blocks, then
+  std::atomic<std::uint64_t> last_live;  // the same, at the last look
   std::atomic<std::uint64_t> most_live;
 };
 void watch_growth();

@@ -79,7 +79,11 @@ class FreeMap {
 bool GroupHeap::is_worth_tidying() {
   if (reuse_ != plan::Reuse::newest_first) return false;
   drain_remote();
-  return free_bytes() >= tidied_free_ + tidied_free_ / 4 + chunk_size / 16 + live_bytes() / 16;
+  const std::uint64_t live = live_bytes(), free = free_bytes();
+  const std::uint64_t least = chunk_size / 16 + live / 16;
+  // Where most of what was live then is gone, chunks are likely to be empty.
+  return free >= least + tidied_free_ + tidied_free_ / 4 ||
+         (free >= least + chunk_size / 4 && live < tidied_live_ / 4);
 }
 
 bool GroupHeap::is_untidy() { return !busy_ && is_worth_tidying(); }
@@ -102,13 +106,15 @@ void GroupHeap::tidy_now(bool give_back) {
     const bool changed = chunk.loose != nullptr || (give_back && chunk.holes != nullptr);
     if (changed && sort_chunk(chunk, bitmap, give_back)) {
       *link = chunk.next_of_heap;
-      release_chunk(chunk);
+      disown(chunk);
+      arena.release(&chunk);
     } else {
       link = &chunk.next_of_heap;
     }
   }
   hole_chunk_ = chunks_;
   tidied_free_ = free_bytes();
+  tidied_live_ = live_bytes();
   set_freed_limit();
 }
 
@@ -199,12 +205,5 @@ void GroupHeap::push_piece(Starts& starts, char* block, std::size_t bytes) {
   push_rest(block, granule);
 }
 
-void GroupHeap::release_chunk(Chunk& chunk) {
-  if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
-  account(chunk, 0);
-  --chunk_count_;
-  if (resumable_ == &chunk) resumable_ = nullptr;
-  arena.release(&chunk);
-}
 
 }  // namespace halo::runtime
