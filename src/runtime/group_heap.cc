@@ -344,6 +344,7 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
     if (void* p = pop(bytes)) return p;
     if (enter_hole(bytes))
       if (void* p = carve_range(bytes)) return p;
+    in_vain_ = tidied_free_;
   }
   leave_range();
   if (void* p = split(bytes)) return p;

@@ -174,6 +174,7 @@ class GroupHeap {
   std::uint64_t free_bytes() const;
 
   // Tidying (tidy.cc).
+  bool has_freed(std::uint64_t since);
   bool is_worth_tidying();
   void tidy_now(bool give_back);
   void scatter_lists();
@@ -206,7 +207,8 @@ class GroupHeap {
   std::uint32_t largest_;
   std::uint64_t resident_;  // bytes of pages, as of the last look around
   std::uint64_t chunk_count_;
-  std::uint64_t tidied_free_;  // what was free in vain after the last tidying
+  std::uint64_t tidied_free_;  // what was free after the last tidying
+  std::uint64_t in_vain_;      // the same, without holes that are about to be used
   std::uint64_t tidied_live_;  // what was live then
   Chunk* chunks_;              // all of this heap's
   Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too

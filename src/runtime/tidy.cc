@@ -15,6 +15,8 @@ namespace {
 
 // A run of free blocks this long is filled in order again; shorter ones are used block by block.
 constexpr std::size_t least_hole = 1024;
+// Any request that is likely fits into a hole this long.
+constexpr std::size_t least_useful = 16 * 1024;
 // Pages inside a run this long are given back when memory is wanted elsewhere.
 constexpr std::size_t least_return = 64 * 1024;
 
@@ -76,17 +78,21 @@ class FreeMap {
 
 }  // namespace
 
-bool GroupHeap::is_worth_tidying() {
+bool GroupHeap::has_freed(std::uint64_t since) {
   if (reuse_ != plan::Reuse::newest_first) return false;
   drain_remote();
-  const std::uint64_t live = live_bytes(), free = free_bytes();
-  const std::uint64_t least = chunk_size / 16 + live / 16;
-  // Where most of what was live then is gone, chunks are likely to be empty.
-  return free >= least + tidied_free_ + tidied_free_ / 4 ||
-         (free >= least + chunk_size / 4 && live < tidied_live_ / 4);
+  return free_bytes() >= since + since / 4 + chunk_size / 16 + live_bytes() / 16;
 }
 
-bool GroupHeap::is_untidy() { return !busy_ && is_worth_tidying(); }
+bool GroupHeap::is_worth_tidying() { return has_freed(in_vain_); }
+
+bool GroupHeap::is_untidy() {
+  if (busy_) return false;
+  // Where most of what was live then is gone, chunks are likely to be empty.
+  const std::uint64_t live = live_bytes();
+  const bool deserted = live < tidied_live_ / 4 && free_bytes() >= chunk_size / 4 + live / 16;
+  return deserted || has_freed(tidied_free_);
+}
 
 void GroupHeap::tidy(bool give_back) {
   if (reuse_ != plan::Reuse::newest_first || busy_) return;
@@ -113,7 +119,12 @@ void GroupHeap::tidy_now(bool give_back) {
     }
   }
   hole_chunk_ = chunks_;
-  tidied_free_ = free_bytes();
+  tidied_free_ = in_vain_ = free_bytes();
+  for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next_of_heap)
+    for (const Hole* hole = chunk->holes; hole != nullptr; hole = hole->next) {
+      const auto bytes = static_cast<std::size_t>(hole->end - reinterpret_cast<const char*>(hole));
+      if (bytes >= least_useful) in_vain_ -= bytes < in_vain_ ? bytes : in_vain_;
+    }
   tidied_live_ = live_bytes();
   set_freed_limit();
 }
