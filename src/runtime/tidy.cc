@@ -216,5 +216,4 @@ void GroupHeap::push_piece(Starts& starts, char* block, std::size_t bytes) {
   push_rest(block, granule);
 }
 
-
 }  // namespace halo::runtime

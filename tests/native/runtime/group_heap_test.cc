@@ -20,9 +20,11 @@ constexpr std::uint32_t max_size = 4096;
 
 // One arena serves all tests of the process.
 void open_arena() {
-  static const plan::Group groups[4] = {{0, plan::Reuse::newest_first, 0},
+  static const plan::Group groups[6] = {{0, plan::Reuse::newest_first, 0},
                                         {0, plan::Reuse::whole_chunks, 0},
                                         {plan::group_by_size, plan::Reuse::newest_first, 0},
+                                        {0, plan::Reuse::newest_first, 0},
+                                        {0, plan::Reuse::newest_first, 0},
                                         {0, plan::Reuse::newest_first, 0}};
   if (arena.bytes() != 0) return;
   ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
@@ -246,6 +248,34 @@ TEST_P(TidyTest, PagesInsideWideGapsAreGivenBack) {
   EXPECT_GE(heap_->chunks(), 8u);
   EXPECT_LT(heap_->resident_bytes(), chunk_size);
   free_all(kept);
+}
+
+TEST(SmallGroup, StaysSmallWhateverTheSizes) {
+  open_arena();
+  std::uint32_t bytes = 8;
+  GroupHeap& heap = *thread_heap()->heap(4, bytes);
+  std::mt19937 random(1);
+  std::vector<void*> live(16);
+  for (int i = 0; i < 100000; ++i) {
+    void*& block = live[random() % live.size()];
+    if (block != nullptr) heap.deallocate(arena.chunk_of(block), block);
+    block = heap.allocate(static_cast<std::uint32_t>(8 * (1 + i / 100 % 200)));
+  }
+  EXPECT_LE(heap.resident_bytes(), 256u * 1024);
+  for (void* block : live) heap.deallocate(arena.chunk_of(block), block);
+}
+
+// Freed in an order that leaves a block in nearly every chunk until the end.
+TEST(DesertedHeap, LeavesItsMemoryToOthers) {
+  open_arena();
+  std::uint32_t bytes = 48;
+  GroupHeap& heap = *thread_heap()->heap(5, bytes);
+  std::vector<void*> blocks(20 * chunk_size / bytes);
+  for (void*& block : blocks) block = heap.allocate(bytes);
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(2));
+  for (void* block : blocks) heap.deallocate(arena.chunk_of(block), block);
+  thread_heap()->tidy_others(nullptr);
+  EXPECT_LE(heap.resident_bytes(), chunk_size);
 }
 
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
