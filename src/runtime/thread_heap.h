@@ -117,8 +117,8 @@ const ThreadHeap* first_thread_heap();
 // What a group's memory was when it was largest, as far as seen when it grew by a step. Kept only
 // once `watch_growth` was called.
 struct Peak {
-  std::atomic<std::uint64_t> resident;  // bytes of pages
-  std::atomic<std::uint64_t> live;      // bytes of blocks, then
+  std::atomic<std::uint64_t> resident;   // bytes of pages
+  std::atomic<std::uint64_t> live;       // bytes of blocks, then
   std::atomic<std::uint64_t> last_live;  // the same, at the last look
   std::atomic<std::uint64_t> most_live;
 };
