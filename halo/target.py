@@ -216,8 +216,10 @@ def _build_id(elf: ELFFile) -> str:
 
 
 def _defines_malloc(elf: ELFFile) -> bool:
+    from halo.elf.symbol_table import table_of_bytes
+
     symbols = elf.get_section_by_name(".dynsym")
     if not isinstance(symbols, SymbolTableSection):
         return False
-    found = symbols.get_symbol_by_name("malloc") or []
-    return any(symbol["st_shndx"] != "SHN_UNDEF" for symbol in found)
+    table = table_of_bytes(symbols.data(), symbols.stringtable.data())
+    return bool(table.defined(["malloc"]))

@@ -10,8 +10,8 @@ from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import ENUM_DT_FLAGS, ENUM_DT_FLAGS_1
 
-from halo.doctor.symbols import NO_SYMBOLS, SymbolTable, table_at, table_of_section
 from halo.elf import ElfError, ElfImage, build_id_of
+from halo.elf.symbol_table import NO_SYMBOLS, SymbolTable, table_at, table_of_section
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halo.elf import ElfError, ElfImage
+from halo.elf.image import ElfError, ElfImage
 
 SYMBOL = np.dtype(
     [
