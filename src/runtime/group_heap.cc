@@ -11,10 +11,6 @@
 namespace halo::runtime {
 namespace {
 
-// Chunks of a heap before it gets huge pages: one that is hardly used, and half of one that another
-// heap was given, are then less than a tenth of what the heap has.
-constexpr std::uint64_t huge_after = 26;
-
 constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks around
 
 constexpr int most_holes_tried = 16;
@@ -47,6 +43,7 @@ void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::
   next_of_group_ = next_of_group;
   reuse_ = settings.reuse;
   huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
+  refused_ = UINT32_MAX;
   set_freed_limit();
 }
 
@@ -267,7 +264,7 @@ bool GroupHeap::enter_hole(std::uint32_t bytes) {
 // Goes on with the rest of the chunk that a hole was entered instead of.
 bool GroupHeap::resume_chunk() {
   Chunk* chunk = resumable_;
-  if (chunk == nullptr) return false;
+  if (chunk == nullptr || (!arena.has_huge_pages(*chunk) && !may_grow(soft_step))) return false;
   resumable_ = nullptr;
   current_ = chunk;
   bump_ = arena.frontier_of(*chunk);
@@ -288,6 +285,7 @@ void GroupHeap::enter_tail(const Chunk& chunk) {
 }
 
 bool GroupHeap::enter_chunk(std::uint32_t bytes) {
+  if (!may_grow(soft_step)) return false;
   const KeepErrno keep;  // a refusal here is not the program's
   Chunk* chunk = spare_;
   if (chunk != nullptr) {
@@ -296,7 +294,7 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
     chunk->resident = 0;
     chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
   } else {
-    const bool huge = huge_pages_ && chunk_count_ >= huge_after;
+    const bool huge = huge_pages_ && (arena.half_page_of(this) != 0 || may_take_huge_page());
     chunk = arena.acquire(this, thread_, huge ? Pages::huge : Pages::normal);
     if (chunk == nullptr) return false;
   }
@@ -312,6 +310,10 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
 
 void* GroupHeap::carve(std::uint32_t bytes) {
   if (busy_) return nullptr;
+  if (is_refused(bytes)) {
+    ++refusals_;
+    return nullptr;
+  }
   busy_ = true;
   in_this_order();
   void* p = carve_now(bytes);
@@ -329,6 +331,7 @@ void* GroupHeap::carve_now(std::uint32_t bytes) {
       if (void* p = pop(bytes)) return p;
       if (hole_chunk_ != nullptr) return carve_elsewhere(bytes);
     }
+    if (small_tail_ && !may_grow(soft_step)) return carve_elsewhere(bytes);
     move_soft_limit();
   }
   void* p = carve_range(bytes);
@@ -349,7 +352,9 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
   leave_range();
   if (void* p = split(bytes)) return p;
   thread_->tidy_others(this);
-  return resume_chunk() || enter_chunk(bytes) ? carve_range(bytes) : nullptr;
+  if (!resume_chunk() && !enter_chunk(bytes)) return refuse(bytes);
+  refused_ = UINT32_MAX;
+  return carve_range(bytes);
 }
 
 // Where much is free, but in pieces that no range can be made of: the front part of the smallest

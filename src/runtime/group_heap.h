@@ -124,6 +124,8 @@ class GroupHeap {
   // Bytes of pages that hold or held blocks and were not given back.
   std::uint64_t resident_bytes() const;
   std::uint64_t chunks() const { return chunk_count_; }
+  // Blocks not given because too much was free, in pieces that do not serve: they are forwarded.
+  std::uint64_t refusals() const { return __atomic_load_n(&refusals_, __ATOMIC_RELAXED); }
 
  private:
   // The freed blocks of that size.
@@ -173,6 +175,13 @@ class GroupHeap {
   void take_back(Chunk& chunk, std::size_t returned);
   std::uint64_t free_bytes() const;
 
+  // Growing (budget.cc). Whether the group may take so many bytes more than are asked for now.
+  bool may_grow(std::size_t bytes) const;
+  bool may_take_huge_page() const;
+  // Whether a block of that size would be refused now; quick to find out.
+  bool is_refused(std::uint32_t bytes) const;
+  void* refuse(std::uint32_t bytes);
+
   // Tidying (tidy.cc).
   bool has_freed(std::uint64_t since);
   bool is_worth_tidying();
@@ -210,8 +219,11 @@ class GroupHeap {
   std::uint64_t tidied_free_;  // what was free after the last tidying
   std::uint64_t in_vain_;      // the same, without holes that are about to be used
   std::uint64_t tidied_live_;  // what was live then
-  Chunk* chunks_;              // all of this heap's
-  Chunk* hole_chunk_;          // the first that may have holes; those behind it may, too
+  std::uint64_t refusals_;
+  std::uint64_t refused_free_;  // what was free when a block was last refused
+  std::uint32_t refused_;       // and its size; the greatest number: none was
+  Chunk* chunks_;               // all of this heap's
+  Chunk* hole_chunk_;           // the first that may have holes; those behind it may, too
   ThreadHeap* thread_;
   Chunk* resumable_;  // the last one that was left before its end; null: none
   Chunk* spare_;      // an empty chunk kept for reuse, as the paper does (HALO, section 5.1)

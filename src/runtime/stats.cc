@@ -48,7 +48,7 @@ class Output {
 };
 
 struct Totals {
-  std::uint64_t allocations = 0, live = 0, resident = 0, chunks = 0;
+  std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, chunks = 0;
   std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
 };
 
@@ -57,6 +57,7 @@ Totals totals_of(std::uint32_t group) {
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
     t->for_each(group, [&](const GroupHeap& heap) {
       sum.allocations += heap.allocations();
+      sum.refusals += heap.refusals();
       sum.live += heap.live_bytes();
       sum.resident += heap.resident_bytes() + arena.half_page_of(&heap);
       sum.chunks += heap.chunks();
@@ -154,7 +155,8 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, double st
               i == 0 ? "" : ", ", t.allocations, t.live, t.most_live);
     out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident,
               t.peak_resident);
-    out.print("\"live_at_peak_bytes\": %lu, \"chunks\": %lu}", t.live_at_peak, t.chunks);
+    out.print("\"live_at_peak_bytes\": %lu, \"chunks\": %lu, \"refused\": %lu}", t.live_at_peak,
+              t.chunks, t.refusals);
   }
   const Memory memory = arena_memory();
   const CheckCounts check = check_counts();
@@ -169,12 +171,13 @@ void write_text(Output& out, const char* reason, std::uint32_t groups) {
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
-    out.print("halo: %5s %12s %12s %12s %12s %12s %7s\n", "group", "allocations", "live bytes",
-              "peak bytes", "resident", "waste", "chunks");
+    out.print("halo: %5s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
+              "peak bytes", "resident", "waste", "chunks", "refused");
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
-    out.print("halo: %5u %12lu %12lu %12lu %12lu %12ld %7lu\n", i, t.allocations, t.live,
-              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks);
+    out.print("halo: %5u %12lu %12lu %12lu %12lu %12ld %7lu %9lu\n", i, t.allocations, t.live,
+              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks,
+              t.refusals);
   }
   out.print("halo: walks by return addresses looked at:");
   for (std::uint32_t i = 0; i < most_steps_counted; ++i)

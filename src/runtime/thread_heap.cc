@@ -184,15 +184,24 @@ void watch_growth() {
 
 const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }
 
+GroupBytes ThreadHeap::bytes_of(std::uint32_t group) const {
+  GroupBytes sum;
+  for_each(group, [&](const GroupHeap& heap) {
+    sum.resident += heap.resident_bytes() + arena.half_page_of(&heap);
+    sum.live += heap.live_bytes();
+  });
+  return sum;
+}
+
 void observe_growth(std::uint32_t group) {
   if (peaks == nullptr) [[likely]]
     return;
   std::uint64_t resident = 0, live = 0;
-  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
-    t->for_each(group, [&](const GroupHeap& heap) {
-      resident += heap.resident_bytes() + arena.half_page_of(&heap);
-      live += heap.live_bytes();
-    });
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    const GroupBytes part = t->bytes_of(group);
+    resident += part.resident;
+    live += part.live;
+  }
   Peak& peak = peaks[group];
   if (live > peak.most_live.load(std::memory_order_relaxed))
     peak.most_live.store(live, std::memory_order_relaxed);

@@ -20,6 +20,11 @@ inline std::uint32_t size_class(std::uint32_t bytes) {
   return (bytes + step - 1) & ~(step - 1);
 }
 
+// Bytes of pages, and of blocks.
+struct GroupBytes {
+  std::uint64_t resident = 0, live = 0;
+};
+
 class ThreadHeap {
  public:
   // A block of `bytes` (from block_bytes) of a decided caller's group if one is at hand, else
@@ -50,6 +55,9 @@ class ThreadHeap {
     GroupHeap* heap = __atomic_load_n(&first_heaps()[group], __ATOMIC_ACQUIRE);
     for (; heap != nullptr; heap = heap->next_of_group()) visit(*heap);
   }
+
+  // Of this thread's part of a group.
+  GroupBytes bytes_of(std::uint32_t group) const;
 
   // All heaps ever made, one after the other; they are never unmapped.
   const ThreadHeap* next() const { return next_; }

@@ -110,7 +110,10 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
           block_bytes(random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0);
       auto* p = static_cast<char*>(random() % 3 == 0 ? heap().allocate_zeroed(bytes)
                                                      : heap().allocate(bytes));
-      ASSERT_NE(p, nullptr);
+      if (p == nullptr) {  // only where too much is free for the group to grow
+        ASSERT_GT(heap().resident_bytes(), heap().live_bytes() + chunk_size);
+        continue;
+      }
       ASSERT_TRUE(arena.contains(p));
       const std::uint32_t alignment = std::min(16u, bytes & (~bytes + 1));
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
@@ -263,6 +266,38 @@ TEST(SmallGroup, StaysSmallWhateverTheSizes) {
   }
   EXPECT_LE(heap.resident_bytes(), 256u * 1024);
   for (void* block : live) heap.deallocate(arena.chunk_of(block), block);
+}
+
+// What is free in pieces of 48 bytes serves no larger block, and every new page is in vain.
+TEST(SplinteredHeap, RefusesToGrowBeyondATenth) {
+  open_arena();
+  std::uint32_t bytes = 48;
+  GroupHeap& heap = *thread_heap()->heap(5, bytes);
+  std::vector<void*> blocks(40 * chunk_size / bytes), kept;
+  for (void*& block : blocks) block = heap.allocate(bytes);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i % 4 != 0)
+      kept.push_back(blocks[i]);
+    else
+      heap.deallocate(arena.chunk_of(blocks[i]), blocks[i]);
+  }
+  const std::uint64_t resident = heap.resident_bytes(), step = 64 * 1024;
+  for (std::uint64_t i = 0; i <= step / 400; ++i)  // what is left of the step already begun
+    if (void* larger = heap.allocate(400)) kept.push_back(larger);
+  const std::uint64_t refusals = heap.refusals();
+  bool refused = true;
+  for (int i = 0; i < 1000; ++i) refused = refused && heap.allocate(400) == nullptr;
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(heap.refusals(), refusals + 1000);
+  EXPECT_LE(heap.resident_bytes(), resident + step);
+  void* same = heap.allocate(bytes);  // there is room for these
+  ASSERT_NE(same, nullptr);
+  heap.deallocate(arena.chunk_of(same), same);
+  // Once little is free, the heap grows again.
+  for (void* block : kept) heap.deallocate(arena.chunk_of(block), block);
+  void* larger = heap.allocate(400);
+  EXPECT_NE(larger, nullptr);
+  if (larger != nullptr) heap.deallocate(arena.chunk_of(larger), larger);
 }
 
 // Freed in an order that leaves a block in nearly every chunk until the end.
