@@ -100,12 +100,16 @@ class Arena {
     std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
     asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
     offset -= base_;
-    const std::size_t word = offset / (64 * granule), bit = offset / granule % 64;
-    const std::uint64_t behind = starts_[word].load(std::memory_order_relaxed) >> bit >> 1;
-    if (behind != 0) return static_cast<unsigned>(std::countr_zero(behind)) * granule + granule;
-    if ((word + 1) % starts_words == 0) return 0;
-    const std::uint64_t after = starts_[word + 1].load(std::memory_order_relaxed);
-    return after == 0 ? 0 : (64 - bit + static_cast<unsigned>(std::countr_zero(after))) * granule;
+    const std::uint64_t bits = starts_[offset / (64 * granule)].load(std::memory_order_relaxed);
+    const std::uint64_t behind = bits >> (offset / granule % 64) >> 1;
+    if (behind != 0) [[likely]]
+      return trailing_zeros(behind) * granule + granule;
+    asm("" : "+r"(offset));  // what follows is not to be prepared before
+    const std::size_t word = offset / (64 * granule) + 1;
+    if (word % starts_words == 0) return 0;
+    const std::uint64_t after = starts_[word].load(std::memory_order_relaxed);
+    if (after == 0) return 0;
+    return (64 - offset / granule % 64 + trailing_zeros(after)) * granule;
   }
 
   // Chunks ever taken from the reserved range, and those of them that have an owner.
@@ -115,6 +119,14 @@ class Arena {
   std::size_t bytes() const { return chunk_limit() << chunk_shift; }
 
  private:
+  // Of a number that is not 0; in the 64 bits that std::countr_zero's int would have to be made.
+  static std::uint64_t trailing_zeros(std::uint64_t number) {
+    std::uint64_t count;
+    asm("rep bsf %1, %0" : "=r"(count) : "r"(number) : "cc");
+    if (count >= 64) __builtin_unreachable();
+    return count;
+  }
+
   // Chunks without an owner, newest first.
   struct Stack {
     std::atomic<std::uint64_t> head;  // tag in the upper half against ABA, index + 1 in the lower

@@ -37,13 +37,12 @@ template <int Ahead = 6>
   }
 }
 
-// A block from the calling thread's heap if there is one at hand, else nullptr.
+// A block from the calling thread's heap if there is one at hand, else nullptr; for a byte or more.
 [[gnu::always_inline]] inline void* block_at_hand(CallerCode code, std::size_t size) {
   const ThreadHeap* heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
-  const std::size_t mask = align_mask(code);
-  return heaps->allocate_quickly(code, (size + mask) & ~mask);
+  return heaps->allocate_quickly(code, ((size - 1) | align_mask(code)) + 1);
 }
 
 // Serves an allocation whose caller's word is `word`, without a frame of our own on the stack,
@@ -72,7 +71,9 @@ template <int Ahead = 6>
   if (const std::uint64_t uniform = chunk.uniform.load(std::memory_order_relaxed); uniform != 0)
     return owner->deallocate_quickly(uniform, p);
   const std::uint64_t bytes = arena.size_at_hand(p);
-  return bytes != 0 && owner->deallocate_quickly(bytes, p);
+  if (bytes == 0 || !owner->deallocate_quickly(bytes, p)) return false;
+  asm volatile("# so that the compiler does not jump to the same instructions above");
+  return true;
 }
 
 // For blocks that the arena contains.
