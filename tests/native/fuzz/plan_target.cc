@@ -1,6 +1,7 @@
 // Refused with a sentence, or served: nothing else may happen to a plan.
 #include "fuzz/plan_target.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -229,7 +230,11 @@ void serve_in_a_child(std::span<const std::byte> bytes) {
     _exit(0);
   }
   int status = 0;
-  require(waitpid(child, &status, 0) == child, "a child was lost");
+  pid_t ended;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);  // by libFuzzer's timer
+  require(ended == child, "a child was lost");
   require(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "a process under the plan hangs");
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process under the plan crashed");
 }
