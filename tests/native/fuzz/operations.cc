@@ -262,9 +262,8 @@ void Operations::fork_once() {
     model_.check_contents();
     _exit(0);
   }
-  int status = 0;
-  require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
-          "a forked child could not go on");
+  const int status = status_of(child);
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child could not go on");
 }
 
 void Operations::run_together() {

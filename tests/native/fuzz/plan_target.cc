@@ -1,7 +1,6 @@
 // Refused with a sentence, or served: nothing else may happen to a plan.
 #include "fuzz/plan_target.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -229,12 +228,7 @@ void serve_in_a_child(std::span<const std::byte> bytes) {
     serve(bytes);
     _exit(0);
   }
-  int status = 0;
-  pid_t ended;
-  do {
-    ended = waitpid(child, &status, 0);
-  } while (ended < 0 && errno == EINTR);  // by libFuzzer's timer
-  require(ended == child, "a child was lost");
+  const int status = status_of(child);
   require(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "a process under the plan hangs");
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process under the plan crashed");
 }
