@@ -59,6 +59,11 @@ bool Arena::reserve(std::size_t wanted) {
     base_ = (begin + slab_size - 1) & ~(slab_size - 1);
     starts_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + want);
     chunks_ = reinterpret_cast<Chunk*>(base_ + want + starts_bytes);
+    // All of the side table may be looked at. (Where that is refused, so would everything be.)
+    if (mprotect(chunks_, header_bytes, PROT_READ) != 0) {
+      munmap(range, total);
+      continue;
+    }
     regions_[0].first = 0;
     regions_[0].limit = static_cast<std::uint32_t>(count / 2);
     regions_[1].first = regions_[0].limit;

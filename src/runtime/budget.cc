@@ -11,6 +11,8 @@ namespace {
 // as is free of groups of many block sizes that have just begun to grow.
 constexpr std::uint64_t always_allowed = 2 * chunk_size;
 
+constexpr std::uint64_t asked_again = 64;  // refusals
+
 }  // namespace
 
 bool GroupHeap::may_grow(std::size_t bytes) const {
@@ -25,14 +27,23 @@ bool GroupHeap::may_take_huge_page() const {
   return all.resident + 2 * chunk_size <= all.live + all.live / 10;
 }
 
-// Until more is free, which tidying may make use of, or less.
-bool GroupHeap::is_refused(std::uint32_t bytes) const {
-  if (bytes < refused_ || remote_.load(std::memory_order_relaxed) != nullptr) return false;
+// A block of a size that was refused, or a larger one. It is refused again until more is free,
+// which tidying may make use of, or less; now and then it is looked for all the same, as other
+// heaps of the group may have become smaller.
+void* GroupHeap::carve_refused(std::uint32_t bytes) {
+  drain_remote();
+  if (void* p = pop(bytes)) return p;
   const std::uint64_t free = free_bytes();
-  return free > refused_free_ - refused_free_ / 16 && free < refused_free_ + refused_free_ / 4;
+  const bool as_then = free + refused_free_ / 16 >= refused_free_ &&
+                       free <= refused_free_ + refused_free_ / 4 + soft_step;
+  const bool fits = limit_ - bump_ >= static_cast<std::ptrdiff_t>(bytes + granule);
+  if (!as_then || fits || refusals_ % asked_again == 0) return carve_now(bytes);
+  ++refusals_;
+  return nullptr;
 }
 
 void* GroupHeap::refuse(std::uint32_t bytes) {
+  if (may_grow(soft_step)) return nullptr;  // it is the system that gave nothing
   refused_ = bytes;
   refused_free_ = free_bytes();
   ++refusals_;

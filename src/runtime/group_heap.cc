@@ -2,6 +2,7 @@
 #include "runtime/group_heap.h"
 
 #include <bit>
+#include <climits>
 #include <cstring>
 
 #include "runtime/keep_errno.h"
@@ -11,9 +12,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t soft_step = 64 * 1024;  // bytes carved between two looks around
-
-constexpr int most_holes_tried = 16;
+constexpr int some_holes = 16;
+constexpr int all_holes = INT_MAX;
 
 // Bytes, and a sixteenth of what is live, that may be free in pieces before these are split.
 constexpr std::size_t most_in_pieces = 64 * 1024;
@@ -230,14 +230,14 @@ void GroupHeap::leave_range() {
   }
 }
 
-// Goes on in the first hole that has room.
-bool GroupHeap::enter_hole(std::uint32_t bytes) {
+// Goes on in the first hole that has room, of so many.
+bool GroupHeap::enter_hole(std::uint32_t bytes, int most_tried) {
   // A multiple of 16 may have to skip a granule.
   const std::size_t room = bytes + granule;
   int tried = 0;
   for (Chunk* chunk = hole_chunk_; chunk != nullptr; chunk = chunk->next_of_heap) {
     for (Hole** link = &chunk->holes; *link != nullptr; link = &(*link)->next) {
-      if (++tried > most_holes_tried) return false;
+      if (++tried > most_tried) return false;
       Hole& hole = **link;
       auto* begin = reinterpret_cast<char*>(&hole);
       char* end = hole.end;
@@ -262,9 +262,10 @@ bool GroupHeap::enter_hole(std::uint32_t bytes) {
 }
 
 // Goes on with the rest of the chunk that a hole was entered instead of.
-bool GroupHeap::resume_chunk() {
+bool GroupHeap::resume_chunk(std::uint32_t bytes) {
   Chunk* chunk = resumable_;
-  if (chunk == nullptr || (!arena.has_huge_pages(*chunk) && !may_grow(soft_step))) return false;
+  if (chunk == nullptr || chunk->frontier + bytes + 2 * granule > chunk_size) return false;
+  if (!arena.has_huge_pages(*chunk) && !may_grow(soft_step)) return false;
   resumable_ = nullptr;
   current_ = chunk;
   bump_ = arena.frontier_of(*chunk);
@@ -310,13 +311,9 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
 
 void* GroupHeap::carve(std::uint32_t bytes) {
   if (busy_) return nullptr;
-  if (is_refused(bytes)) {
-    ++refusals_;
-    return nullptr;
-  }
   busy_ = true;
   in_this_order();
-  void* p = carve_now(bytes);
+  void* p = bytes < refused_ ? carve_now(bytes) : carve_refused(bytes);
   in_this_order();
   busy_ = false;
   return p;
@@ -340,19 +337,20 @@ void* GroupHeap::carve_now(std::uint32_t bytes) {
 
 void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
   leave_range();
-  if (enter_hole(bytes))
+  if (enter_hole(bytes, some_holes))
     if (void* p = carve_range(bytes)) return p;
   if (is_worth_tidying()) {
     tidy_now(false);
     if (void* p = pop(bytes)) return p;
-    if (enter_hole(bytes))
+    if (enter_hole(bytes, some_holes))
       if (void* p = carve_range(bytes)) return p;
     in_vain_ = tidied_free_;
   }
   leave_range();
   if (void* p = split(bytes)) return p;
   thread_->tidy_others(this);
-  if (!resume_chunk() && !enter_chunk(bytes)) return refuse(bytes);
+  if (!resume_chunk(bytes) && !enter_chunk(bytes) && !enter_hole(bytes, all_holes))
+    return refuse(bytes);
   refused_ = UINT32_MAX;
   return carve_range(bytes);
 }

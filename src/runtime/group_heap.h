@@ -40,6 +40,9 @@ struct BlockList {
   GroupHeap* heap;
 };
 
+// Bytes that a heap carves between two looks around.
+inline constexpr std::size_t soft_step = 64 * 1024;
+
 class GroupHeap {
  public:
   // In zeroed memory. For blocks from `smallest` to `largest` bytes, each of which has its list at
@@ -156,9 +159,9 @@ class GroupHeap {
   void* carve_now(std::uint32_t bytes);
   void* carve_elsewhere(std::uint32_t bytes);
   void* split(std::uint32_t bytes);
-  bool enter_hole(std::uint32_t bytes);
+  bool enter_hole(std::uint32_t bytes, int most_tried);
   bool enter_chunk(std::uint32_t bytes);
-  bool resume_chunk();
+  bool resume_chunk(std::uint32_t bytes);
   void enter_tail(const Chunk& chunk);
   void leave_range();
   void make_mixed(Chunk& chunk);
@@ -178,8 +181,7 @@ class GroupHeap {
   // Growing (budget.cc). Whether the group may take so many bytes more than are asked for now.
   bool may_grow(std::size_t bytes) const;
   bool may_take_huge_page() const;
-  // Whether a block of that size would be refused now; quick to find out.
-  bool is_refused(std::uint32_t bytes) const;
+  void* carve_refused(std::uint32_t bytes);
   void* refuse(std::uint32_t bytes);
 
   // Tidying (tidy.cc).

@@ -123,9 +123,11 @@ void GroupHeap::tidy_now(bool give_back) {
   for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next_of_heap)
     for (const Hole* hole = chunk->holes; hole != nullptr; hole = hole->next) {
       const auto bytes = static_cast<std::size_t>(hole->end - reinterpret_cast<const char*>(hole));
-      if (bytes >= least_useful) in_vain_ -= bytes < in_vain_ ? bytes : in_vain_;
+      const std::size_t here = bytes - hole->returned;
+      if (bytes >= least_useful) in_vain_ -= here < in_vain_ ? here : in_vain_;
     }
   tidied_live_ = live_bytes();
+  refused_ = UINT32_MAX;
   set_freed_limit();
 }
 

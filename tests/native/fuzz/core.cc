@@ -15,6 +15,15 @@ namespace {
 
 constexpr std::uint64_t latest_block = plan::max_object_limit;
 
+thread_local bool was_over_budget = false;
+
+// Of heaps that share a group, another may have changed since the refusal that was remembered.
+bool is_wasteful(const GroupHeap& heap) {
+  int heaps = 0;
+  heap.thread()->for_each(heap.group(), [&](const GroupHeap&) { ++heaps; });
+  return heaps > 1 || heap.resident_bytes() > heap.live_bytes() + chunk_size / 2;
+}
+
 }  // namespace
 
 bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, std::size_t reserve) {
@@ -29,8 +38,13 @@ void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignme
   GroupHeap* heap = heaps->existing_heap(group, bytes);
   if (heap == nullptr) heap = heaps->heap(group, bytes);
   if (heap == nullptr) return nullptr;
-  return zeroed ? heap->allocate_zeroed(bytes) : heap->allocate(bytes);
+  const std::uint64_t refusals = heap->refusals();
+  void* p = zeroed ? heap->allocate_zeroed(bytes) : heap->allocate(bytes);
+  was_over_budget = heap->refusals() != refusals && is_wasteful(*heap);
+  return p;
 }
+
+bool core_was_over_budget() { return was_over_budget; }
 
 bool core_deallocate(void* p) {
   Chunk& chunk = arena.chunk_of(p);

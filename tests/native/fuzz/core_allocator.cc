@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fuzz/core.h"
 #include "fuzz/finding.h"
 
 namespace halo::fuzz {
