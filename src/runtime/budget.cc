@@ -7,8 +7,10 @@
 namespace halo::runtime {
 namespace {
 
-// What may be free of a thread's part of a group that grows: a tenth of what is live, or this much,
-// as is free of groups of many block sizes that have just begun to grow.
+// What may be free of a thread's part of a group that grows: a twelfth of what is live, so that of
+// the whole group it is less than a tenth.
+constexpr std::uint64_t allowed_part = 12;
+// Or this much, as is free of groups of many block sizes that have just begun to grow.
 constexpr std::uint64_t always_allowed = 2 * chunk_size;
 
 constexpr std::uint64_t asked_again = 64;  // refusals
@@ -18,13 +20,13 @@ constexpr std::uint64_t asked_again = 64;  // refusals
 bool GroupHeap::may_grow(std::size_t bytes) const {
   if (reuse_ != plan::Reuse::newest_first) return true;
   const GroupBytes all = thread_->bytes_of(group_);
-  return all.resident + bytes <= all.live + std::max(always_allowed, all.live / 10);
+  return all.resident + bytes <= all.live + std::max(always_allowed, all.live / allowed_part);
 }
 
 // In memory as a whole, it is for groups that are large already.
 bool GroupHeap::may_take_huge_page() const {
   const GroupBytes all = thread_->bytes_of(group_);
-  return all.resident + 2 * chunk_size <= all.live + all.live / 10;
+  return all.resident + 2 * chunk_size <= all.live + all.live / allowed_part;
 }
 
 // A block of a size that was refused, or a larger one. It is refused again until more is free,
