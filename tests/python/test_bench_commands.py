@@ -121,7 +121,11 @@ def test_waste_allows_a_tenth_or_256_kib(resident: int, live: int, met: bool) ->
 def test_waste_notices_memory_that_no_group_counts() -> None:
     group = GroupWaste(0, 100 << 20, 99 << 20)
     assert Result("p", "s", 1, (group,), sampled=101 << 20).met
-    assert not Result("p", "s", 1, (group,), sampled=103 << 20).met
+    assert Result("p", "s", 1, (group,), sampled=108 << 20).met  # all of it is within a tenth
+    assert not Result("p", "s", 1, (group,), sampled=110 << 20).met
+    few = GroupWaste(0, 300 << 10, 200 << 10)
+    assert Result("p", "s", 1, (few,), sampled=550 << 10).met
+    assert not Result("p", "s", 1, (few,), sampled=600 << 10).met
 
 
 def test_waste_is_not_shown_where_nothing_was_grouped() -> None:
