@@ -76,7 +76,15 @@ class Watch:
         return max((sample.inside(addresses) for sample in self.samples), default=0)
 
 
-def read_areas(smaps: str) -> Iterator[Area]:
+def read_areas(smaps: str) -> list[Area]:
+    """The areas in ascending order.
+
+    The kernel gives the file out in pieces. One that grows between two of them comes again, longer.
+    """
+    return list({area.start: area for area in parse_areas(smaps)}.values())
+
+
+def parse_areas(smaps: str) -> Iterator[Area]:
     start = end = resident = 0
     anonymous = False
     for line in smaps.splitlines():
@@ -118,7 +126,7 @@ def chunks_in(found: Range) -> Range:
 def take_sample(pid: int, seconds: float) -> tuple[Sample, Range] | None:
     """None where the process has ended."""
     try:
-        areas = list(read_areas(Path(f"/proc/{pid}/smaps").read_text()))
+        areas = read_areas(Path(f"/proc/{pid}/smaps").read_text())
     except OSError:
         return None
     resident = sum(area.resident for area in areas)

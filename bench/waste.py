@@ -78,22 +78,13 @@ class Result:
         return sum(group.resident for group in self.groups)
 
     @property
-    def live(self) -> int:
-        return sum(group.live for group in self.groups)
-
-    @property
     def unseen(self) -> int:
         return max(0, self.sampled - self.resident)
 
     @property
     def seen(self) -> bool:
-        """Groups peak at different times, so the sum of their peaks is the upper bound.
-
-        Chunks that nobody owns are the arena's, and keep some memory: no harm where all of it
-        together is within the bar.
-        """
-        within = self.sampled - self.live <= MOST_WASTE * self.live
-        return within or self.unseen <= max(MOST_UNSEEN * self.resident, UNSEEN_ALLOWED)
+        """Groups peak at different times, so the sum of their peaks is the upper bound."""
+        return self.unseen <= max(MOST_UNSEEN * self.resident, UNSEEN_ALLOWED)
 
     @property
     def met(self) -> bool:

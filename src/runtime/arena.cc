@@ -12,11 +12,10 @@ namespace {
 constexpr std::size_t slab_size = std::size_t{2} << 20;  // a huge page: the unit of commitment
 constexpr std::size_t smallest_reserve = std::size_t{64} << 20;
 
-// Bytes that chunks without an owner may keep in memory, and one part of so many of all that have
-// one. So a heap that shrinks and grows again pays for few new pages, and one that stays small
-// gives them up.
-constexpr std::uint64_t warm_at_least = 128 * 1024;
-constexpr std::uint64_t warm_share = 32;
+// Pages that chunks without an owner may keep in memory, and one of so many of the others'. So a
+// heap that shrinks and grows again pays for few new pages, and one that stays small gives them up.
+constexpr std::uint64_t warm_at_least = 32;
+constexpr std::uint64_t warm_share = 64;
 
 // Address space that a limited process can spare: an eighth of its limit.
 std::size_t affordable(std::size_t wanted) {
@@ -98,7 +97,6 @@ Chunk* Arena::pop(Stack& stack) {
     const std::uint64_t tag = (head >> 32) + 1;
     if (stack.head.compare_exchange_weak(head, (tag << 32) | rest, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
-      stack.count.fetch_sub(1, std::memory_order_relaxed);
       return &chunk;
     }
   }
@@ -106,8 +104,6 @@ Chunk* Arena::pop(Stack& stack) {
 }
 
 void Arena::push(Stack& stack, Chunk* chunk) {
-  // Counted first: the count is never less than what is there.
-  stack.count.fetch_add(1, std::memory_order_relaxed);
   std::uint64_t head = stack.head.load(std::memory_order_relaxed);
   std::uint64_t desired;
   do {
@@ -138,13 +134,13 @@ Chunk* Arena::take_fresh(Region& region) {
 Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   Region& region = regions_[static_cast<std::uint32_t>(pages)];
   Chunk* chunk = pop(region.warm);
-  if (chunk != nullptr) warm_bytes_.fetch_sub(chunk->resident, std::memory_order_relaxed);
+  if (chunk != nullptr) warm_pages_.fetch_sub(chunk->warm_pages, std::memory_order_relaxed);
   if (chunk == nullptr) chunk = pop(region.cold);
   if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
   chunk->live = 0;
   chunk->frontier = static_cast<std::uint32_t>(stagger(chunk->index));
-  chunk->resident = 0;
+  chunk->resident_pages = 0;
   chunk->returned_pages = 0;
   chunk->next_of_heap = nullptr;
   chunk->loose = nullptr;
@@ -161,14 +157,18 @@ void Arena::release(Chunk* chunk) {
   chunk->uniform.store(0, std::memory_order_relaxed);
   chunk->used_before = 1;
   Region& region = regions_[has_huge_pages(*chunk) ? 1 : 0];
-  const std::uint64_t most = warm_at_least + chunks_owned() * chunk_size / warm_share;
-  const std::uint64_t now = chunk->resident + warm_bytes_.load(std::memory_order_relaxed);
+  if (chunk->resident_pages > chunk->warm_pages) chunk->warm_pages = chunk->resident_pages;
+  account(*chunk, 0);
+  const std::uint64_t owned = owned_pages_.load(std::memory_order_relaxed);
+  const std::uint64_t warm = warm_pages_.load(std::memory_order_relaxed) + chunk->warm_pages;
   const KeepErrno keep;
-  if (now > most && madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) {
+  if (warm > warm_at_least + owned / warm_share &&
+      madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) {
     chunk->used_before = 0;
+    chunk->warm_pages = 0;
     return push(region.cold, chunk);
   }
-  warm_bytes_.fetch_add(chunk->resident, std::memory_order_relaxed);
+  warm_pages_.fetch_add(chunk->warm_pages, std::memory_order_relaxed);
   push(region.warm, chunk);
 }
 
@@ -184,15 +184,6 @@ std::size_t Arena::half_page_of(const GroupHeap* heap) const {
 std::uint32_t Arena::chunks_used() const {
   return regions_[0].fresh.load(std::memory_order_relaxed) +
          regions_[1].fresh.load(std::memory_order_relaxed);
-}
-
-std::uint32_t Arena::chunks_owned() const {
-  std::uint32_t without = 0;
-  for (const Region& region : regions_)
-    without += region.warm.count.load(std::memory_order_relaxed) +
-               region.cold.count.load(std::memory_order_relaxed);
-  const std::uint32_t used = chunks_used();
-  return used > without ? used - without : 0;
 }
 
 }  // namespace halo::runtime

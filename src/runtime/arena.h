@@ -42,7 +42,8 @@ struct alignas(64) Chunk {
   std::uint32_t index;                   // position in the arena
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on a free list
   std::uint32_t frontier;                // end of the carved part: bytes from the chunk's start
-  std::uint32_t resident;                // bytes of its pages that are taken to be in memory
+  std::uint16_t resident_pages;          // that its heap takes to be in memory
+  std::uint16_t warm_pages;              // that were in memory already when its heap got it
   Chunk* next_of_heap;
   void* loose;  // while its heap is tidied: blocks freed in it, chained
   Hole* holes;  // ascending
@@ -68,6 +69,12 @@ class Arena {
   // Takes an empty chunk back, for any group that wants the same kind of pages. Some keep what is
   // in memory of them, for whoever comes next; the others' returns to the system.
   void release(Chunk* chunk);
+
+  // A heap says how many pages of its chunk it takes to be in memory from now on.
+  void account(Chunk& chunk, std::size_t pages) {
+    owned_pages_.fetch_add(pages - chunk.resident_pages, std::memory_order_relaxed);
+    chunk.resident_pages = static_cast<std::uint16_t>(pages);
+  }
 
   // The number of the chunk that `p` lies in, or one that is at least chunk_limit().
   std::uintptr_t index_of(const void* p) const {
@@ -112,9 +119,8 @@ class Arena {
     return (64 - offset / granule % 64 + trailing_zeros(after)) * granule;
   }
 
-  // Chunks ever taken from the reserved range, and those of them that have an owner.
+  // Chunks ever taken from the reserved range.
   std::uint32_t chunks_used() const;
-  std::uint32_t chunks_owned() const;
   std::uintptr_t base() const { return base_; }
   std::size_t bytes() const { return chunk_limit() << chunk_shift; }
 
@@ -130,7 +136,6 @@ class Arena {
   // Chunks without an owner, newest first.
   struct Stack {
     std::atomic<std::uint64_t> head;  // tag in the upper half against ABA, index + 1 in the lower
-    std::atomic<std::uint32_t> count;
   };
   // The chunks of one kind of pages: a half of the range each.
   struct Region {
@@ -151,7 +156,8 @@ class Arena {
   Chunk* chunks_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   Region regions_[2]{};
-  std::atomic<std::uint64_t> warm_bytes_{0};  // in memory, of chunks without an owner
+  std::atomic<std::uint64_t> owned_pages_{0};  // in memory, as their heaps account for them
+  std::atomic<std::uint64_t> warm_pages_{0};   // the same, of chunks without an owner
 };
 
 HALO_HIDDEN extern constinit Arena arena;

@@ -44,12 +44,10 @@ void* GroupHeap::carve_refused(std::uint32_t bytes) {
   return nullptr;
 }
 
-void* GroupHeap::refuse(std::uint32_t bytes) {
-  if (may_grow(soft_step)) return nullptr;  // it is the system that gave nothing
+void GroupHeap::refuse(std::uint32_t bytes) {
   refused_ = bytes;
   refused_free_ = free_bytes();
   ++refusals_;
-  return nullptr;
 }
 
 }  // namespace halo::runtime

@@ -171,21 +171,21 @@ void GroupHeap::recycle(Chunk& chunk) {
 void GroupHeap::disown(Chunk& chunk) {
   if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
   if (resumable_ == &chunk) resumable_ = nullptr;
-  resident_ -= chunk.resident;
+  resident_ -= chunk.resident_pages * page;
   --chunk_count_;
 }
 
 // From now on that many bytes of the chunk's pages are taken to be in memory.
 void GroupHeap::account(Chunk& chunk, std::size_t resident) {
   resident_ += resident;
-  resident_ -= chunk.resident;
-  chunk.resident = static_cast<std::uint32_t>(resident);
+  resident_ -= chunk.resident_pages * page;
+  arena.account(chunk, resident / page);
 }
 
 // So many bytes of the chunk's pages are about to be used again.
 void GroupHeap::take_back(Chunk& chunk, std::size_t returned) {
   chunk.returned_pages = (chunk.returned_pages - returned / page) & most_pages;
-  account(chunk, chunk.resident + returned);
+  account(chunk, chunk.resident_pages * page + returned);
 }
 
 // Blocks of another size come to a chunk of equal blocks: from now on the bitmap tells sizes.
@@ -262,10 +262,11 @@ bool GroupHeap::enter_hole(std::uint32_t bytes, int most_tried) {
 }
 
 // Goes on with the rest of the chunk that a hole was entered instead of.
-bool GroupHeap::resume_chunk(std::uint32_t bytes) {
+// That takes no memory where its pages are huge.
+bool GroupHeap::resume_chunk(std::uint32_t bytes, bool grow) {
   Chunk* chunk = resumable_;
   if (chunk == nullptr || chunk->frontier + bytes + 2 * granule > chunk_size) return false;
-  if (!arena.has_huge_pages(*chunk) && !may_grow(soft_step)) return false;
+  if (!grow && !arena.has_huge_pages(*chunk)) return false;
   resumable_ = nullptr;
   current_ = chunk;
   bump_ = arena.frontier_of(*chunk);
@@ -286,13 +287,13 @@ void GroupHeap::enter_tail(const Chunk& chunk) {
 }
 
 bool GroupHeap::enter_chunk(std::uint32_t bytes) {
-  if (!may_grow(soft_step)) return false;
   const KeepErrno keep;  // a refusal here is not the program's
   Chunk* chunk = spare_;
   if (chunk != nullptr) {
     spare_ = nullptr;
     chunk->used_before = 1;
-    chunk->resident = 0;
+    chunk->warm_pages = chunk->resident_pages;
+    arena.account(*chunk, 0);
     chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
   } else {
     const bool huge = huge_pages_ && (arena.half_page_of(this) != 0 || may_take_huge_page());
@@ -349,10 +350,13 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
   leave_range();
   if (void* p = split(bytes)) return p;
   thread_->tidy_others(this);
-  if (!resume_chunk(bytes) && !enter_chunk(bytes) && !enter_hole(bytes, all_holes))
-    return refuse(bytes);
-  refused_ = UINT32_MAX;
-  return carve_range(bytes);
+  const bool grow = may_grow(soft_step);
+  if (resume_chunk(bytes, grow) || (grow && enter_chunk(bytes)) || enter_hole(bytes, all_holes)) {
+    refused_ = UINT32_MAX;
+    return carve_range(bytes);
+  }
+  if (!grow) refuse(bytes);
+  return nullptr;
 }
 
 // Where much is free, but in pieces that no range can be made of: the front part of the smallest

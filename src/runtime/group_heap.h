@@ -161,7 +161,7 @@ class GroupHeap {
   void* split(std::uint32_t bytes);
   bool enter_hole(std::uint32_t bytes, int most_tried);
   bool enter_chunk(std::uint32_t bytes);
-  bool resume_chunk(std::uint32_t bytes);
+  bool resume_chunk(std::uint32_t bytes, bool grow);
   void enter_tail(const Chunk& chunk);
   void leave_range();
   void make_mixed(Chunk& chunk);
@@ -178,11 +178,11 @@ class GroupHeap {
   void take_back(Chunk& chunk, std::size_t returned);
   std::uint64_t free_bytes() const;
 
-  // Growing (budget.cc). Whether the group may take so many bytes more than are asked for now.
+  // Growing (budget.cc). Whether the group may take so many bytes of memory more.
   bool may_grow(std::size_t bytes) const;
   bool may_take_huge_page() const;
   void* carve_refused(std::uint32_t bytes);
-  void* refuse(std::uint32_t bytes);
+  void refuse(std::uint32_t bytes);
 
   // Tidying (tidy.cc).
   bool has_freed(std::uint64_t since);

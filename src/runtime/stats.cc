@@ -54,14 +54,16 @@ struct Totals {
 
 Totals totals_of(std::uint32_t group) {
   Totals sum;
-  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    const GroupBytes part = t->bytes_of(group);
+    sum.live += part.live;
+    sum.resident += part.resident;
     t->for_each(group, [&](const GroupHeap& heap) {
       sum.allocations += heap.allocations();
       sum.refusals += heap.refusals();
-      sum.live += heap.live_bytes();
-      sum.resident += heap.resident_bytes() + arena.half_page_of(&heap);
       sum.chunks += heap.chunks();
     });
+  }
   if (const Peak* peak = peak_of(group)) {
     sum.most_live = peak->most_live.load(std::memory_order_relaxed);
     sum.peak_resident = peak->resident.load(std::memory_order_relaxed);

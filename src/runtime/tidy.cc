@@ -186,7 +186,7 @@ void GroupHeap::add_run(Chunk& chunk, char* begin, char* end, bool give_back) {
   if (madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) != 0) return;
   hole->returned = last - first;
   chunk.returned_pages = (chunk.returned_pages + hole->returned / page) & most_pages;
-  account(chunk, chunk.resident - hole->returned);
+  account(chunk, chunk.resident_pages * page - hole->returned);
 }
 
 // Puts the blocks between `begin` and `end` into their lists, the first on top.

@@ -185,9 +185,9 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   });
   free_all(slot.exchange(nullptr));
   EXPECT_EQ(damaged, 0);
-  // A batch takes 2.4 MB; nine live at a time, and a thread's five heaps begin a chunk each.
-  // Without reuse it would be 115.
-  EXPECT_LE(arena.chunks_used() - before, 75u);
+  // A batch takes 2.4 MB, nine of them live at a time; a thread's five heaps have a chunk begun and
+  // an empty one to spare each: 62, and few more for what is kept. Without reuse it would be 115.
+  EXPECT_LE(arena.chunks_used() - before, 70u);
 }
 
 // One thread allocates, all others free: their frees meet on one list, and come back to be used.
