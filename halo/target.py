@@ -174,7 +174,7 @@ def examine(path: Path) -> Anatomy:
     try:
         with path.open("rb") as stream:
             return _read_anatomy(ELFFile(stream))
-    except (ELFError, ELFParseError, ValueError, KeyError, UnicodeDecodeError) as error:
+    except (ELFError, ELFParseError, ValueError, KeyError, OverflowError, MemoryError) as error:
         raise Unsuitable(
             f"{path} is a damaged ELF file ({error or type(error).__name__}); give an intact one."
         ) from error

@@ -161,6 +161,8 @@ def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State
         problem = _state_problem(state, groups)
         if problem:
             raise BadPlan(f"{name} is not usable: state {at} {problem}.")
+    if states[0].parent or states[0].offset:
+        raise BadPlan(f"{name} is not usable: state 0 is out of place.")
     for at, state in islice(enumerate(states), 1, None):
         key = state[:3]
         if state.parent >= at or state.module >= modules or key in seen:

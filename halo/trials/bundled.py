@@ -20,6 +20,8 @@ from halo.settings import Settings
 from halo.target import find_target
 from halo.trials.job import Job
 
+_LISTS = ("train", "ref")
+
 
 @dataclass(frozen=True)
 class Bundled:
@@ -67,17 +69,29 @@ def _read(path: Path, key: str) -> list[Bundled]:
         return []
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}.") from error
-    return [_bundled(entry, path) for entry in data.get(key, [])]
+    entries = data.get(key, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadInput(f"{path} has a {key} that is not an entry of its own: write [[{key}]].")
+    return [_bundled(entry, path) for entry in entries]
 
 
 def _bundled(entry: Mapping[str, Any], path: Path) -> Bundled:
+    for key, value in entry.items():
+        if not _has_type(key, value):
+            raise BadInput(f"{path} has an entry whose {key} is of the wrong kind: {value!r}.")
     try:
-        values: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
-        }
-        return Bundled(**values)
+        return Bundled(**{k: tuple(v) if k in _LISTS else v for k, v in entry.items()})
     except TypeError as error:
         raise BadInput(f"{path} has an entry with a missing or unknown key: {error}.") from error
+
+
+def _has_type(key: str, value: object) -> bool:
+    """Lists and tables hold strings; everything else is one."""
+    if key in _LISTS:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if key == "env":
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+    return isinstance(value, str)
 
 
 def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
@@ -113,10 +127,13 @@ def _how_to_get(bundled: Bundled) -> str:
 
 def _generate(script: Path, inputs: Path) -> None:
     """Runs the generator once; the folder appears whole or not at all."""
-    stamp = inputs / f".made-by-{int(script.stat().st_mtime)}"
-    if stamp.exists():
-        return
-    inputs.mkdir(parents=True, exist_ok=True)
+    try:
+        stamp = inputs / f".made-by-{int(script.stat().st_mtime)}"
+        if stamp.exists():
+            return
+        inputs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{script} cannot make {inputs}: {error}.") from error
     done = subprocess.run(
         [sys.executable, os.fspath(script), os.fspath(inputs)],
         capture_output=True,

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "runtime/keep_errno.h"
 
 namespace halo::runtime {
@@ -58,8 +60,8 @@ bool Arena::reserve(std::size_t wanted) {
     base_ = (begin + slab_size - 1) & ~(slab_size - 1);
     starts_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + want);
     chunks_ = reinterpret_cast<Chunk*>(base_ + want + starts_bytes);
-    // All of the side table may be looked at. (Where that is refused, so would everything be.)
-    if (mprotect(chunks_, header_bytes, PROT_READ) != 0) {
+    // All of the tables may be looked at. (Where that is refused, so would everything be.)
+    if (mprotect(starts_, starts_bytes + header_bytes, PROT_READ) != 0) {
       munmap(range, total);
       continue;
     }
@@ -77,6 +79,10 @@ bool Arena::reserve(std::size_t wanted) {
 }
 
 char* Arena::begin_of(const Chunk& chunk) const { return memory_of(chunk) + stagger(chunk.index); }
+
+char* Arena::first_page_of(const Chunk& chunk) const {
+  return memory_of(chunk) + stagger(chunk.index) / page * page;
+}
 
 bool Arena::commit(std::uint32_t index) {
   const std::uint32_t slab = index & ~1u;
@@ -133,14 +139,17 @@ Chunk* Arena::take_fresh(Region& region) {
 
 Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   Region& region = regions_[static_cast<std::uint32_t>(pages)];
-  Chunk* chunk = pop(region.warm);
-  if (chunk != nullptr) warm_pages_.fetch_sub(chunk->warm_pages, std::memory_order_relaxed);
+  // What is in memory for the owner's sake already comes first.
+  Chunk* chunk = pages == Pages::huge && half_page_of(owner) != 0 ? take_fresh(region) : nullptr;
+  if (chunk == nullptr) {
+    chunk = pop(region.warm);
+    if (chunk != nullptr) warm_pages_.fetch_sub(chunk->warm_pages, std::memory_order_relaxed);
+  }
   if (chunk == nullptr) chunk = pop(region.cold);
   if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
   chunk->live = 0;
   chunk->frontier = static_cast<std::uint32_t>(stagger(chunk->index));
-  chunk->resident_pages = 0;
   chunk->returned_pages = 0;
   chunk->next_of_heap = nullptr;
   chunk->loose = nullptr;
@@ -155,21 +164,45 @@ void Arena::release(Chunk* chunk) {
   chunk->thread = nullptr;
   chunk->owner.store(nullptr, std::memory_order_relaxed);
   chunk->uniform.store(0, std::memory_order_relaxed);
-  chunk->used_before = 1;
-  Region& region = regions_[has_huge_pages(*chunk) ? 1 : 0];
-  if (chunk->resident_pages > chunk->warm_pages) chunk->warm_pages = chunk->resident_pages;
+  const std::uint64_t touched = std::max(chunk->resident_pages, chunk->warm_pages);
   account(*chunk, 0);
-  const std::uint64_t owned = owned_pages_.load(std::memory_order_relaxed);
-  const std::uint64_t warm = warm_pages_.load(std::memory_order_relaxed) + chunk->warm_pages;
-  const KeepErrno keep;
-  if (warm > warm_at_least + owned / warm_share &&
-      madvise(memory_of(*chunk), chunk_size, MADV_DONTNEED) == 0) {
-    chunk->used_before = 0;
-    chunk->warm_pages = 0;
-    return push(region.cold, chunk);
-  }
-  warm_pages_.fetch_add(chunk->warm_pages, std::memory_order_relaxed);
+  const std::uint64_t kept = keep_pages(*chunk, touched);
+  chunk->warm_pages = static_cast<std::uint16_t>(kept);
+  chunk->used_before = kept != 0;
+  Region& region = regions_[has_huge_pages(*chunk) ? 1 : 0];
+  if (kept == 0) return push(region.cold, chunk);
+  warm_pages_.fetch_add(kept, std::memory_order_relaxed);
   push(region.warm, chunk);
+}
+
+// Gives back the pages of an empty chunk that are too many to be kept, of the first `touched`.
+// Returns how many of the first may still be in memory.
+std::uint64_t Arena::keep_pages(const Chunk& chunk, std::uint64_t touched) {
+  const std::uint64_t owned = owned_pages_.load(std::memory_order_relaxed);
+  const std::uint64_t most = warm_at_least + owned / warm_share;
+  const std::uint64_t warm = warm_pages_.load(std::memory_order_relaxed);
+  const std::uint64_t room = most > warm ? most - warm : 0;
+  if (touched != 0 && touched <= room) return touched;
+  const bool huge = has_huge_pages(chunk);
+  const std::uint64_t kept = huge ? 0 : std::min(room, touched);
+  char* from = kept == 0 ? memory_of(chunk) : first_page_of(chunk) + kept * page;
+  char* to = memory_of(chunk) + (huge && take_other_half(chunk) ? slab_size : chunk_size);
+  const KeepErrno keep;
+  return madvise(from, static_cast<std::size_t>(to - from), MADV_DONTNEED) == 0 ? kept : touched;
+}
+
+// The half of a huge page behind the chunk, where nobody has taken it yet: it is as good as
+// released, too.
+bool Arena::take_other_half(const Chunk& chunk) {
+  Region& region = regions_[static_cast<std::uint32_t>(Pages::huge)];
+  std::uint32_t behind = chunk.index - region.first + 1;
+  if (behind % 2 == 0) return false;
+  if (!region.fresh.compare_exchange_strong(behind, behind + 1, std::memory_order_relaxed))
+    return false;
+  Chunk& other = chunks_[chunk.index + 1];
+  other.index = chunk.index + 1;
+  push(region.cold, &other);
+  return true;
 }
 
 // Chunks are taken in order, so it can only be the half behind the last one.

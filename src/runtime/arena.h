@@ -43,7 +43,7 @@ struct alignas(64) Chunk {
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next chunk on a free list
   std::uint32_t frontier;                // end of the carved part: bytes from the chunk's start
   std::uint16_t resident_pages;          // that its heap takes to be in memory
-  std::uint16_t warm_pages;              // that were in memory already when its heap got it
+  std::uint16_t warm_pages;              // of the first, those that were there when its heap came
   Chunk* next_of_heap;
   void* loose;  // while its heap is tidied: blocks freed in it, chained
   Hole* holes;  // ascending
@@ -66,12 +66,13 @@ class Arena {
   // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
   Chunk* acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages);
 
-  // Takes an empty chunk back, for any group that wants the same kind of pages. Some keep what is
-  // in memory of them, for whoever comes next; the others' returns to the system.
+  // Takes an empty chunk back, for any group that wants the same kind of pages. A few of its pages
+  // stay in memory, for whoever comes next; the others return to the system.
   void release(Chunk* chunk);
 
   // A heap says how many pages of its chunk it takes to be in memory from now on.
   void account(Chunk& chunk, std::size_t pages) {
+    if (pages == chunk.resident_pages) return;
     owned_pages_.fetch_add(pages - chunk.resident_pages, std::memory_order_relaxed);
     chunk.resident_pages = static_cast<std::uint16_t>(pages);
   }
@@ -89,6 +90,8 @@ class Arena {
   }
   // The first byte of a chunk that is used: the staggered start.
   char* begin_of(const Chunk& chunk) const;
+  // The page that this lies on.
+  char* first_page_of(const Chunk& chunk) const;
   char* frontier_of(const Chunk& chunk) const { return memory_of(chunk) + chunk.frontier; }
   bool has_huge_pages(const Chunk& chunk) const { return chunk.index >= regions_[1].first; }
 
@@ -150,6 +153,8 @@ class Arena {
   Chunk* pop(Stack& stack);
   void push(Stack& stack, Chunk* chunk);
   Chunk* take_fresh(Region& region);
+  bool take_other_half(const Chunk& chunk);
+  std::uint64_t keep_pages(const Chunk& chunk, std::uint64_t touched);
 
   std::uintptr_t base_ = 0;  // here and the next: read by forwarding.cc
   std::uintptr_t chunk_limit_ = 0;

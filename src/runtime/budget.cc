@@ -17,10 +17,10 @@ constexpr std::uint64_t asked_again = 64;  // refusals
 
 }  // namespace
 
-bool GroupHeap::may_grow(std::size_t bytes) const {
+bool GroupHeap::may_grow() const {
   if (reuse_ != plan::Reuse::newest_first) return true;
   const GroupBytes all = thread_->bytes_of(group_);
-  return all.resident + bytes <= all.live + std::max(always_allowed, all.live / allowed_part);
+  return all.resident + soft_step <= all.live + std::max(always_allowed, all.live / allowed_part);
 }
 
 // In memory as a whole, it is for groups that are large already.

@@ -1,6 +1,7 @@
 // Bump allocation, block sizes without headers, and where to go on when a range is full.
 #include "runtime/group_heap.h"
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 #include <cstring>
@@ -21,13 +22,13 @@ constexpr std::size_t most_in_pieces = 64 * 1024;
 // Bytes at the end of a chunk that are worth coming back to.
 constexpr std::ptrdiff_t least_tail = 16 * 1024;
 
-// Bytes of the pages that a chunk's blocks lie on, where they end at `end`; without those that were
-// given back.
+// Bytes of the pages that a chunk's blocks lie on, where they end at `end`, or that were in memory
+// before; without those that were given back.
 std::size_t pages_until(const Chunk& chunk, const char* end) {
   if (arena.has_huge_pages(chunk)) return chunk_size;
-  const auto first = reinterpret_cast<std::uintptr_t>(arena.begin_of(chunk)) & ~(page - 1);
-  const std::size_t all = (reinterpret_cast<std::uintptr_t>(end) - first + page - 1) & ~(page - 1);
-  return all - chunk.returned_pages * page;
+  const auto bytes = static_cast<std::size_t>(end - arena.first_page_of(chunk));
+  const std::size_t all = std::max((bytes + page - 1) / page, std::size_t{chunk.warm_pages});
+  return (all - chunk.returned_pages) * page;
 }
 
 }  // namespace
@@ -243,7 +244,10 @@ bool GroupHeap::enter_hole(std::uint32_t bytes, int most_tried) {
       char* end = hole.end;
       const std::uint32_t uniform = chunk->uniform.load(std::memory_order_relaxed);
       if (static_cast<std::size_t>(end - begin) < (uniform == bytes ? bytes : room)) continue;
-      take_back(*chunk, hole.returned);
+      if (hole.returned != 0) {
+        take_back(*chunk, hole.returned);
+        observe_growth(group_);
+      }
       *link = hole.next;
       if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
       const std::uint32_t step = chunk->uniform.load(std::memory_order_relaxed);
@@ -292,7 +296,7 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   if (chunk != nullptr) {
     spare_ = nullptr;
     chunk->used_before = 1;
-    chunk->warm_pages = chunk->resident_pages;
+    chunk->warm_pages = std::max(chunk->warm_pages, chunk->resident_pages);
     arena.account(*chunk, 0);
     chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
   } else {
@@ -329,7 +333,7 @@ void* GroupHeap::carve_now(std::uint32_t bytes) {
       if (void* p = pop(bytes)) return p;
       if (hole_chunk_ != nullptr) return carve_elsewhere(bytes);
     }
-    if (small_tail_ && !may_grow(soft_step)) return carve_elsewhere(bytes);
+    if (small_tail_ && !may_grow()) return carve_elsewhere(bytes);
     move_soft_limit();
   }
   void* p = carve_range(bytes);
@@ -350,7 +354,7 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
   leave_range();
   if (void* p = split(bytes)) return p;
   thread_->tidy_others(this);
-  const bool grow = may_grow(soft_step);
+  const bool grow = may_grow();
   if (resume_chunk(bytes, grow) || (grow && enter_chunk(bytes)) || enter_hole(bytes, all_holes)) {
     refused_ = UINT32_MAX;
     return carve_range(bytes);
@@ -368,7 +372,6 @@ void* GroupHeap::split(std::uint32_t bytes) {
     if (block == nullptr) continue;
     const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0;
     const std::uint32_t front = skip ? granule : 0;
-    if (size < front + bytes) continue;
     list_of(size).first = list_of(size).first->next;
     Chunk& chunk = arena.chunk_of(block);
     if (chunk.uniform.load(std::memory_order_relaxed) != 0) make_mixed(chunk);

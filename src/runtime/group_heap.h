@@ -178,8 +178,8 @@ class GroupHeap {
   void take_back(Chunk& chunk, std::size_t returned);
   std::uint64_t free_bytes() const;
 
-  // Growing (budget.cc). Whether the group may take so many bytes of memory more.
-  bool may_grow(std::size_t bytes) const;
+  // Growing (budget.cc). Whether the group may take more memory.
+  bool may_grow() const;
   bool may_take_huge_page() const;
   void* carve_refused(std::uint32_t bytes);
   void refuse(std::uint32_t bytes);

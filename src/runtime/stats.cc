@@ -88,16 +88,20 @@ class SmapsParser {
  public:
   void line(const char* text) {
     std::uint64_t from, to, kib;
-    if (sscanf(text, "%lx-%lx ", &from, &to) == 2)
-      inside_ = from >= arena.base() && to <= arena.base() + arena.bytes();
-    else if (inside_ && sscanf(text, "Rss: %lu kB", &kib) == 1)
+    if (sscanf(text, "%lx-%lx ", &from, &to) == 2) {
+      // One that grows while the file is read comes again.
+      inside_ = from >= end_ && from >= arena.base() && to <= arena.base() + arena.bytes();
+      end_ = to;
+    } else if (inside_ && sscanf(text, "Rss: %lu kB", &kib) == 1) {
       memory.resident += kib * 1024;
-    else if (inside_ && sscanf(text, "AnonHugePages: %lu kB", &kib) == 1)
+    } else if (inside_ && sscanf(text, "AnonHugePages: %lu kB", &kib) == 1) {
       memory.huge += kib * 1024;
+    }
   }
   Memory memory;
 
  private:
+  std::uint64_t end_ = 0;  // of the mapping before
   bool inside_ = false;
 };
 

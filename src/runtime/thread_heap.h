@@ -116,7 +116,7 @@ inline ThreadHeap* thread_heap() {
 }
 
 // Makes the calling thread's heap, and room for what it is going to be made of: later there may be
-// no address space left. No page is touched.
+// no address space left.
 void prepare_heap();
 
 // The first of all heaps ever made.

@@ -118,14 +118,16 @@ void GroupHeap::tidy_now(bool give_back) {
       link = &chunk.next_of_heap;
     }
   }
-  hole_chunk_ = chunks_;
+  hole_chunk_ = nullptr;
   tidied_free_ = in_vain_ = free_bytes();
-  for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next_of_heap)
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next_of_heap) {
+    if (hole_chunk_ == nullptr && chunk->holes != nullptr) hole_chunk_ = chunk;
     for (const Hole* hole = chunk->holes; hole != nullptr; hole = hole->next) {
       const auto bytes = static_cast<std::size_t>(hole->end - reinterpret_cast<const char*>(hole));
       const std::size_t here = bytes - hole->returned;
       if (bytes >= least_useful) in_vain_ -= here < in_vain_ ? here : in_vain_;
     }
+  }
   tidied_live_ = live_bytes();
   refused_ = UINT32_MAX;
   set_freed_limit();

@@ -111,8 +111,30 @@ def test_an_input_file_that_is_not_there(folder: Path) -> None:
 
 def test_a_list_of_programs_without_any(folder: Path) -> None:
     check(folder, BAD_INPUT, "lists no programs", "bench", "--list", HALO_BENCH=str(folder))
-    (folder / "programs.toml").write_text("[[program]]\nname = 1\n")
-    check(folder, BAD_INPUT, "missing or unknown key", "bench", "x", HALO_BENCH=str(folder))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[program]]\nname = 'x'\n", "missing or unknown key"),
+        ("[[program]]\nname = 1\n", "whose name is of the wrong kind: 1"),
+        ("[[program]]\ntrain = 'abc'\n", "whose train is of the wrong kind: 'abc'"),
+        ("[[program]]\nenv = { A = 1 }\n", "whose env is of the wrong kind"),
+        ("[program]\nname = 'x'\n", "write [[program]]"),
+        ("program = ", "cannot be read"),
+    ],
+)
+def test_a_list_of_programs_that_is_none(folder: Path, text: str, words: str) -> None:
+    (folder / "programs.toml").write_text(text)
+    check(folder, BAD_INPUT, words, "bench", "x", HALO_BENCH=str(folder))
+
+
+def test_a_program_whose_inputs_nothing_makes(folder: Path) -> None:
+    (folder / "programs.toml").write_text(
+        "[[program]]\nname = 'x'\nsummary = ''\nprogram = 'jq'\npackage = 'jq'\n"
+        "train = []\nref = []\ngenerator = 'none.py'\n"
+    )
+    check(folder, BAD_INPUT, "none.py cannot make", "bench", "x", HALO_BENCH=str(folder))
 
 
 def fake_qemu(folder: Path, version: str, options: str) -> Path:

@@ -135,6 +135,7 @@ STATES_AT = HEADER + 2 * MODULE + 3 * GROUP
         (HEADER + 32, struct.pack("<I", 33), "no build-id"),
         (HEADER + 2 * MODULE, struct.pack("<I", 4), "group's flags or reuse"),
         (HEADER + 2 * MODULE + 4, struct.pack("<I", 2), "group's flags or reuse"),
+        (STATES_AT, struct.pack("<I", 1), "state 0 is out of place"),
         (STATES_AT + STATE, struct.pack("<I", 1), "state 1 is out of place"),
         (STATES_AT + STATE + 4, struct.pack("<I", 2), "state 1 is out of place"),
         (STATES_AT + STATE + 16, struct.pack("<i", 12), "state 1 has a step that leads nowhere"),

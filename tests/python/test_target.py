@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import compile_c
+from elftools.elf.elffile import ELFFile
 
 from halo.errors import CannotRun, HaloError, Unsuitable
 from halo.target import examine, find_target
@@ -93,6 +94,14 @@ def test_a_program_cut_short_is_refused(built: Path, tmp_path: Path, length: int
     cut.write_bytes((built / "pie").read_bytes()[:length])
     cut.chmod(0o755)
     assert isinstance(refusal(cut), Unsuitable)
+
+
+def test_a_table_of_symbols_without_end_is_refused(built: Path, tmp_path: Path) -> None:
+    with (built / "pie").open("rb") as stream:
+        elf = ELFFile(stream)
+        at = elf["e_shoff"] + elf.get_section_index(".dynsym") * elf["e_shentsize"]
+    endless = patched(built / "pie", tmp_path / "endless", at + 32, struct.pack("<Q", 1 << 62))
+    assert "is a damaged ELF file" in str(refusal(endless))
 
 
 def test_a_script_is_refused_with_its_interpreter_named(tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+// What an arena keeps of chunks that nobody has, and which it hands out first.
+#include "runtime/arena.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::size_t pages_of_chunk = chunk_size / page;
+
+class ArenaTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(arena_.reserve(std::size_t{1} << 30)); }
+
+  // A chunk of which so many pages are used, from the first on or, where these are all, from the
+  // chunk's start.
+  Chunk* take(std::size_t pages, Pages kind = Pages::normal) {
+    Chunk* chunk = arena_.acquire(owner(), nullptr, kind);
+    char* from = pages == pages_of_chunk ? arena_.memory_of(*chunk) : arena_.first_page_of(*chunk);
+    std::memset(from, 1, pages * page);
+    arena_.account(*chunk, pages);
+    return chunk;
+  }
+  std::size_t resident_pages(const Chunk& chunk) const {
+    std::array<unsigned char, pages_of_chunk> pages{};
+    EXPECT_EQ(mincore(arena_.memory_of(chunk), chunk_size, pages.data()), 0);
+    std::size_t count = 0;
+    for (const unsigned char is_resident : pages) count += is_resident & 1;
+    return count;
+  }
+  // Only compared.
+  static GroupHeap* owner() { return reinterpret_cast<GroupHeap*>(8); }
+
+  Arena arena_;
+};
+
+TEST_F(ArenaTest, KeepsThirtyTwoPagesAndASixtyFourthOfWhatIsOwned) {
+  constexpr std::size_t most = pages_of_chunk - 8;  // the first may lie eight pages in
+  std::vector<Chunk*> chunks;
+  for (int i = 0; i < 8; ++i) chunks.push_back(take(most));
+  for (Chunk* chunk : chunks) arena_.release(chunk);
+  std::size_t kept = 0;
+  for (const Chunk* chunk : chunks) kept += resident_pages(*chunk);
+  EXPECT_EQ(kept, 32 + 7 * most / 64) << "of the first; then there was no room for more";
+}
+
+TEST_F(ArenaTest, HandsOutWhatIsInMemoryFirstAndSaysWhatIsNot) {
+  Chunk* warm = take(10);
+  Chunk* cold = take(100);
+  arena_.release(warm);
+  arena_.release(cold);
+  EXPECT_EQ(resident_pages(*warm) + resident_pages(*cold), 32u);
+  std::vector<Chunk*> taken{take(0), take(0), take(0)};
+  EXPECT_EQ(arena_.chunks_used(), 3u);
+  EXPECT_EQ(taken[0], cold) << "the newest of those with pages";
+  EXPECT_EQ(taken[0]->warm_pages, 22);
+  EXPECT_EQ(taken[1]->warm_pages, 10);
+  EXPECT_EQ(taken[2]->warm_pages, 0);
+  EXPECT_TRUE(taken[0]->used_before && taken[1]->used_before && !taken[2]->used_before);
+}
+
+TEST_F(ArenaTest, GivesBackBothHalvesOfTheLastHugePage) {
+  Chunk* chunk = take(pages_of_chunk, Pages::huge);
+  EXPECT_EQ(arena_.half_page_of(owner()), chunk_size);
+  arena_.release(chunk);
+  EXPECT_EQ(arena_.half_page_of(owner()), 0u);
+  EXPECT_EQ(arena_.chunks_used(), 2u);
+  EXPECT_EQ(resident_pages(*chunk), 0u);
+  EXPECT_EQ(take(0, Pages::huge), chunk);
+  Chunk* other = take(0, Pages::huge);
+  EXPECT_EQ(other->index, chunk->index + 1);
+  EXPECT_EQ(resident_pages(*other), 0u);
+}
+
+TEST_F(ArenaTest, GivesAnOwnerItsOtherHalfBeforeAnyOther) {
+  std::array<Chunk*, 3> chunks{};
+  for (Chunk*& chunk : chunks) chunk = take(pages_of_chunk, Pages::huge);
+  arena_.release(chunks[0]);
+  EXPECT_EQ(take(0, Pages::huge)->index, chunks[2]->index + 1);
+  EXPECT_EQ(take(0, Pages::huge), chunks[0]);
+}
+
+}  // namespace
+}  // namespace halo::runtime
