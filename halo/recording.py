@@ -18,14 +18,17 @@ from halo.target import Target
 
 # Both QEMU's -plugin and its -E split their value at commas.
 UNSAFE = ", :"
+LONGEST_TRACE = 50_000_000  # references, for hot data streams
+MOST_REFERENCES = 1 << 31
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The recorder's parameters, in bytes."""
+    """The recorder's parameters: bytes, and the longest trace kept for hot data streams."""
 
     distance: int = 128
     max_object: int = 4096
+    streams: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ def record_command(
     preload = ":".join(filter(None, [str(folder / settings.guest.name), users]))
     plugin = (
         f"{folder / settings.recorder.name},out={folder / 'part'},distance={limits.distance}"
-        f",max_object={limits.max_object},progress={folder / 'progress'}"
+        f",max_object={limits.max_object},streams={limits.streams}"
+        f",progress={folder / 'progress'}"
     )
     return [
         emulator,

@@ -10,7 +10,7 @@ from halo.commands.program import positive, the_program
 from halo.errors import BadInput, HaloError, RecordingFailed
 from halo.foreground import Ending, end_like
 from halo.progress import ProgressLine
-from halo.recording import Limits, Recording, record, workspace
+from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, record, workspace
 from halo.settings import Settings
 from halo.target import Target, find_target
 
@@ -18,7 +18,10 @@ from halo.target import Target, find_target
 class RecordCommand:
     name = "record"
     summary = "Run a program under the recorder and write a profile."
-    usage = "halo record [-o PROFILE] [--distance BYTES] [--max-object BYTES] -- PROG ARGS"
+    usage = (
+        "halo record [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
+        " [--hot-streams[=REFERENCES]] -- PROG ARGS"
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -38,6 +41,16 @@ class RecordCommand:
             metavar="BYTES",
             help="largest object that is followed (default: %(default)s)",
         )
+        parser.add_argument(
+            "--hot-streams",
+            type=_references,
+            nargs="?",
+            const=LONGEST_TRACE,
+            default=0,
+            metavar="REFERENCES",
+            help="also find hot data streams, in a trace of at most so many references"
+            " (%(const)s), for the strategy of that name",
+        )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.planning import check_place
@@ -46,7 +59,7 @@ class RecordCommand:
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
-        limits = Limits(options.distance, options.max_object)
+        limits = Limits(options.distance, options.max_object, options.hot_streams)
         with workspace() as folder:
             progress = ProgressLine(folder / "progress")
             try:
@@ -76,6 +89,13 @@ class RecordCommand:
             raise
         except HaloError as error:
             raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
+
+
+def _references(text: str) -> int:
+    value = positive(text)
+    if value > MOST_REFERENCES:
+        raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_REFERENCES}")
+    return value
 
 
 def _how(ending: Ending) -> str:

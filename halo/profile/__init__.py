@@ -14,14 +14,17 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reading import read_profile
+from halo.profile.streams import CoAllocationSet, HotStreams
 from halo.profile.writing import profile_json, write_profile
 
 __all__ = [
     "FORMAT",
     "VERSION",
     "AffinityGraph",
+    "CoAllocationSet",
     "Context",
     "Frame",
+    "HotStreams",
     "Module",
     "Parameters",
     "Profile",

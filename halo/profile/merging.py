@@ -14,7 +14,8 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reading import read_profile
-from halo.profile.stacks import StackMerger
+from halo.profile.stacks import FrameKey, StackMerger
+from halo.profile.streams import StreamsMerger
 from halo.profile.usage import EdgeMerger, UsageMerger
 
 
@@ -37,23 +38,26 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
     """As `merge_parts`, for profiles already in memory (at least one)."""
     parameters = _common_parameters(parts)
     stacks, usage, weights = StackMerger(), UsageMerger(), EdgeMerger()
+    streams: StreamsMerger[FrameKey] = StreamsMerger()
     for part in parts:
         node_of = stacks.add(part)
         weights.add(part, usage.add(part, node_of))
-    modules, frames, nodes, node_ids = stacks.numbered()
-    contexts, context_ids = usage.numbered(node_ids)
+        streams.add(part.hot_streams, stacks.frame_keys(part))
+    numbered = stacks.numbered()
+    contexts, context_ids = usage.numbered(numbered.node_ids)
     return Profile(
         producer="+".join(sorted({part.producer for part in parts})),
         parameters=parameters,
-        modules=modules,
-        frames=frames,
-        nodes=nodes,
+        modules=numbered.modules,
+        frames=numbered.frames,
+        nodes=numbered.nodes,
         contexts=contexts,
         edges=weights.numbered(context_ids),
         totals=_add_totals([part.totals for part in parts]),
         recorder=_add_recorders([part.recorder for part in parts]),
         program=program,
         args=args,
+        hot_streams=streams.numbered(numbered.frame_ids),
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from halo.profile.streams import HotStreams
+
 FORMAT = "halo-profile"
 VERSION = 1
 UNKNOWN_MODULE = -1
@@ -99,6 +101,7 @@ class Profile:
     recorder: Recorder = field(default_factory=Recorder)
     program: str = ""
     args: tuple[str, ...] = ()
+    hot_streams: HotStreams[int] | None = None  # sites are frame ids; None: not recorded
 
     def stack(self, context: int) -> Iterator[int]:
         """The frame ids of a context's reduced stack, the caller of malloc first."""

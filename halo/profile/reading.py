@@ -24,6 +24,7 @@ from halo.profile.model import (
     Recorder,
     Totals,
 )
+from halo.profile.streams import COUNTS, SET_COUNTS, CoAllocationSet, HotStreams
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _COUNTS = tuple(field.name for field in fields(Context) if field.name != "sizes")
@@ -116,6 +117,7 @@ class _Parser:
             recorder=self.recorder(),
             program=str(program.get("path", "")),
             args=tuple(map(str, program.get("args", []))),
+            hot_streams=self.hot_streams(len(frames)),
         )
 
     def list(self, key: str) -> list[Any]:
@@ -198,6 +200,26 @@ class _Parser:
             self.count(raw, key, 0) for key in ("peak_memory_bytes", "instructions")
         )
         return Recorder(float(seconds), memory, instructions)
+
+    def hot_streams(self, frames: int) -> HotStreams[int] | None:
+        if "hot_streams" not in self.document:
+            return None
+        raw = self.object("hot_streams")
+        sets = raw.get("sets")
+        if not isinstance(sets, list):
+            self.bad("the sets of hot_streams are not a list")
+        return HotStreams(
+            **{key: self.count(raw, key) for key in COUNTS},
+            sets=tuple(self.co_allocation_set(item, frames) for item in sets),
+        )
+
+    def co_allocation_set(self, raw: Any, frames: int) -> CoAllocationSet[int]:
+        sites = raw.get("sites") if isinstance(raw, dict) else None
+        if not isinstance(sites, list) or not sites or len(set(map(str, sites))) < len(sites):
+            self.bad("a set of hot_streams has no list of different sites")
+        if not all(type(site) is int and 0 <= site < frames for site in sites):
+            self.bad("a site of hot_streams is out of range")
+        return CoAllocationSet(tuple(sites), **{key: self.count(raw, key) for key in SET_COUNTS})
 
     def check_frames(self, frames: NDArray[np.int64], modules: int) -> None:
         module, offset, distance = frames.T

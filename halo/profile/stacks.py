@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import NamedTuple
 
 from halo.elf import build_id_of
 from halo.profile.model import (
@@ -16,7 +17,17 @@ from halo.profile.model import (
 )
 
 _UNKNOWN = Module("", "")
-_FrameKey = tuple[Module, int]
+FrameKey = tuple[Module, int]
+
+
+class Stacks(NamedTuple):
+    """Canonical modules, frames and nodes, and what provisional nodes and frames' names became."""
+
+    modules: tuple[Module, ...]
+    frames: tuple[Frame, ...]
+    nodes: tuple[Node, ...]
+    node_ids: list[int]
+    frame_ids: dict[FrameKey, int]
 
 
 class StackMerger:
@@ -25,21 +36,17 @@ class StackMerger:
     def __init__(self) -> None:
         self._build_ids: dict[str, str] = {}
         self._modules: set[Module] = set()
-        self._distances: dict[_FrameKey, int] = {}
-        self._node_ids: dict[tuple[int, _FrameKey], int] = {}
-        self._nodes: list[tuple[int, _FrameKey]] = [(0, (_UNKNOWN, -1))]
+        self._distances: dict[FrameKey, int] = {}
+        self._node_ids: dict[tuple[int, FrameKey], int] = {}
+        self._nodes: list[tuple[int, FrameKey]] = [(0, (_UNKNOWN, -1))]
 
     def add(self, part: Profile) -> list[int]:
         """Takes in a part's stacks; returns the provisional number of each of its nodes."""
-        modules = [self._with_build_id(module) for module in part.modules]
-        self._modules.update(modules)
-        keys = []
-        for frame in part.frames:
-            module = _UNKNOWN if frame.module == UNKNOWN_MODULE else modules[frame.module]
-            key = (module, frame.offset)
+        keys = self.frame_keys(part)
+        self._modules.update(map(self._with_build_id, part.modules))
+        for key, frame in zip(keys, part.frames, strict=True):
             known = self._distances.get(key, DISTANCE_UNSEEN)
             self._distances[key] = merge_distances(known, frame.distance)
-            keys.append(key)
         numbers = [0]
         for parent, frame_id in part.nodes[1:]:
             link = (numbers[parent], keys[frame_id])
@@ -50,6 +57,14 @@ class StackMerger:
             numbers.append(number)
         return numbers
 
+    def frame_keys(self, part: Profile) -> list[FrameKey]:
+        """What a part's frames are called in all parts, by frame id."""
+        modules = [self._with_build_id(module) for module in part.modules]
+        return [
+            (_UNKNOWN if frame.module == UNKNOWN_MODULE else modules[frame.module], frame.offset)
+            for frame in part.frames
+        ]
+
     def _with_build_id(self, module: Module) -> Module:
         if module.build_id:
             return module
@@ -57,10 +72,8 @@ class StackMerger:
             self._build_ids[module.path] = build_id_of(module.path)
         return Module(module.path, self._build_ids[module.path])
 
-    def numbered(
-        self,
-    ) -> tuple[tuple[Module, ...], tuple[Frame, ...], tuple[Node, ...], list[int]]:
-        """Modules, frames and nodes in canonical order, and provisional → canonical node."""
+    def numbered(self) -> Stacks:
+        """All of it in canonical order."""
         modules = tuple(sorted(self._modules))
         module_ids = {module: index for index, module in enumerate(modules)}
         module_ids[_UNKNOWN] = UNKNOWN_MODULE
@@ -78,7 +91,7 @@ class StackMerger:
                 canonical[child] = len(nodes)
                 nodes.append((canonical[number], frame_id))
                 queue.append(child)
-        return modules, frames, tuple(nodes), canonical
+        return Stacks(modules, frames, tuple(nodes), canonical, frame_ids)
 
 
 def merge_distances(one: int, other: int) -> int:

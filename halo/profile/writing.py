@@ -12,13 +12,14 @@ from typing import Any
 
 from halo.errors import BadInput
 from halo.profile.model import FORMAT, VERSION, Context, Profile
+from halo.profile.streams import streams_json
 
 _CONTEXT_KEYS = tuple(field.name for field in fields(Context))
 
 
 def profile_json(profile: Profile) -> dict[str, Any]:
     """The JSON document of a profile, keys as in docs/profile-format.md."""
-    return {
+    document = {
         "format": FORMAT,
         "version": VERSION,
         "producer": profile.producer,
@@ -34,6 +35,9 @@ def profile_json(profile: Profile) -> dict[str, Any]:
         ],
         "edges": profile.edges,
     }
+    if profile.hot_streams is not None:
+        document["hot_streams"] = streams_json(profile.hot_streams)
+    return document
 
 
 def write_profile(profile: Profile, path: str | Path) -> None:

@@ -61,6 +61,8 @@ class PartFile {
         input_(input),
         usage_(input.result.of<sinks::UsageResult>()),
         graph_(input.result.of<sinks::AffinityGraph>()),
+        trace_(input.result.of<sinks::StreamTrace>()),
+        sets_(sinks::co_allocation_sets(trace_.hot, trace_.births, sites(input))),
         contexts_(input.result.context_nodes.size()),
         nodes_(input.contexts.nodes().size()),
         frames_(input.contexts.frames().size()),
@@ -79,6 +81,7 @@ class PartFile {
     print_nodes();
     print_contexts();
     print_edges();
+    if (trace_.recorded) print_hot_streams();
     print_totals();
     fprintf(file_, "}\n");
   }
@@ -91,12 +94,25 @@ class PartFile {
     return accessed || usage.allocations != 0 || usage.frees != 0 || usage.alignment != 0;
   }
 
+  // By context: the frame of its immediate caller of malloc.
+  static std::vector<uint32_t> sites(const PartInput& input) {
+    std::vector<uint32_t> found;
+    for (const base::NodeId node : input.result.context_nodes) {
+      const uint32_t frame = input.contexts.nodes()[base::index(node)].frame;
+      found.push_back(frame == ContextTable::kNoFrame ? sinks::kNoSite : frame);
+    }
+    return found;
+  }
+
   void choose() {
     nodes_.use(0);
     for (uint32_t context = 0; context < input_.result.context_nodes.size(); ++context) {
       if (!active(context)) continue;
       contexts_.use(context);
       use_node(base::index(input_.result.context_nodes[context]));
+    }
+    for (const sinks::CoAllocationSet& set : sets_) {
+      for (const uint32_t site : set.sites) frames_.use(site);
     }
     for (uint32_t frame : frames_.used()) {
       const int32_t module = input_.contexts.frames()[frame].place.module;
@@ -200,6 +216,28 @@ class PartFile {
     });
   }
 
+  void print_hot_streams() {
+    const sinks::HotStreams& hot = trace_.hot;
+    fprintf(file_,
+            "\"hot_streams\":{\"references\":%lu,\"dropped\":%lu,\"symbols\":%lu,\"threshold\":%lu,"
+            "\"covered\":%lu,\"streams\":%zu,\n\"sets\":[",
+            hot.references, trace_.dropped, trace_.symbols, hot.threshold, hot.covered,
+            hot.streams.size());
+    const char* separator = "\n";
+    for (const sinks::CoAllocationSet& set : sets_) {
+      fprintf(file_, "%s{\"sites\":[", separator);
+      separator = "";
+      for (const uint32_t site : set.sites) {
+        fprintf(file_, "%s%u", separator, frames_[site]);
+        separator = ",";
+      }
+      fprintf(file_, "],\"streams\":%lu,\"heat\":%lu,\"saved\":%lu}", set.streams, set.heat,
+              set.saved);
+      separator = ",\n";
+    }
+    fprintf(file_, "]},\n");
+  }
+
   void print_totals() {
     fprintf(file_,
             "\"totals\":{\"allocations\":%lu,\"frees\":%lu,\"accesses\":%lu,"
@@ -217,6 +255,8 @@ class PartFile {
   const PartInput& input_;
   const sinks::UsageResult& usage_;
   const sinks::AffinityGraph& graph_;
+  const sinks::StreamTrace& trace_;
+  const std::vector<sinks::CoAllocationSet> sets_;
   Renumbering contexts_, nodes_, frames_, modules_;
 };
 

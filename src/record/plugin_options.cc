@@ -11,7 +11,8 @@ namespace halo::record {
 
 namespace {
 
-bool parse_bytes(std::string_view text, uint32_t most, uint32_t& value) {
+template <class Number>
+bool parse_number(std::string_view text, Number most, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() && value <= most;
 }
@@ -29,9 +30,11 @@ bool parse_one(std::string_view name, std::string_view value, Options& options) 
   else if (name == "progress")
     options.progress = value;
   else if (name == "distance")
-    return parse_bytes(value, 1u << 20, options.parameters.affinity_distance);
+    return parse_number(value, 1u << 20, options.parameters.affinity_distance);
   else if (name == "max_object")
-    return parse_bytes(value, sinks::Object::kMaxSize, options.parameters.max_object_size);
+    return parse_number(value, sinks::Object::kMaxSize, options.parameters.max_object_size);
+  else if (name == "streams")
+    return parse_number(value, 1ul << 31, options.parameters.stream_references);
   else if (name == "merge" && (value == "on" || value == "off"))
     options.merge_repeats = value == "on";
   else

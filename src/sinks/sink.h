@@ -12,6 +12,7 @@ namespace halo::sinks {
 struct Parameters {
   uint32_t affinity_distance = 128;  // bytes
   uint32_t max_object_size = 4096;   // bytes; larger objects are not tracked
+  uint64_t stream_references = 0;    // of the trace that hot data streams are found in; 0: none
 };
 
 // A sink has three parts: begin(parameters), an on_event() for each kind of event it wants, and

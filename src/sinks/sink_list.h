@@ -5,6 +5,7 @@
 
 #include "sinks/affinity_sink.h"
 #include "sinks/context_sink.h"
+#include "sinks/hot_stream_sink.h"
 
 namespace halo::sinks {
 
@@ -14,6 +15,6 @@ struct SinkTypes {
   using Results = std::tuple<typename Sinks::Result...>;
 };
 
-using SinkList = SinkTypes<ContextSink, AffinitySink>;
+using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink>;
 
 }  // namespace halo::sinks

@@ -28,8 +28,11 @@ TEST(PluginOptions, AnythingElseIsRefused) {
   EXPECT_FALSE(options.merge_repeats);
   EXPECT_TRUE(parse({"out=/x", "merge=on"}, options));
   EXPECT_TRUE(options.merge_repeats);
+  EXPECT_EQ(options.parameters.stream_references, 0u);
+  EXPECT_TRUE(parse({"out=/x", "streams=2147483648"}, options));
+  EXPECT_EQ(options.parameters.stream_references, 1ul << 31);
   for (const char* wrong : {"merge=foo", "merge=", "merge", "distance=-1", "distance=1048577",
-                            "max_object=4k", "nonsense=1"}) {
+                            "max_object=4k", "streams=2147483649", "nonsense=1"}) {
     EXPECT_FALSE(parse({"out=/x", wrong}, options)) << wrong;
   }
   Options none;

@@ -1,0 +1,93 @@
+// One set-associative cache with least-recently-used replacement.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace halo::simulator {
+
+// A number of ways, and of sets that need not be a power of two. It holds blocks: lines for a
+// cache, pages for a TLB; a block is known by its number, address over size.
+struct Shape {
+  uint32_t sets = 0;
+  uint32_t ways = 0;
+};
+
+class Cache {
+ public:
+  explicit Cache(Shape shape)
+      : shape_(shape),
+        mask_((shape.sets & (shape.sets - 1)) == 0 ? shape.sets - 1 : 0),
+        entries_(size_t{shape.sets} * shape.ways) {}
+
+  // True where the block is there; it then is the most recently used of its set.
+  bool touch(uint64_t block, bool store) {
+    uint64_t* set = set_of(block);
+    const uint64_t wanted = key_of(block);
+    if ((set[0] | kDirty) == wanted) [[likely]] {
+      set[0] |= uint64_t{store};
+      return true;
+    }
+    return find_behind_first(set, wanted, store);
+  }
+
+  // Puts a block that is not there in the place of the least recently used. Returns the number of
+  // that one where it was dirty, else kNone.
+  static constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t insert(uint64_t block, bool store) {
+    uint64_t* set = set_of(block);
+    const uint64_t last = set[shape_.ways - 1];
+    for (uint32_t way = shape_.ways - 1; way > 0; --way) set[way] = set[way - 1];
+    set[0] = (key_of(block) & ~kDirty) | uint64_t{store};
+    return last != 0 && (last & kDirty) != 0 ? (last >> 1) - 1 : kNone;
+  }
+
+  // True where the block is there; it is dirty then, but no more recently used than before.
+  bool write_back(uint64_t block) {
+    uint64_t* set = set_of(block);
+    const uint64_t wanted = key_of(block);
+    for (uint32_t way = 0; way < shape_.ways; ++way) {
+      if ((set[way] | kDirty) != wanted) continue;
+      set[way] |= kDirty;
+      return true;
+    }
+    return false;
+  }
+
+  bool holds(uint64_t block) const {
+    const uint64_t* set = const_cast<Cache*>(this)->set_of(block);
+    for (uint32_t way = 0; way < shape_.ways; ++way) {
+      if ((set[way] | kDirty) == key_of(block)) return true;
+    }
+    return false;
+  }
+
+  Shape shape() const { return shape_; }
+
+ private:
+  // An entry is the block's number plus one, and a bit that says whether it is dirty; 0: none.
+  static constexpr uint64_t kDirty = 1;
+  static uint64_t key_of(uint64_t block) { return (block + 1) << 1 | kDirty; }
+
+  uint64_t* set_of(uint64_t block) {
+    const uint64_t set = mask_ != 0 || shape_.sets == 1 ? block & mask_ : block % shape_.sets;
+    return &entries_[set * shape_.ways];
+  }
+  bool find_behind_first(uint64_t* set, uint64_t wanted, bool store) {
+    for (uint32_t way = 1; way < shape_.ways; ++way) {
+      if ((set[way] | kDirty) != wanted) continue;
+      const uint64_t found = set[way] | uint64_t{store};
+      for (uint32_t at = way; at > 0; --at) set[at] = set[at - 1];
+      set[0] = found;
+      return true;
+    }
+    return false;
+  }
+
+  Shape shape_;
+  uint64_t mask_;                  // 0: divide
+  std::vector<uint64_t> entries_;  // by set, the most recently used first
+};
+
+}  // namespace halo::simulator

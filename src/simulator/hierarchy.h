@@ -1,0 +1,81 @@
+// Caches and TLBs one behind the other, with prefetching.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/cache.h"
+#include "simulator/machine.h"
+#include "simulator/stream_prefetcher.h"
+
+namespace halo::simulator {
+
+// How far an access had to go: the index of the level that had it, or their number where none did.
+// Of an access that touches two lines or pages, the farther one.
+struct Reach {
+  uint8_t cache = 0;
+  uint8_t tlb = 0;
+};
+
+// Lines are allocated on stores too, and written back when they are replaced. A level holds what
+// was asked of it, whether or not others hold it as well. Physical addresses are taken to be the
+// virtual ones.
+class Hierarchy {
+ public:
+  explicit Hierarchy(const Machine& machine);
+
+  // `size` in bytes, at least 1.
+  Reach access(uint64_t address, uint32_t size, bool store) {
+    const uint64_t line = address >> line_shift_;
+    const uint64_t page = address >> page_shift_;
+    ++accesses_;
+    Reach reach;
+    if (page != newest_page_) reach.tlb = translate(page);
+    if (!caches_.front().touch(line, store)) reach.cache = fetch(line, store);
+    const uint64_t last = address + size - 1;
+    if (last >> line_shift_ != line) [[unlikely]]
+      second_line(last, store, reach);
+    return reach;
+  }
+
+  // Accesses that found their line in the first level and their page in the first TLB for sure.
+  void count_hits(uint64_t count) { accesses_ += count; }
+
+  uint64_t accesses() const { return accesses_; }
+  // Whatever was asked of the level in vain, by the program, by a higher level or by a line written
+  // back to it that it does not have; but not by the prefetchers.
+  uint64_t cache_misses(size_t level) const { return cache_misses_[level]; }
+  uint64_t tlb_misses(size_t level) const { return tlb_misses_[level]; }
+  // Lines that the prefetchers put into the level.
+  uint64_t prefetched(size_t level) const { return prefetched_[level]; }
+
+  // What all misses cost, in cycles more than if every access were a hit in the first levels.
+  uint64_t cycles() const;
+
+ private:
+  static constexpr size_t kMostLevels = 4;
+
+  uint8_t translate(uint64_t page);
+  uint8_t put_into_tlbs(uint64_t page, size_t level);
+  uint8_t fetch(uint64_t line, bool store);
+  uint8_t load(size_t level, uint64_t line, bool store);
+  void write_back(size_t level, uint64_t line);
+  void prefetch(size_t level, uint64_t line);
+  void second_line(uint64_t last, bool store, Reach& reach);
+
+  Machine machine_;
+  int line_shift_;
+  int page_shift_;
+  std::vector<Cache> caches_;
+  std::vector<Cache> tlbs_;
+  StreamPrefetcher streams_;
+  uint64_t newest_page_ = UINT64_MAX;
+  uint64_t accesses_ = 0;
+  std::array<uint64_t, kMostLevels> cache_misses_{}, tlb_misses_{}, prefetched_{};
+  // By what had it; the accesses that the first level had are not counted.
+  std::array<uint64_t, kMostLevels + 1> cache_reached_{}, tlb_reached_{};
+};
+
+}  // namespace halo::simulator

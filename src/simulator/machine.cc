@@ -1,0 +1,71 @@
+// Reads the kernel's description of the caches.
+#include "simulator/machine.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace halo::simulator {
+
+namespace {
+
+constexpr uint32_t kLatencies[] = {0, 10, 45, 70};  // by level, in cycles
+
+// One file of the description; 0 where there is none. Sizes are like "48K".
+uint64_t number_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  uint64_t number = 0;
+  char unit = ' ';
+  if (!(file >> number)) return 0;
+  file >> unit;
+  return unit == 'K' ? number << 10 : unit == 'M' ? number << 20 : number;
+}
+
+std::string word_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+// Its caches for data, in the kernel's order; none where it does not tell.
+std::vector<LevelSettings> caches_of(const std::filesystem::path& folder) {
+  std::vector<LevelSettings> found;
+  std::error_code error;
+  for (int at = 0;; ++at) {
+    const auto index = folder / std::string("index").append(std::to_string(at));
+    if (!std::filesystem::exists(index, error)) break;
+    if (word_in(index / "type") == "Instruction") continue;
+    const uint64_t level = number_in(index / "level"), bytes = number_in(index / "size");
+    const uint64_t ways = number_in(index / "ways_of_associativity");
+    const uint64_t line = number_in(index / "coherency_line_size");
+    if (level == 0 || level > 4 || bytes == 0 || ways == 0 || line == 0) return {};
+    found.push_back({level == 1 ? "L1D" : std::string("L").append(std::to_string(level)),
+                     cache_shape(bytes, uint32_t(ways), uint32_t(line)), kLatencies[level - 1]});
+  }
+  return found;
+}
+
+}  // namespace
+
+Shape cache_shape(uint64_t bytes, uint32_t ways, uint32_t line) {
+  return {uint32_t(std::max<uint64_t>(1, bytes / (uint64_t{ways} * line))), ways};
+}
+
+Machine typical_machine() {
+  Machine machine;
+  machine.caches = {{"L1D", cache_shape(32 << 10, 8, 64), kLatencies[0]},
+                    {"L2", cache_shape(1 << 20, 16, 64), kLatencies[1]},
+                    {"L3", cache_shape(32 << 20, 16, 64), kLatencies[2]}};
+  machine.tlbs = {{"DTLB", {16, 4}, 0}, {"STLB", {128, 12}, 7}};
+  return machine;
+}
+
+Machine this_machine() {
+  Machine machine = typical_machine();
+  std::vector<LevelSettings> found = caches_of("/sys/devices/system/cpu/cpu0/cache");
+  if (!found.empty()) machine.caches = std::move(found);
+  return machine;
+}
+
+}  // namespace halo::simulator

@@ -1,0 +1,76 @@
+// halo-simulate: runs a text trace through simulated caches and prints what each level missed.
+//
+//   halo-simulate [--no-prefetch] SETSxWAYS[,SETSxWAYS...] < trace
+//
+// Trace lines: `load ADDRESS SIZE` and `store ADDRESS SIZE`, decimal, bytes. Lines are of 64 bytes.
+// Prints `level NUMBER MISSES` lines.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "simulator/hierarchy.h"
+
+namespace {
+
+using halo::simulator::Hierarchy;
+using halo::simulator::LevelSettings;
+using halo::simulator::Machine;
+using halo::simulator::Shape;
+
+// False where the text is no list of shapes.
+bool read_levels(const std::string& text, std::vector<LevelSettings>& levels) {
+  std::istringstream in(text);
+  std::string one;
+  while (std::getline(in, one, ',')) {
+    Shape shape;
+    int used = 0;
+    if (std::sscanf(one.c_str(), "%ux%u%n", &shape.sets, &shape.ways, &used) != 2 ||
+        size_t(used) != one.size() || shape.sets == 0 || shape.ways == 0)
+      return false;
+    levels.push_back({one, shape, 0});
+  }
+  return !levels.empty();
+}
+
+int fail(const std::string& what, int status) {
+  std::cerr << "halo-simulate: " << what << '\n';
+  return status;
+}
+
+int simulate(int argc, char** argv) {
+  Machine machine;
+  machine.tlbs = {{"DTLB", {16, 4}, 0}};
+  int at = 1;
+  if (argc > at && std::string(argv[at]) == "--no-prefetch") {
+    machine.next_line = machine.streams = false;
+    ++at;
+  }
+  if (argc != at + 1 || !read_levels(argv[at], machine.caches))
+    return fail("usage: halo-simulate [--no-prefetch] SETSxWAYS[,SETSxWAYS...] < trace", 2);
+  Hierarchy hierarchy(machine);
+  std::string line, verb;
+  while (std::getline(std::cin, line)) {
+    std::istringstream in(line);
+    uint64_t address = 0;
+    uint32_t size = 0;
+    if (!(in >> verb >> address >> size) || size == 0 || (verb != "load" && verb != "store"))
+      return fail("not understood: " + line, 1);
+    hierarchy.access(address, size, verb == "store");
+  }
+  for (size_t level = 0; level < machine.caches.size(); ++level)
+    std::cout << "level " << level << ' ' << hierarchy.cache_misses(level) << '\n';
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return simulate(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    return fail(error.what(), 2);
+  }
+}

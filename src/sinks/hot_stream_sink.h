@@ -1,0 +1,69 @@
+// The object reference trace, kept as a grammar for the sake of its hot data streams.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sinks/mapped_array.h"
+#include "sinks/sink.h"
+#include "sinks/streams/co_allocation.h"
+#include "sinks/streams/hot_streams.h"
+#include "sinks/streams/sequitur.h"
+
+namespace halo::sinks {
+
+struct StreamTrace {
+  bool recorded = false;
+  HotStreams hot;                 // its terminals are indices into `births`
+  uint64_t dropped = 0;           // references behind the longest trace
+  uint64_t symbols = 0;           // of the grammar
+  std::span<const Birth> births;  // the sink's
+};
+
+// A reference is a macro-level access of a thread to an object, as for the affinity graph.
+class HotStreamSink : public Sink {
+ public:
+  using Result = StreamTrace;
+  using Sink::on_event;
+  using Sink::Sink;
+
+  void begin(const Parameters& parameters);
+  Result finish() const;
+
+  void on_event(const AllocEvent& event) {
+    if (most_references_ != 0) note_birth(*event.object);
+  }
+  void on_event(const AccessEvent& event) {
+    if (most_references_ != 0) note_reference(base::index(event.thread), event.object->seq);
+  }
+  void on_event(const ThreadEndEvent& event) {
+    if (base::index(event.thread) < newest_.size()) newest_[base::index(event.thread)] = 0;
+  }
+
+ private:
+  // Objects by number of allocation.
+  struct Trace {
+    Sequitur grammar;
+    uint64_t references = 0;
+    uint64_t dropped = 0;
+  };
+
+  void note_birth(const Object& object);
+  void note_reference(uint32_t thread, uint64_t seq) {
+    if (thread >= newest_.size()) newest_.resize(thread + 1);
+    if (newest_[thread] == seq) return;
+    newest_[thread] = seq;
+    append(thread, seq);
+  }
+  void append(uint32_t thread, uint64_t seq);
+
+  uint64_t most_references_ = 0;  // 0: nothing is kept
+  std::unique_ptr<MappedArray<Birth>> births_;
+  uint64_t births_end_ = 0;
+  std::unique_ptr<Trace> trace_;
+  std::vector<uint64_t> newest_;  // by thread: the object accessed last
+};
+
+}  // namespace halo::sinks

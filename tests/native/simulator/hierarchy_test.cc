@@ -1,0 +1,168 @@
+// The simulated caches against a slow obvious reference, and the prefetchers on made-up patterns.
+#include "simulator/hierarchy.h"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+#include <random>
+
+namespace halo::simulator {
+namespace {
+
+Machine machine_of(std::vector<Shape> caches, bool prefetch = false) {
+  Machine machine;
+  for (const Shape& shape : caches) machine.caches.push_back({"", shape, 10});
+  machine.tlbs = {{"", {4, 2}, 0}, {"", {16, 4}, 7}};
+  machine.next_line = machine.streams = prefetch;
+  return machine;
+}
+
+// A list for each set, the most recently used block first.
+class SlowLevels {
+ public:
+  explicit SlowLevels(const std::vector<Shape>& shapes) : shapes_(shapes), levels_(shapes.size()) {}
+
+  size_t load(size_t level, uint64_t block, bool store) {
+    if (level == shapes_.size()) return level;
+    std::list<Block>& set = levels_[level][block % shapes_[level].sets];
+    for (auto at = set.begin(); at != set.end(); ++at) {
+      if (at->number != block) continue;
+      at->dirty |= store;
+      set.splice(set.begin(), set, at);
+      return level;
+    }
+    ++misses[level];
+    const size_t reached = load(level + 1, block, false);
+    set.push_front({block, store});
+    if (set.size() > shapes_[level].ways) {
+      const Block last = set.back();
+      set.pop_back();
+      if (last.dirty) write_back(level + 1, last.number);
+    }
+    return reached;
+  }
+
+  std::map<size_t, uint64_t> misses;
+
+ private:
+  struct Block {
+    uint64_t number;
+    bool dirty;
+  };
+
+  void write_back(size_t level, uint64_t block) {
+    if (level == shapes_.size()) return;
+    for (Block& held : levels_[level][block % shapes_[level].sets]) {
+      if (held.number != block) continue;
+      held.dirty = true;
+      return;
+    }
+    load(level, block, true);
+  }
+
+  std::vector<Shape> shapes_;
+  std::vector<std::map<uint64_t, std::list<Block>>> levels_;
+};
+
+uint32_t below(uint32_t end, std::mt19937& random) { return uint32_t(random()) % end; }
+
+TEST(Hierarchy, MissesWhatTheReferenceMisses) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Shape> shapes;
+    const uint32_t levels = 1 + below(3, random);
+    for (uint32_t level = 0; level < levels; ++level)
+      shapes.push_back({1 + below(8u << 2 * level, random), 1 + below(8, random)});
+    Hierarchy fast(machine_of(shapes));
+    SlowLevels slow(shapes), slow_pages({{4, 2}, {16, 4}});
+    const uint64_t bytes = 64 << below(12, random);
+    uint64_t at = 0;
+    for (int step = 0; step < 4000; ++step) {
+      at = random() % 4 == 0 ? random() % bytes : (at + 8) % bytes;
+      const uint32_t size = 1 + below(16, random);
+      const bool store = random() % 3 == 0;
+      const Reach reach = fast.access(at, size, store);
+      size_t cache = 0, tlb = 0;
+      for (uint64_t line = at / 64; line <= (at + size - 1) / 64; ++line)
+        cache = std::max(cache, slow.load(0, line, store));
+      for (uint64_t page = at / 4096; page <= (at + size - 1) / 4096; ++page)
+        tlb = std::max(tlb, slow_pages.load(0, page, false));
+      ASSERT_EQ(reach.cache, cache) << "round " << round << " step " << step;
+      ASSERT_EQ(reach.tlb, tlb) << "round " << round << " step " << step;
+    }
+    for (size_t level = 0; level < shapes.size(); ++level)
+      EXPECT_EQ(fast.cache_misses(level), slow.misses[level]) << "level " << level;
+    for (size_t level = 0; level < 2; ++level)
+      EXPECT_EQ(fast.tlb_misses(level), slow_pages.misses[level]);
+  }
+}
+
+TEST(Hierarchy, CostsWhatWasReached) {
+  Machine machine = machine_of({{1, 1}, {4, 4}});
+  machine.tlbs = {{"", {1, 1}, 0}, {"", {4, 4}, 7}};
+  machine.memory_cycles = 100;
+  machine.walk_cycles = 30;
+  Hierarchy hierarchy(machine);
+  hierarchy.access(0, 8, false);  // memory, walk
+  EXPECT_EQ(hierarchy.cycles(), 130u);
+  hierarchy.access(8, 8, false);
+  EXPECT_EQ(hierarchy.cycles(), 130u);
+  hierarchy.access(4096, 8, false);  // memory, walk
+  hierarchy.access(0, 8, false);     // second cache, second TLB
+  EXPECT_EQ(hierarchy.cycles(), 260u + 17);
+  hierarchy.count_hits(5);
+  EXPECT_EQ(hierarchy.accesses(), 9u);
+}
+
+TEST(Hierarchy, TheLineBehindAMissIsThereButNotAcrossAPage) {
+  Machine machine = machine_of({{64, 8}}, true);
+  Hierarchy hierarchy(machine);
+  for (uint64_t line = 0; line < 128; ++line) hierarchy.access(line * 64, 8, false);
+  EXPECT_EQ(hierarchy.cache_misses(0), 64u) << "every second, and the first of each page";
+  EXPECT_EQ(hierarchy.prefetched(0), 64u);
+}
+
+// Lines at a distance of two: the first prefetcher does not see them, the second does.
+TEST(Hierarchy, StreamsAreFollowedInBothDirections) {
+  for (const bool downwards : {false, true}) {
+    Machine machine = machine_of({{64, 8}, {1024, 8}}, true);
+    machine.next_line = false;
+    Hierarchy hierarchy(machine);
+    uint64_t from_memory = 0;
+    for (uint64_t at = 0; at < 32; ++at) {
+      const uint64_t line = downwards ? 63 - 2 * at : 2 * at;
+      from_memory += hierarchy.access(line * 64, 8, false).cache == 2;
+    }
+    EXPECT_EQ(from_memory, 3u) << "until two steps were seen";
+  }
+}
+
+TEST(Hierarchy, AtRandomNothingIsPrefetchedInVain) {
+  Machine machine = machine_of({{64, 8}, {1024, 8}}, true);
+  machine.next_line = false;
+  Hierarchy hierarchy(machine);
+  std::mt19937 random(1);
+  for (int step = 0; step < 10000; ++step) hierarchy.access(random() % (1u << 30), 4, false);
+  EXPECT_LT(hierarchy.prefetched(1), 100u);
+}
+
+TEST(Machine, OfThisKindHasLevels) {
+  for (const Machine& machine : {this_machine(), typical_machine()}) {
+    EXPECT_GE(machine.caches.size(), 2u);
+    EXPECT_EQ(machine.caches.front().name, "L1D");
+    for (const LevelSettings& level : machine.caches) EXPECT_GT(level.shape.sets, 0u);
+    Hierarchy(machine).access(0, 8, true);
+  }
+  EXPECT_EQ(cache_shape(48 << 10, 12, 64).sets, 64u);
+}
+
+TEST(Machine, ThatCannotBeIsRefused) {
+  EXPECT_THROW(Hierarchy(machine_of({})), std::invalid_argument);
+  Machine machine = typical_machine();
+  machine.line = 48;
+  EXPECT_THROW(Hierarchy{machine}, std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halo::simulator
