@@ -79,8 +79,9 @@ def _bundled(entry: Mapping[str, Any], path: Path) -> Bundled:
     for key, value in entry.items():
         if not _has_type(key, value):
             raise BadInput(f"{path} has an entry whose {key} is of the wrong kind: {value!r}.")
+    values: dict[str, Any] = {k: tuple(v) if k in _LISTS else v for k, v in entry.items()}
     try:
-        return Bundled(**{k: tuple(v) if k in _LISTS else v for k, v in entry.items()})
+        return Bundled(**values)
     except TypeError as error:
         raise BadInput(f"{path} has an entry with a missing or unknown key: {error}.") from error
 
