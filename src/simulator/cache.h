@@ -63,7 +63,11 @@ class Cache {
     return false;
   }
 
-  Shape shape() const { return shape_; }
+  // The block is about to be asked for: its set may not be in our own cache.
+  void expect(uint64_t block) {
+    const uint64_t* set = set_of(block);
+    for (uint32_t way = 0; way < shape_.ways; way += 8) __builtin_prefetch(&set[way]);
+  }
 
  private:
   // An entry is the block's number plus one, and a bit that says whether it is dirty; 0: none.

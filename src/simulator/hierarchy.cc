@@ -38,6 +38,10 @@ uint8_t Hierarchy::put_into_tlbs(uint64_t page, size_t level) {
 }
 
 uint8_t Hierarchy::fetch(uint64_t line, bool store) {
+  for (size_t level = 1; level < caches_.size(); ++level) {
+    caches_[level].expect(line);
+    if (machine_.next_line) caches_[level].expect(line + 1);
+  }
   const uint8_t reach = load(0, line, store);
   ++cache_reached_[reach];
   if (machine_.next_line && (line + 1) % (machine_.page / machine_.line) != 0)
