@@ -1,7 +1,7 @@
 // Keeps the trace, and finds the streams at the end.
 #include "sinks/hot_stream_sink.h"
 
-#include <algorithm>
+#include <exception>
 #include <stdexcept>
 
 namespace halo::sinks {
@@ -36,10 +36,19 @@ void HotStreamSink::append(uint32_t thread, uint64_t seq) {
 StreamTrace HotStreamSink::finish() const {
   if (most_references_ == 0) return {};
   return {.recorded = true,
-          .hot = find_hot_streams(trace_->grammar, {}),
+          .hot = streams(),
           .dropped = trace_->dropped,
           .symbols = trace_->grammar.symbols(),
           .births = {births_->data(), births_end_}};
+}
+
+// None where there is no memory to find them: all else that was recorded is worth keeping.
+HotStreams HotStreamSink::streams() const {
+  try {
+    return find_hot_streams(trace_->grammar, {});
+  } catch (const std::exception&) {
+    return {.references = trace_->references, .covered = 0, .threshold = 0, .streams = {}};
+  }
 }
 
 }  // namespace halo::sinks

@@ -58,6 +58,7 @@ class HotStreamSink : public Sink {
     append(thread, seq);
   }
   void append(uint32_t thread, uint64_t seq);
+  HotStreams streams() const;
 
   uint64_t most_references_ = 0;  // 0: nothing is kept
   std::unique_ptr<MappedArray<Birth>> births_;
