@@ -25,7 +25,7 @@ class Outcome:
     before: int  # grouped blocks before the mischief
     after: int
     refused: int
-    peak: int  # KiB resident
+    peak: int  # KiB resident; -1: not known
     huge: int  # blocks in mappings for huge pages; -1: not asked
 
     @property
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def outcome_of(status: int, stdout: str, stderr: str) -> Outcome:
-    found = re.fullmatch(r"fine (\d+) (\d+) (\d+) (\d+) (-?\d+)\n", stdout)
+    found = re.fullmatch(r"fine (\d+) (\d+) (\d+) (-?\d+) (-?\d+)\n", stdout)
     assert found is not None, (status, stdout, stderr)
     return Outcome(status, stderr, *(int(number) for number in found.groups()))
 
