@@ -186,23 +186,26 @@ std::uint64_t Arena::keep_pages(const Chunk& chunk, std::uint64_t touched) {
   const bool huge = has_huge_pages(chunk);
   const std::uint64_t kept = huge ? 0 : std::min(room, touched);
   char* from = kept == 0 ? memory_of(chunk) : first_page_of(chunk) + kept * page;
-  char* to = memory_of(chunk) + (huge && take_other_half(chunk) ? slab_size : chunk_size);
+  Chunk* other = huge ? take_other_half(chunk) : nullptr;
+  char* to = memory_of(chunk) + (other != nullptr ? slab_size : chunk_size);
   const KeepErrno keep;
-  return madvise(from, static_cast<std::size_t>(to - from), MADV_DONTNEED) == 0 ? kept : touched;
+  const bool given_back = madvise(from, static_cast<std::size_t>(to - from), MADV_DONTNEED) == 0;
+  // Only now: whoever takes it may write to it at once.
+  if (other != nullptr) push(regions_[static_cast<std::uint32_t>(Pages::huge)].cold, other);
+  return given_back ? kept : touched;
 }
 
-// The half of a huge page behind the chunk, where nobody has taken it yet: it is as good as
-// released, too.
-bool Arena::take_other_half(const Chunk& chunk) {
+// The half of a huge page behind the chunk where nobody has taken it yet, else nullptr: it is as
+// good as released, too.
+Chunk* Arena::take_other_half(const Chunk& chunk) {
   Region& region = regions_[static_cast<std::uint32_t>(Pages::huge)];
   std::uint32_t behind = chunk.index - region.first + 1;
-  if (behind % 2 == 0) return false;
+  if (behind % 2 == 0) return nullptr;
   if (!region.fresh.compare_exchange_strong(behind, behind + 1, std::memory_order_relaxed))
-    return false;
+    return nullptr;
   Chunk& other = chunks_[chunk.index + 1];
   other.index = chunk.index + 1;
-  push(region.cold, &other);
-  return true;
+  return &other;
 }
 
 // Chunks are taken in order, so it can only be the half behind the last one.

@@ -153,7 +153,7 @@ class Arena {
   Chunk* pop(Stack& stack);
   void push(Stack& stack, Chunk* chunk);
   Chunk* take_fresh(Region& region);
-  bool take_other_half(const Chunk& chunk);
+  Chunk* take_other_half(const Chunk& chunk);
   std::uint64_t keep_pages(const Chunk& chunk, std::uint64_t touched);
 
   std::uintptr_t base_ = 0;  // here and the next: read by forwarding.cc

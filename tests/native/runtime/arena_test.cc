@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace halo::runtime {
@@ -83,6 +86,35 @@ TEST_F(ArenaTest, GivesAnOwnerItsOtherHalfBeforeAnyOther) {
   arena_.release(chunks[0]);
   EXPECT_EQ(take(0, Pages::huge)->index, chunks[2]->index + 1);
   EXPECT_EQ(take(0, Pages::huge), chunks[0]);
+}
+
+// The other half is for somebody else only when its pages are given back already.
+TEST_F(ArenaTest, LeavesAnotherThreadsHalfAlone) {
+  int damaged = 0;
+  for (int round = 0; round < 500; ++round) {
+    Arena arena;
+    ASSERT_TRUE(arena.reserve(std::size_t{64} << 20));
+    Chunk* first = arena.acquire(owner(), nullptr, Pages::huge);
+    std::memset(arena.memory_of(*first), 1, chunk_size);
+    arena.account(*first, pages_of_chunk);
+    std::atomic<int> ready{0};
+    const auto start_together = [&] {
+      for (++ready; ready < 2;) {
+      }
+    };
+    std::thread other([&] {
+      start_together();
+      for (volatile int wait = round % 200 * 10; wait > 0;) wait = wait - 1;
+      const Chunk* chunk = arena.acquire(nullptr, nullptr, Pages::huge);
+      *arena.memory_of(*chunk) = 1;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      damaged += *arena.memory_of(*chunk) != 1;
+    });
+    start_together();
+    arena.release(first);
+    other.join();
+  }
+  EXPECT_EQ(damaged, 0);
 }
 
 }  // namespace
