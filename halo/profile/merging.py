@@ -42,7 +42,8 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
     for part in parts:
         node_of = stacks.add(part)
         weights.add(part, usage.add(part, node_of))
-        streams.add(part.hot_streams, stacks.frame_keys(part))
+        if part.hot_streams is not None:
+            streams.add(part.hot_streams, stacks.frame_keys(part))
     numbered = stacks.numbered()
     contexts, context_ids = usage.numbered(numbered.node_ids)
     return Profile(

@@ -101,7 +101,7 @@ class Profile:
     recorder: Recorder = field(default_factory=Recorder)
     program: str = ""
     args: tuple[str, ...] = ()
-    hot_streams: HotStreams[int] | None = None  # sites are frame ids; None: not recorded
+    hot_streams: HotStreams | None = None  # sites are frame ids; None: not recorded
 
     def stack(self, context: int) -> Iterator[int]:
         """The frame ids of a context's reduced stack, the caller of malloc first."""

@@ -201,7 +201,7 @@ class _Parser:
         )
         return Recorder(float(seconds), memory, instructions)
 
-    def hot_streams(self, frames: int) -> HotStreams[int] | None:
+    def hot_streams(self, frames: int) -> HotStreams | None:
         if "hot_streams" not in self.document:
             return None
         raw = self.object("hot_streams")
@@ -213,12 +213,14 @@ class _Parser:
             sets=tuple(self.co_allocation_set(item, frames) for item in sets),
         )
 
-    def co_allocation_set(self, raw: Any, frames: int) -> CoAllocationSet[int]:
+    def co_allocation_set(self, raw: Any, frames: int) -> CoAllocationSet:
         sites = raw.get("sites") if isinstance(raw, dict) else None
-        if not isinstance(sites, list) or not sites or len(set(map(str, sites))) < len(sites):
-            self.bad("a set of hot_streams has no list of different sites")
+        if not isinstance(sites, list) or not sites:
+            self.bad("a set of hot_streams has no list of sites")
         if not all(type(site) is int and 0 <= site < frames for site in sites):
             self.bad("a site of hot_streams is out of range")
+        if len(set(sites)) < len(sites):
+            self.bad("a set of hot_streams has a site twice")
         return CoAllocationSet(tuple(sites), **{key: self.count(raw, key) for key in SET_COUNTS})
 
     def check_frames(self, frames: NDArray[np.int64], modules: int) -> None:

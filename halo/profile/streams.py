@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
@@ -10,21 +10,22 @@ _Site = TypeVar("_Site")
 
 
 @dataclass(frozen=True)
-class CoAllocationSet(Generic[_Site]):
+class CoAllocationSet:
     """Call sites whose objects occur in streams together (Chilimbi and Shaham 2006).
 
-    `streams` of them have exactly these `sites`; `heat` is how many references lie in their
-    occurrences, `saved` how many cache lines these would touch less if the sites shared a pool.
+    `streams` of them have exactly these `sites`, frame ids; `heat` is how many references lie in
+    their occurrences, `saved` how many cache lines these would touch less if the sites shared a
+    pool.
     """
 
-    sites: tuple[_Site, ...]
+    sites: tuple[int, ...]
     streams: int
     heat: int
     saved: int
 
 
 @dataclass(frozen=True)
-class HotStreams(Generic[_Site]):
+class HotStreams:
     """What was found in a trace of `references`, of which `covered` lie in hot data streams.
 
     `dropped` more came behind the longest trace that was to be kept; `symbols` is the length of the
@@ -37,14 +38,14 @@ class HotStreams(Generic[_Site]):
     threshold: int
     covered: int
     streams: int
-    sets: tuple[CoAllocationSet[_Site], ...]
+    sets: tuple[CoAllocationSet, ...]
 
 
 COUNTS = tuple(field.name for field in fields(HotStreams) if field.name != "sets")
 SET_COUNTS = tuple(field.name for field in fields(CoAllocationSet) if field.name != "sites")
 
 
-def streams_json(found: HotStreams[int]) -> dict[str, Any]:
+def streams_json(found: HotStreams) -> dict[str, Any]:
     """The JSON document of hot streams, keys as in docs/profile-format.md."""
     counts: dict[str, Any] = {key: getattr(found, key) for key in COUNTS}
     return counts | {
@@ -59,21 +60,18 @@ class StreamsMerger(Generic[_Site]):
     """Adds up the hot streams of several processes; sites are named by what both have."""
 
     def __init__(self) -> None:
-        self._parts: list[HotStreams[int]] = []
+        self._parts: list[HotStreams] = []
         self._sets: dict[frozenset[_Site], list[int]] = {}
 
-    def add(self, found: HotStreams[int] | None, site_of_frame: Iterable[_Site]) -> None:
-        """Takes in a part's streams, if it has any; `site_of_frame` is by frame id."""
-        if found is None:
-            return
+    def add(self, found: HotStreams, sites: Sequence[_Site]) -> None:
+        """Takes in a part's streams; `sites` are by frame id."""
         self._parts.append(found)
-        sites = list(site_of_frame)
         for item in found.sets:
             sums = self._sets.setdefault(frozenset(sites[at] for at in item.sites), [0, 0, 0])
             for at, count in enumerate((item.streams, item.heat, item.saved)):
                 sums[at] += count
 
-    def numbered(self, frame_ids: Mapping[_Site, int]) -> HotStreams[int] | None:
+    def numbered(self, frame_ids: Mapping[_Site, int]) -> HotStreams | None:
         """All parts' streams, those that save most first; None where no part has any.
 
         Counts are added up; the threshold is the greatest.

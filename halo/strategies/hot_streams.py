@@ -41,7 +41,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     ]
 
 
-def pack(sets: Iterable[CoAllocationSet[int]]) -> list[CoAllocationSet[int]]:
+def pack(sets: Iterable[CoAllocationSet]) -> list[CoAllocationSet]:
     """Disjoint sets that save much: greedily by what they save over the root of their size.
 
     That is within the root of the number of sites of the best choice (Halldórsson 1999,

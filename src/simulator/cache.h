@@ -29,7 +29,7 @@ class Cache {
       set[0] |= uint64_t{store};
       return true;
     }
-    return find_behind_first(set, wanted, store);
+    return touch_behind_first(set, wanted, store);
   }
 
   // Puts a block that is not there in the place of the least recently used. Returns the number of
@@ -38,30 +38,20 @@ class Cache {
   uint64_t insert(uint64_t block, bool store) {
     uint64_t* set = set_of(block);
     const uint64_t last = set[shape_.ways - 1];
-    for (uint32_t way = shape_.ways - 1; way > 0; --way) set[way] = set[way - 1];
-    set[0] = (key_of(block) & ~kDirty) | uint64_t{store};
+    put_first(set, shape_.ways - 1, (key_of(block) & ~kDirty) | uint64_t{store});
     return last != 0 && (last & kDirty) != 0 ? (last >> 1) - 1 : kNone;
   }
 
   // True where the block is there; it is dirty then, but no more recently used than before.
   bool write_back(uint64_t block) {
     uint64_t* set = set_of(block);
-    const uint64_t wanted = key_of(block);
-    for (uint32_t way = 0; way < shape_.ways; ++way) {
-      if ((set[way] | kDirty) != wanted) continue;
-      set[way] |= kDirty;
-      return true;
-    }
-    return false;
+    const uint32_t way = way_of(set, key_of(block));
+    if (way == shape_.ways) return false;
+    set[way] |= kDirty;
+    return true;
   }
 
-  bool holds(uint64_t block) const {
-    const uint64_t* set = const_cast<Cache*>(this)->set_of(block);
-    for (uint32_t way = 0; way < shape_.ways; ++way) {
-      if ((set[way] | kDirty) == key_of(block)) return true;
-    }
-    return false;
-  }
+  bool holds(uint64_t block) { return way_of(set_of(block), key_of(block)) != shape_.ways; }
 
   // The block is about to be asked for: its set may not be in our own cache.
   void expect(uint64_t block) {
@@ -78,15 +68,22 @@ class Cache {
     const uint64_t set = mask_ != 0 || shape_.sets == 1 ? block & mask_ : block % shape_.sets;
     return &entries_[set * shape_.ways];
   }
-  bool find_behind_first(uint64_t* set, uint64_t wanted, bool store) {
-    for (uint32_t way = 1; way < shape_.ways; ++way) {
-      if ((set[way] | kDirty) != wanted) continue;
-      const uint64_t found = set[way] | uint64_t{store};
-      for (uint32_t at = way; at > 0; --at) set[at] = set[at - 1];
-      set[0] = found;
-      return true;
-    }
-    return false;
+  // The number of ways where it is in none.
+  uint32_t way_of(const uint64_t* set, uint64_t wanted) const {
+    uint32_t way = 0;
+    while (way < shape_.ways && (set[way] | kDirty) != wanted) ++way;
+    return way;
+  }
+  bool touch_behind_first(uint64_t* set, uint64_t wanted, bool store) {
+    const uint32_t way = way_of(set, wanted);
+    if (way == shape_.ways) return false;
+    put_first(set, way, set[way] | uint64_t{store});
+    return true;
+  }
+  // Moves the ways before `way` one behind, over what is there.
+  static void put_first(uint64_t* set, uint32_t way, uint64_t entry) {
+    for (; way > 0; --way) set[way] = set[way - 1];
+    set[0] = entry;
   }
 
   Shape shape_;

@@ -40,9 +40,6 @@ class Hierarchy {
     return reach;
   }
 
-  // Accesses that found their line in the first level and their page in the first TLB for sure.
-  void count_hits(uint64_t count) { accesses_ += count; }
-
   uint64_t accesses() const { return accesses_; }
   // Whatever was asked of the level in vain, by the program, by a higher level or by a line written
   // back to it that it does not have; but not by the prefetchers.

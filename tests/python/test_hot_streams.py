@@ -49,7 +49,7 @@ int main(void) {
 """
 
 
-def found(*sets: tuple[tuple[int, ...], int]) -> HotStreams[int]:
+def found(*sets: tuple[tuple[int, ...], int]) -> HotStreams:
     """Streams with so many saved lines."""
     return HotStreams(
         references=1000,
@@ -97,7 +97,7 @@ def test_where_no_set_saves_anything_there_is_no_group() -> None:
     assert groups_of(sample(((0, 2), 0))) == []
 
 
-def best_packing(sets: list[CoAllocationSet[int]]) -> int:
+def best_packing(sets: list[CoAllocationSet]) -> int:
     """The most that disjoint sets save, by trying all."""
     best = 0
     for count in range(len(sets) + 1):
@@ -154,9 +154,9 @@ def test_parts_add_up_by_site_whatever_their_order(tmp_path: Path) -> None:
     ("change", "sentence"),
     [
         ({"sets": 1}, "the sets of hot_streams are not a list"),
-        ({"sets": [[0]]}, "no list of different sites"),
-        ({"sets": [{"sites": []}]}, "no list of different sites"),
-        ({"sets": [{"sites": [0, 0]}]}, "no list of different sites"),
+        ({"sets": [[0]]}, "no list of sites"),
+        ({"sets": [{"sites": []}]}, "no list of sites"),
+        ({"sets": [{"sites": [0, 0]}]}, "has a site twice"),
         ({"sets": [{"sites": [99]}]}, "a site of hot_streams is out of range"),
         ({"sets": [{"sites": [True]}]}, "a site of hot_streams is out of range"),
         ({"sets": [{"sites": [0], "streams": 1, "heat": 1}]}, "saved is missing"),

@@ -42,9 +42,6 @@ class Sequitur {
   uint32_t uses(uint32_t rule) const { return rules_[rule].uses; }
   uint64_t symbols() const { return symbol_count_; }  // on all right sides
 
-  // Gives up what only append() needs.
-  void close() { digrams_ = DigramTable(); }
-
  private:
   static constexpr uint32_t kRule = kTerminals;
   static constexpr uint32_t kGuard = kTerminals >> 1;
