@@ -24,11 +24,15 @@ MOST_REFERENCES = 1 << 31
 
 @dataclass(frozen=True)
 class Limits:
-    """The recorder's parameters: bytes, and the longest trace kept for hot data streams."""
+    """The recorder's parameters: bytes, and the longest trace kept for hot data streams.
+
+    `machine` is what to simulate: `this`, or a file (halo/machine_file.py); empty: nothing.
+    """
 
     distance: int = 128
     max_object: int = 4096
     streams: int = 0
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,18 @@ def check_recorder(settings: Settings) -> None:
 
 
 def record_command(
-    settings: Settings, target: Target, arguments: Sequence[str], limits: Limits, folder: Path
+    settings: Settings,
+    target: Target,
+    arguments: Sequence[str],
+    limits: Limits,
+    folder: Path,
+    guest: bool = True,
 ) -> list[str]:
-    """The emulator's command line; everything it has to name lies under `folder`."""
+    """The emulator's command line; everything it has to name lies under `folder`.
+
+    Without the `guest` library allocations are not seen, and the program's own calls of `malloc`
+    go where they would go natively: through the runtime, where that is preloaded.
+    """
     emulator = find_qemu(settings).path
     for part in (settings.recorder, settings.guest):
         link = folder / part.name
@@ -72,11 +85,13 @@ def record_command(
             "LD_PRELOAD holds a comma, which QEMU cannot pass on; link that library to another"
             " path first."
         )
-    preload = ":".join(filter(None, [str(folder / settings.guest.name), users]))
+    ours = str(folder / settings.guest.name) if guest else ""
+    preload = ":".join(filter(None, [ours, users]))
     plugin = (
         f"{folder / settings.recorder.name},out={folder / 'part'},distance={limits.distance}"
         f",max_object={limits.max_object},streams={limits.streams}"
         f",progress={folder / 'progress'}"
+        + (f",machine={limits.machine}" if limits.machine else "")
     )
     return [
         emulator,
@@ -96,11 +111,12 @@ def record(
     limits: Limits,
     folder: Path,
     tick: Callable[[], None],
+    guest: bool = True,
 ) -> Recording:
     """Runs the program under the recorder, on our own streams, with our signals handed on."""
     find_qemu(settings)
     check_recorder(settings)
-    command = record_command(settings, target, arguments, limits, folder)
+    command = record_command(settings, target, arguments, limits, folder, guest)
     # QEMU itself runs natively: what the user preloads is for the program inside it.
     environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
     start = time.perf_counter()

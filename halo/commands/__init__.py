@@ -15,6 +15,7 @@ from halo.commands.exec import ExecCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.record import RecordCommand
 from halo.commands.run import RunCommand
+from halo.commands.simulate import SimulateCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -42,6 +43,7 @@ COMMANDS: Sequence[Command] = (
     RecordCommand(),
     PlanCommand(),
     ExecCommand(),
+    SimulateCommand(),
     BaselineCommand(),
     DoctorCommand(),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from halo.elf import symbolize
 from halo.plan.grouping import Grouping
 from halo.plan.model import (
     FORMAT,
@@ -19,13 +17,13 @@ from halo.plan.model import (
     Plan,
     Review,
 )
-from halo.profile.model import Profile
+from halo.profile import Profile, name_frames
 
 
 def review_groups(profile: Profile, grouping: Grouping, most: int) -> tuple[GroupReview, ...]:
     """The groups with their contexts, hottest first, and up to `most` frames of each stack."""
     chains = {at: list(profile.stack(at)) for group in grouping.groups for at in group.contexts}
-    names = _name_frames(profile, {frame for chain in chains.values() for frame in chain[:most]})
+    names = name_frames(profile, {frame for chain in chains.values() for frame in chain[:most]})
     reviews = []
     for group in grouping.groups:
         order = sorted(group.contexts, key=lambda at: (-profile.contexts[at].accesses, at))
@@ -42,21 +40,6 @@ def _member(
     if len(chain) > most:
         stack.append(f"… {len(chain) - most} more")
     return Member(at, context.accesses, context.allocations, context.sizes, tuple(stack))
-
-
-def _name_frames(profile: Profile, frames: set[int]) -> Mapping[int, str]:
-    by_module: defaultdict[int, list[int]] = defaultdict(list)
-    for frame in frames:
-        by_module[profile.frames[frame].module].append(frame)
-    names: dict[int, str] = {}
-    for module, members in by_module.items():
-        offsets = {frame: profile.frames[frame].offset for frame in members}
-        if module < 0:
-            names.update((frame, f"?+{offset:#x}") for frame, offset in offsets.items())
-            continue
-        located = symbolize(profile.modules[module].path, offsets.values())
-        names.update((frame, str(located[offset])) for frame, offset in offsets.items())
-    return names
 
 
 def review_json(plan: Plan, crc: int) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from halo.profile.model import (
     Recorder,
     Totals,
 )
+from halo.profile.naming import name_frames
 from halo.profile.reading import read_profile
+from halo.profile.simulation import Simulation, Tally
 from halo.profile.streams import CoAllocationSet, HotStreams
 from halo.profile.writing import profile_json, write_profile
 
@@ -29,9 +31,12 @@ __all__ = [
     "Parameters",
     "Profile",
     "Recorder",
+    "Simulation",
+    "Tally",
     "Totals",
     "affinity_graph",
     "merge_parts",
+    "name_frames",
     "profile_json",
     "read_profile",
     "write_profile",

@@ -14,6 +14,7 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reading import read_profile
+from halo.profile.simulation import SimulationMerger
 from halo.profile.stacks import FrameKey, StackMerger
 from halo.profile.streams import StreamsMerger
 from halo.profile.usage import EdgeMerger, UsageMerger
@@ -39,11 +40,15 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
     parameters = _common_parameters(parts)
     stacks, usage, weights = StackMerger(), UsageMerger(), EdgeMerger()
     streams: StreamsMerger[FrameKey] = StreamsMerger()
+    simulations: SimulationMerger[FrameKey] = SimulationMerger()
     for part in parts:
         node_of = stacks.add(part)
-        weights.add(part, usage.add(part, node_of))
+        context_of = usage.add(part, node_of)
+        weights.add(part, context_of)
         if part.hot_streams is not None:
             streams.add(part.hot_streams, stacks.frame_keys(part))
+        if part.simulation is not None:
+            simulations.add(part.simulation, context_of, stacks.frame_keys(part))
     numbered = stacks.numbered()
     contexts, context_ids = usage.numbered(numbered.node_ids)
     return Profile(
@@ -59,6 +64,7 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
         program=program,
         args=args,
         hot_streams=streams.numbered(numbered.frame_ids),
+        simulation=simulations.numbered(context_ids, numbered.frame_ids),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from halo.profile.simulation import Simulation
 from halo.profile.streams import HotStreams
 
 FORMAT = "halo-profile"
@@ -102,6 +103,7 @@ class Profile:
     program: str = ""
     args: tuple[str, ...] = ()
     hot_streams: HotStreams | None = None  # sites are frame ids; None: not recorded
+    simulation: Simulation | None = None  # None: nothing was simulated
 
     def stack(self, context: int) -> Iterator[int]:
         """The frame ids of a context's reduced stack, the caller of malloc first."""

@@ -24,6 +24,8 @@ from halo.profile.model import (
     Recorder,
     Totals,
 )
+from halo.profile.reading_simulation import SimulationReader
+from halo.profile.simulation import Simulation
 from halo.profile.streams import COUNTS, SET_COUNTS, CoAllocationSet, HotStreams
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -118,6 +120,7 @@ class _Parser:
             program=str(program.get("path", "")),
             args=tuple(map(str, program.get("args", []))),
             hot_streams=self.hot_streams(len(frames)),
+            simulation=self.simulation(len(contexts), len(frames)),
         )
 
     def list(self, key: str) -> list[Any]:
@@ -212,6 +215,12 @@ class _Parser:
             **{key: self.count(raw, key) for key in COUNTS},
             sets=tuple(self.co_allocation_set(item, frames) for item in sets),
         )
+
+    def simulation(self, contexts: int, frames: int) -> Simulation | None:
+        if "simulation" not in self.document:
+            return None
+        raw = self.object("simulation")
+        return SimulationReader(raw, contexts, frames, self.bad).simulation()
 
     def co_allocation_set(self, raw: Any, frames: int) -> CoAllocationSet:
         sites = raw.get("sites") if isinstance(raw, dict) else None

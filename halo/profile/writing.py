@@ -12,6 +12,7 @@ from typing import Any
 
 from halo.errors import BadInput
 from halo.profile.model import FORMAT, VERSION, Context, Profile
+from halo.profile.simulation import simulation_json
 from halo.profile.streams import streams_json
 
 _CONTEXT_KEYS = tuple(field.name for field in fields(Context))
@@ -37,6 +38,8 @@ def profile_json(profile: Profile) -> dict[str, Any]:
     }
     if profile.hot_streams is not None:
         document["hot_streams"] = streams_json(profile.hot_streams)
+    if profile.simulation is not None:
+        document["simulation"] = simulation_json(profile.simulation)
     return document
 
 

@@ -44,14 +44,15 @@ class ContextTable {
   // Changes whenever code is forgotten.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // Held around a fork, and by whoever reads the lists below.
+  // Held around a fork, and by whoever calls or reads what follows.
   std::mutex& mutex() { return mutex_; }
+  // The frame of that return address.
+  uint32_t frame_of(uint64_t return_address);
   const std::vector<FrameInfo>& frames() const { return frames_; }
   const std::vector<NodeInfo>& nodes() const { return nodes_; }
   const std::vector<Module>& modules() const { return modules_.modules(); }
 
  private:
-  uint32_t frame_of(uint64_t return_address);
   uint32_t make(uint32_t parent, uint32_t frame);
 
   const uint32_t max_nodes_;

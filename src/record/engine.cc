@@ -34,6 +34,7 @@ Engine::Engine(const Options& options)
     : options_(options), progress_(options.progress), analysis_(options.parameters) {
   shared_.max_object_size = options.parameters.max_object_size;
   shared_.merge_repeats = options.merge_repeats;
+  shared_.all_accesses = options.parameters.machine.has_value();
   shared_.on_ring_full = [this] { ensure_consumer(); };
   ensure_consumer();
 }
@@ -142,8 +143,13 @@ void Engine::write_part() {
   progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
                    elapsed_ns());
   const std::lock_guard contexts_lock(contexts_.mutex());
-  const PartInput input{.result = analysis_.finish(),
+  sinks::AnalysisResult result = analysis_.finish();
+  std::vector<uint32_t> code_frames;
+  for (const sinks::CodeTally& code : result.of<sinks::Simulation>().code)
+    code_frames.push_back(contexts_.frame_of(code.code + 1));
+  const PartInput input{.result = std::move(result),
                         .contexts = contexts_,
+                        .code_frames = std::move(code_frames),
                         .seconds = double(elapsed_ns()) * 1e-9,
                         .instructions = instructions_ - instructions_at_start_};
   // A child that only calls exec has nothing to tell.

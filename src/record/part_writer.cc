@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "record/json_list.h"
+#include "record/simulation_part.h"
+
 namespace halo::record {
 
 namespace {
@@ -82,6 +85,7 @@ class PartFile {
     print_contexts();
     print_edges();
     if (trace_.recorded) print_hot_streams();
+    if (input_.result.of<sinks::Simulation>().simulated) print_simulated();
     print_totals();
     fprintf(file_, "}\n");
   }
@@ -114,6 +118,7 @@ class PartFile {
     for (const sinks::CoAllocationSet& set : sets_) {
       for (const uint32_t site : set.sites) frames_.use(site);
     }
+    for (const uint32_t frame : input_.code_frames) frames_.use(frame);
     for (uint32_t frame : frames_.used()) {
       const int32_t module = input_.contexts.frames()[frame].place.module;
       if (module >= 0) modules_.use(uint32_t(module));
@@ -150,21 +155,8 @@ class PartFile {
     fputc('"', file_);
   }
 
-  // `print_one(item)` for each, as a JSON list under the key.
-  template <class Items, class PrintOne>
-  void print_list(const char* key, const Items& items, PrintOne&& print_one) {
-    fprintf(file_, "\"%s\":[", key);
-    const char* separator = "\n";
-    for (const auto& item : items) {
-      fputs(separator, file_);
-      separator = ",\n";
-      print_one(item);
-    }
-    fprintf(file_, "],\n");
-  }
-
   void print_modules() {
-    print_list("modules", modules_.used(), [&](uint32_t module) {
+    print_list(file_, "modules", modules_.used(), [&](uint32_t module) {
       fprintf(file_, "{\"path\":");
       print_string(input_.contexts.modules()[module].path);
       fprintf(file_, ",\"build_id\":\"%s\"}", input_.contexts.modules()[module].build_id.c_str());
@@ -172,7 +164,7 @@ class PartFile {
   }
 
   void print_frames() {
-    print_list("frames", frames_.used(), [&](uint32_t frame) {
+    print_list(file_, "frames", frames_.used(), [&](uint32_t frame) {
       const FrameInfo& info = input_.contexts.frames()[frame];
       const int module = info.place.module < 0 ? -1 : int(modules_[uint32_t(info.place.module)]);
       fprintf(file_, "[%d,%lu,%ld]", module, info.place.offset, info.distance);
@@ -180,7 +172,7 @@ class PartFile {
   }
 
   void print_nodes() {
-    print_list("nodes", nodes_.used(), [&](uint32_t node) {
+    print_list(file_, "nodes", nodes_.used(), [&](uint32_t node) {
       const NodeInfo& info = input_.contexts.nodes()[node];
       const int frame = node == 0 ? -1 : int(frames_[info.frame]);
       fprintf(file_, "[%u,%d]", nodes_[info.parent], frame);
@@ -188,7 +180,7 @@ class PartFile {
   }
 
   void print_contexts() {
-    print_list("contexts", contexts_.used(), [&](uint32_t context) {
+    print_list(file_, "contexts", contexts_.used(), [&](uint32_t context) {
       const sinks::ContextUsage none;
       const sinks::ContextUsage& usage =
           context < usage_.contexts.size() ? usage_.contexts[context] : none;
@@ -209,7 +201,7 @@ class PartFile {
   }
 
   void print_edges() {
-    print_list("edges", graph_.edges, [&](const sinks::Edge& edge) {
+    print_list(file_, "edges", graph_.edges, [&](const sinks::Edge& edge) {
       const auto [a, b] =
           std::minmax({contexts_[base::index(edge.a)], contexts_[base::index(edge.b)]});
       fprintf(file_, "[%u,%u,%lu]", a, b, edge.weight);
@@ -236,6 +228,14 @@ class PartFile {
       separator = ",\n";
     }
     fprintf(file_, "]},\n");
+  }
+
+  void print_simulated() {
+    const auto& simulation = input_.result.of<sinks::Simulation>();
+    std::vector<uint32_t> code;
+    for (const uint32_t frame : input_.code_frames) code.push_back(frames_[frame]);
+    print_simulation(file_, simulation, code, contexts_.used(),
+                     [this](base::ContextId context) { return contexts_[base::index(context)]; });
   }
 
   void print_totals() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "record/context_table.h"
 #include "sinks/analysis.h"
@@ -12,6 +13,8 @@ namespace halo::record {
 struct PartInput {
   sinks::AnalysisResult result;
   const ContextTable& contexts;  // its mutex is held
+  // By place in the simulation's list of code: the frame whose return address lies one byte behind.
+  std::vector<uint32_t> code_frames{};
   double seconds;
   uint64_t instructions;
 };

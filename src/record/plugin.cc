@@ -1,6 +1,7 @@
 // The QEMU plugin: registers callbacks and passes what they see to the engine.
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "record/engine.h"
 #include "record/fatal_signal.h"
 #include "record/instruction.h"
+#include "record/memory_map.h"
 #include "record/plugin_options.h"
 #include "record/protocol.h"
 #include "record/qemu_plugin_api.h"
@@ -28,6 +30,8 @@ using halo::record::Report;
 
 Engine* engine = nullptr;  // lives as long as the process: other threads may still use it
 const uint8_t* heap_regions = nullptr;   // the engine's
+bool all_accesses = false;               // the sinks want them
+halo::record::AddressRange guest_code;   // the guest library's, once it has said hello
 std::atomic<uint64_t> message_store{0};  // the guest library's instruction, see protocol.h
 pthread_key_t thread_key;
 __attribute__((tls_model("initial-exec"))) thread_local Producer* producer = nullptr;
@@ -81,6 +85,22 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* pac
   }
 }
 
+// The same where the sinks want all accesses.
+void on_any_access(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* packed) {
+  on_heap_access(info, address, packed);
+}
+
+void on_any_call(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* return_address) {
+  on_heap_access(info, address, return_address);
+  if (is_store(info))
+    this_thread().stack().call(address, reinterpret_cast<uint64_t>(return_address));
+}
+
+void on_any_return(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* packed) {
+  on_heap_access(info, address, packed);
+  this_thread().stack().ret(address);
+}
+
 // An indirect call may load its target from an object; its store is the return address.
 void on_call(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* return_address) {
   if (!is_store(info)) return on_access(vcpu, info, address, return_address);
@@ -116,36 +136,55 @@ void on_first_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address
     _exit(1);
   }();
   (void)same;
-  on_access(vcpu, info, address, packed);
+  all_accesses ? on_any_access(vcpu, info, address, packed)
+               : on_access(vcpu, info, address, packed);
+}
+
+// Which functions are called for the accesses of a block of code.
+struct Callbacks {
+  qemu_plugin_mem_cb_t access, call, ret;
+  bool pushes_too;  // and those of pushes, pops, and operands relative to the stack pointer
+};
+
+Callbacks callbacks_for(uint64_t code) {
+  static std::atomic<int> checked{0};
+  Callbacks found{on_access, on_call, on_return, false};
+  // What the guest library does is no part of the program.
+  if (all_accesses && !guest_code.contains(code))
+    found = {on_any_access, on_any_call, on_any_return, true};
+  if (checked.fetch_add(1) < 16) found.access = on_first_access;
+  return found;
 }
 
 void on_translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
-  static std::atomic<int> checked{0};
   const size_t count = qemu_plugin_tb_n_insns(block);
-  qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-                                           engine->instruction_counter(), count);
-  const bool check = checked.fetch_add(1) < 16;
+  const Callbacks callbacks =
+      callbacks_for(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)));
+  if (callbacks.pushes_too || !all_accesses) {
+    qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+                                             engine->instruction_counter(), count);
+  }
   for (size_t at = 0; at < count; ++at) {
     qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, at);
     const uint64_t code = qemu_plugin_insn_vaddr(insn);
     const size_t size = qemu_plugin_insn_size(insn);
     const auto facts =
         halo::record::inspect({static_cast<const uint8_t*>(qemu_plugin_insn_data(insn)), size});
-    qemu_plugin_mem_cb_t callback = check ? on_first_access : on_access;
+    qemu_plugin_mem_cb_t callback = callbacks.access;
     void* data = Site::pack(code, facts.alignment_class);
     if (code == message_store) {
       callback = on_message;
     } else if (facts.flow == Flow::kCall) {
-      callback = on_call;
+      callback = callbacks.call;
       data = Site::pack(code + size, 0);
     } else if (facts.flow == Flow::kReturn) {
-      callback = on_return;
+      callback = callbacks.ret;
     } else if (facts.flow == Flow::kMoveStack) {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, on_stack_pointer_load, QEMU_PLUGIN_CB_NO_REGS,
                                              nullptr);
     }
     // A stack is never within an object small enough to be tracked.
-    if (facts.only_stack && facts.flow != Flow::kCall) continue;
+    if (facts.only_stack && facts.flow != Flow::kCall && !callbacks.pushes_too) continue;
     qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      data);
   }
@@ -163,6 +202,7 @@ void answer_hello(uint64_t address) {
     fprintf(stderr, "halo-recorder: guest memory is not at its own addresses (guest base).\n");
     _exit(1);
   }
+  guest_code = halo::record::find_mapping(hello.message_store);
   message_store = hello.message_store;
   reinterpret_cast<Hello*>(address)->word = Hello::kAnswer;
 }
@@ -176,7 +216,7 @@ void before_exec(int directory, uint64_t path, uint64_t flags) {
   if (by_descriptor || faccessat(directory, name, X_OK, 0) == 0) engine->write_part();
 }
 
-void on_syscall(qemu_plugin_id_t, unsigned, int64_t number, uint64_t a1, uint64_t a2, uint64_t,
+void on_syscall(qemu_plugin_id_t, unsigned, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                 uint64_t a4, uint64_t a5, uint64_t, uint64_t, uint64_t) {
   switch (number) {
     case halo::record::kHelloCall:
@@ -186,6 +226,9 @@ void on_syscall(qemu_plugin_id_t, unsigned, int64_t number, uint64_t a1, uint64_
       [[fallthrough]];
     case SYS_munmap:
       return engine->contexts().forget_code({a1, a1 + a2});
+    case SYS_madvise:
+      if (all_accesses && a3 == MADV_HUGEPAGE) this_thread().huge_pages(a1, a2);
+      return;
     case SYS_mremap:
       return engine->contexts().mappings_changed();
     case SYS_rt_sigreturn:
@@ -236,6 +279,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
     return 1;
   }
   heap_regions = engine->shared().heap_regions.data();
+  all_accesses = engine->shared().all_accesses;
   pthread_key_create(&thread_key, end_thread);
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   if (!halo::record::call_before_fatal_signal([] { engine->write_part(); })) {

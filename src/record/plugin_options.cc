@@ -4,8 +4,13 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "simulator/hierarchy.h"
 
 namespace halo::record {
 
@@ -24,6 +29,24 @@ std::string from_root(std::string_view path) {
   return path.empty() || error ? std::string(path) : absolute.string();
 }
 
+// `this`, or a file.
+bool read_machine(std::string_view value, std::optional<simulator::Machine>& machine) {
+  if (value == "this") {
+    machine = simulator::this_machine();
+    return true;
+  }
+  std::ifstream file{std::string(value)};
+  if (!file) return false;
+  try {
+    machine = simulator::parse_machine(file);
+    const simulator::Hierarchy possible(*machine);
+    return true;
+  } catch (const std::invalid_argument& error) {
+    fprintf(stderr, "halo-recorder: %s\n", error.what());
+    return false;
+  }
+}
+
 bool parse_one(std::string_view name, std::string_view value, Options& options) {
   if (name == "out")
     options.out = from_root(value);
@@ -35,6 +58,8 @@ bool parse_one(std::string_view name, std::string_view value, Options& options) 
     return parse_number(value, sinks::Object::kMaxSize, options.parameters.max_object_size);
   else if (name == "streams")
     return parse_number(value, 1ul << 31, options.parameters.stream_references);
+  else if (name == "machine")
+    return read_machine(value, options.parameters.machine);
   else if (name == "merge" && (value == "on" || value == "off"))
     options.merge_repeats = value == "on";
   else

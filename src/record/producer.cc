@@ -17,6 +17,7 @@ Producer::Producer(base::ThreadId id, ProducerShared& shared, ContextTable& cont
     : id_(id),
       shared_(shared),
       max_repeats_(shared.merge_repeats ? trace::Record::kMaxRepeats : 0),
+      store_mark_(shared_.all_accesses ? 1ULL << 63 : 0),
       stack_(find_mapping),
       resolver_(contexts) {
   source_.thread = id;
@@ -47,10 +48,10 @@ void Producer::alloc(uint64_t address, uint64_t size, uint64_t slot) {
   ring_.publish();
 }
 
-void Producer::report(trace::Kind kind, uint64_t address) {
+void Producer::report(trace::Kind kind, uint64_t address, uint64_t word1) {
   reserve(2);
   own_epoch();
-  put_with_repeats(trace::Record::make(kind, address, 0));
+  put_with_repeats(trace::Record::make(kind, address, word1));
   ring_.publish();
 }
 

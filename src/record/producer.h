@@ -24,6 +24,7 @@ struct ProducerShared {
   sinks::MappedArray<uint8_t> heap_regions{kRegions, kRegions};
   uint64_t max_object_size = 4096;
   bool merge_repeats = true;
+  bool all_accesses = false;  // not only those that may be to objects; a store is no repeated load
   std::function<void()> on_ring_full;  // makes sure that someone consumes
 
   void mark_heap(uint64_t address, uint64_t size);
@@ -39,8 +40,9 @@ class Producer {
   void access(uint64_t address, uint32_t size_log2, bool store, uint32_t alignment_class,
               uint64_t code) {
     const uint64_t epoch = shared_.epoch.load(std::memory_order_relaxed);
+    const uint64_t granule = address >> 4 | (store ? store_mark_ : 0);
     // A further access to 16 bytes that belong to one object tells the sinks nothing new.
-    if (address >> 4 == last_granule_ && epoch == epoch_ && alignment_class == 0 &&
+    if (granule == last_granule_ && epoch == epoch_ && alignment_class == 0 &&
         repeats_ < max_repeats_) {
       ++repeats_;
       return;
@@ -49,7 +51,7 @@ class Producer {
     if (epoch != epoch_) see_epoch(epoch);
     put_with_repeats(trace::Record::access(address, size_log2, store, alignment_class, code));
     ring_.publish();
-    last_granule_ = address >> 4;
+    last_granule_ = granule;
   }
 
   ShadowStack& stack() { return stack_; }
@@ -58,6 +60,9 @@ class Producer {
   void alloc(uint64_t address, uint64_t size, uint64_t slot);
   void free(uint64_t address) { report(trace::Kind::kFree, address); }
   void revive(uint64_t address) { report(trace::Kind::kRevive, address); }
+  void huge_pages(uint64_t address, uint64_t bytes) {
+    report(trace::Kind::kHugePages, address, bytes);
+  }
   void end() { report(trace::Kind::kThreadEnd, 0); }
   // Hands over what is still held back.
   void flush() { report(trace::Kind::kFlush, 0); }
@@ -85,7 +90,7 @@ class Producer {
     repeats_ = 0;
   }
   void own_epoch();
-  void report(trace::Kind kind, uint64_t address);
+  void report(trace::Kind kind, uint64_t address, uint64_t word1 = 0);
 
   const base::ThreadId id_;
   ProducerShared& shared_;
@@ -94,6 +99,7 @@ class Producer {
   uint64_t last_granule_ = 0;
   uint32_t repeats_ = 0;
   const uint32_t max_repeats_;
+  const uint64_t store_mark_;  // tells the granule of a store from that of a load, or 0
   ShadowStack stack_;
   ContextResolver resolver_;
   trace::MergeSource source_;  // the consumer's

@@ -1,9 +1,14 @@
 // One set-associative cache with least-recently-used replacement.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
+
+#include "simulator/ways.h"
 
 namespace halo::simulator {
 
@@ -18,8 +23,11 @@ class Cache {
  public:
   explicit Cache(Shape shape)
       : shape_(shape),
-        mask_((shape.sets & (shape.sets - 1)) == 0 ? shape.sets - 1 : 0),
-        entries_(size_t{shape.sets} * shape.ways) {}
+        stride_((shape.ways + kWaysAtOnce - 1) / kWaysAtOnce * kWaysAtOnce),
+        power_of_two_(std::has_single_bit(shape.sets)),
+        reciprocal_(UINT64_MAX / std::max(shape.sets, 1u) + 1),
+        find_(find_way_here()),
+        entries_(size_t{shape.sets} * stride_) {}
 
   // True where the block is there; it then is the most recently used of its set.
   bool touch(uint64_t block, bool store) {
@@ -45,13 +53,13 @@ class Cache {
   // True where the block is there; it is dirty then, but no more recently used than before.
   bool write_back(uint64_t block) {
     uint64_t* set = set_of(block);
-    const uint32_t way = way_of(set, key_of(block));
-    if (way == shape_.ways) return false;
+    const uint32_t way = find_(set, stride_, key_of(block));
+    if (way == stride_) return false;
     set[way] |= kDirty;
     return true;
   }
 
-  bool holds(uint64_t block) { return way_of(set_of(block), key_of(block)) != shape_.ways; }
+  bool holds(uint64_t block) { return find_(set_of(block), stride_, key_of(block)) != stride_; }
 
   // The block is about to be asked for: its set may not be in our own cache.
   void expect(uint64_t block) {
@@ -62,32 +70,34 @@ class Cache {
  private:
   // An entry is the block's number plus one, and a bit that says whether it is dirty; 0: none.
   static constexpr uint64_t kDirty = 1;
+  __extension__ using Wide = unsigned __int128;
   static uint64_t key_of(uint64_t block) { return (block + 1) << 1 | kDirty; }
 
   uint64_t* set_of(uint64_t block) {
-    const uint64_t set = mask_ != 0 || shape_.sets == 1 ? block & mask_ : block % shape_.sets;
-    return &entries_[set * shape_.ways];
+    return &entries_[(power_of_two_ ? block & (shape_.sets - 1) : remainder(block)) * stride_];
   }
-  // The number of ways where it is in none.
-  uint32_t way_of(const uint64_t* set, uint64_t wanted) const {
-    uint32_t way = 0;
-    while (way < shape_.ways && (set[way] | kDirty) != wanted) ++way;
-    return way;
+  // By the number of sets. For most blocks a multiplication by its reciprocal tells.
+  uint64_t remainder(uint64_t block) const {
+    if (block >= reciprocal_) return block % shape_.sets;
+    return block - uint64_t(Wide{block} * reciprocal_ >> 64) * shape_.sets;
   }
   bool touch_behind_first(uint64_t* set, uint64_t wanted, bool store) {
-    const uint32_t way = way_of(set, wanted);
-    if (way == shape_.ways) return false;
+    const uint32_t way = find_(set, stride_, wanted);
+    if (way == stride_) return false;
     put_first(set, way, set[way] | uint64_t{store});
     return true;
   }
   // Moves the ways before `way` one behind, over what is there.
   static void put_first(uint64_t* set, uint32_t way, uint64_t entry) {
-    for (; way > 0; --way) set[way] = set[way - 1];
+    std::memmove(set + 1, set, way * sizeof *set);
     set[0] = entry;
   }
 
   Shape shape_;
-  uint64_t mask_;                  // 0: divide
+  uint32_t stride_;      // entries from one set to the next: the ways, and as many 0 as are needed
+  bool power_of_two_;    // the sets
+  uint64_t reciprocal_;  // 2^64 over the sets, rounded up
+  FindWay find_;
   std::vector<uint64_t> entries_;  // by set, the most recently used first
 };
 

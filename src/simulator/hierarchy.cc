@@ -10,30 +10,61 @@ Hierarchy::Hierarchy(const Machine& machine)
     : machine_(machine),
       line_shift_(std::countr_zero(machine.line)),
       page_shift_(std::countr_zero(machine.page)),
+      huge_tlb_(machine.huge_tlb),
       streams_(machine.page / machine.line) {
   const auto refuse = [](size_t levels) { return levels == 0 || levels > kMostLevels; };
   if (!std::has_single_bit(machine.line) || !std::has_single_bit(machine.page) ||
-      machine.page < machine.line || refuse(machine.caches.size()) || refuse(machine.tlbs.size()))
+      machine.page < machine.line || machine.page > 1u << Machine::kHugeShift ||
+      refuse(machine.caches.size()) || refuse(machine.tlbs.size()))
     throw std::invalid_argument("no such machine can be simulated");
-  for (const LevelSettings& level : machine.caches) caches_.emplace_back(level.shape);
-  for (const LevelSettings& level : machine.tlbs) tlbs_.emplace_back(level.shape);
+  for (const LevelSettings& level : machine.caches) {
+    cache_cycles_[caches_.size()] = caches_.empty() ? 0 : level.cycles;
+    caches_.emplace_back(level.shape);
+  }
+  for (const LevelSettings& level : machine.tlbs) {
+    tlb_cycles_[tlbs_.size()] = tlbs_.empty() ? 0 : level.cycles;
+    tlbs_.emplace_back(level.shape);
+  }
+  cache_cycles_[caches_.size()] = machine.memory_cycles;
+  tlb_cycles_[tlbs_.size()] = machine.walk_cycles;
+}
+
+void Hierarchy::use_huge_pages(uint64_t address, uint64_t bytes) {
+  constexpr uint64_t kLast = (1ULL << Machine::kHugeShift) - 1;
+  if (machine_.huge_tlb.sets == 0) return;
+  for (uint64_t page = (address + kLast) >> Machine::kHugeShift;
+       page < (address + bytes) >> Machine::kHugeShift; ++page)
+    huge_.insert(page);
 }
 
 uint8_t Hierarchy::translate(uint64_t page) {
   newest_page_ = page;
-  for (size_t level = 0; level < tlbs_.size(); ++level) {
-    if (tlbs_[level].touch(page, false)) {
-      return put_into_tlbs(page, level);
+  if (!huge_.empty()) {
+    const uint64_t huge = page >> (Machine::kHugeShift - page_shift_);
+    if (huge == newest_huge_ || huge_.contains(huge)) {
+      newest_huge_ = huge;
+      return translate_in(huge_tlb_, huge | kHugeBlock);
     }
+  }
+  return translate_in(tlbs_.front(), page);
+}
+
+// `first` is the first level's for pages of that size; the levels behind it hold both.
+uint8_t Hierarchy::translate_in(Cache& first, uint64_t block) {
+  if (first.touch(block, false)) return 0;
+  ++tlb_misses_[0];
+  for (size_t level = 1; level < tlbs_.size(); ++level) {
+    if (tlbs_[level].touch(block, false)) return put_into_tlbs(first, block, level);
     ++tlb_misses_[level];
   }
-  return put_into_tlbs(page, tlbs_.size());
+  return put_into_tlbs(first, block, tlbs_.size());
 }
 
 // Into those before the level that had it.
-uint8_t Hierarchy::put_into_tlbs(uint64_t page, size_t level) {
+uint8_t Hierarchy::put_into_tlbs(Cache& first, uint64_t block, size_t level) {
   ++tlb_reached_[level];
-  for (size_t above = level; above-- > 0;) tlbs_[above].insert(page, false);
+  for (size_t above = level; above-- > 1;) tlbs_[above].insert(block, false);
+  first.insert(block, false);
   return uint8_t(level);
 }
 
@@ -83,12 +114,9 @@ void Hierarchy::second_line(uint64_t last, bool store, Reach& reach) {
 }
 
 uint64_t Hierarchy::cycles() const {
-  uint64_t sum = cache_reached_[caches_.size()] * machine_.memory_cycles +
-                 tlb_reached_[tlbs_.size()] * machine_.walk_cycles;
-  for (size_t level = 1; level < caches_.size(); ++level)
-    sum += cache_reached_[level] * machine_.caches[level].cycles;
-  for (size_t level = 1; level < tlbs_.size(); ++level)
-    sum += tlb_reached_[level] * machine_.tlbs[level].cycles;
+  uint64_t sum = 0;
+  for (size_t level = 0; level <= kMostLevels; ++level)
+    sum += cache_reached_[level] * cache_cycles_[level] + tlb_reached_[level] * tlb_cycles_[level];
   return sum;
 }
 

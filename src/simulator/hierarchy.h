@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/cache.h"
@@ -25,6 +26,9 @@ struct Reach {
 class Hierarchy {
  public:
   explicit Hierarchy(const Machine& machine);
+
+  // These bytes lie on huge pages from now on, but for what is less than one at either end.
+  void use_huge_pages(uint64_t address, uint64_t bytes);
 
   // `size` in bytes, at least 1.
   Reach access(uint64_t address, uint32_t size, bool store) {
@@ -50,12 +54,20 @@ class Hierarchy {
 
   // What all misses cost, in cycles more than if every access were a hit in the first levels.
   uint64_t cycles() const;
+  // The same of one access.
+  uint32_t cycles_of(Reach reach) const {
+    return cache_cycles_[reach.cache] + tlb_cycles_[reach.tlb];
+  }
 
- private:
   static constexpr size_t kMostLevels = 4;
 
+ private:
+  // Tells the blocks that are huge pages from those that are not.
+  static constexpr uint64_t kHugeBlock = 1ULL << 62;
+
   uint8_t translate(uint64_t page);
-  uint8_t put_into_tlbs(uint64_t page, size_t level);
+  uint8_t translate_in(Cache& first, uint64_t block);
+  uint8_t put_into_tlbs(Cache& first, uint64_t block, size_t level);
   uint8_t fetch(uint64_t line, bool store);
   uint8_t load(size_t level, uint64_t line, bool store);
   void write_back(size_t level, uint64_t line);
@@ -67,12 +79,16 @@ class Hierarchy {
   int page_shift_;
   std::vector<Cache> caches_;
   std::vector<Cache> tlbs_;
+  Cache huge_tlb_;
+  std::unordered_set<uint64_t> huge_;  // numbers of huge pages
   StreamPrefetcher streams_;
   uint64_t newest_page_ = UINT64_MAX;
+  uint64_t newest_huge_ = UINT64_MAX;
   uint64_t accesses_ = 0;
   std::array<uint64_t, kMostLevels> cache_misses_{}, tlb_misses_{}, prefetched_{};
   // By what had it; the accesses that the first level had are not counted.
   std::array<uint64_t, kMostLevels + 1> cache_reached_{}, tlb_reached_{};
+  std::array<uint32_t, kMostLevels + 1> cache_cycles_{}, tlb_cycles_{};
 };
 
 }  // namespace halo::simulator

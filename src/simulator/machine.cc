@@ -1,9 +1,11 @@
-// Reads the kernel's description of the caches.
+// The kernel's description of the caches, and the user's.
 #include "simulator/machine.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <stdexcept>
 
 namespace halo::simulator {
 
@@ -46,6 +48,25 @@ std::vector<LevelSettings> caches_of(const std::filesystem::path& folder) {
   return found;
 }
 
+bool parse_line(const std::string& line, Machine& machine) {
+  std::istringstream in(line);
+  std::string what, word;
+  LevelSettings level;
+  if (!(in >> what)) return true;
+  if (what == "line") return bool(in >> machine.line);
+  if (what == "page") return bool(in >> machine.page);
+  if (what == "memory") return bool(in >> machine.memory_cycles);
+  if (what == "walk") return bool(in >> machine.walk_cycles);
+  if (what == "huge") return bool(in >> machine.huge_tlb.sets >> machine.huge_tlb.ways);
+  if (what == "prefetch" && in >> word && word == "next-line") return machine.next_line = true;
+  if (what == "prefetch" && word == "streams") return machine.streams = true;
+  if (!(in >> level.name >> level.shape.sets >> level.shape.ways >> level.cycles)) return false;
+  if (level.shape.sets == 0 || level.shape.ways == 0) return false;
+  if (what == "cache") machine.caches.push_back(level);
+  if (what == "tlb") machine.tlbs.push_back(level);
+  return what == "cache" || what == "tlb";
+}
+
 }  // namespace
 
 Shape cache_shape(uint64_t bytes, uint32_t ways, uint32_t line) {
@@ -58,6 +79,7 @@ Machine typical_machine() {
                     {"L2", cache_shape(1 << 20, 16, 64), kLatencies[1]},
                     {"L3", cache_shape(32 << 20, 16, 64), kLatencies[2]}};
   machine.tlbs = {{"DTLB", {16, 4}, 0}, {"STLB", {128, 12}, 7}};
+  machine.huge_tlb = {8, 4};
   return machine;
 }
 
@@ -65,6 +87,16 @@ Machine this_machine() {
   Machine machine = typical_machine();
   std::vector<LevelSettings> found = caches_of("/sys/devices/system/cpu/cpu0/cache");
   if (!found.empty()) machine.caches = std::move(found);
+  return machine;
+}
+
+Machine parse_machine(std::istream& text) {
+  Machine machine;
+  machine.next_line = machine.streams = false;
+  std::string line;
+  while (std::getline(text, line)) {
+    if (!parse_line(line, machine)) throw std::invalid_argument("not understood: " + line);
+  }
   return machine;
 }
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+
+#include "simulator/ways.h"
 
 namespace halo::simulator {
 
@@ -11,7 +14,7 @@ namespace halo::simulator {
 // to a distance that it keeps, never across the page's border.
 class StreamPrefetcher {
  public:
-  static constexpr size_t kStreams = 32;
+  static constexpr uint32_t kStreams = 32;
   static constexpr int64_t kAhead = 8;  // lines
   static constexpr int kEnough = 2;     // steps in one direction
 
@@ -20,14 +23,15 @@ class StreamPrefetcher {
   // Calls ahead(line) for each line to be prefetched because this one was asked for.
   template <class Ahead>
   void ask(uint64_t line, const Ahead& ahead) {
-    const uint64_t page = line / lines_of_page_;
-    Stream& stream = stream_of(page);
-    const auto at = int64_t(line % lines_of_page_);
-    if (stream.page != page) {
-      stream = {.page = page, .used = ++clock_, .at = at, .reached = at, .steps = 0};
-      return;
+    const uint64_t page = line >> page_shift_;
+    const auto at = int64_t(line & (lines_of_page_ - 1));
+    const uint64_t key = page << 1 | 1;
+    if (keys_[newest_] != key) {
+      newest_ = find_(keys_.data(), kStreams, key);
+      if (newest_ == kStreams) return begin(key, at);
     }
-    stream.used = ++clock_;
+    used_[newest_] = ++clock_;
+    Stream& stream = streams_[newest_];
     const int64_t moved = at - stream.at;
     if (moved == 0) return;
     const bool same = (moved > 0) == (stream.steps > 0);
@@ -37,38 +41,40 @@ class StreamPrefetcher {
     if (stream.steps >= kEnough) {
       const int64_t to = std::min(at + kAhead, int64_t(lines_of_page_) - 1);
       for (int64_t next = std::max(stream.reached, at) + 1; next <= to; ++next)
-        ahead(page * lines_of_page_ + uint64_t(next));
+        ahead(page << page_shift_ | uint64_t(next));
       stream.reached = std::max(stream.reached, to);
     } else if (stream.steps <= -kEnough) {
       const int64_t to = std::max<int64_t>(at - kAhead, 0);
       for (int64_t next = std::min(stream.reached, at) - 1; next >= to; --next)
-        ahead(page * lines_of_page_ + uint64_t(next));
+        ahead(page << page_shift_ | uint64_t(next));
       stream.reached = std::min(stream.reached, to);
     }
   }
 
  private:
   struct Stream {
-    uint64_t page = UINT64_MAX;
-    uint64_t used = 0;
     int64_t at = 0;       // the line asked for last, within the page
     int64_t reached = 0;  // how far was prefetched
     int steps = 0;        // in one direction so far; negative: downwards
   };
 
-  // The page's stream, or the one that was not used for longest.
-  Stream& stream_of(uint64_t page) {
-    Stream* oldest = &streams_[0];
-    for (Stream& stream : streams_) {
-      if (stream.page == page) return stream;
-      if (stream.used < oldest->used) oldest = &stream;
-    }
-    return *oldest;
+  // In the place of the stream that was not used for longest.
+  void begin(uint64_t key, int64_t at) {
+    newest_ = uint32_t(std::min_element(used_.begin(), used_.end()) - used_.begin());
+    keys_[newest_] = key;
+    used_[newest_] = ++clock_;
+    streams_[newest_] = {.at = at, .reached = at, .steps = 0};
   }
 
-  uint64_t lines_of_page_;
+  uint64_t lines_of_page_;  // a power of two
+  int page_shift_ = std::countr_zero(lines_of_page_);
   uint64_t clock_ = 0;
+  FindWay find_ = find_way_here();
+  // By stream. A key is the page's number and an odd bit; 0: none.
+  std::array<uint64_t, kStreams> keys_{};
+  std::array<uint64_t, kStreams> used_{};
   std::array<Stream, kStreams> streams_{};
+  uint32_t newest_ = 0;
 };
 
 }  // namespace halo::simulator

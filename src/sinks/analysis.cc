@@ -41,9 +41,7 @@ void Analysis::consume(base::ThreadId thread, std::span<const trace::Record> rec
   for (size_t at = 0; at < records.size(); ++at) {
     prefetch_ahead(records, at);
     const trace::Record& record = records[at];
-    if (record.repeats() != 0 && state.accessed_tracked) {
-      emit(RepeatEvent{thread, record.repeats()});
-    }
+    if (record.repeats() != 0) on_repeats(thread, state, record.repeats());
     if (record.kind() == trace::Kind::kAccess) {
       on_access(thread, state, record);
     } else {
@@ -59,6 +57,11 @@ void Analysis::prefetch_ahead(std::span<const trace::Record> records, size_t at)
   __builtin_prefetch(&objects_[id]);
 }
 
+inline void Analysis::on_repeats(base::ThreadId thread, const ThreadState& state, uint32_t count) {
+  if (state.accessed_tracked) emit(RepeatEvent{thread, count});
+  if (parameters_.machine) emit(MemoryRepeatEvent{thread, count});
+}
+
 inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
                                 const trace::Record& record) {
   ++accesses_seen_;
@@ -67,6 +70,14 @@ inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
   const uint64_t offset = record.address() - object.address;
   // A stale or empty (id 0, size 0) entry of the map fails this test.
   state.accessed_tracked = offset < object.size && !object.freed;
+  if (parameters_.machine) {
+    emit(MemoryEvent{.thread = thread,
+                     .object = state.accessed_tracked ? &object : nullptr,
+                     .code = record.word1,
+                     .address = record.address(),
+                     .size = record.size(),
+                     .store = record.store()});
+  }
   if (!state.accessed_tracked) return;
   emit(AccessEvent{.thread = thread,
                    .id = id,
@@ -98,6 +109,9 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const trace::
     case trace::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
       state = {};
+      break;
+    case trace::Kind::kHugePages:
+      if (parameters_.machine) emit(HugePagesEvent{record.address(), record.word1});
       break;
     case trace::Kind::kAccess:
     case trace::Kind::kEpoch:

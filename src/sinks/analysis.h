@@ -48,6 +48,7 @@ class Analysis {
     bool accessed_tracked = false;
   };
 
+  void on_repeats(base::ThreadId thread, const ThreadState& state, uint32_t count);
   void on_access(base::ThreadId thread, ThreadState& state, const trace::Record& record);
   void on_other(base::ThreadId thread, ThreadState& state, const trace::Record& record);
   void allocate(base::ThreadId thread, ThreadState& state, base::NodeId node);

@@ -59,6 +59,29 @@ struct AccessEvent {
   bool store;
 };
 
+// Any access of the program, where all are asked for; `object` is null where it is to none that is
+// tracked. AccessEvent comes as well.
+struct MemoryEvent {
+  base::ThreadId thread;
+  const Object* object;
+  uint64_t code;  // address of the instruction
+  uint64_t address;
+  uint32_t size;
+  bool store;
+};
+
+// As RepeatEvent, after any access.
+struct MemoryRepeatEvent {
+  base::ThreadId thread;
+  uint32_t count;
+};
+
+// The program asked for huge pages there.
+struct HugePagesEvent {
+  uint64_t address;
+  uint64_t bytes;
+};
+
 // `count` further accesses by the thread within the 16 bytes that it accessed last.
 struct RepeatEvent {
   base::ThreadId thread;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "simulator/machine.h"
 #include "sinks/event.h"
 #include "sinks/object_table.h"
 
@@ -13,6 +15,8 @@ struct Parameters {
   uint32_t affinity_distance = 128;  // bytes
   uint32_t max_object_size = 4096;   // bytes; larger objects are not tracked
   uint64_t stream_references = 0;    // of the trace that hot data streams are found in; 0: none
+  std::optional<simulator::Machine> machine =
+      {};  // to simulate; it needs every access of the program
 };
 
 // A sink has three parts: begin(parameters), an on_event() for each kind of event it wants, and

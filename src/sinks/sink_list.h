@@ -6,6 +6,7 @@
 #include "sinks/affinity_sink.h"
 #include "sinks/context_sink.h"
 #include "sinks/hot_stream_sink.h"
+#include "sinks/simulator_sink.h"
 
 namespace halo::sinks {
 
@@ -15,6 +16,6 @@ struct SinkTypes {
   using Results = std::tuple<typename Sinks::Result...>;
 };
 
-using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink>;
+using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink>;
 
 }  // namespace halo::sinks

@@ -17,6 +17,7 @@ enum class Kind : uint8_t {
   kRevive,     // the free of the object at the address did not happen (a failed realloc)
   kThreadEnd,  // last record of a thread
   kFlush,      // nothing but its repeats
+  kHugePages,  // the program asks for huge pages there; word1: bytes
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

@@ -41,6 +41,7 @@ PYTHON = [
     "progress",
     "qemu",
     "recording",
+    "simulation",
     "trials",
     "checks",
     "doctor",

@@ -2,8 +2,10 @@
 #include "record/plugin_options.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace halo::record {
 namespace {
@@ -20,6 +22,25 @@ TEST(PluginOptions, OutIsMadeAbsoluteAtOnce) {
   EXPECT_EQ(options.out, (std::filesystem::current_path() / "some/part").string());
   ASSERT_TRUE(parse({"out=/tmp/part"}, options));
   EXPECT_EQ(options.out, "/tmp/part");
+}
+
+TEST(PluginOptions, AMachineIsThisOneOrAFiles) {
+  Options options;
+  ASSERT_TRUE(parse({"out=/x"}, options));
+  EXPECT_FALSE(options.parameters.machine.has_value());
+  ASSERT_TRUE(parse({"out=/x", "machine=this"}, options));
+  EXPECT_EQ(options.parameters.machine->caches.front().name, "L1D");
+  const std::string path = testing::TempDir() + "machine." + std::to_string(getpid());
+  const auto written = [&](const char* text) {
+    std::ofstream(path) << text;
+    return "machine=" + path;
+  };
+  ASSERT_TRUE(parse({"out=/x", written("cache A 4 2 0\ntlb B 4 2 0\n")}, options));
+  EXPECT_EQ(options.parameters.machine->caches.front().name, "A");
+  EXPECT_FALSE(parse({"out=/x", written("cache A 4 2 0\n")}, options)) << "no TLB";
+  EXPECT_FALSE(parse({"out=/x", written("nonsense\n")}, options));
+  std::filesystem::remove(path);
+  EXPECT_FALSE(parse({"out=/x", "machine=" + path}, options)) << "no file";
 }
 
 TEST(PluginOptions, AnythingElseIsRefused) {

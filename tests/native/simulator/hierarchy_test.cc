@@ -6,6 +6,9 @@
 #include <list>
 #include <map>
 #include <random>
+#include <sstream>
+
+#include "simulator/ways.h"
 
 namespace halo::simulator {
 namespace {
@@ -144,6 +147,60 @@ TEST(Hierarchy, AtRandomNothingIsPrefetchedInVain) {
   std::mt19937 random(1);
   for (int step = 0; step < 10000; ++step) hierarchy.access(random() % (1u << 30), 4, false);
   EXPECT_LT(hierarchy.prefetched(1), 100u);
+}
+
+TEST(Hierarchy, HugePagesHaveATlbOfTheirOwn) {
+  Machine machine = machine_of({{64, 8}});
+  machine.tlbs = {{"", {1, 2}, 0}, {"", {1, 8}, 7}};
+  machine.huge_tlb = {1, 2};
+  machine.walk_cycles = 30;
+  Hierarchy hierarchy(machine);
+  constexpr uint64_t kHuge = 2 << 20;
+  hierarchy.use_huge_pages(kHuge - 1, 2 * kHuge);  // the second and, but for a byte, the third
+  const auto tlb = [&](uint64_t address) { return int(hierarchy.access(address, 8, false).tlb); };
+  EXPECT_EQ(tlb(kHuge), 2);
+  for (uint64_t page = 1; page < 512; ++page) ASSERT_EQ(tlb(kHuge + page * 4096), 0) << page;
+  EXPECT_EQ(tlb(2 * kHuge), 2) << "this is on small pages";
+  EXPECT_EQ(tlb(2 * kHuge + 4096), 2);
+  EXPECT_EQ(tlb(0), 2);
+  EXPECT_EQ(tlb(2 * kHuge), 1) << "small pages have two entries";
+  EXPECT_EQ(tlb(kHuge + 8), 0) << "and leave the huge ones alone";
+  EXPECT_EQ(hierarchy.tlb_misses(0), 5u);
+}
+
+TEST(Ways, FourAtOnceAreFoundLikeOneAtATime) {
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> set(24);
+  for (int round = 0; round < 20000; ++round) {
+    for (uint64_t& entry : set) entry = random() % 16 | random() % 2 << 63;
+    const uint32_t count = kWaysAtOnce * (1 + uint32_t(random() % 6));
+    const uint64_t wanted = set[random() % set.size()] | 1;
+    ASSERT_EQ(find_way_here()(set.data(), count, wanted),
+              find_way_plainly(set.data(), count, wanted));
+  }
+}
+
+TEST(Machine, IsReadFromText) {
+  std::istringstream text(
+      "line 128\npage 8192\nmemory 300\nwalk 40\nhuge 8 4\n\ncache L1D 64 12 0\n"
+      "cache L2 1000 16 11\ntlb DTLB 16 4 0\nprefetch streams\n");
+  const Machine machine = parse_machine(text);
+  EXPECT_EQ(machine.line, 128u);
+  EXPECT_EQ(machine.page, 8192u);
+  EXPECT_EQ(machine.memory_cycles, 300u);
+  EXPECT_EQ(machine.walk_cycles, 40u);
+  EXPECT_EQ(machine.huge_tlb.sets, 8u);
+  ASSERT_EQ(machine.caches.size(), 2u);
+  EXPECT_EQ(machine.caches[1].name, "L2");
+  EXPECT_EQ(machine.caches[1].shape.sets, 1000u);
+  EXPECT_EQ(machine.caches[1].cycles, 11u);
+  ASSERT_EQ(machine.tlbs.size(), 1u);
+  EXPECT_FALSE(machine.next_line);
+  EXPECT_TRUE(machine.streams);
+  for (const char* wrong : {"line", "cache L1D 64", "cache L1D 0 8 0", "prefetch all", "ways 3"}) {
+    std::istringstream bad(wrong);
+    EXPECT_THROW(parse_machine(bad), std::invalid_argument) << wrong;
+  }
 }
 
 TEST(Machine, OfThisKindHasLevels) {

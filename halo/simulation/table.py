@@ -1,0 +1,127 @@
+"""What was simulated, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from halo.profile import Profile, Simulation, Tally, name_frames
+from halo.profile.simulation import machine_json
+from halo.simulation.running import (
+    FORMAT,
+    VERSION,
+    Setting,
+    Simulated,
+    code_places,
+    misses_by_level,
+    misses_json,
+)
+
+MOST_CODE = 100
+MOST_STACK = 6
+
+
+def show_simulation(simulated: Simulated, rows: int) -> None:
+    """Levels, contexts and code on stderr: stdout is the program's."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console = Console(stderr=True, width=120)
+    console.print(levels_table(simulated))
+    found, profile = simulated.simulation, simulated.profile
+    contexts = [
+        (stack, tally)
+        for context, tally in dearest_contexts(found, rows)
+        if (stack := " < ".join(stack_names(profile, context)[:2]))
+    ]
+    if contexts:
+        console.print(tallies_table("objects allocated by", found, contexts))
+    if rows:
+        console.print(tallies_table("code", found, code_places(profile, rows)))
+
+
+def levels_table(simulated: Simulated) -> Table:
+    """One row for each level."""
+    found = simulated.simulation
+    instructions = max(simulated.profile.recorder.instructions, 1)
+    total = found.total
+    table = Table(
+        title=f"{total.accesses:,} accesses, {instructions:,} instructions,"
+        f" {simulated.modelled_cycles:,} modelled cycles"
+    )
+    for column in ("level", "entries", "misses", "of accesses", "per 1000 instructions"):
+        table.add_column(column, justify="left" if column == "level" else "right")
+    levels = (*found.machine.caches, *found.machine.tlbs)
+    for level, misses in zip(levels, total.misses, strict=True):
+        table.add_row(
+            level.name,
+            f"{level.sets} x {level.ways}",
+            f"{misses:,}",
+            f"{misses / max(total.accesses, 1):.2%}",
+            f"{1000 * misses / instructions:.2f}",
+        )
+    return table
+
+
+def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> Table:
+    """One row for each of them: its share of the misses' cost, and its misses."""
+    table = Table()
+    table.add_column(what)
+    table.add_column("of miss cycles", justify="right")
+    for name in found.machine.levels:
+        table.add_column(name, justify="right")
+    for name, tally in items:
+        share = tally.cycles / max(found.cycles, 1)
+        table.add_row(name, f"{share:.1%}", *(f"{misses:,}" for misses in tally.misses))
+    return table
+
+
+def dearest_contexts(found: Simulation, most: int) -> list[tuple[int, Tally]]:
+    """The contexts whose objects' misses cost most."""
+    ranked = sorted(enumerate(found.contexts), key=lambda item: (-item[1].cycles, item[0]))
+    return [(context, tally) for context, tally in ranked[:most] if tally.cycles]
+
+
+def stack_names(profile: Profile, context: int) -> list[str]:
+    """The context's innermost call sites, the caller of malloc first."""
+    chain = list(profile.stack(context))[:MOST_STACK]
+    names = name_frames(profile, set(chain))
+    return [names[frame] for frame in chain]
+
+
+def simulation_document(simulated: Simulated, setting: Setting) -> dict[str, Any]:
+    """The JSON of docs/simulator.md."""
+    found, profile = simulated.simulation, simulated.profile
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": profile.program,
+        "arguments": list(profile.args),
+        "allocator": setting.allocator.name,
+        "plan": str(setting.plan) if setting.plan else None,
+        "machine": machine_json(found.machine),
+        **misses_json(simulated),
+        "outside": tally_json(found, found.outside),
+        "contexts": [
+            {"context": at, "stack": stack_names(profile, at), **tally_json(found, tally)}
+            for at, tally in dearest_contexts(found, len(found.contexts))
+        ],
+        "code": [
+            {"place": place, **tally_json(found, tally)}
+            for place, tally in code_places(profile, MOST_CODE)
+        ],
+        "objects": [item._asdict() for item in found.objects],
+        "objects_missed": found.objects_missed,
+        "objects_for_half": found.objects_for_half,
+    }
+
+
+def tally_json(found: Simulation, tally: Tally) -> dict[str, Any]:
+    """Accesses, cycles, and misses by the levels' names."""
+    return {
+        "accesses": tally.accesses,
+        "cycles": tally.cycles,
+        "misses": misses_by_level(found, tally),
+    }

@@ -1,0 +1,39 @@
+// One entry at a time, and four.
+#include "simulator/ways.h"
+
+#include <immintrin.h>
+
+#include <bit>
+
+namespace halo::simulator {
+
+namespace {
+
+static_assert(kWaysAtOnce == sizeof(__m256i) / sizeof(uint64_t));
+
+__attribute__((target("avx2"))) uint32_t find_four_at_once(const uint64_t* set, uint32_t count,
+                                                           uint64_t wanted) {
+  const __m256i low_bit = _mm256_set1_epi64x(1);
+  const __m256i key = _mm256_set1_epi64x(int64_t(wanted));
+  for (uint32_t way = 0; way < count; way += kWaysAtOnce) {
+    const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(set + way));
+    const __m256i same = _mm256_cmpeq_epi64(_mm256_or_si256(four, low_bit), key);
+    const auto which = uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
+    if (which != 0) return way + uint32_t(std::countr_zero(which));
+  }
+  return count;
+}
+
+}  // namespace
+
+uint32_t find_way_plainly(const uint64_t* set, uint32_t count, uint64_t wanted) {
+  uint32_t way = 0;
+  while (way < count && (set[way] | 1) != wanted) ++way;
+  return way;
+}
+
+FindWay find_way_here() {
+  return __builtin_cpu_supports("avx2") ? find_four_at_once : find_way_plainly;
+}
+
+}  // namespace halo::simulator

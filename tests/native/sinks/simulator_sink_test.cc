@@ -1,0 +1,117 @@
+// Who the misses are counted for, against a hierarchy fed by hand.
+#include "sinks/simulator_sink.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "sinks/analysis.h"
+
+namespace halo::sinks {
+namespace {
+
+using base::ThreadId;
+using trace::Kind;
+using trace::Record;
+
+simulator::Machine small_machine() {
+  simulator::Machine machine;
+  machine.caches = {{"L1D", {4, 2}, 0}, {"L2", {16, 4}, 10}};
+  machine.tlbs = {{"DTLB", {2, 2}, 0}};
+  return machine;
+}
+
+class SimulatorSinkTest : public testing::Test {
+ protected:
+  void feed(Record record) { analysis.consume(ThreadId{0}, {&record, 1}); }
+  void alloc(uint64_t address, uint64_t size, uint32_t node) {
+    feed(Record::make(Kind::kAlloc, address, size));
+    feed(Record::make(Kind::kContext, 0, node));
+  }
+  void access(uint64_t address, uint64_t code, bool store = false) {
+    feed(Record::access(address, 3, store, 0, code));
+  }
+  Simulation result() { return analysis.finish().of<Simulation>(); }
+
+  Analysis analysis{Parameters{.machine = small_machine()}};
+};
+
+TEST_F(SimulatorSinkTest, CountsForContextsCodeAndObjectsWhatAHierarchyMisses) {
+  std::mt19937 random(1);
+  simulator::Hierarchy by_hand(small_machine());
+  constexpr uint64_t kBase = 0x100000, kStep = 128, kObjects = 40;
+  for (uint64_t at = 0; at < kObjects; ++at) alloc(kBase + at * kStep, 64, uint32_t(1 + at % 3));
+  std::map<uint64_t, Tally> contexts, code;
+  std::map<uint64_t, uint32_t> objects;
+  for (int step = 0; step < 20000; ++step) {
+    const uint64_t object = random() % kObjects, at = random() % kStep / 8 * 8;
+    const uint64_t address = kBase + object * kStep + at, place = 100 + random() % 5;
+    const bool store = random() % 2 == 0;
+    access(address, place, store);
+    Tally& tally = contexts[at < 64 ? object % 3 : 3];
+    ++tally.accesses;
+    const simulator::Reach reach = by_hand.access(address, 8, store);
+    if ((reach.cache | reach.tlb) == 0) continue;
+    tally.miss(reach, by_hand.cycles_of(reach));
+    code[place].miss(reach, by_hand.cycles_of(reach));
+    if (at < 64 && reach.cache > 0) ++objects[object + 1];
+  }
+  const Simulation found = result();
+  ASSERT_TRUE(found.simulated);
+  EXPECT_EQ(found.cycles, by_hand.cycles());
+  ASSERT_EQ(found.contexts.size(), 3u);
+  const auto expect_same = [](const Tally& tally, const Tally& expected) {
+    EXPECT_EQ(tally.accesses, expected.accesses);
+    EXPECT_EQ(tally.cycles, expected.cycles);
+    EXPECT_EQ(tally.cache_misses, expected.cache_misses);
+    EXPECT_EQ(tally.tlb_misses, expected.tlb_misses);
+  };
+  for (size_t context = 0; context < 3; ++context)
+    expect_same(found.contexts[context], contexts[context]);
+  expect_same(found.outside, contexts[3]);
+  ASSERT_EQ(found.code.size(), code.size());
+  for (const CodeTally& one : found.code) expect_same(one.tally, code[one.code]);
+  for (size_t at = 1; at < found.code.size(); ++at)
+    EXPECT_GE(found.code[at - 1].tally.cycles, found.code[at].tally.cycles);
+  ASSERT_EQ(found.objects.size(), objects.size());
+  for (const ObjectTally& object : found.objects)
+    EXPECT_EQ(object.misses, objects[object.seq]) << object.seq;
+  EXPECT_EQ(found.objects_missed, objects.size());
+  EXPECT_GE(found.objects_for_half, objects.size() / 4);
+  EXPECT_LE(found.objects_for_half, objects.size() / 2);
+}
+
+TEST_F(SimulatorSinkTest, RepeatsAreAccessesOfWhoeverWasAccessedLast) {
+  alloc(0x100000, 64, 1);
+  access(0x100000, 1);
+  feed(Record::access(0x200000, 3, false, 0, 2).with_repeats(5));
+  feed(Record::make(Kind::kFlush, 0, 0).with_repeats(7));
+  const Simulation found = result();
+  ASSERT_EQ(found.contexts.size(), 1u);
+  EXPECT_EQ(found.contexts[0].accesses, 6u);
+  EXPECT_EQ(found.outside.accesses, 8u);
+}
+
+TEST_F(SimulatorSinkTest, AForkedChildCountsFromZero) {
+  alloc(0x100000, 64, 1);
+  access(0x100000, 1);
+  analysis.restart_counts();
+  feed(Record::make(Kind::kFlush, 0, 0).with_repeats(1));
+  access(0x100008, 1);
+  const Simulation found = result();
+  ASSERT_EQ(found.contexts.size(), 1u);
+  EXPECT_EQ(found.contexts[0].accesses, 1u);
+  EXPECT_EQ(found.contexts[0].cache_misses[0], 1u) << "its caches are empty";
+  EXPECT_EQ(found.objects.size(), 1u);
+}
+
+TEST_F(SimulatorSinkTest, NothingIsSimulatedUnlessAskedFor) {
+  Analysis plain{Parameters{}};
+  const Record record = Record::access(0x100000, 3, false, 0, 1);
+  plain.consume(ThreadId{0}, {&record, 1});
+  EXPECT_FALSE(plain.finish().of<Simulation>().simulated);
+}
+
+}  // namespace
+}  // namespace halo::sinks

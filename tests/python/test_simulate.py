@@ -1,0 +1,230 @@
+"""`halo simulate`: caches and TLBs simulated under real programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import compile_c, halo
+from plan_samples import Sample
+
+from halo.errors import BadProfile
+from halo.profile import merge_parts, profile_json, read_profile, write_profile
+
+# Two arrays of pointers to objects of 64 bytes: one small enough for the first level, one not.
+ARRAYS = """
+#include <stdlib.h>
+enum { FEW = 64, MANY = 8192, ROUNDS = 20 };
+static long *few[FEW], *many[MANY];
+__attribute__((noinline)) static long *make_few(void) { return calloc(8, sizeof(long)); }
+__attribute__((noinline)) static long *make_many(void) { return calloc(8, sizeof(long)); }
+__attribute__((noinline)) static long sum_few(void) {
+  long sum = 0;
+  for (int at = 0; at < MANY; ++at) sum += ++*few[at % FEW];
+  return sum;
+}
+__attribute__((noinline)) static long sum_many(void) {
+  long sum = 0;
+  for (long at = 0; at < MANY; ++at) sum += ++*many[at * 4099 % MANY];
+  return sum;
+}
+int main(void) {
+  for (int at = 0; at < FEW; ++at) few[at] = make_few();
+  for (int at = 0; at < MANY; ++at) many[at] = make_many();
+  long sum = 0;
+  for (int round = 0; round < ROUNDS; ++round) sum += sum_few() + sum_many();
+  return sum == 0;
+}
+"""
+MACHINE = """
+memory_cycles = 100
+walk_cycles = 20
+[[cache]]
+name = "L1D"
+bytes = 32768
+ways = 8
+[[cache]]
+name = "L2"
+bytes = 16777216
+ways = 16
+cycles = 10
+[[tlb]]
+name = "DTLB"
+pages = 64
+ways = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_c(ARRAYS, tmp_path_factory.mktemp("arrays") / "arrays")
+
+
+def simulated(program: Path, folder: Path, *options: str) -> dict[str, Any]:
+    """What `--json` says."""
+    (folder / "machine.toml").write_text(MACHINE)
+    machine = ("--machine", str(folder / "machine.toml"))
+    outcome = halo(
+        "simulate", *machine, "--json", str(folder / "out.json"), *options, "--", str(program)
+    )
+    assert outcome.status == 0, outcome.stderr
+    found: dict[str, Any] = json.loads((folder / "out.json").read_text())
+    return found
+
+
+def test_misses_belong_to_the_context_and_the_line_that_make_them(
+    arrays: Path, tmp_path: Path
+) -> None:
+    found = simulated(arrays, tmp_path)
+    dearest = found["contexts"][0]
+    assert dearest["stack"][0].startswith("make_many")
+    rounds, many = 20, 8192
+    assert dearest["misses"]["L1D"] == pytest.approx(rounds * many, rel=0.1)
+    assert dearest["misses"]["L2"] <= 1.2 * many, "it holds all of them"
+    few = next(c for c in found["contexts"] if c["stack"][0].startswith("make_few"))
+    assert few["accesses"] == pytest.approx(2 * rounds * many, rel=0.1)
+    assert few["misses"]["L1D"] < 0.05 * few["accesses"]
+    assert found["code"][0]["place"].startswith("sum_many")
+    assert found["misses"]["L1D"] >= dearest["misses"]["L1D"] + few["misses"]["L1D"]
+    assert found["objects_for_half"] > many // 4
+
+
+def test_a_plan_changes_what_is_missed(arrays: Path, tmp_path: Path) -> None:
+    halo("record", "-o", str(tmp_path / "profile"), "--", str(arrays))
+    halo("plan", str(tmp_path / "profile"), "--strategy", "per-site", cwd=tmp_path)
+    plan = tmp_path / "profile.plan"
+    assert plan.is_file()
+    before = simulated(arrays, tmp_path, "--allocator", "jemalloc")
+    after = simulated(arrays, tmp_path, "--plan", str(plan))
+    assert after["plan"] == str(plan)
+    assert after["contexts"] == []
+    assert after["code"][0]["place"].startswith("sum_many")
+    assert after["misses"]["L1D"] == pytest.approx(before["misses"]["L1D"], rel=0.3)
+    assert after["misses"]["DTLB"] < 1.2 * before["misses"]["DTLB"]
+    assert after["instructions"] != before["instructions"]
+
+
+def test_the_program_keeps_its_output_and_status(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--rows", "2", "--", "sh", "-c", "echo out; exit 3")
+    assert outcome.status == 3
+    assert outcome.stdout == "out\n"
+    assert "L1D" in outcome.stderr and "modelled cycles" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("]", "is not TOML"),
+        ("lines = 64", "unknown key 'lines'"),
+        ("line = 48", "not a power of two"),
+        ("line = 4096\npage = 2048", "lines larger than pages"),
+        ("prefetch = 'all'", "prefetch that is not a list"),
+        ("", "[[cache]]"),
+        (MACHINE.replace("ways = 8", "ways = 7"), "not a multiple of its ways"),
+        (MACHINE.replace("ways = 8", "way = 8"), "other keys"),
+        (MACHINE.replace('"L1D"', '"L 1"'), "letters and digits"),
+        (MACHINE.replace("bytes = 32768", "bytes = -1"), "no bytes from 0"),
+        (MACHINE + "[huge_tlb]\npages = 0\nways = 4\n", "not a multiple of its ways"),
+    ],
+)
+def test_a_machine_that_cannot_be_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(text)
+    outcome = halo("simulate", "--machine", str(path), "--", "true")
+    assert outcome.status == 117
+    assert words in outcome.stderr and "machine.toml" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_no_machine_file_is_one_sentence(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--machine", str(tmp_path / "none"), "--", "true")
+    assert outcome.status == 117
+    assert "cannot be read" in outcome.stderr
+
+
+def part(tmp_path: Path, name: str, **simulation: Any) -> Path:
+    """A part of two contexts whose simulation is changed by the arguments."""
+    sample = Sample()
+    sample.add([1, 2])
+    sample.add([3])
+    profile = sample.profile()
+    width = 3
+    document: dict[str, Any] = json.loads(json.dumps(profile_json(profile)))
+    document["simulation"] = {
+        "machine": {
+            "caches": [{"name": "L1D", "sets": 64, "ways": 8, "cycles": 0}],
+            "tlbs": [
+                {"name": "DTLB", "sets": 16, "ways": 4, "cycles": 0},
+                {"name": "STLB", "sets": 128, "ways": 12, "cycles": 7},
+            ],
+            "huge_tlb": [8, 4],
+            "line": 64,
+            "page": 4096,
+            "memory_cycles": 200,
+            "walk_cycles": 30,
+            "next_line": True,
+            "streams": False,
+        },
+        "contexts": [[10, 20 + at, *range(width)] for at in range(len(profile.contexts))],
+        "code": [[0, 0, 9, 1, 1, 1]],
+        "objects": [[1, 0, 24, 5]],
+        "outside": [100, 40, 4, 5, 6],
+        "prefetched": [3],
+        "cycles": 1000,
+        "objects_missed": 4,
+        "objects_for_half": 1,
+        **simulation,
+    }
+    path = tmp_path / name
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_parts_are_added_up(tmp_path: Path) -> None:
+    one = part(tmp_path, "one")
+    merged = merge_parts([one, part(tmp_path, "two")], "prog")
+    assert merged.simulation is not None
+    single = read_profile(one).simulation
+    assert single is not None
+    assert merged.simulation.total == single.total.plus(single.total)
+    assert merged.simulation.cycles == 2000
+    assert merged.simulation.prefetched == (6,)
+    assert merged.simulation.code[0][1].cycles == 18
+    assert len(merged.simulation.objects) == 2
+    write_profile(merged, tmp_path / "merged")
+    assert read_profile(tmp_path / "merged") == merged
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"contexts": []}, "contexts are not those of the profile"),
+        ({"code": [[10**6, 0, 9, 1, 1, 1]]}, "frame of the simulation is out of range"),
+        ({"code": [[0, 0, 9, 1, 1]]}, "does not have 6 numbers"),
+        ({"objects": [[1, 10**6, 24, 5]]}, "context of the simulation is out of range"),
+        ({"outside": [100, 40, 4, 5, -6]}, "not a count"),
+        ({"machine": 1}, "machine is missing"),
+        ({"cycles": "many"}, "not a count"),
+    ],
+)
+def test_a_damaged_simulation_is_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadProfile, match=words):
+        read_profile(part(tmp_path, "part", **change))
+
+
+def test_other_machines_are_not_added_up(tmp_path: Path) -> None:
+    document = json.loads(part(tmp_path, "one").read_text())
+    document["simulation"]["machine"]["line"] = 128
+    (tmp_path / "two").write_text(json.dumps(document))
+    with pytest.raises(BadProfile, match="different machines"):
+        merge_parts([tmp_path / "one", tmp_path / "two"], "prog")
+
+
+def test_the_recorder_is_needed(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--", "true", env={"HALO_BUILD": str(tmp_path)})
+    assert outcome.status != 0
+    assert "make build" in outcome.stderr
