@@ -13,6 +13,7 @@ from halo.commands.bench import BenchCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.plan import PlanCommand
+from halo.commands.probe import ProbeCommand
 from halo.commands.record import RecordCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
@@ -45,6 +46,7 @@ COMMANDS: Sequence[Command] = (
     ExecCommand(),
     SimulateCommand(),
     BaselineCommand(),
+    ProbeCommand(),
     DoctorCommand(),
 )
 

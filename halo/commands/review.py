@@ -17,7 +17,8 @@ def show_review(plan: Plan, path: Path) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
-    groups = plan.review.groups if plan.review else ()
+    # Of groups drawn at random there is nothing to say of each.
+    groups = plan.review.groups if plan.review and not plan.at_random else ()
     if groups:
         console.print(groups_table(groups))
     if len(groups) > SHOWN_GROUPS:

@@ -43,6 +43,8 @@ def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module])
             " come by dlopen",
             "see with --run whether they do",
         )
+    if not plan.modules:
+        return fine(_WHAT, f"{path} is for any program")
     if not here:
         return refusal(
             _WHAT,

@@ -4,6 +4,7 @@ The format is docs/plan-format.md; `Walker` is the walk of the runtime in Python
 """
 
 from halo.plan.building import PlanOptions, build_plan
+from halo.plan.drawing import drawing_plan
 from halo.plan.files import read_plan, review_path, write_plan
 from halo.plan.grouping import Group, Grouping
 from halo.plan.model import (
@@ -41,6 +42,7 @@ __all__ = [
     "Walker",
     "build_plan",
     "describe_options",
+    "drawing_plan",
     "explain",
     "option",
     "parse_options",

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from halo.errors import BadInput
 from halo.plan.alignment import BY_SIZE, alignment_of
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
+from halo.plan.drawing import drawing_plan
 from halo.plan.grouping import Group, Grouping
 from halo.plan.model import (
     FORWARD,
@@ -87,6 +88,8 @@ def build_plan(
     limit = chosen.max_object or min(
         profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MOST_OBJECT_BYTES
     )
+    if grouping.at_random and grouping.groups:
+        return _drawn(profile, grouping, chosen, limit)
     sites = CallSites(profile, rules, chosen.trust_recorded)
     labels = grouping.labels(len(profile.contexts), FORWARD)
     limits = Limits(chosen.simplify, chosen.max_depth)
@@ -112,6 +115,22 @@ def build_plan(
         huge_pages=chosen.huge_pages,
         review=_review(profile, grouping, chosen, identification),
         executable=executable,
+    )
+
+
+def _drawn(profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int) -> Plan:
+    """The plan of groups without contexts; aligned by size if all recorded objects may be."""
+    small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
+    executable = None
+    if not chosen.any_program:
+        modules, at = _with_executable((), profile)
+        executable = None if at is None else modules[at]
+    return drawing_plan(
+        [_pool(profile, group, chosen) for group in grouping.groups],
+        limit,
+        alignment_of(small, chosen.few_sizes),
+        executable,
+        _review(profile, grouping, chosen, Identification(states=1, deepest=0)),
     )
 
 

@@ -32,6 +32,7 @@ MODULE = struct.Struct("<32sII")
 GROUP = struct.Struct("<IIQ")
 STATE = struct.Struct("<IIQiBBHhHI")
 _HUGE_PAGES = 1
+_AT_RANDOM = 2
 _BY_SIZE = 2
 _RESTORES_RBP = 1
 assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
@@ -68,7 +69,7 @@ def encode(plan: Plan) -> bytes:
         len(plan.groups),
         len(plan.states),
         plan.max_object,
-        _HUGE_PAGES if plan.huge_pages else 0,
+        (_HUGE_PAGES if plan.huge_pages else 0) | (_AT_RANDOM if plan.at_random else 0),
         0 if plan.executable is None else plan.executable + 1,
         0,
         0,
@@ -92,14 +93,26 @@ def decode(content: bytes, name: str) -> Plan:
     at += modules * MODULE.size
     group_rows = GROUP.iter_unpack(content[at : at + groups * GROUP.size])
     at += groups * GROUP.size
-    return Plan(
+    plan = Plan(
         modules=tuple(_module(name, *row) for row in module_rows),
         groups=tuple(_group(name, *row) for row in group_rows),
         states=_states(content[at:], modules, groups, name),
         max_object=max_object,
         huge_pages=bool(flags & _HUGE_PAGES),
         executable=executable - 1 if executable else None,
+        at_random=bool(flags & _AT_RANDOM),
     )
+    if plan.at_random and not _may_draw(plan):
+        raise BadPlan(f"{name} is not usable: it draws groups at random and looks at callers.")
+    return plan
+
+
+def _may_draw(plan: Plan) -> bool:
+    """Whether a plan that draws its groups says nothing of callers."""
+    root, *others = plan.states
+    named = 0 if plan.executable is None else 1
+    fit = root.verdict == FORWARD and root.alignment <= 16 and not others
+    return bool(plan.groups) and fit and len(plan.modules) == named
 
 
 def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]:
@@ -126,7 +139,7 @@ def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]
         raise BadPlan(f"{name} is damaged; plan again.")
     if modules > MOST_MODULES or groups > MOST_GROUPS or not 0 < states <= MOST_STATES:
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
-    if max_object > MOST_OBJECT_BYTES or flags & ~_HUGE_PAGES:
+    if max_object > MOST_OBJECT_BYTES or flags & ~(_HUGE_PAGES | _AT_RANDOM):
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
     if any(reserved):
         raise BadPlan(f"{name} is not usable: it has a header field that is not known.")

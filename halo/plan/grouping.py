@@ -22,11 +22,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Disjoint groups, in order of their index, and how they came about."""
+    """Disjoint groups, in order of their index, and how they came about.
+
+    `at_random`: the groups have no contexts, as each object goes to one of them by chance.
+    """
 
     strategy: str
     groups: tuple[Group, ...]
     parameters: Mapping[str, int | float | bool | str] = field(default_factory=dict)
+    at_random: bool = False
 
     def labels(self, contexts: int, otherwise: int) -> list[int]:
         """The group index of each of `contexts` contexts; `otherwise` for those in no group."""

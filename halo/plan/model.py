@@ -113,7 +113,8 @@ class Review:
 class Plan:
     """A whole plan, for the executable `modules[executable]` alone; None: for any program.
 
-    `review` is None where only the compact form was at hand.
+    `review` is None where only the compact form was at hand. `at_random`: every small object goes
+    to a group drawn at random, aligned as the root says; there are no other states.
     """
 
     modules: tuple[PlanModule, ...]
@@ -123,3 +124,4 @@ class Plan:
     huge_pages: bool
     review: Review | None = None
     executable: int | None = None
+    at_random: bool = False

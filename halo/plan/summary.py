@@ -20,7 +20,9 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("states", f"{len(plan.states)}, {leaves} of them deciding on a group"),
         ("frame-pointer steps", str(by_pointer)),
     ]
-    if plan.states[0].verdict == FORWARD:
+    if plan.at_random:
+        rows.append(("effect", f"small objects go into one of {len(plan.groups)} pools at random"))
+    elif plan.states[0].verdict == FORWARD:
         rows.append(("effect", "none: everything is forwarded"))
     elif plan.states[0].verdict != UNDECIDED:
         rows.append(("effect", f"every small object goes into group {plan.states[0].verdict}"))
@@ -29,9 +31,14 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         return rows
     contexts = sum(len(group.contexts) for group in review.groups)
     coverage = sum(group.coverage for group in review.groups)
-    return [
+    origin = [
         ("strategy", review.strategy),
         ("program", str(review.profile.get("program", {}).get("path", ""))),
+    ]
+    if plan.at_random:
+        return [*origin, *rows]
+    return [
+        *origin,
         ("grouped contexts", str(contexts)),
         ("coverage", f"{coverage:.1%} of the recorded accesses"),
         *rows,

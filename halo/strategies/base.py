@@ -40,12 +40,16 @@ class Subject:
 
 @dataclass(frozen=True)
 class Strategy(Generic[_Options]):
-    """One way of grouping; `options` is a frozen dataclass made of `halo.plan.option` fields."""
+    """One way of grouping; `options` is a frozen dataclass made of `halo.plan.option` fields.
+
+    `at_random`: its groups have no contexts, as each object goes to one of them by chance.
+    """
 
     name: str
     summary: str
     options: type[_Options]
     group: Callable[[Subject, _Options], Sequence[Candidate]]
+    at_random: bool = False
 
 
 @dataclass(frozen=True)

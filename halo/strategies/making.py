@@ -47,11 +47,13 @@ def make_grouping(
     max_size = _max_size(own.pop(_MAX_SIZE, None), profile)
     chosen = parse_options(strategy.options, own, f"Strategy {name}")
     subject = Subject(profile, max_size)
-    candidates = _checked(strategy.group(subject, chosen), subject)
+    proposed = strategy.group(subject, chosen)
+    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject)
     return Grouping(
         strategy=name,
         groups=_measured(profile, candidates),
         parameters={**asdict(chosen), _MAX_SIZE: max_size},
+        at_random=strategy.at_random,
     )
 
 

@@ -11,6 +11,7 @@ from halo.strategies import (
     one_pool,
     per_site,
     random_groups,
+    random_pools,
     size_affinity,
 )
 from halo.strategies.base import AnyStrategy
@@ -26,5 +27,6 @@ STRATEGIES: list[AnyStrategy] = [
     hot_streams.STRATEGY,
     per_site.STRATEGY,
     random_groups.STRATEGY,
+    random_pools.STRATEGY,
     from_file.STRATEGY,
 ]

@@ -18,10 +18,10 @@ inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an ad
 inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
 inline constexpr std::uint16_t verdict_forward = 0xFFFE;
 
-enum HeaderFlag : std::uint32_t { header_huge_pages = 1 };
+enum HeaderFlag : std::uint32_t { header_huge_pages = 1, header_random_pools = 2 };
 enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
-inline constexpr std::uint32_t header_flags = header_huge_pages;
+inline constexpr std::uint32_t header_flags = header_huge_pages | header_random_pools;
 inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 

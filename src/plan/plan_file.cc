@@ -91,6 +91,18 @@ const char* check_states(const PlanView& view) {
   return nullptr;
 }
 
+// Whoever asks is not looked at, so nothing else may be said of callers.
+const char* check_random_pools(const PlanView& view) {
+  if (!view.draws_pools()) return nullptr;
+  const State& root = view.states[0];
+  if (view.groups.empty()) return "the plan draws from groups that it lacks";
+  if (view.states.size() != 1 || root.verdict != verdict_forward)
+    return "the plan draws groups at random and has states";
+  if (view.modules.size() != (view.header->executable == 0 ? 0 : 1))
+    return "the plan draws groups at random and names modules";
+  return root.alignment > 16 ? "the plan asks for an impossible alignment" : nullptr;
+}
+
 }  // namespace
 
 std::uint32_t crc32(std::span<const std::byte> bytes) {
@@ -129,6 +141,7 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (const char* problem = check_modules(found)) return problem;
   if (const char* problem = check_groups(found)) return problem;
   if (const char* problem = check_states(found)) return problem;
+  if (const char* problem = check_random_pools(found)) return problem;
   view = found;
   return nullptr;
 }

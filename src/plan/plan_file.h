@@ -14,6 +14,9 @@ struct PlanView {
   std::span<const Module> modules;
   std::span<const Group> groups;
   std::span<const State> states;
+
+  // Every small object goes to a group drawn at random; the root says how it is aligned.
+  bool draws_pools() const { return (header->flags & header_random_pools) != 0; }
 };
 
 // Checks every field that the runtime relies on. Returns nullptr and fills `view`, or one sentence

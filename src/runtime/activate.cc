@@ -9,10 +9,12 @@
 #include "plan/plan_file.h"
 #include "runtime/arena.h"
 #include "runtime/detach.h"
+#include "runtime/every.h"
 #include "runtime/grouped.h"
 #include "runtime/keep_errno.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
+#include "runtime/random_pools.h"
 #include "runtime/settings.h"
 #include "runtime/stats.h"
 #include "runtime/walk_counts.h"
@@ -61,6 +63,18 @@ void report_at(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
+// A plan that looks at no callers.
+bool begin_drawing() {
+  if (!open_groups(plan_view)) {
+    inactive_reason = "there is no room for the groups";
+    return false;
+  }
+  configure_random_pools(static_cast<std::uint32_t>(plan_view.groups.size()),
+                         plan_view.states[0].alignment == 16);
+  draw_every_allocation();
+  return true;
+}
+
 // Whether any allocation of this process may ever be grouped.
 bool begin(const Settings& settings) {
   if (settings.plan == nullptr) return false;
@@ -84,6 +98,7 @@ bool begin(const Settings& settings) {
   }
   max_object = plan_view.header->max_object;
   quick_max = counting_walks ? 0 : max_object;
+  if (plan_view.draws_pools()) return begin_drawing();
   watch_modules();
   inactive_reason = publish_table(plan_view) != 0
                         ? nullptr

@@ -58,6 +58,18 @@ inline void* allocate_grouped(std::size_t size, CallSite site) {
 
 }  // namespace
 
+void* allocate_in(CallerCode code, std::size_t size) {
+  std::uint32_t bytes = 0;
+  GroupHeap* heap = heap_for(verdict_of(code, 0), size, bytes);
+  return heap == nullptr ? nullptr : note_block(heap->allocate(bytes));
+}
+
+void* allocate_zeroed_in(CallerCode code, std::size_t size) {
+  std::uint32_t bytes = 0;
+  GroupHeap* heap = heap_for(verdict_of(code, 0), size, bytes);
+  return heap == nullptr ? nullptr : note_block(heap->allocate_zeroed(bytes));
+}
+
 void free_grouped(void* p) {
   if (!forget_block(p)) return;
   Chunk& chunk = arena.chunk_of(p);

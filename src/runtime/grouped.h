@@ -76,6 +76,10 @@ template <int Ahead = 6>
   return true;
 }
 
+// A block for at most `max_object` bytes of that code's group; nullptr: forward.
+void* allocate_in(CallerCode code, std::size_t size);
+void* allocate_zeroed_in(CallerCode code, std::size_t size);
+
 // For blocks that the arena contains.
 void free_grouped(void* p);
 std::size_t usable_size_grouped(const void* p);

@@ -64,20 +64,6 @@ void* map_zeroed(std::size_t bytes) {
   return p == MAP_FAILED ? nullptr : p;
 }
 
-// Where the groups' objects go; opened when the first of the plan's modules turns up, so that
-// processes that merely inherit the plan reserve nothing.
-bool open_groups(const plan::PlanView& plan) {
-  static constinit bool open = false;
-  if (open) return true;
-  const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
-  configure_heaps(plan.groups, plan.header->max_object);
-  open = arena.reserve(pages * page * 2);
-  if (!open) return false;
-  if (counting_walks) watch_growth();
-  prepare_heap();
-  return true;
-}
-
 const Published* find_published(const ModulePlace* places, std::size_t count) {
   for (const Published* p = published; p != nullptr; p = p->older)
     if (std::memcmp(p->places, places, count * sizeof *places) == 0) return p;
@@ -175,6 +161,20 @@ bool is_for_this_program(const plan::PlanView& plan) {
   if (plan.header->executable == 0) return true;
   auto* data = const_cast<plan::PlanView*>(&plan);
   return dl_iterate_phdr(look_at_executable, data) == 1;
+}
+
+// When the first of the plan's modules turns up, so that processes that merely inherit the plan
+// reserve nothing.
+bool open_groups(const plan::PlanView& plan) {
+  static constinit bool open = false;
+  if (open) return true;
+  const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  configure_heaps(plan.groups, plan.header->max_object);
+  open = arena.reserve(pages * page * 2);
+  if (!open) return false;
+  if (counting_walks) watch_growth();
+  prepare_heap();
+  return true;
 }
 
 unsigned publish_table(const plan::PlanView& plan) {

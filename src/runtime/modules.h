@@ -11,6 +11,9 @@ namespace halo::runtime {
 // Whether the plan was made for the executable of this process, or names none.
 bool is_for_this_program(const plan::PlanView& plan);
 
+// Makes the range that the groups' objects go to, once; false where there is no room for it.
+bool open_groups(const plan::PlanView& plan);
+
 // Looks at the loaded modules and publishes a table for them, opening the groups for the first.
 // Returns how many of the plan's modules are loaded; 0 also where the groups cannot be opened.
 // Calls dl_iterate_phdr: never on the allocation path but after a dlopen.

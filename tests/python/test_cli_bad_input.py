@@ -42,6 +42,7 @@ def check(folder: Path, status: int, words: str, *arguments: str, **environment:
 PROGRAM_COMMANDS = [
     pytest.param(["record"], [], id="record"),
     pytest.param(["baseline"], [], id="baseline"),
+    pytest.param(["probe"], [], id="probe"),
     pytest.param(["run"], ["--", "PROG"], id="run"),
     pytest.param(["exec", "--plan", "x"], [], id="exec"),
 ]
@@ -90,6 +91,9 @@ def test_programs_that_cannot_be_placed(folder: Path, command: list[str], rest: 
         (["run", "--trials", "0", "--", "./prog", "--", "./prog"], "'0' is not a number from 1"),
         (["run", "--candidates", "magic", "--", "./prog", "--", "./prog"], "no candidate 'magic'"),
         (["baseline", "--cpu", "4000", "--", "./prog"], "no processor 4000"),
+        (["probe"], "program is missing"),
+        (["probe", "--seconds", "0", "--", "./prog"], "'0' is not a number from 1"),
+        (["probe", "--cpu", "4000", "--", "./prog"], "no processor 4000"),
         (["bench"], "Name a bundled program"),
         (["bench", "nonsense"], "no bundled program 'nonsense'"),
         (["bench", "--", "./prog"], "takes names and no program"),
@@ -106,6 +110,8 @@ def test_wrong_command_lines(folder: Path, arguments: list[str], words: str) -> 
 def test_an_input_file_that_is_not_there(folder: Path) -> None:
     check(folder, BAD_INPUT, "input file none", "baseline", "--stdin", "none", "--", "./prog")
     check(folder, BAD_INPUT, "does not exist", "baseline", "--json", "a/b", "--", "./prog")
+    check(folder, BAD_INPUT, "input file none", "probe", "--stdin", "none", "--", "./prog")
+    check(folder, BAD_INPUT, "does not exist", "probe", "--json", "a/b", "--", "./prog")
     check(folder, BAD_INPUT, "does not exist", "record", "-o", "a/b", "--", "./prog")
 
 
@@ -168,7 +174,8 @@ def test_no_qemu(folder: Path) -> None:
 
 def test_a_build_that_is_not_there(folder: Path) -> None:
     nowhere = str(folder / "nowhere")
-    check(folder, MISSING, "run: make build", "record", "--", "./prog", HALO_BUILD=nowhere)
+    for command in ("record", "probe"):
+        check(folder, MISSING, "run: make build", command, "--", "./prog", HALO_BUILD=nowhere)
 
 
 def damaged_files(good: bytes) -> dict[str, bytes]:

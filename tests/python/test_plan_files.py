@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plan_samples import MODULES, Sample, any_distance
 
 from halo.elf import FrameRule, RuleKind
 from halo.errors import BadInput, BadPlan
-from halo.plan import Group, Grouping, Plan, build_plan, plan_summary, read_plan, write_plan
+from halo.plan import (
+    Group,
+    Grouping,
+    Plan,
+    PlanGroup,
+    PlanModule,
+    build_plan,
+    drawing_plan,
+    plan_summary,
+    read_plan,
+    write_plan,
+)
 from halo.plan.compact import encode
 from halo.profile import Module
 
@@ -129,7 +142,8 @@ STATES_AT = HEADER + 2 * MODULE + 3 * GROUP
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [
-        (40, struct.pack("<I", 2), "object limit or flags"),
+        (40, struct.pack("<I", 4), "object limit or flags"),
+        (40, struct.pack("<I", 2), "draws groups at random and looks at callers"),
         (36, struct.pack("<I", 70_000), "object limit or flags"),
         (HEADER + 32, struct.pack("<I", 0), "no build-id"),
         (HEADER + 32, struct.pack("<I", 33), "no build-id"),
@@ -160,6 +174,39 @@ def test_refuses_contradictions(tmp_path: Path, at: int, value: bytes, sentence:
     content[12:16] = struct.pack("<I", zlib.crc32(content[64:]))
     (tmp_path / "a.plan").write_bytes(content)
     with pytest.raises(BadPlan, match=sentence):
+        read_plan(tmp_path / "a.plan")
+
+
+def random_pools(alignment: int = 16) -> Plan:
+    groups = [PlanGroup(False, 0)] * 3
+    return drawing_plan(groups, 4096, alignment, PlanModule(MODULES[0].build_id))
+
+
+def test_random_pools_are_read_as_they_were_written(tmp_path: Path) -> None:
+    for alignment in (0, 16):
+        write_plan(random_pools(alignment), tmp_path / "a.plan")
+        assert read_plan(tmp_path / "a.plan") == random_pools(alignment)
+    content = encode(random_pools())
+    assert struct.unpack_from("<6I", content, 24) == (1, 3, 1, 4096, 2, 1)
+    assert content[-STATE:] == struct.pack("<IIQiBBHhHI", 0, 0, 0, 0, 0, 0, 0xFFFE, 0, 16, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"groups": ()},
+        {"executable": None},
+        {"modules": (PlanModule("aa"), PlanModule("bb"))},
+        {"states": random_pools(32).states},
+        {"states": random_pools().states * 2},
+        {"states": (random_pools().states[0]._replace(verdict=0),)},
+    ],
+)
+def test_random_pools_that_look_at_callers_are_refused(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    (tmp_path / "a.plan").write_bytes(encode(replace(random_pools(), **change)))
+    with pytest.raises(BadPlan):
         read_plan(tmp_path / "a.plan")
 
 

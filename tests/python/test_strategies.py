@@ -200,6 +200,22 @@ def test_random_depends_on_the_seed_only() -> None:
     assert all(sorted(sum(it, ())) == [0, 1, 2, 3] for it in results.values())
 
 
+def test_random_pools_have_no_contexts_and_look_at_no_callers() -> None:
+    for options, pools in (({}, 4), ({"pools": "7"}, 7)):
+        grouping = make_grouping(sample(), "random-pools", options)
+        assert [group.contexts for group in grouping.groups] == [()] * pools
+        plan = build_plan(sample(), grouping, {"max_object": "64"}, any_distance)
+        assert plan.at_random and len(plan.groups) == pools
+        assert (len(plan.states), plan.max_object, plan.executable) == (1, 64, 0)
+        assert plan.states[0].alignment == 16, "context 4 makes arrays"
+    anywhere = build_plan(sample(), grouping, {"any_program": "true"})
+    assert (anywhere.modules, anywhere.executable) == ((), None)
+    objects = Sample()
+    objects.add([16])
+    by_size = build_plan(objects.profile(), make_grouping(objects.profile(), "random-pools"))
+    assert by_size.states[0].alignment == 0
+
+
 def test_coverage_and_weight_are_measured() -> None:
     (first, _) = make_grouping(sample(), "halo", {"coverage": "0.95", "min_weight": "2"}).groups
     assert (first.coverage, first.weight) == (0.7, 200)

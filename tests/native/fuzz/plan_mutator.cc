@@ -192,9 +192,27 @@ void mend(Input& file, Random& random) {
   put(file, offsetof(Header, crc), 4, plan::crc32(body));
 }
 
+// A plan that looks at no callers.
+Input make_random_pools(Random& random) {
+  PlanBuilder builder;
+  const std::size_t groups = 1 + random() % 6;
+  for (std::size_t i = 0; i < groups; ++i) builder.group();
+  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  if (executable != 0) builder.module(own_build_id);
+  builder.at(0).verdict = plan::verdict_forward;
+  builder.at(0).alignment = random() % 2 == 0 ? 16 : 0;
+  std::vector<std::byte> bytes = builder.bytes();
+  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  Input file(from, from + bytes.size());
+  put(file, offsetof(Header, flags), 4, plan::header_random_pools);
+  put(file, offsetof(Header, executable), 4, executable);
+  return file;
+}
+
 }  // namespace
 
 Input make_plan(Random& random) {
+  if (random() % 16 == 0) return make_random_pools(random);
   static constexpr std::uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
   PlanBuilder builder;
   builder.module(own_build_id);

@@ -24,6 +24,7 @@
 #include "plan/plan_file.h"
 #include "runtime/identifier.h"
 #include "runtime/modules.h"
+#include "runtime/random_pools.h"
 
 namespace halo::fuzz {
 namespace {
@@ -200,6 +201,17 @@ void walk_a_real_stack(PlanView& view) {
   pthread_join(thread, nullptr);
 }
 
+void draw_groups(const PlanView& view) {
+  const auto groups = static_cast<std::uint32_t>(view.groups.size());
+  runtime::configure_random_pools(groups, view.states[0].alignment == 16);
+  for (int i = 0; i < 64; ++i) {
+    const runtime::CallerCode code = runtime::draw_pool();
+    require(runtime::is_decided(code) && runtime::group_of(code) < groups,
+            "a group is drawn that the plan lacks");
+    use_group(runtime::group_of(code), view.header->max_object);
+  }
+}
+
 // What a process under this plan does, from its file on.
 void serve(std::span<const std::byte> bytes) {
   const int file = memfd_create("plan", MFD_CLOEXEC);
@@ -210,12 +222,14 @@ void serve(std::span<const std::byte> bytes) {
   const char* problem = plan::load_plan(path.c_str(), view);
   require(problem == nullptr, "a plan is good in memory and bad in a file");
   if (view.groups.empty()) return;
-  if (runtime::publish_table(view) == 0)
+  const bool published = !view.draws_pools() && runtime::publish_table(view) != 0;
+  if (!published)
     require(open_core(view.groups, view.header->max_object, std::size_t{1} << 30),
             "the heaps cannot be opened");
   const auto groups = static_cast<std::uint32_t>(view.groups.size());
   for (std::uint32_t group = 0; group < groups; ++group)
     if (group < 32 || group + 32 >= groups) use_group(group, view.header->max_object);
+  if (view.draws_pools()) return draw_groups(view);
   walk_a_real_stack(view);
 }
 

@@ -76,6 +76,45 @@ TEST(PlanFile, RefusesAnExecutableThatItLacks) {
   EXPECT_EQ(problem_with(file), "the plan is for a module it lacks");
 }
 
+std::vector<std::byte> plan_of_random_pools() {
+  PlanBuilder builder;
+  builder.module(1).group().group();
+  builder.at(0).verdict = verdict_forward;
+  std::vector<std::byte> file = builder.bytes();
+  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<std::uint32_t>(file, offsetof(Header, executable), 1);
+  return file;
+}
+
+TEST(PlanFile, ReadsRandomPools) {
+  PlanView view;
+  const std::vector<std::byte> file = plan_of_random_pools();
+  ASSERT_EQ(validate(file, view), nullptr);
+  EXPECT_TRUE(view.draws_pools());
+  const std::vector<std::byte> other = good_plan();
+  ASSERT_EQ(validate(other, view), nullptr);
+  EXPECT_FALSE(view.draws_pools());
+}
+
+TEST(PlanFile, RefusesRandomPoolsThatLookAtCallers) {
+  std::vector<std::byte> file = good_plan();
+  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  EXPECT_EQ(problem_with(file), "the plan draws groups at random and has states");
+  file = plan_of_random_pools();
+  poke<std::uint32_t>(file, offsetof(Header, executable), 0);
+  EXPECT_EQ(problem_with(file), "the plan draws groups at random and names modules");
+  file = plan_of_random_pools();
+  const std::size_t root = file.size() - sizeof(State);
+  poke<std::uint16_t>(file, root + offsetof(State, alignment), 32);
+  PlanBuilder::seal(file);
+  EXPECT_EQ(problem_with(file), "the plan asks for an impossible alignment");
+  PlanBuilder nothing;
+  nothing.at(0).verdict = verdict_forward;
+  file = nothing.bytes();
+  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  EXPECT_EQ(problem_with(file), "the plan draws from groups that it lacks");
+}
+
 TEST(PlanFile, RefusesAForeignFile) {
   EXPECT_EQ(problem_with(std::vector<std::byte>(4096, std::byte{'x'})), "the file is not a plan");
 }

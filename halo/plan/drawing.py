@@ -1,0 +1,31 @@
+"""Plans that look at no caller: each small object goes to a group drawn at random (figure 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.plan.model import FORWARD, RULE_END, Plan, PlanGroup, PlanModule, Review, State
+
+
+def drawing_plan(
+    groups: Sequence[PlanGroup],
+    max_object: int,
+    alignment: int,
+    executable: PlanModule | None,
+    review: Review | None = None,
+) -> Plan:
+    """The plan for objects of at most `max_object` bytes, whoever allocates them.
+
+    `alignment` is 16, or 0 where it follows from the size. `executable` is the one program that
+    the plan is for; None: any.
+    """
+    return Plan(
+        modules=() if executable is None else (executable,),
+        groups=tuple(groups),
+        states=(State(0, 0, 0, 0, RULE_END, FORWARD, 0, alignment),),
+        max_object=max_object,
+        huge_pages=any(group.huge_pages for group in groups),
+        review=review,
+        executable=None if executable is None else 0,
+        at_random=True,
+    )

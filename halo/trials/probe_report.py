@@ -1,0 +1,107 @@
+"""Shows a probe: its summary as JSON, its table, the sentence that answers, what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from halo.trials.job import Job
+from halo.trials.probing import MEANINGFUL, RANDOM, Answer, Probe
+from halo.trials.results import measured
+from halo.trials.rounds import walls
+from halo.trials.statistics import Ratio, summarize
+
+LONGER = 4  # times as long, where the rounds did not suffice
+
+
+def summarize_probe(found: Probe, job: Job) -> dict[str, Any]:
+    """The summary of docs/cli.md."""
+    return {
+        "program": job.target.path.name,
+        "answer": found.answer.name.lower().replace("_", "-"),
+        "best_baseline": found.best.name,
+        "allocators": {name: measured(samples) for name, samples in found.quick.items()},
+        "rounds": {label: measured(samples) for label, samples in found.rounds.items()},
+        "between": _change(found.between),
+        "changes": {label: _change(change) for label, change in found.changes.items()},
+    }
+
+
+def _change(of: Ratio) -> dict[str, Any]:
+    return {"value": of.value - 1, "interval": [of.low - 1, of.high - 1]}
+
+
+def show_probe(found: Probe, job: Job, seconds: int, halo: str) -> None:
+    """The table and the two lines, on stdout."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    console.print(_table(found))
+    print(conclusion(found, job.target.path.name))
+    print(f"Next: {next_step(found, job, seconds, halo)}")
+
+
+def _table(found: Probe) -> Table:
+    table = Table(title="Seconds, median ± half the interquartile range")
+    table.add_column("placement")
+    table.add_column("rounds", justify="right")
+    table.add_column("time, s", justify="right")
+    table.add_column(f"change against {found.best.name}", justify="right")
+    changes = found.changes
+    for name, samples in [*found.quick.items(), *found.rounds.items()]:
+        times = summarize(walls(samples))
+        half = (times.third_quartile - times.first_quartile) / 2
+        again = name == found.best.name and samples is found.rounds[name]
+        table.add_row(
+            f"{name}, again" if again else name,
+            str(times.count),
+            f"{times.median:.3f} ± {half:.3f}",
+            _percent(changes[name]) if name in changes else "",
+        )
+    return table
+
+
+def _percent(change: Ratio) -> str:
+    low, high = 100 * (change.low - 1), 100 * (change.high - 1)
+    return f"{100 * (change.value - 1):+.1f} % ({low:+.1f} to {high:+.1f})"
+
+
+def conclusion(found: Probe, program: str) -> str:
+    """One plain sentence."""
+    between = f"{RANDOM} instead of one change its time by {_percent(found.between)}"
+    label, gain = min(found.changes.items(), key=lambda item: item[1].high)
+    if found.answer is Answer.CARES and gain.high < 1 - MEANINGFUL:
+        return (
+            f"{program} cares where its objects lie: {label} alone changes its time by"
+            f" {_percent(gain)}."
+        )
+    if found.answer is Answer.CARES:
+        return f"{program} cares where its objects lie: {between}."
+    if found.answer is Answer.DOES_NOT_CARE:
+        return (
+            f"{program} does not care where its objects lie: no extreme gains {MEANINGFUL:.0%}, nor"
+            " do they differ by as much."
+        )
+    return (
+        f"It cannot be told whether {program} cares where its objects lie: {between}, which is"
+        " too wide a range or too near to nothing."
+    )
+
+
+def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
+    """The command to type next."""
+    command = [job.target.name, *job.arguments]
+    stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
+    if found.answer is Answer.CARES:
+        given = f"--stdin {shlex.quote(str(job.stdin))} " if job.stdin else ""
+        name = shlex.quote(job.target.name)
+        return f"{halo} run {given}-- {name} SMALL-ARGS -- {shlex.join(command)}"
+    if found.answer is Answer.DOES_NOT_CARE:
+        library = found.best.library
+        preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
+        return shlex.join([*preloaded, *command]) + stdin
+    streams = ["--stdin", str(job.stdin)] if job.stdin else []
+    return shlex.join([halo, "probe", "--seconds", str(LONGER * seconds), *streams, "--", *command])

@@ -1,0 +1,11 @@
+// Plans that decide about every allocation, whoever makes it: they take the next allocator's place,
+// behind the exported functions, whose own way to it stays as it is.
+#pragma once
+
+namespace halo::runtime {
+
+// From now on every object of at most `max_object` bytes goes to a pool drawn at random
+// (random_pools.h). Once, before there are threads.
+void draw_every_allocation();
+
+}  // namespace halo::runtime

@@ -1,0 +1,23 @@
+// The state of drawing.
+#include "runtime/random_pools.h"
+
+#include <atomic>
+
+namespace halo::runtime {
+
+constinit std::uint32_t random_pools = 0;
+constinit bool random_align16 = true;
+__thread std::uint32_t last_random_number __attribute__((tls_model("initial-exec"))) = 0;
+
+void configure_random_pools(std::uint32_t pools, bool align16) {
+  random_pools = pools;
+  random_align16 = align16;
+}
+
+std::uint32_t first_random_number() {
+  static constinit std::atomic<std::uint32_t> threads{0};
+  // An odd multiple of a number that is not 0 is not 0, either.
+  return (threads.fetch_add(1, std::memory_order_relaxed) * 2 + 1) * 0x9E3779B1u;
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,36 @@
+// Pools drawn at random, one for each allocation: an allocator that knows nothing of the program
+// (HALO, section 5.2, figure 15).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/callers.h"
+#include "runtime/exported.h"
+
+namespace halo::runtime {
+
+// Before the first draw: from how many groups, and whether their blocks are aligned to 16 bytes.
+void configure_random_pools(std::uint32_t pools, bool align16);
+
+// The first number of a thread, never 0: the same for the n-th thread that draws, in every run.
+std::uint32_t first_random_number();
+
+HALO_HIDDEN extern constinit std::uint32_t random_pools;
+HALO_HIDDEN extern constinit bool random_align16;
+// The calling thread's last number; 0: it has drawn none.
+extern __thread std::uint32_t last_random_number __attribute__((tls_model("initial-exec")));
+
+// Marsaglia's xorshift: a draw costs less than a load from the second cache.
+inline CallerCode draw_pool() {
+  std::uint32_t x = last_random_number;
+  if (x == 0) [[unlikely]]
+    x = first_random_number();
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  last_random_number = x;
+  const std::uint64_t pool = std::uint64_t{x} * random_pools >> 32;
+  return decided_code(static_cast<std::uint16_t>(pool), random_align16);
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,57 @@
+// Draws are even, within range, and the same in every run.
+#include "runtime/random_pools.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace halo::runtime {
+namespace {
+
+std::vector<CallerCode> drawn_by_a_new_thread(int count) {
+  std::vector<CallerCode> draws;
+  std::thread([&] {
+    for (int i = 0; i < count; ++i) draws.push_back(draw_pool());
+  }).join();
+  return draws;
+}
+
+// One test, as the order of the threads is what seeds them.
+TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
+  constexpr int count = 40000;
+  for (const std::uint32_t pools : {1u, 3u, 4u, 4096u}) {
+    configure_random_pools(pools, pools != 3);
+    std::vector<int> times(pools);
+    const std::vector<CallerCode> draws = drawn_by_a_new_thread(count);
+    for (const CallerCode code : draws) {
+      ASSERT_TRUE(is_decided(code));
+      ASSERT_LT(group_of(code), pools);
+      ASSERT_EQ(align_mask(code), pools == 3 ? 7u : 15u);
+      ++times[group_of(code)];
+    }
+    if (pools <= 4) {
+      for (const int seen : times) EXPECT_NEAR(seen, count / pools, 500);
+    }
+    if (pools != 1) {
+      EXPECT_NE(drawn_by_a_new_thread(count), draws);
+    }
+  }
+}
+
+TEST(RandomPools, FollowFromTheNumberOfTheThread) {
+  // Written out from Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
+  configure_random_pools(4, true);
+  std::thread([] {
+    std::uint32_t x = last_random_number = 2463534242u;
+    for (int i = 0; i < 1000; ++i) {
+      x ^= x << 13;
+      x ^= x >> 17;
+      x ^= x << 5;
+      ASSERT_EQ(group_of(draw_pool()), x >> 30);
+    }
+  }).join();
+}
+
+}  // namespace
+}  // namespace halo::runtime
