@@ -1,25 +1,34 @@
-"""Names for the frames of a profile, for people."""
+"""Names of a profile's frames: function and file:line, for people."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-from halo.elf import symbolize
-from halo.profile.model import Profile
+from halo.elf import build_id_of, symbolize
+from halo.profile.model import Module, Profile
 
 
-def name_frames(profile: Profile, frames: Collection[int]) -> Mapping[int, str]:
-    """By frame id: the function at file:line, or what is known of it."""
+def name_frames(profile: Profile, frames: Iterable[int]) -> Mapping[int, str]:
+    """Frame id → name. A module that has been built anew since tells nothing: `module+0xoffset`."""
     by_module: defaultdict[int, list[int]] = defaultdict(list)
     for frame in frames:
         by_module[profile.frames[frame].module].append(frame)
     names: dict[int, str] = {}
-    for module, members in by_module.items():
+    for number, members in by_module.items():
         offsets = {frame: profile.frames[frame].offset for frame in members}
-        if module < 0:
-            names.update((frame, f"?+{offset:#x}") for frame, offset in offsets.items())
+        module = profile.modules[number] if number >= 0 else None
+        if module is None or _replaced(module):
+            name = Path(module.path).name if module else "?"
+            names.update((frame, f"{name}+{offset:#x}") for frame, offset in offsets.items())
             continue
-        located = symbolize(profile.modules[module].path, offsets.values())
+        located = symbolize(module.path, offsets.values())
         names.update((frame, str(located[offset])) for frame, offset in offsets.items())
     return names
+
+
+def _replaced(module: Module) -> bool:
+    """True where another build than the recorded one lies at the module's path."""
+    found = build_id_of(module.path)
+    return bool(found) and bool(module.build_id) and found != module.build_id

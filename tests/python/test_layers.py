@@ -43,6 +43,7 @@ PYTHON = [
     "recording",
     "simulation",
     "trials",
+    "results",
     "checks",
     "doctor",
     "commands",

@@ -1,0 +1,56 @@
+"""Checked access to untrusted JSON: a value of the right kind, or a word on what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Damaged(ValueError):
+    """A value is missing or of the wrong kind; the message names it."""
+
+
+def mapping(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Damaged(f"{what} is not an object")
+    return value
+
+
+def rows(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Damaged(f"{what} is not a list")
+    return value
+
+
+def number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Damaged(f"{what} is not a number")
+    if value < 0:
+        raise Damaged(f"{what} is negative")
+    return float(value)
+
+
+def count(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Damaged(f"{what} is not a whole number")
+    if value < 0:
+        raise Damaged(f"{what} is negative")
+    return value
+
+
+def text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise Damaged(f"{what} is not a text")
+    return value
+
+
+def optional(value: Any, what: str, kind: Callable[[Any, str], T]) -> T | None:
+    return None if value is None else kind(value, what)
+
+
+def counts(value: Any, what: str) -> Mapping[str, int]:
+    """An object of whole numbers."""
+    return {key: count(item, f"{what}.{key}") for key, item in mapping(value, what).items()}

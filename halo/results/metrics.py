@@ -1,0 +1,209 @@
+"""Metrics, written `event@transform` as in the paper's artefact, and their spread.
+
+A value is that of the medians; its quartiles are those of the single rounds, each against the
+baseline's run of the same round, so that a slow spell of the machine does not widen them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from halo.errors import BadInput, UsageError
+from halo.results.model import Measurement, Simulated, Trial, Trials
+from halo.trials.statistics import summarize
+
+REFERENCE, TRAINING = "reference", "training"
+INPUTS = (REFERENCE, TRAINING)
+
+MEASURED: Mapping[str, Callable[[Trial], float]] = {
+    "time": lambda trial: trial.wall,
+    "user": lambda trial: trial.user,
+    "system": lambda trial: trial.system,
+    "peak-memory": lambda trial: float(trial.peak_memory),
+}
+SIMULATED: Mapping[str, Callable[[Simulated], float]] = {
+    "modelled-cycles": lambda found: float(found.cycles),
+    "instructions": lambda found: float(found.instructions),
+}
+COUNTED = "counted:"
+"""Goes before a processor's event that has the name of a simulated one."""
+TRANSFORMS: Mapping[str, Callable[[float, float], float]] = {
+    "improvement": lambda value, base: 100 * (value / base - 1),
+    "negimprovement": lambda value, base: 100 * (1 - value / base),
+    "speedup": lambda value, base: base / value,
+    "relative": lambda value, base: value / base,
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An event, and a transform (empty: the raw value)."""
+
+    event: str
+    transform: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.event}@{self.transform}" if self.transform else self.event
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric's value and the quartiles around it; all equal where there was one run."""
+
+    value: float
+    low: float
+    high: float
+
+
+def parse_metric(text: str) -> Metric:
+    """`event` or `event@transform`; which events there are depends on what was measured."""
+    event, at, transform = text.partition("@")
+    if not event or (at and transform not in TRANSFORMS):
+        raise UsageError(
+            f"'{text}' is not a metric; write EVENT or EVENT@TRANSFORM, with the transform one of"
+            f" {', '.join(TRANSFORMS)}; for instance time@speedup."
+        )
+    return Metric(event, transform)
+
+
+def is_simulated(measurement: Measurement, event: str) -> bool:
+    """True for the events of the simulator; they have one value and no rounds."""
+    return event in _simulated_events(measurement)
+
+
+def events(measurement: Measurement, on: str) -> list[str]:
+    """All events that were measured of every contender, the simulated ones last."""
+    trials = _trials(measurement, on)
+    everywhere = [set(trial.counters) for found in trials.values() for trial in found]
+    counted = sorted(set.intersection(*everywhere)) if everywhere else []
+    simulated = _simulated_events(measurement)
+    taken = {*MEASURED, *simulated}
+    return [*MEASURED, *(COUNTED + e if e in taken else e for e in counted), *simulated]
+
+
+def labels(measurement: Measurement, event: str, on: str) -> list[str]:
+    """The contenders of which an event has a value."""
+    if is_simulated(measurement, event):
+        assert measurement.simulation is not None
+        return list(measurement.simulation.contenders)
+    return list(_trials(measurement, on))
+
+
+def values(measurement: Measurement, event: str, label: str, on: str) -> list[float]:
+    """The event in every run of a contender; a single value where it was simulated.
+
+    Raises `BadInput`, naming what was measured, where the event or the contender was not.
+    """
+    known = events(measurement, on)
+    if event not in known:
+        raise BadInput(
+            f"{measurement.path} has no {event}; measured were: {', '.join(known)}."
+            f"{_how_to_get(event)}"
+        )
+    have = labels(measurement, event, on)
+    if label not in have:
+        raise BadInput(
+            f"{measurement.path} has no {event} of '{label}'; it has those of: {', '.join(have)}."
+        )
+    if is_simulated(measurement, event):
+        return [_simulated(measurement, event, label)]
+    take = MEASURED.get(event)
+    trials = _trials(measurement, on)[label]
+    if take is not None:
+        return [take(trial) for trial in trials]
+    return [trial.counters[event.removeprefix(COUNTED)] for trial in trials]
+
+
+def evaluate(
+    measurement: Measurement, metric: Metric, label: str, baseline: str, on: str = REFERENCE
+) -> Value:
+    """The metric of one contender; the baseline plays no part without a transform."""
+    mine = values(measurement, metric.event, label, on)
+    if not metric.transform:
+        spread = summarize(mine)
+        return Value(spread.median, spread.first_quartile, spread.third_quartile)
+    base = values(measurement, metric.event, baseline, on)
+    return against(mine, base, metric, f"{measurement.path}: {metric.event}")
+
+
+def against(mine: Sequence[float], base: Sequence[float], metric: Metric, what: str) -> Value:
+    """The transform of paired values."""
+    change = TRANSFORMS[metric.transform]
+    try:
+        value = change(median(mine), median(base))
+        spread = summarize([change(*pair) for pair in zip(mine, base, strict=True)])
+    except ZeroDivisionError as error:
+        raise BadInput(
+            f"{what} was 0 in some run, so that nothing can be set against it; plot it without a"
+            " transform."
+        ) from error
+    low, high = spread.first_quartile, spread.third_quartile
+    return Value(value, min(low, value), max(high, value))
+
+
+def fastest_allocator(measurement: Measurement) -> str:
+    """The allocator with the least median time on the reference input."""
+    times = {n: median([t.wall for t in measurement.reference[n]]) for n in measurement.allocators}
+    if not times:
+        raise BadInput(f"{measurement.path} has no trials of an allocator alone; repeat it.")
+    return min(times, key=lambda name: times[name])
+
+
+def axis_title(metric: Metric) -> str:
+    """What an axis of this metric shows, for people."""
+    units = {"time": "s", "user": "s", "system": "s", "peak-memory": "bytes"}
+    name = {
+        "time": "time",
+        "user": "user time",
+        "system": "system time",
+        "peak-memory": "peak memory",
+    }.get(
+        metric.event, metric.event.replace("-", " ") if "misses" in metric.event else metric.event
+    )
+    unit = units.get(metric.event)
+    return {
+        "": f"{name}, {unit}" if unit else name,
+        "improvement": f"{name}: % over the baseline",
+        "negimprovement": f"{name}: % below the baseline",
+        "speedup": f"{name}: baseline / value",
+        "relative": f"{name}: value / baseline",
+    }[metric.transform]
+
+
+def neutral(metric: Metric) -> float:
+    """The value that means: as the baseline."""
+    return 1.0 if metric.transform in ("speedup", "relative") else 0.0
+
+
+def _trials(measurement: Measurement, on: str) -> Trials:
+    if on == REFERENCE:
+        return measurement.reference
+    if not measurement.training:
+        raise BadInput(
+            f"{measurement.path} has no contenders timed on the training input; measure it with:"
+            " halo evaluate"
+        )
+    return measurement.training
+
+
+def _simulated_events(measurement: Measurement) -> list[str]:
+    if measurement.simulation is None:
+        return []
+    found = list(measurement.simulation.contenders.values())
+    levels = [level for level in found[0].misses if all(level in other.misses for other in found)]
+    return [*(f"{level}-misses" for level in levels), *SIMULATED]
+
+
+def _simulated(measurement: Measurement, event: str, label: str) -> float:
+    assert measurement.simulation is not None
+    found = measurement.simulation.contenders[label]
+    take = SIMULATED.get(event)
+    return take(found) if take else float(found.misses[event.removesuffix("-misses")])
+
+
+def _how_to_get(event: str) -> str:
+    if event.endswith("-misses") or event in SIMULATED:
+        return " Misses are simulated by: halo evaluate"
+    return ""

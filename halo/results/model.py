@@ -1,0 +1,185 @@
+"""One measured program as frozen data: what `results.json` of run, bench or evaluate holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halo.allocators import KNOWN
+from halo.trials.candidates import NONE
+
+HALO = "halo"
+"""The label of the plan that the race of `halo run` kept."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A group's memory in one run, in bytes."""
+
+    allocations: int
+    peak_bytes: int
+    peak_resident_bytes: int
+    live_at_peak_bytes: int
+
+    @property
+    def waste(self) -> int:
+        """What was resident and not live when most was resident."""
+        return max(0, self.peak_resident_bytes - self.live_at_peak_bytes)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One measured run, in seconds and bytes; `counters` are the processor's, where counted."""
+
+    wall: float
+    user: float
+    system: float
+    peak_memory: int
+    pools: tuple[Pool, ...] = ()
+    counters: Mapping[str, float] = field(default_factory=dict)
+
+
+Trials = Mapping[str, Sequence[Trial]]
+"""Label → trials; the same index is the same round."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What a label of the reference trials stands for; `plan` is a file beside the results."""
+
+    strategy: str
+    candidate: str
+    allocator: str
+    identification: str | None = None
+    plan: str | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """A cache or TLB of the simulated machine: its name, and its figures as they were set."""
+
+    name: str
+    figures: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SimulatedMachine:
+    """The memory hierarchy that was simulated; sizes in bytes, costs in cycles."""
+
+    line: int
+    page: int
+    caches: tuple[Level, ...]
+    tlbs: tuple[Level, ...]
+    memory_cycles: int
+    walk_cycles: int
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What the simulator counted in one contender's run."""
+
+    instructions: int
+    accesses: int
+    cycles: int
+    misses: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Accesses and misses of one allocation context (its id) or of one place in the code."""
+
+    place: str
+    accesses: int
+    misses: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One simulated run per contender, all on the same input."""
+
+    input: str
+    machine: SimulatedMachine
+    contenders: Mapping[str, Simulated]
+    contexts: tuple[Misses, ...] = ()
+    code: tuple[Misses, ...] = ()
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Trials under the plan of a recording at one affinity distance, in bytes."""
+
+    distance: int
+    trials: Sequence[Trial]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The same strategy at several affinity distances, and the allocator beneath it alone."""
+
+    strategy: str
+    allocator: str
+    baseline: Sequence[Trial]
+    points: tuple[Distance, ...]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What recording the training run cost, in seconds."""
+
+    seconds: float
+    native_seconds: float
+    slowdown: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where it was measured."""
+
+    processor: str
+    cores: int
+    memory_bytes: int
+    kernel: str
+    system: str
+    huge_pages: str
+    versions: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.processor}, {self.cores} cores, kernel {self.kernel},"
+            f" huge pages {self.huge_pages}"
+        )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One program's results. `kept` is None where only the allocators were measured."""
+
+    path: Path
+    program: str
+    commands: Mapping[str, Sequence[str]]
+    machine: Machine
+    reference: Trials
+    kept: Contender | None = None
+    speedup: float | None = None
+    speedup_interval: tuple[float, float] | None = None
+    recording: Recording | None = None
+    warnings: tuple[str, ...] = ()
+    contenders: Mapping[str, Contender] = field(default_factory=dict)
+    simulation: Simulation | None = None
+    training: Trials = field(default_factory=dict)
+    distances: Distances | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+    @property
+    def allocators(self) -> list[str]:
+        """The measured allocators, in the order of halo's tables."""
+        return [name for name in KNOWN if name in self.reference]
+
+    @property
+    def keeps_none(self) -> bool:
+        """True where no plan was kept: halo's trials are then those of an allocator."""
+        return self.kept is not None and self.kept.strategy == NONE

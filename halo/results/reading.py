@@ -1,0 +1,261 @@
+"""Reads a results file and refuses what no figure may be drawn of: damaged, newer, unfinished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from halo.errors import BadInput
+from halo.results.document import Damaged, count, mapping, number, optional, rows, text
+from halo.results.model import (
+    Contender,
+    Distance,
+    Distances,
+    Machine,
+    Measurement,
+    Pool,
+    Recording,
+    Trial,
+    Trials,
+)
+from halo.results.simulated import parse_simulation
+
+FORMAT = "halo-results"
+VERSION = 1
+NAME = "results.json"
+
+
+def read_measurement(path: Path) -> Measurement:
+    """The measurement in a results file, or in the results folder that holds it.
+
+    Raises `BadInput`, with one sentence, if it cannot be read, is another kind of file, damaged or
+    newer, or if the measurement failed or was not finished.
+    """
+    file = path / NAME if path.is_dir() else path
+    document = _load(file, path)
+    try:
+        _check_ending(document, file)
+        measurement = _measurement(document, file)
+    except Damaged as error:
+        raise BadInput(f"{file} is damaged: {error}; measure the program again.") from error
+    _check_complete(measurement)
+    return measurement
+
+
+def _load(file: Path, given: Path) -> dict[str, Any]:
+    try:
+        content = file.read_text("utf-8")
+    except FileNotFoundError as error:
+        raise BadInput(_missing(file, given)) from error
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(_foreign(file)) from error
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        if content.lstrip().startswith("{") and f'"{FORMAT}"' in content[:4096]:
+            raise BadInput(f"{file} is cut short or damaged; measure the program again.") from error
+        raise BadInput(_foreign(file)) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadInput(_foreign(file))
+    version = document.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise BadInput(f"{file} is damaged: it has no version; measure the program again.")
+    if version > VERSION:
+        raise BadInput(
+            f"{file} has version {version}, this halo reads up to {VERSION}; use the newer halo."
+        )
+    return document
+
+
+def _missing(file: Path, given: Path) -> str:
+    if file == given:
+        return f"{given} does not exist; give a {NAME} of halo run, or the folder that holds it."
+    below = sorted(inner.parent.name for inner in given.glob(f"*/{NAME}"))
+    if below:
+        return f"{given} holds folders of results; give them: {given}/* (such as {below[0]})."
+    return f"{given} holds no {NAME}; give a results folder of halo run, bench or evaluate."
+
+
+def _foreign(file: Path) -> str:
+    hint = " (a summary lacks the trials: give results.json)" if "summary" in file.name else ""
+    return f"{file} is not a results file of halo{hint}; give a {NAME} of halo run or its folder."
+
+
+def _check_ending(document: Mapping[str, Any], file: Path) -> None:
+    """A measurement that failed, or whose outputs differed, has no figures."""
+    summary = mapping(document.get("summary"), "summary")
+    failure = summary.get("failure")
+    if failure:
+        raise BadInput(
+            f"{file} is of a measurement that failed: {str(failure).rstrip('.')}; mend that and"
+            " measure the program again."
+        )
+    if summary.get("outputs_equal") is not True:
+        raise BadInput(
+            f"{file} is of a measurement whose outputs differed between trials, so that its times"
+            " compare different work; make the program's output the same in every run and measure"
+            " again."
+        )
+
+
+def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
+    summary = mapping(document["summary"], "summary")
+    trials = mapping(document.get("trials"), "trials")
+    commands = mapping(document.get("commands"), "commands")
+    interval = optional(summary.get("speedup_interval"), "speedup_interval", rows)
+    ends = [number(end, "speedup_interval") for end in interval or []]
+    if len(ends) not in (0, 2):
+        raise Damaged("speedup_interval is not a pair")
+    contenders = mapping(document.get("contenders", {}), "contenders")
+    return Measurement(
+        path=file,
+        program=text(summary.get("program"), "summary.program"),
+        commands={
+            name: [text(word, "a command's word") for word in rows(words, f"commands.{name}")]
+            for name, words in commands.items()
+        },
+        machine=_machine(mapping(document.get("machine"), "machine")),
+        reference=_trials(trials.get("reference", {}), "trials.reference"),
+        kept=_kept(summary),
+        speedup=optional(summary.get("speedup"), "speedup", number),
+        speedup_interval=(ends[0], ends[1]) if ends else None,
+        recording=optional(summary.get("record"), "record", _recording),
+        warnings=tuple(text(w, "a warning") for w in rows(summary.get("warnings", []), "warnings")),
+        contenders={label: _contender(raw, label) for label, raw in contenders.items()},
+        simulation=optional(document.get("simulation"), "simulation", parse_simulation),
+        training=_trials(
+            document.get("training_trials_of_contenders", {}), "training_trials_of_contenders"
+        ),
+        distances=optional(document.get("distances"), "distances", _distances),
+    )
+
+
+def _machine(raw: Mapping[str, Any]) -> Machine:
+    pages = mapping(raw.get("huge_pages"), "machine.huge_pages")
+    versions = mapping(raw.get("versions"), "machine.versions")
+    return Machine(
+        processor=text(raw.get("processor"), "machine.processor"),
+        cores=count(raw.get("cores"), "machine.cores"),
+        memory_bytes=count(raw.get("memory_bytes"), "machine.memory_bytes"),
+        kernel=text(raw.get("kernel"), "machine.kernel"),
+        system=text(raw.get("system"), "machine.system"),
+        huge_pages=text(pages.get("enabled"), "machine.huge_pages.enabled"),
+        versions={name: text(it, f"machine.versions.{name}") for name, it in versions.items()},
+    )
+
+
+def _trials(raw: Any, what: str) -> Trials:
+    return {label: _series(found, f"{what}.{label}") for label, found in mapping(raw, what).items()}
+
+
+def _series(raw: Any, what: str) -> Sequence[Trial]:
+    return tuple(_trial(mapping(found, what), what) for found in rows(raw, what))
+
+
+def _trial(raw: Mapping[str, Any], what: str) -> Trial:
+    wall = number(raw.get("wall"), f"{what}: wall")
+    if not wall:
+        raise Damaged(f"{what} has a run that took no time")
+    runtime = mapping(raw.get("runtime") or {}, f"{what}: runtime")
+    counters = mapping(raw.get("counters") or {}, f"{what}: counters")
+    return Trial(
+        wall=wall,
+        user=number(raw.get("user"), f"{what}: user"),
+        system=number(raw.get("system"), f"{what}: system"),
+        peak_memory=count(raw.get("peak_memory"), f"{what}: peak_memory"),
+        pools=tuple(
+            _pool(mapping(group, f"{what}: a group"), f"{what}: a group")
+            for group in rows(runtime.get("groups", []), f"{what}: groups")
+        ),
+        counters={name: number(it, f"{what}: {name}") for name, it in counters.items()},
+    )
+
+
+def _pool(raw: Mapping[str, Any], what: str) -> Pool:
+    return Pool(
+        allocations=count(raw.get("allocations"), f"{what}.allocations"),
+        peak_bytes=count(raw.get("peak_bytes"), f"{what}.peak_bytes"),
+        peak_resident_bytes=count(raw.get("peak_resident_bytes"), f"{what}.peak_resident_bytes"),
+        live_at_peak_bytes=count(raw.get("live_at_peak_bytes"), f"{what}.live_at_peak_bytes"),
+    )
+
+
+def _kept(summary: Mapping[str, Any]) -> Contender | None:
+    if summary.get("strategy") is None:
+        return None
+    strategy = text(summary["strategy"], "summary.strategy")
+    candidate = text(summary.get("candidate"), "summary.candidate")
+    allocator = text(summary.get("allocator"), "summary.allocator")
+    return Contender(strategy, candidate, allocator, plan=f"{candidate}.plan")
+
+
+def _contender(raw: Any, label: str) -> Contender:
+    found = mapping(raw, f"contenders.{label}")
+    return Contender(
+        strategy=text(found.get("strategy"), f"contenders.{label}.strategy"),
+        candidate=text(found.get("candidate"), f"contenders.{label}.candidate"),
+        allocator=text(found.get("allocator"), f"contenders.{label}.allocator"),
+        identification=optional(found.get("identification"), f"contenders.{label}", text),
+        plan=optional(found.get("plan"), f"contenders.{label}.plan", text),
+    )
+
+
+def _recording(raw: Any, what: str) -> Recording:
+    found = mapping(raw, what)
+    return Recording(
+        *(number(found.get(key), key) for key in ("seconds", "native_seconds", "slowdown"))
+    )
+
+
+def _distances(raw: Any, what: str) -> Distances:
+    found = mapping(raw, what)
+    points = []
+    for item in rows(found.get("points"), f"{what}.points"):
+        point = mapping(item, f"{what}.points")
+        distance = count(point.get("distance"), f"{what}.distance")
+        points.append(Distance(distance, _series(point.get("trials"), f"{what} at {distance}")))
+    return Distances(
+        strategy=text(found.get("strategy"), f"{what}.strategy"),
+        allocator=text(found.get("allocator"), f"{what}.allocator"),
+        baseline=_series(found.get("baseline"), f"{what}.baseline"),
+        points=tuple(sorted(points, key=lambda point: point.distance)),
+    )
+
+
+def _check_complete(measurement: Measurement) -> None:
+    """Every contender has as many trials as the others; else a measurement ended half-way."""
+    file = measurement.path
+    if not measurement.reference:
+        raise BadInput(
+            f"{file} holds no trials on the reference input: the measurement was not finished;"
+            " repeat it."
+        )
+    _check_equal(measurement.reference, file, "the reference input")
+    _check_equal(measurement.training, file, "the training input")
+    if measurement.distances is not None:
+        found = measurement.distances
+        if not found.points:
+            raise BadInput(f"{file} has no affinity distance that was measured; repeat it.")
+        named = {f"distance {point.distance}": point.trials for point in found.points}
+        _check_equal({"the baseline": found.baseline, **named}, file, "the distances")
+    if measurement.kept is not None and "halo" not in measurement.reference:
+        raise BadInput(
+            f"{file} kept a candidate that was not measured on the reference input: the"
+            " measurement was not finished; repeat it."
+        )
+
+
+def _check_equal(trials: Trials, file: Path, where: str) -> None:
+    if not trials:
+        return
+    most = max(trials, key=lambda label: len(trials[label]))
+    least = min(trials, key=lambda label: len(trials[label]))
+    if len(trials[least]) < max(1, len(trials[most])):
+        raise BadInput(
+            f"{file} has {len(trials[least])} trials of {least} and {len(trials[most])} of {most}"
+            f" on {where}: the measurement was not finished; repeat it."
+        )

@@ -1,0 +1,61 @@
+"""The simulation of a results file: misses by level for each contender, context and code place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from halo.results.document import Damaged, count, counts, mapping, rows, text
+from halo.results.model import Level, Misses, Simulated, SimulatedMachine, Simulation
+
+
+def parse_simulation(raw: Any, what: str) -> Simulation:
+    """The checked simulation; `Damaged` names what is wrong."""
+    found = mapping(raw, what)
+    contenders = mapping(found.get("contenders"), f"{what}.contenders")
+    if not contenders:
+        raise Damaged(f"{what} has no contenders")
+    return Simulation(
+        input=text(found.get("input"), f"{what}.input"),
+        machine=_machine(mapping(found.get("machine"), f"{what}.machine")),
+        contenders={
+            label: _contender(mapping(it, label), label) for label, it in contenders.items()
+        },
+        contexts=_places(found.get("contexts", []), "context"),
+        code=_places(found.get("code", []), "place"),
+    )
+
+
+def _machine(raw: Mapping[str, Any]) -> SimulatedMachine:
+    return SimulatedMachine(
+        line=count(raw.get("line"), "line"),
+        page=count(raw.get("page"), "page"),
+        caches=tuple(_level(it, "caches") for it in rows(raw.get("caches"), "caches")),
+        tlbs=tuple(_level(it, "tlbs") for it in rows(raw.get("tlbs"), "tlbs")),
+        memory_cycles=count(raw.get("memory_cycles"), "memory_cycles"),
+        walk_cycles=count(raw.get("walk_cycles"), "walk_cycles"),
+    )
+
+
+def _level(raw: Any, what: str) -> Level:
+    found = dict(mapping(raw, what))
+    return Level(text(found.pop("name", None), f"{what}.name"), counts(found, what))
+
+
+def _contender(raw: Mapping[str, Any], label: str) -> Simulated:
+    return Simulated(
+        instructions=count(raw.get("instructions"), f"{label}.instructions"),
+        accesses=count(raw.get("accesses"), f"{label}.accesses"),
+        cycles=count(raw.get("cycles"), f"{label}.cycles"),
+        misses=counts(raw.get("misses"), f"{label}.misses"),
+    )
+
+
+def _places(raw: Any, key: str) -> tuple[Misses, ...]:
+    found = []
+    for item in rows(raw, f"simulation.{key}"):
+        entry = mapping(item, f"simulation.{key}")
+        place = str(count(entry.get(key), key)) if key == "context" else text(entry.get(key), key)
+        accesses = count(entry.get("accesses"), f"{key} {place}.accesses")
+        found.append(Misses(place, accesses, counts(entry.get("misses"), f"{key} {place}.misses")))
+    return tuple(found)
