@@ -14,6 +14,7 @@ from halo.commands.doctor import DoctorCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.probe import ProbeCommand
+from halo.commands.plot import PlotCommand
 from halo.commands.record import RecordCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
@@ -47,6 +48,7 @@ COMMANDS: Sequence[Command] = (
     SimulateCommand(),
     BaselineCommand(),
     ProbeCommand(),
+    PlotCommand(),
     DoctorCommand(),
 )
 

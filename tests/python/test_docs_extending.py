@@ -1,26 +1,35 @@
-"""The command in docs/extending.md is a command."""
+"""The command in docs/extending.md is a command, and the figure there is a figure."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import types
+from pathlib import Path
 
 import pytest
 from command import REPOSITORY
 from plan_samples import Sample
+from results_samples import document, save
 
 from halo.commands import run_command
+from halo.figures import Options
 from halo.profile import write_profile
 from halo.settings import read_settings
 
 
-def test_the_documented_command_runs(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+def example(section: str) -> types.ModuleType:
+    """The Python code of a section, as a module."""
     text = (REPOSITORY / "docs" / "extending.md").read_text()
-    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    code = re.search(rf"## {section}\n.*?```python\n(.*?)```", text, re.DOTALL)
     assert code is not None
-    module = types.ModuleType("contexts_example")
+    module = types.ModuleType(section)
     exec(compile(code.group(1), "extending.md", "exec"), module.__dict__)
+    return module
+
+
+def test_the_documented_command_runs(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("A command")
     sample = Sample()
     sample.add([16, 32])
     sample.add([17, 32])
@@ -33,3 +42,10 @@ def test_the_documented_command_runs(tmp_path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "2\n"
     missing = parser.parse_args([str(tmp_path / "missing")])
     assert run_command(command, read_settings(), missing, []) != 0
+
+
+def test_the_documented_figure_is_drawn(tmp_path: Path) -> None:
+    figure = example("A figure").MemoryFigure()
+    results = save(document(), tmp_path / "results")
+    drawn = figure.make([results], Options(), "svg").decode()
+    assert ">Peak memory<" in drawn and ">halo<" in drawn

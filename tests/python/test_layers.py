@@ -44,6 +44,7 @@ PYTHON = [
     "simulation",
     "trials",
     "results",
+    "figures",
     "checks",
     "doctor",
     "commands",

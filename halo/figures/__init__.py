@@ -1,0 +1,6 @@
+"""Figures and tables of results, as files: `base` says what a figure is, `registry` lists them."""
+
+from halo.figures.base import Figure, Options
+from halo.figures.registry import FIGURES, find_figure
+
+__all__ = ["FIGURES", "Figure", "Options", "find_figure"]

@@ -1,0 +1,35 @@
+"""The list of figures of `halo plot`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.errors import UsageError
+from halo.figures.affinity_graph import AffinityGraphFigure
+from halo.figures.bars import BarsFigure
+from halo.figures.base import Figure
+from halo.figures.distances import DistancesFigure
+from halo.figures.fragmentation import FragmentationFigure
+from halo.figures.misses import MissesFigure
+from halo.figures.random_pools import RandomPoolsFigure
+from halo.figures.speedup import SpeedupFigure
+
+# To add a figure, add its file and one line here.
+FIGURES: Sequence[Figure] = (
+    AffinityGraphFigure(),
+    DistancesFigure(),
+    MissesFigure(),
+    SpeedupFigure(),
+    RandomPoolsFigure(),
+    FragmentationFigure(),
+    BarsFigure(),
+)
+
+
+def find_figure(name: str) -> Figure:
+    """The figure of that name."""
+    for figure in FIGURES:
+        if figure.name == name:
+            return figure
+    names = ", ".join(figure.name for figure in FIGURES)
+    raise UsageError(f"There is no figure '{name}'; choose one of: {names}.")

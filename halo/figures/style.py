@@ -1,0 +1,73 @@
+"""How figures look: fonts, colours that the colour-blind can tell apart, and files of them."""
+
+from __future__ import annotations
+
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+# Okabe and Ito's palette without black and yellow, which read as text and vanish on white.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+HATCHES = ("", "////", "....", "xxxx")
+GREY = "#9A9A9A"
+INK = "#222222"
+
+
+def look(number: int) -> tuple[str, str]:
+    """Colour and hatch of the contender with that number; all different for the first 24."""
+    return COLOURS[number % len(COLOURS)], HATCHES[number // len(COLOURS) % len(HATCHES)]
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Canvas]:
+    """An empty figure of that size in inches; whatever is drawn inside looks as it should.
+
+    What the library has to say of its caches and of letters that no font has is not for users.
+    """
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    with (
+        matplotlib.rc_context(
+            {
+                "font.family": "DejaVu Sans",
+                "font.size": 9,
+                "axes.edgecolor": "#666666",
+                "axes.labelcolor": INK,
+                "axes.spines.top": False,
+                "axes.spines.right": False,
+                "hatch.linewidth": 0.7,
+                "pdf.fonttype": 42,
+                "svg.fonttype": "none",
+                "svg.hashsalt": "halo",
+                "text.parse_math": False,
+            }
+        ),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield Canvas(figsize=(width, height), layout="constrained")
+
+
+def tidy_axes(axes: Axes) -> None:
+    """Grid lines behind the data, along the values only."""
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.7)
+    axes.tick_params(axis="x", length=0)
+
+
+def footnote(drawing: Canvas, text: str) -> None:
+    """Small print below everything: baseline, input, machine."""
+    drawing.supxlabel(text, fontsize=7.5, color="#555555", x=0.01, ha="left")
+
+
+def save(drawing: Canvas, ending: str) -> bytes:
+    """The file's content; the same for the same figure, so without a date."""
+    stream = io.BytesIO()
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+    drawing.savefig(stream, format=ending, dpi=160, metadata=dates[ending])
+    return stream.getvalue()
