@@ -6,7 +6,7 @@ build_packages=(
 )
 demo_packages=(xsltproc jq)
 test_packages=(
-  clang-format-19 musl-tools luajit nodejs python3-dev
+  clang-format-19 musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes)

@@ -16,6 +16,7 @@ from halo.commands.plan import PlanCommand
 from halo.commands.probe import ProbeCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.record import RecordCommand
+from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
 from halo.errors import HaloError
@@ -49,6 +50,7 @@ COMMANDS: Sequence[Command] = (
     BaselineCommand(),
     ProbeCommand(),
     PlotCommand(),
+    ReportCommand(),
     DoctorCommand(),
 )
 

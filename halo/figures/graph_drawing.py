@@ -10,7 +10,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Curve
 
 from halo.figures.arrangement import Place, arrange, bend, thickness
-from halo.figures.style import COLOURS, GREY, INK, canvas, footnote, save
+from halo.figures.style import INK, canvas, footnote, group_colour, save, text_on
 from halo.results.graph import Graph, Node
 from halo.results.labels import ARROW
 
@@ -45,7 +45,7 @@ def draw_graph(graph: Graph, ending: str) -> bytes:
         groups = {node.context: node.group for node in graph.nodes}
         for one, other, weight in reversed(graph.edges):
             same = groups[one] == groups[other]
-            colour = _colour(groups[one]) if same else BETWEEN_GROUPS
+            colour = group_colour(groups[one]) if same else BETWEEN_GROUPS
             width = max(THINNEST, thickness(weight, graph, THICKEST))
             axes.add_patch(_curve(places[one], places[other], colour, width))
         biggest = max(node.share for node in graph.nodes) or 1.0
@@ -68,10 +68,6 @@ def _lines(label: str) -> str:
     return "\n".join(s if len(s) <= LONGEST_LINE else f"{s[: LONGEST_LINE - 1]}…" for s in sites)
 
 
-def _colour(group: int | None) -> str:
-    return GREY if group is None else COLOURS[group % len(COLOURS)]
-
-
 def _curve(one: Place, other: Place, colour: str, width: float) -> PathPatch:
     points = [(one.x, one.y), bend(one, other), (other.x, other.y)]
     path = Curve(points, [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3])
@@ -83,7 +79,7 @@ def _draw_node(axes: Axes, node: Node, place: Place, size: float, ring: float) -
         [place.x],
         [place.y],
         s=size,
-        color=_colour(node.group),
+        color=group_colour(node.group),
         edgecolor=INK,
         linewidth=max(0.4, ring),
         zorder=3,
@@ -96,7 +92,7 @@ def _draw_node(axes: Axes, node: Node, place: Place, size: float, ring: float) -
             ha="center",
             va="center_baseline",
             fontsize=6.5,
-            color="white",
+            color=text_on(group_colour(node.group)),
             fontweight="bold",
             zorder=4,
         )

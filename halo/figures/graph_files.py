@@ -6,7 +6,7 @@ import io
 
 import networkx
 
-from halo.figures.style import COLOURS, GREY
+from halo.figures.style import group_colour, text_on
 from halo.results.graph import Graph
 
 
@@ -36,9 +36,10 @@ def dot(graph: Graph) -> bytes:
     loops = [(node.context, node.context, node.loop) for node in graph.nodes if node.loop]
     lines = [f"graph {_quoted(graph.program)} {{", "  node [style=filled, fontname=sans];"]
     for node in graph.nodes:
-        colour = GREY if node.group is None else COLOURS[node.group % len(COLOURS)]
+        colour = group_colour(node.group)
         lines.append(
             f"  {node.context} [label={_quoted(node.label)}, fillcolor={_quoted(colour)},"
+            f" fontcolor={_quoted(text_on(colour))},"
             f" tooltip={_quoted(' < '.join(node.stack))}];"
         )
     for one, other, weight in [*graph.edges, *loops]:

@@ -24,6 +24,18 @@ def look(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], HATCHES[number // len(COLOURS) % len(HATCHES)]
 
 
+def group_colour(group: int | None) -> str:
+    """Of a context, by its group; grey where it is in none."""
+    return GREY if group is None else COLOURS[group % len(COLOURS)]
+
+
+def text_on(colour: str) -> str:
+    """Black or white, whichever is read more easily on that colour."""
+    red, green, blue = ((int(colour[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000000" if luminance > 0.2 else "#FFFFFF"
+
+
 @contextmanager
 def canvas(width: float, height: float) -> Iterator[Canvas]:
     """An empty figure of that size in inches; whatever is drawn inside looks as it should.

@@ -161,6 +161,7 @@ class Measurement:
     machine: Machine
     reference: Trials
     kept: Contender | None = None
+    plans_tried: int = 0
     speedup: float | None = None
     speedup_interval: tuple[float, float] | None = None
     recording: Recording | None = None

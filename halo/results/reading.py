@@ -21,6 +21,7 @@ from halo.results.model import (
     Trials,
 )
 from halo.results.simulated import parse_simulation
+from halo.trials.candidates import NONE
 
 FORMAT = "halo-results"
 VERSION = 1
@@ -121,6 +122,7 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
         machine=_machine(mapping(document.get("machine"), "machine")),
         reference=_trials(trials.get("reference", {}), "trials.reference"),
         kept=_kept(summary),
+        plans_tried=_plans_tried(summary),
         speedup=optional(summary.get("speedup"), "speedup", number),
         speedup_interval=(ends[0], ends[1]) if ends else None,
         recording=optional(summary.get("record"), "record", _recording),
@@ -191,6 +193,16 @@ def _kept(summary: Mapping[str, Any]) -> Contender | None:
     candidate = text(summary.get("candidate"), "summary.candidate")
     allocator = text(summary.get("allocator"), "summary.allocator")
     return Contender(strategy, candidate, allocator, plan=f"{candidate}.plan")
+
+
+def _plans_tried(summary: Mapping[str, Any]) -> int:
+    """The candidates of the race, each once, whatever allocator lay beneath."""
+    tried = set()
+    for item in rows(summary.get("candidates", []), "candidates"):
+        found = mapping(item, "a candidate")
+        if text(found.get("strategy"), "a candidate's strategy") != NONE:
+            tried.add(text(found.get("label"), "a candidate's label").partition(" over ")[0])
+    return len(tried)
 
 
 def _contender(raw: Any, label: str) -> Contender:

@@ -45,6 +45,7 @@ PYTHON = [
     "trials",
     "results",
     "figures",
+    "report",
     "checks",
     "doctor",
     "commands",

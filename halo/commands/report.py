@@ -1,0 +1,46 @@
+"""`halo report`: writes one page about measurements, for people."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.errors import UsageError
+from halo.settings import Settings
+
+
+class ReportCommand:
+    name = "report"
+    summary = "Write one self-contained HTML page about results, to read offline or to mail."
+    usage = "halo report RESULT... [-o PAGE]"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "results",
+            type=Path,
+            nargs="+",
+            metavar="RESULT",
+            help="a results folder or its results.json",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            default=Path("report.html"),
+            metavar="PAGE",
+            help="default: %(default)s, here",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.planning import check_place
+        from halo.profile.writing import write_atomically
+        from halo.report import render_report
+        from halo.results import read_measurements
+
+        if rest:
+            raise UsageError("`halo report` takes results and no program; leave out the `--`.")
+        check_place(options.output)
+        page = render_report(read_measurements(options.results))
+        write_atomically(options.output, page.encode())
+        print(f"Report: {options.output}")
+        return 0

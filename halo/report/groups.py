@@ -1,0 +1,107 @@
+"""Which contexts share a group, and why: from the reviewable form of the kept plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from halo.plan import GroupReview, Member, Plan
+from halo.report.numbers import megabytes, number, share
+from halo.results.labels import distinct_labels
+from halo.results.model import Pool
+from halo.results.pools import waste_of
+
+SHOWN_GROUPS = 12
+SHOWN_CONTEXTS = 8
+SHOWN_SIZES = 4
+
+
+@dataclass(frozen=True)
+class ContextLine:
+    """One context of a group; `stack` from the caller of malloc outwards."""
+
+    label: str
+    share: str
+    allocations: str
+    sizes: str
+    stack: Sequence[str]
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """One group: why it is one, and its most accessed contexts; `more` says how many are left."""
+
+    number: int
+    reason: str
+    coverage: str
+    count: int
+    contexts: Sequence[ContextLine]
+    more: str
+
+
+@dataclass(frozen=True)
+class WasteLine:
+    """A group's memory at its peak."""
+
+    group: str
+    objects: str
+    resident: str
+    live: str
+    waste: str
+    part: str
+
+
+def groups_of(plan: Plan | None) -> list[GroupBlock]:
+    """The groups that the page shows; labels tell all contexts on it apart."""
+    if plan is None or plan.review is None:
+        return []
+    totals = plan.review.profile.get("totals", {})
+    accesses = int(totals.get("accesses", 0)) or 1
+    shown = plan.review.groups[:SHOWN_GROUPS]
+    labels = distinct_labels(
+        {m.context: m.stack for group in shown for m in group.contexts[:SHOWN_CONTEXTS]}
+    )
+    return [_block(index, group, accesses, labels) for index, group in enumerate(shown)]
+
+
+def group_count(plan: Plan | None) -> int:
+    return len(plan.review.groups) if plan is not None and plan.review is not None else 0
+
+
+def waste_lines(pools: Sequence[Pool]) -> list[WasteLine]:
+    """Resident and live bytes of each group when most of it was resident."""
+    return [
+        WasteLine(
+            group=str(index),
+            objects=number(pool.allocations),
+            resident=megabytes(pool.peak_resident_bytes),
+            live=megabytes(pool.live_at_peak_bytes),
+            waste=megabytes(pool.waste),
+            part=share(waste_of([pool]).share),
+        )
+        for index, pool in enumerate(pools)
+    ]
+
+
+def _block(index: int, group: GroupReview, accesses: int, labels: Mapping[int, str]) -> GroupBlock:
+    shown, rest = group.contexts[:SHOWN_CONTEXTS], group.contexts[SHOWN_CONTEXTS:]
+    left = sum(member.accesses for member in rest) / accesses
+    return GroupBlock(
+        number=index,
+        reason=f"{group.reason}; affinity within {number(group.weight)}",
+        coverage=share(group.coverage),
+        count=len(group.contexts),
+        contexts=[_line(member, labels[member.context], accesses) for member in shown],
+        more=f"and {len(rest)} more contexts with {share(left)} of the accesses" if rest else "",
+    )
+
+
+def _line(member: Member, label: str, accesses: int) -> ContextLine:
+    sizes = [str(size) for size, _ in member.sizes[:SHOWN_SIZES]]
+    return ContextLine(
+        label=label,
+        share=share(member.accesses / accesses),
+        allocations=number(member.allocations),
+        sizes=", ".join(sizes) + (", …" if len(member.sizes) > SHOWN_SIZES else ""),
+        stack=member.stack,
+    )

@@ -1,0 +1,142 @@
+"""Misses before and after: simulated by level, counted by the processor, or how to get them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from halo.report.bars import Bars, Row, chart
+from halo.report.numbers import change, number
+from halo.results import Measurement
+from halo.results.graph import Graph
+from halo.results.metrics import fastest_allocator
+from halo.results.model import HALO, Level, Misses, SimulatedMachine
+
+WORST = 8
+
+
+@dataclass(frozen=True)
+class Change:
+    """One event before and after."""
+
+    event: str
+    before: str
+    after: str
+    change: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Events of two contenders, as a table and as a chart; `what` says where they come from."""
+
+    what: str
+    before: str
+    after: str
+    rows: Sequence[Change]
+    chart: Bars
+
+
+@dataclass(frozen=True)
+class Place:
+    """A context or a place in the code with its misses, level by level."""
+
+    name: str
+    accesses: str
+    misses: Sequence[str]
+
+
+def simulated(measurement: Measurement) -> Comparison | None:
+    """The allocator and halo in the simulator; None where that was not done."""
+    found = measurement.simulation
+    if found is None:
+        return None
+    before = fastest_allocator(measurement)
+    if HALO not in found.contenders or before not in found.contenders:
+        return None
+    one, other = found.contenders[before], found.contenders[HALO]
+    pairs = {
+        **{level: (one.misses[level], other.misses.get(level, 0)) for level in one.misses},
+        "modelled cycles": (one.cycles, other.cycles),
+        "instructions": (one.instructions, other.instructions),
+    }
+    what = f"Simulated on the {found.input} input: {describe(found.machine)}."
+    return _comparison(what, before, {name: (float(a), float(b)) for name, (a, b) in pairs.items()})
+
+
+def counted(measurement: Measurement) -> Comparison | None:
+    """Medians of the processor's own counters; None where they were not read."""
+    before = fastest_allocator(measurement)
+    trials = {label: measurement.reference.get(label, ()) for label in (before, HALO)}
+    everywhere = [set(trial.counters) for found in trials.values() for trial in found]
+    events = sorted(set.intersection(*everywhere)) if everywhere and trials[HALO] else []
+    if not events:
+        return None
+    pairs = {
+        event: (
+            median(trial.counters[event] for trial in trials[before]),
+            median(trial.counters[event] for trial in trials[HALO]),
+        )
+        for event in events
+    }
+    return _comparison("Counted by the processor on the reference input.", before, pairs)
+
+
+def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[Place]:
+    """The contexts with most misses of the first level, named where the graph has them."""
+    if measurement.simulation is None:
+        return []
+    names = {str(node.context): node.label for node in graph.nodes} if graph else {}
+    return _places(
+        [
+            Misses(names.get(it.place, f"context {it.place}"), it.accesses, it.misses)
+            for it in measurement.simulation.contexts
+        ]
+    )
+
+
+def worst_code(measurement: Measurement) -> list[Place]:
+    """The places in the code with most misses of the first level."""
+    return _places(measurement.simulation.code) if measurement.simulation else []
+
+
+def levels(measurement: Measurement) -> list[str]:
+    """The names of what was simulated, nearest to the processor first."""
+    found = measurement.simulation
+    return list(next(iter(found.contenders.values())).misses) if found else []
+
+
+def describe(machine: SimulatedMachine) -> str:
+    """The simulated hierarchy in one line."""
+    caches = ", ".join(f"{c.name} {_size(c, machine.line)}" for c in machine.caches)
+    tlbs = ", ".join(f"{t.name} {_entries(t)}" for t in machine.tlbs)
+    return f"{caches}; {tlbs}; lines of {machine.line} and pages of {machine.page} bytes"
+
+
+def _size(cache: Level, line: int) -> str:
+    size = cache.figures.get("sets", 0) * cache.figures.get("ways", 0) * line
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+def _entries(tlb: Level) -> str:
+    return f"{tlb.figures.get('sets', 0) * tlb.figures.get('ways', 0)} entries"
+
+
+def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -> Comparison:
+    rows = [Change(n, number(a), number(b), change(b, a)) for n, (a, b) in pairs.items()]
+    bars = []
+    for row, (one, other) in zip(rows, pairs.values(), strict=True):
+        percent = 100 * other / one if one else 100.0
+        kind = "gain" if percent < 100 else "loss" if percent > 100 else "none"
+        text = f"{row.before} → {row.after} ({row.change})"
+        bars.append(Row(row.event, text, kind, percent, percent, percent))
+    title = f"halo in per cent of {before}; to the left of 100 is better"
+    return Comparison(what, before, HALO, rows, chart(title, bars, origin=100.0))
+
+
+def _places(found: Sequence[Misses]) -> list[Place]:
+    ranked = sorted(found, key=lambda it: -next(iter(it.misses.values()), 0))[:WORST]
+    return [
+        Place(it.place, number(it.accesses), [number(count) for count in it.misses.values()])
+        for it in ranked
+    ]

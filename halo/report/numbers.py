@@ -1,0 +1,38 @@
+"""Numbers for people: seconds, bytes, counts and changes."""
+
+from __future__ import annotations
+
+from halo.progress import count
+
+MINUS = "−"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.3f} s"
+
+
+def span(low: float, high: float) -> str:
+    """Quartiles of a time, in seconds."""
+    return f"{low:.3f}–{high:.3f}"
+
+
+def megabytes(value: float) -> str:
+    """In units of a million bytes, as halo's tables have them; small sizes more exactly."""
+    return f"{value / 1e6:.0f} MB" if value >= 10e6 else f"{value / 1e6:.2f} MB"
+
+
+def number(value: float) -> str:
+    return count(round(value))
+
+
+def share(value: float) -> str:
+    """A share from 0 to 1 as per cent."""
+    return f"{100 * value:.1f} %"
+
+
+def change(value: float, before: float) -> str:
+    """By how many per cent a value differs from the one before, with its sign."""
+    if not before:
+        return "-" if value else "±0 %"
+    percent = 100 * (value / before - 1)
+    return f"{MINUS if percent < 0 else '+'}{abs(percent):.1f} %"

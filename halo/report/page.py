@@ -1,0 +1,51 @@
+"""Puts the page together: a section for each program, one template, no request to anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+import jinja2
+
+from halo import __version__
+from halo.figures.style import group_colour, text_on
+from halo.report.section import section
+from halo.report.times import overview
+from halo.report.verdict import judge
+from halo.results import Measurement
+from halo.results.model import Machine
+
+
+def render_report(measurements: Sequence[Measurement]) -> str:
+    """The whole page as HTML; everything that comes from files is escaped."""
+    verdicts = [judge(measurement) for measurement in measurements]
+    pairs = list(zip(measurements, verdicts, strict=True))
+    folder = files("halo.report")
+    environment = jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+    )
+    return environment.get_template("page.html").render(
+        sections=[section(m, verdict, index) for index, (m, verdict) in enumerate(pairs, 1)],
+        overview=overview(measurements, verdicts),
+        colour=group_colour,
+        text_on=text_on,
+        machine=machine_rows(measurements[0].machine),
+        version=__version__,
+    )
+
+
+def machine_rows(machine: Machine) -> list[tuple[str, str]]:
+    """The machine of all measurements: they were checked to be of one."""
+    return [
+        ("processor", machine.processor),
+        ("cores", str(machine.cores)),
+        ("memory", f"{machine.memory_bytes / 1e9:.1f} GB"),
+        ("system", machine.system),
+        ("kernel", machine.kernel),
+        ("huge pages", machine.huge_pages),
+        *machine.versions.items(),
+    ]

@@ -1,0 +1,108 @@
+"""One program's section of the page, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from halo.errors import HaloError
+from halo.report import misses, repeating, times
+from halo.report.bars import Bars
+from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, waste_lines
+from halo.report.numbers import number, seconds
+from halo.report.picture import Picture, picture
+from halo.report.verdict import Verdict
+from halo.results import Measurement
+from halo.results.graph import Graph, Source, build_graph, source_of_folder
+from halo.results.model import HALO
+from halo.results.pools import typical_pools
+
+EDGES = 40
+
+
+@dataclass(frozen=True)
+class Section:
+    """All that the template shows of a program; `missing` says why there are no contexts."""
+
+    anchor: str
+    program: str
+    verdict: Verdict
+    times: Sequence[times.Line]
+    time_chart: Bars
+    memory_chart: Bars
+    keeps_plan: bool
+    plan: str
+    groups: Sequence[GroupBlock]
+    group_count: int
+    waste: Sequence[WasteLine]
+    comparisons: Sequence[misses.Comparison]
+    levels: Sequence[str]
+    contexts: Sequence[misses.Place]
+    code: Sequence[misses.Place]
+    picture: Picture | None
+    missing: str
+    recording: Sequence[tuple[str, str]]
+    warnings: Sequence[str]
+    trials: int
+    commands: Sequence[tuple[str, str]]
+
+
+def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
+    """What a damaged or missing recording would have shown is left out, with the reason."""
+    source: Source | None = None
+    graph: Graph | None = None
+    missing = ""
+    if measurement.kept is not None:
+        try:
+            source = source_of_folder(measurement)
+            graph = build_graph(source, top=EDGES)
+        except HaloError as error:
+            missing = str(error)
+    kept, keeps_plan = measurement.kept, measurement.kept is not None and not measurement.keeps_none
+    plan = source.plan if source is not None and keeps_plan else None
+    halo = measurement.reference.get(HALO, ())
+    found = [misses.simulated(measurement), misses.counted(measurement)]
+    return Section(
+        anchor=f"program-{index}",
+        program=measurement.program,
+        verdict=verdict,
+        times=times.table(measurement),
+        time_chart=times.time_chart(measurement),
+        memory_chart=times.memory_chart(measurement),
+        keeps_plan=keeps_plan,
+        plan=f"{kept.candidate} over {kept.allocator}" if kept is not None else "",
+        groups=groups_of(plan),
+        group_count=group_count(plan),
+        waste=waste_lines(typical_pools(halo)),
+        comparisons=[comparison for comparison in found if comparison is not None],
+        levels=misses.levels(measurement),
+        contexts=misses.worst_contexts(measurement, graph),
+        code=misses.worst_code(measurement),
+        picture=picture(graph) if graph is not None else None,
+        missing=missing,
+        recording=recording(measurement, source),
+        warnings=measurement.warnings,
+        trials=len(next(iter(measurement.reference.values()))),
+        commands=repeating.commands(measurement),
+    )
+
+
+def recording(measurement: Measurement, source: Source | None) -> list[tuple[str, str]]:
+    """What it cost to record the training run, and what was recorded."""
+    cost, rows = measurement.recording, []
+    if cost is not None:
+        rows += [
+            ("recording the training run", seconds(cost.seconds)),
+            ("the same run without it (glibc)", seconds(cost.native_seconds)),
+            ("times slower", f"{cost.slowdown:.1f}"),
+        ]
+    if source is not None:
+        profile = source.profile
+        rows += [
+            ("objects", number(profile.totals.allocations)),
+            ("accesses to them", number(profile.accesses)),
+            ("allocation contexts", str(len(profile.contexts))),
+            ("affinity distance", f"{profile.parameters.affinity_distance} bytes"),
+            ("largest object followed", f"{profile.parameters.max_object_size} bytes"),
+        ]
+    return rows

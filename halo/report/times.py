@@ -1,0 +1,122 @@
+"""Time and peak memory of every contender: rows of a table, and charts with their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from halo.report.bars import Bars, Row, chart
+from halo.report.numbers import change, megabytes, seconds, span
+from halo.report.verdict import Verdict
+from halo.results import Measurement
+from halo.results.metrics import fastest_allocator
+from halo.results.model import HALO
+from halo.trials.candidates import NONE
+from halo.trials.statistics import Summary, summarize
+
+
+@dataclass(frozen=True)
+class Line:
+    """One contender in the table."""
+
+    label: str
+    what: str
+    kind: str
+    time: str
+    quartiles: str
+    against: str
+    memory: str
+
+
+def times_of(measurement: Measurement) -> dict[str, Summary]:
+    """Median and quartiles on the reference input, contenders in the order of the file."""
+    return {
+        label: summarize([trial.wall for trial in trials])
+        for label, trials in measurement.reference.items()
+    }
+
+
+def table(measurement: Measurement) -> list[Line]:
+    """A row for each contender; `against` is its time beside the fastest allocator's."""
+    times, best = times_of(measurement), fastest_allocator(measurement)
+    return [
+        Line(
+            label=label,
+            what=what_is(measurement, label),
+            kind=kind_of(label, best),
+            time=seconds(time.median),
+            quartiles=span(time.first_quartile, time.third_quartile),
+            against="fastest" if label == best else change(time.median, times[best].median),
+            memory=megabytes(median(t.peak_memory for t in measurement.reference[label])),
+        )
+        for label, time in times.items()
+    ]
+
+
+def time_chart(measurement: Measurement) -> Bars:
+    """Seconds from 0, with quartiles."""
+    best = fastest_allocator(measurement)
+    rows = [
+        Row(
+            label=label,
+            text=f"{seconds(time.median)} ({span(time.first_quartile, time.third_quartile)})",
+            kind=kind_of(label, best),
+            value=time.median,
+            low=time.first_quartile,
+            high=time.third_quartile,
+        )
+        for label, time in times_of(measurement).items()
+    ]
+    return chart("seconds on the reference input; shorter is better; whiskers: quartiles", rows)
+
+
+def memory_chart(measurement: Measurement) -> Bars:
+    """Peak memory in MB from 0, with quartiles."""
+    best, rows = fastest_allocator(measurement), []
+    for label, trials in measurement.reference.items():
+        found = summarize([trial.peak_memory / 1e6 for trial in trials])
+        text = megabytes(found.median * 1e6)
+        kind = kind_of(label, best)
+        low, high = found.first_quartile, found.third_quartile
+        rows.append(Row(label, text, kind, found.median, low, high))
+    return chart("peak memory in MB on the reference input; shorter is better", rows)
+
+
+def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -> Bars | None:
+    """Speed-ups of all programs on one axis, from 1; None where there is nothing to compare."""
+    rows = []
+    for measurement, verdict in zip(measurements, verdicts, strict=True):
+        if measurement.speedup is None or measurement.speedup_interval is None:
+            continue
+        low, high = measurement.speedup_interval
+        value = measurement.speedup
+        text = f"{value:.2f} ({low:.2f} to {high:.2f})"
+        if measurement.keeps_none:
+            text = "no plan" if low == high == 1 else f"no plan, {text}"
+        rows.append(Row(measurement.program, text, verdict.kind, value, low, high))
+    if len(rows) < 2:
+        return None
+    title = "times as fast as the fastest allocator; longer to the right is better; 95 % intervals"
+    return chart(title, rows, origin=1.0)
+
+
+def kind_of(label: str, best: str) -> str:
+    """Which colour a contender has."""
+    return "halo" if label == HALO else "best" if label == best else "other"
+
+
+def what_is(measurement: Measurement, label: str) -> str:
+    """What a contender is, in some words; empty for an allocator by its own name."""
+    if label in measurement.allocators:
+        return ""
+    found = measurement.contenders.get(label)
+    if label == HALO:
+        found = found or measurement.kept
+    if found is None:
+        return ""
+    if found.strategy == NONE:
+        alone = f"{found.allocator} alone"
+        return f"no plan was kept, so this is {alone}" if label == HALO else alone
+    how = f", recognised by {found.identification}" if found.identification else ""
+    return f"the plan '{found.candidate}' over {found.allocator}{how}"

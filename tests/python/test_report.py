@@ -1,0 +1,292 @@
+"""The page of `halo report`: true, whole, escaped, and readable without a network at any width."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import halo
+from results_samples import contender, document, measured_folder, save, simulation, with_kept
+from test_cli_bad_input import BAD_INPUT, USAGE, check
+
+from halo.report import render_report
+from halo.report.bars import Row, chart
+from halo.report.verdict import judge
+from halo.results import read_measurement, read_measurements
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Checker(HTMLParser):
+    """Collects tags that do not close, and whatever could be fetched from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.references: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.handle_startendtag(tag, attributes)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "img", "iframe", "object"):
+            self.wrong.append(tag)
+        self.references += [v or "" for k, v in attributes if k in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data}"
+
+
+def checked(page: str) -> str:
+    """The page's text; it must be well-formed and refer to nothing outside itself."""
+    found = Checker()
+    found.feed(page)
+    found.close()
+    assert found.wrong == [] and found.open == []
+    assert all(it.startswith("#") or it == "data:," for it in found.references)
+    assert "url(" not in page and "@import" not in page
+    return " ".join(found.text.split())
+
+
+def page_of(tmp_path: Path, *documents: dict[str, Any]) -> str:
+    paths = [save(raw, tmp_path / str(index)) for index, raw in enumerate(documents)]
+    return render_report(read_measurements(paths))
+
+
+def fives(raw: dict[str, Any]) -> dict[str, Any]:
+    """The document with its trials repeated: enough of them to conclude from."""
+    trials = raw["trials"]["reference"]
+    raw["trials"]["reference"] = {label: found * 2 for label, found in trials.items()}
+    return raw
+
+
+def evaluated() -> dict[str, Any]:
+    raw = document(simulation=simulation({"jemalloc": 1.0, "halo": 0.25}))
+    raw["contenders"] = {"one-pool plan": contender("one-pool", "mimalloc")}
+    raw["trials"]["reference"]["one-pool plan"] = raw["trials"]["reference"]["mimalloc"]
+    return fives(raw)
+
+
+def with_interval(raw: dict[str, Any], speedup: float, low: float, high: float) -> dict[str, Any]:
+    raw["summary"].update(speedup=speedup, speedup_interval=[low, high])
+    return fives(raw)
+
+
+@pytest.mark.parametrize(
+    ("speedup", "low", "high", "kind", "words"),
+    [
+        (1.5, 1.4, 1.6, "gain", "prog cares about placement: with the plan 'halo' over jemalloc"),
+        (0.8, 0.7, 0.9, "loss", "prog loses: with the plan 'halo' over jemalloc it is only 0.80"),
+        (1.0, 0.9, 1.1, "unclear", "prog gains nothing that shows"),
+    ],
+)
+def test_the_sentence_follows_the_interval(
+    tmp_path: Path, speedup: float, low: float, high: float, kind: str, words: str
+) -> None:
+    raw = with_interval(document(), speedup, low, high)
+    verdict = judge(read_measurement(save(raw, tmp_path / "r")))
+    assert verdict.kind == kind
+    assert words in verdict.sentence
+    assert f"(95 % interval {low:.2f} to {high:.2f})" in verdict.sentence
+    assert words in checked(page_of(tmp_path, raw))
+
+
+def test_a_program_that_does_not_care(tmp_path: Path) -> None:
+    raw = document(kept="none")
+    raw["summary"]["candidates"] = [{"strategy": "halo", "label": "halo over glibc"}] * 2
+    text = checked(page_of(tmp_path, raw))
+    assert (
+        "prog does not care about placement: none of 1 plans was measurably faster on the training"
+        " input than an allocator alone. Run it with jemalloc."
+    ) in text
+    assert "Nothing: no plan was kept." in text
+    assert "this is jemalloc alone" in text
+
+
+def test_a_choice_that_lost_is_said(tmp_path: Path) -> None:
+    raw = with_interval(document(kept="none"), 0.9, 0.85, 0.95)
+    raw["summary"]["candidates"] = [{"strategy": "halo", "label": "halo over glibc"}]
+    verdict = judge(read_measurement(save(raw, tmp_path / "r")))
+    assert verdict.kind == "loss"
+    assert "is only 0.90 times as fast as the fastest allocator" in verdict.sentence
+
+
+def test_what_cannot_be_concluded_is_not(tmp_path: Path) -> None:
+    few = judge(read_measurement(save(document(), tmp_path / "few")))
+    assert few.sentence == "prog was measured too few times to conclude anything."
+    raw = document(kept="none")
+    raw["summary"]["candidates"] = []
+    assert "No plan was tried" in judge(read_measurement(save(raw, tmp_path / "n"))).sentence
+    times = {"glibc": (1.0, 1.0), "jemalloc": (2.0, 2.0)}
+    raw = document(times=times)
+    raw["summary"].update(strategy=None, candidate=None, allocator=None)
+    alone = judge(read_measurement(save(raw, tmp_path / "b")))
+    assert alone.sentence == "Only allocators were measured under prog; the fastest is glibc."
+    assert "only the allocators were measured" in checked(page_of(tmp_path, raw))
+
+
+def test_figures_and_where_they_come_from(tmp_path: Path) -> None:
+    text = checked(page_of(tmp_path, evaluated()))
+    assert "jemalloc 2.000 s" in text and "halo 1.000 s" in text
+    assert "the plan 'one-pool' over mimalloc, recognised by walk" in text
+    assert "Simulated on the training input: L1D 32 KiB, " in text
+    assert "1.0 k → 250 (−75.0 %)" in text
+    assert "walk at a.c:1" in text
+    assert "times slower 10.0" in text
+    assert "halo run --trials 6 -- ./prog 1 -- ./prog 9" in text
+
+
+def test_misses_that_nobody_measured(tmp_path: Path) -> None:
+    assert "were neither simulated nor counted. halo evaluate" in checked(
+        page_of(tmp_path, document())
+    )
+
+
+def test_counted_misses(tmp_path: Path) -> None:
+    raw = document()
+    for label, trials in raw["trials"]["reference"].items():
+        for trial in trials:
+            trial["counters"] = {"dTLB-load-misses": 200 if label == "halo" else 100}
+    text = checked(page_of(tmp_path, raw))
+    assert "Counted by the processor on the reference input." in text
+    assert "100 → 200 (+100.0 %)" in text
+
+
+def test_several_programs_have_one_chart(tmp_path: Path) -> None:
+    two = (with_interval(document("one"), 1.5, 1.4, 1.6), fives(document("two")))
+    page = page_of(tmp_path, *two)
+    assert "times as fast as the fastest allocator; longer to the right" in checked(page)
+    assert 'href="#program-2"' in page and 'id="program-2"' in page
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>&\"'"
+    raw = evaluated()
+    raw["summary"]["program"] = evil
+    raw["summary"]["warnings"] = [evil]
+    raw["commands"]["reference"] = ["./p", evil]
+    raw["simulation"]["code"][0]["place"] = evil
+    raw["machine"]["processor"] = evil
+    page = page_of(tmp_path, raw)
+    assert "<script" not in page.lower()
+    assert checked(page).count(evil) >= 5
+    assert html.escape("<script>alert(1)</script>") in page
+
+
+def test_axes_hold_what_they_show() -> None:
+    found = chart(
+        "t", [Row("a", "", "gain", 1.9, 1.6, 2.2), Row("b", "", "loss", 0.8, 0.7, 0.9)], 1
+    )
+    assert [tick.text for tick in found.ticks] == ["0.5", "1", "1.5", "2", "2.5"]
+    assert found.neutral == 25.0
+    assert (found.bars[0].start, found.bars[0].end) == (25.0, 70.0)
+    assert (found.bars[1].start, found.bars[1].end) == (15.0, 25.0)
+    equal = chart("t", [Row("a", "", "none", 1, 1, 1)], 1)
+    assert equal.bars[0].start == equal.bars[0].end == 0.0
+
+
+@pytest.fixture(scope="module")
+def real_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of two real measurements: one as if a plan had been kept, one as if none had."""
+    folder = tmp_path_factory.mktemp("report")
+    with_kept(folder / "kept", measured_folder(), "halo")
+    other = with_kept(folder / "none", measured_folder(), "none")
+    found = json.loads((other / "results.json").read_text())
+    found["summary"]["program"] = "another"
+    save(found, other)
+    outcome = halo("report", "kept", "none", "-o", "page.html", cwd=folder)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout == "Report: page.html\n"
+    return folder / "page.html"
+
+
+def test_a_real_page_shows_groups_graph_and_recording(real_page: Path) -> None:
+    text = checked(real_page.read_text())
+    assert "push" in text
+    assert re.search(r"<stdin>:\d+", text), "the line of a call site"
+    assert "Why: affinity (HALO, figure 6)" in text
+    assert "Groups of the kept plan 'halo'" in text
+    assert "affinity distance 128 bytes" in text
+    assert "--plan kept/halo.plan --allocator glibc -- ./list 20000" in text
+
+
+def test_a_folder_without_its_recording_says_so(tmp_path: Path) -> None:
+    text = checked(page_of(tmp_path, fives(document())))
+    assert "cannot be shown" in text and "holds no train.profile" in text
+
+
+CHROMIUM = shutil.which("chromium")
+# A window has a least width, a frame has none.
+PROBE = """<!DOCTYPE html><title>not yet</title>
+<iframe style="width: {width}px; height: 800px; border: 0" srcdoc="{page}"></iframe>
+<script>
+addEventListener("load", () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  for (const part of page.querySelectorAll("details")) part.open = true;
+  const {{ scrollWidth, clientWidth }} = page.documentElement;
+  document.title = [page.defaultView.innerWidth, scrollWidth - clientWidth].join(" ");
+}});
+</script>"""
+
+
+def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    assert CHROMIUM is not None
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    scratch = f"--user-data-dir={page.parent / 'browser'}"
+    return subprocess.run(
+        [*command, "--v=0", scratch, *options, page.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_sticks_out_in_a_browser(real_page: Path, width: int, tmp_path: Path) -> None:
+    """Also with everything unfolded."""
+    probed = tmp_path / "probed.html"
+    page = html.escape(real_page.read_text())
+    probed.write_text(PROBE.format(width=width, page=page))
+    done = browse(probed, "--window-size=1400,900", "--dump-dom")
+    found = re.search(r"<title>(\d+) (\d+)</title>", done.stdout)
+    assert found is not None
+    assert [int(size) for size in found.groups()] == [width, 0]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_has_nothing_to_complain_of(real_page: Path) -> None:
+    done = browse(real_page, "--window-size=360,800", "--dump-dom")
+    assert "affinity graph" in done.stdout
+    assert "CONSOLE" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "arguments"),
+    [
+        (USAGE, "RESULT", []),
+        (USAGE, "takes results and no program", ["one", "--", "prog"]),
+        (BAD_INPUT, "none does not exist", ["none"]),
+        (BAD_INPUT, "both of the program prog", ["one", "one"]),
+        (BAD_INPUT, "does not exist; make it first", ["one", "-o", "a/b.html"]),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, status: int, words: str, arguments: list[str]) -> None:
+    save(document(), tmp_path / "one")
+    check(tmp_path, status, words, "report", *arguments)
