@@ -11,10 +11,11 @@ from typing import Protocol
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
 from halo.commands.doctor import DoctorCommand
+from halo.commands.evaluate import EvaluateCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.plan import PlanCommand
-from halo.commands.probe import ProbeCommand
 from halo.commands.plot import PlotCommand
+from halo.commands.probe import ProbeCommand
 from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
@@ -48,6 +49,7 @@ COMMANDS: Sequence[Command] = (
     ExecCommand(),
     SimulateCommand(),
     BaselineCommand(),
+    EvaluateCommand(),
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),

@@ -15,7 +15,8 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
     if train is None:
         words = ["halo", "baseline", "--trials", trials, "--", *reference]
         return [("Measure again", shlex.join(words))]
-    run = ["halo", "run", "--trials", trials, "--", *train, "--", *reference]
+    verb = "evaluate" if measurement.contenders else "run"
+    run = ["halo", verb, "--trials", trials, "--", *train, "--", *reference]
     found = [("Measure again", shlex.join(run))]
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
+
+LARGEST = 1 << 64
 
 
 class Damaged(ValueError):
@@ -26,19 +29,15 @@ def rows(value: Any, what: str) -> list[Any]:
 
 
 def number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or _is_nan(value):
         raise Damaged(f"{what} is not a number")
-    if value < 0:
-        raise Damaged(f"{what} is negative")
-    return float(value)
+    return float(_possible(value, what))
 
 
 def count(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise Damaged(f"{what} is not a whole number")
-    if value < 0:
-        raise Damaged(f"{what} is negative")
-    return value
+    return _possible(value, what)
 
 
 def text(value: Any, what: str) -> str:
@@ -49,6 +48,19 @@ def text(value: Any, what: str) -> str:
 
 def optional(value: Any, what: str, kind: Callable[[Any, str], T]) -> T | None:
     return None if value is None else kind(value, what)
+
+
+def _is_nan(value: float) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _possible(value: N, what: str) -> N:
+    """The number, if something that is counted or measured can come to it."""
+    if value < 0:
+        raise Damaged(f"{what} is negative")
+    if value > LARGEST:
+        raise Damaged(f"{what} is impossibly large")
+    return value
 
 
 def counts(value: Any, what: str) -> Mapping[str, int]:

@@ -121,7 +121,7 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
         },
         machine=_machine(mapping(document.get("machine"), "machine")),
         reference=_trials(trials.get("reference", {}), "trials.reference"),
-        kept=_kept(summary),
+        kept=_kept(summary, contenders),
         plans_tried=_plans_tried(summary),
         speedup=optional(summary.get("speedup"), "speedup", number),
         speedup_interval=(ends[0], ends[1]) if ends else None,
@@ -186,12 +186,14 @@ def _pool(raw: Mapping[str, Any], what: str) -> Pool:
     )
 
 
-def _kept(summary: Mapping[str, Any]) -> Contender | None:
+def _kept(summary: Mapping[str, Any], contenders: Mapping[str, Any]) -> Contender | None:
     if summary.get("strategy") is None:
         return None
     strategy = text(summary["strategy"], "summary.strategy")
     candidate = text(summary.get("candidate"), "summary.candidate")
     allocator = text(summary.get("allocator"), "summary.allocator")
+    if candidate in contenders:
+        return _contender(contenders[candidate], candidate)
     return Contender(strategy, candidate, allocator, plan=f"{candidate}.plan")
 
 

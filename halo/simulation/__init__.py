@@ -2,13 +2,14 @@
 
 from halo.simulation.machine_file import machine_text
 from halo.simulation.running import Setting, Simulated, misses_json, simulate
-from halo.simulation.table import show_simulation, simulation_document
+from halo.simulation.table import plain_run_json, show_simulation, simulation_document
 
 __all__ = [
     "Setting",
     "Simulated",
     "machine_text",
     "misses_json",
+    "plain_run_json",
     "show_simulation",
     "simulate",
     "simulation_document",

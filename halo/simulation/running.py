@@ -41,12 +41,6 @@ class Simulated:
         assert self.profile.simulation is not None
         return self.profile.simulation
 
-    @property
-    def modelled_cycles(self) -> int:
-        """Instructions at full speed, and what the misses cost."""
-        instructions = self.profile.recorder.instructions
-        return round(instructions / INSTRUCTIONS_A_CYCLE) + self.simulation.cycles
-
 
 def simulate(
     settings: Settings,
@@ -91,13 +85,21 @@ def machine_argument(text: str, folder: Path) -> str:
     return str(folder / "machine")
 
 
-def misses_json(simulated: Simulated) -> dict[str, Any]:
+def modelled_cycles(profile: Profile) -> int:
+    """Instructions at full speed, and what the misses cost."""
+    assert profile.simulation is not None
+    instructions = profile.recorder.instructions
+    return round(instructions / INSTRUCTIONS_A_CYCLE) + profile.simulation.cycles
+
+
+def misses_json(profile: Profile) -> dict[str, Any]:
     """Instructions, accesses, modelled cycles, and misses by level."""
-    found = simulated.simulation
+    found = profile.simulation
+    assert found is not None
     return {
-        "instructions": simulated.profile.recorder.instructions,
+        "instructions": profile.recorder.instructions,
         "accesses": found.total.accesses,
-        "cycles": simulated.modelled_cycles,
+        "cycles": modelled_cycles(profile),
         "miss_cycles": found.cycles,
         "misses": misses_by_level(found, found.total),
         "prefetched": dict(

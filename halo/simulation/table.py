@@ -18,6 +18,7 @@ from halo.simulation.running import (
     code_places,
     misses_by_level,
     misses_json,
+    modelled_cycles,
 )
 
 MOST_CODE = 100
@@ -49,7 +50,7 @@ def levels_table(simulated: Simulated) -> Table:
     total = found.total
     table = Table(
         title=f"{total.accesses:,} accesses, {instructions:,} instructions,"
-        f" {simulated.modelled_cycles:,} modelled cycles"
+        f" {modelled_cycles(simulated.profile):,} modelled cycles"
     )
     for column in ("level", "entries", "misses", "of accesses", "per 1000 instructions"):
         table.add_column(column, justify="left" if column == "level" else "right")
@@ -91,6 +92,23 @@ def stack_names(profile: Profile, context: int) -> list[str]:
     return [names[frame] for frame in chain]
 
 
+def plain_run_json(profile: Profile) -> dict[str, Any]:
+    """The machine, and whose misses they were in a recorded run: `contexts` and `code`."""
+    found = profile.simulation
+    assert found is not None
+    return {
+        "machine": machine_json(found.machine),
+        "contexts": [
+            {"context": at, "stack": stack_names(profile, at), **tally_json(found, tally)}
+            for at, tally in dearest_contexts(found, len(found.contexts))
+        ],
+        "code": [
+            {"place": place, **tally_json(found, tally)}
+            for place, tally in code_places(profile, MOST_CODE)
+        ],
+    }
+
+
 def simulation_document(simulated: Simulated, setting: Setting) -> dict[str, Any]:
     """The JSON of docs/simulator.md."""
     found, profile = simulated.simulation, simulated.profile
@@ -101,17 +119,9 @@ def simulation_document(simulated: Simulated, setting: Setting) -> dict[str, Any
         "arguments": list(profile.args),
         "allocator": setting.allocator.name,
         "plan": str(setting.plan) if setting.plan else None,
-        "machine": machine_json(found.machine),
-        **misses_json(simulated),
+        **plain_run_json(profile),
+        **misses_json(profile),
         "outside": tally_json(found, found.outside),
-        "contexts": [
-            {"context": at, "stack": stack_names(profile, at), **tally_json(found, tally)}
-            for at, tally in dearest_contexts(found, len(found.contexts))
-        ],
-        "code": [
-            {"place": place, **tally_json(found, tally)}
-            for place, tally in code_places(profile, MOST_CODE)
-        ],
         "objects": [item._asdict() for item in found.objects],
         "objects_missed": found.objects_missed,
         "objects_for_half": found.objects_for_half,

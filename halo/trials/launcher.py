@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -75,6 +76,8 @@ class Launcher:
         try:
             marshal.dump(request, self._process.stdin)
             self._process.stdin.flush()
+            # An interruption has to come here: inside of marshal it would look like a lost process.
+            select.select([self._process.stdout], [], [])
             answer = marshal.load(self._process.stdout)
         except (EOFError, BrokenPipeError) as error:
             raise HaloError("The process that starts the trials ended; run halo again.") from error

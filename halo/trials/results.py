@@ -182,15 +182,16 @@ def raw_results(findings: Findings) -> dict[str, Any]:
         "commands": {name: list(command) for name, command in findings.commands.items()},
         "machine": dict(findings.machine),
         "trials": {
-            "allocators_on_training": _raw(findings.training),
-            "candidates_on_training": _raw(findings.race),
-            "reference": _raw(findings.reference),
+            "allocators_on_training": raw_trials(findings.training),
+            "candidates_on_training": raw_trials(findings.race),
+            "reference": raw_trials(findings.reference),
         },
         "summary": summarize_findings(findings),
     }
 
 
-def _raw(samples: Samples) -> dict[str, list[dict[str, Any]]]:
+def raw_trials(samples: Samples) -> dict[str, list[dict[str, Any]]]:
+    """Every trial's values, by label."""
     return {label: [asdict(sample) for sample in found] for label, found in samples.items()}
 
 

@@ -14,17 +14,18 @@ from halo.allocators import Allocator, four_allocators, preload
 from halo.errors import RecordingFailed, TrialFailed
 from halo.planning import merge_recording
 from halo.profile import Profile
-from halo.recording import Limits, check_recorder, record_command, workspace
+from halo.recording import Limits, check_recorder, workspace
 from halo.settings import Settings
 from halo.target import check_privileges
 from halo.trials.candidates import Candidate, Recipe, make_candidates, make_plans
 from halo.trials.job import Contender, Job
 from halo.trials.laboratory import Laboratory, digest
-from halo.trials.launcher import Launcher, Run, Streams
+from halo.trials.launcher import Launcher, Run
 from halo.trials.race import HEATS, race
 from halo.trials.reporter import Reporter
 from halo.trials.results import HALO, Findings, RecordCost
 from halo.trials.rounds import Samples, interleave, walls
+from halo.trials.simulating import run_recorder
 
 NEAR = 1.03  # next allocators join the race where they are this close to the best
 FINAL_ROUNDS = 11  # at least, where as many trials were asked for
@@ -135,13 +136,9 @@ class Study:
 
     def _run_recorder(self, launcher: Launcher, train: Job) -> tuple[Run, Path]:
         folder = self._scratch / "record"
-        folder.mkdir()
-        command = record_command(
-            self._settings, train.target, train.arguments, self._options.limits, folder
-        )
-        streams = Streams(train.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
-        environment = {k: v for k, v in self._options.environment.items() if k != "LD_PRELOAD"}
-        return launcher.run(Path(command[0]), command, environment, streams), folder
+        environment = self._options.environment
+        limits = self._options.limits
+        return run_recorder(self._settings, launcher, train, environment, limits, folder), folder
 
     def _race_candidates(self, train: Job, profile: Profile) -> None:
         self._reporter.stage("making candidate plans")

@@ -148,7 +148,7 @@ def test_figures_and_where_they_come_from(tmp_path: Path) -> None:
     assert "1.0 k → 250 (−75.0 %)" in text
     assert "walk at a.c:1" in text
     assert "times slower 10.0" in text
-    assert "halo run --trials 6 -- ./prog 1 -- ./prog 9" in text
+    assert "halo evaluate --trials 6 -- ./prog 1 -- ./prog 9" in text
 
 
 def test_misses_that_nobody_measured(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Behind `halo evaluate`: which programs, and a results folder for each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halo.commands.program import plain_environment, results_folder
+from halo.errors import TrialFailed, UsageError
+from halo.settings import Settings
+from halo.target import find_target
+from halo.trials.bundled import find_bundled, list_bundled, prepare
+from halo.trials.evaluation import Evaluation, EvaluationOptions
+from halo.trials.job import Job
+from halo.trials.machine import describe_machine
+from halo.trials.reporter import Reporter
+from halo.trials.results import Findings, write_json
+from halo.trials.study import command_line
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program to evaluate, with its training and its reference job."""
+
+    name: str
+    train: Job
+    reference: Job
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def bundled_subjects(settings: Settings, names: Sequence[str], everything: bool) -> list[Subject]:
+    """The bundled programs of those names; their inputs are made where they are missing."""
+    chosen = [b.name for b in list_bundled(settings)] if everything else list(names)
+    if not chosen:
+        raise UsageError(
+            "Name a bundled program (`halo bench --list` lists them), or give your own:"
+            " halo evaluate -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+        )
+    found = []
+    for bundled in [find_bundled(settings, name) for name in chosen]:
+        found.append(Subject(bundled.name, *prepare(settings, bundled), bundled.env))
+    return found
+
+
+def own_subject(
+    settings: Settings,
+    name: str,
+    train: Sequence[str],
+    reference: Sequence[str],
+    stdin: Path | None,
+) -> Subject:
+    """The user's program on two inputs."""
+    target = find_target(name, settings.environment)
+    return Subject(
+        target.path.name, Job(target, tuple(train), stdin), Job(target, tuple(reference), stdin)
+    )
+
+
+def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence[Subject]) -> int:
+    """All of them, one after the other; a failure is kept with the results of the others."""
+    failures = []
+    for subject in subjects:
+        folder = results_folder(settings, options.results / subject.name, subject.name)
+        failure = _evaluate_one(settings, options, subject, folder)
+        print(f"{subject.name}: {failure or folder / 'results.json'}")
+        if failure:
+            failures.append(failure)
+    if failures:
+        raise TrialFailed(" ".join(failures))
+    print(f"Next: {settings.command} report {options.results}/*/ -o report.html")
+    return 0
+
+
+def _evaluate_one(
+    settings: Settings, options: argparse.Namespace, subject: Subject, folder: Path
+) -> str:
+    """Writes results.json; returns the sentence where a wrong output ended the evaluation."""
+    chosen = EvaluationOptions(
+        trials=options.trials,
+        results=folder,
+        environment=plain_environment(settings, subject.environment),
+        cpu=options.cpu,
+        simulate=not options.no_simulation,
+        distances=options.distances,
+    )
+    commands = {
+        "train": command_line(subject.train),
+        "reference": command_line(subject.reference),
+    }
+    findings = Findings(subject.name, commands, describe_machine(settings))
+    reporter = Reporter(subject.name)
+    jobs = (subject.train, subject.reference)
+    try:
+        with Evaluation(settings, chosen, findings, jobs, reporter) as running:
+            document = running.run()
+    except TrialFailed as error:
+        return str(error)
+    finally:
+        reporter.clear()
+    write_json(document, folder / "results.json")
+    return ""

@@ -1,0 +1,57 @@
+"""Runs a contender once with its caches and TLBs simulated."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from halo.errors import RecordingFailed
+from halo.profile import Profile, merge_parts
+from halo.recording import Limits, record_command
+from halo.settings import Settings
+from halo.simulation import misses_json
+from halo.trials.job import Job
+from halo.trials.launcher import Launcher, Run, Streams
+
+
+def run_recorder(
+    settings: Settings,
+    launcher: Launcher,
+    job: Job,
+    environment: Mapping[str, str],
+    limits: Limits,
+    folder: Path,
+    guest: bool = True,
+) -> Run:
+    """One run of the job under the recorder; its parts and streams are left in the new folder."""
+    folder.mkdir()
+    inside = replace(settings, environment=environment)
+    command = record_command(inside, job.target, job.arguments, limits, folder, guest)
+    streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
+    outside = {key: value for key, value in environment.items() if key != "LD_PRELOAD"}
+    return launcher.run(Path(command[0]), command, outside, streams)
+
+
+def simulate_contender(
+    settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
+) -> dict[str, Any]:
+    """Misses of this machine's caches and TLBs, as `halo simulate --json` has them."""
+    folder = scratch / "simulate"
+    with Launcher() as launcher:
+        run = run_recorder(
+            settings, launcher, job, environment, Limits(machine="this"), folder, guest=False
+        )
+    try:
+        parts = sorted(folder.glob("part.*.json"))
+        if run.ending.signal or not parts:
+            raise RecordingFailed(
+                f"{job.target.name} did not run to its end under the simulator; try `halo simulate`"
+                " on it to see why."
+            )
+        profile: Profile = merge_parts(parts, job.target.path, job.arguments)
+        return misses_json(profile)
+    finally:
+        shutil.rmtree(folder)

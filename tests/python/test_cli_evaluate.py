@@ -1,0 +1,155 @@
+"""`halo evaluate`: strategies against each other on a small program, interrupted and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import BUILD, compile_c, halo
+
+RBTREE = str(BUILD / "bench" / "rbtree")
+TRAIN = (RBTREE, "20000", "40000", "2000", "1")
+REFERENCE = (RBTREE, "30000", "50000", "2000", "2")
+PROGRAM = ("--", *TRAIN, "--", *REFERENCE)
+
+
+def evaluate(folder: Path, *options: str) -> Any:
+    """The results of a short evaluation."""
+    outcome = halo("evaluate", "--trials", "2", "--results", str(folder), *options, *PROGRAM)
+    assert outcome.status == 0, outcome.stderr
+    return json.loads((folder / "rbtree" / "results.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("evaluation")
+    evaluate(folder, "--distances", "32,128")
+    return folder
+
+
+def test_every_contender_is_timed_on_both_inputs_and_simulated(finished: Path) -> None:
+    found = json.loads((finished / "rbtree" / "results.json").read_text())
+    labels = {"glibc", "jemalloc", "mimalloc", "tcmalloc", "halo plan", "one-pool plan"}
+    labels |= {"dense plan", "hot-streams plan", "random-pools plan"}
+    assert set(found["trials"]["reference"]) == labels | {"halo"}
+    assert set(found["training_trials_of_contenders"]) == labels
+    assert set(found["contenders"]) == labels
+    for samples in found["trials"]["reference"].values():
+        assert len(samples) == 2
+    simulated = found["simulation"]["contenders"]
+    assert set(simulated) == labels
+    for one in simulated.values():
+        assert one["accesses"] > 500_000
+        assert one["cycles"] > one["instructions"] / 2.5
+    grouped = found["trials"]["reference"]["one-pool plan"][0]["runtime"]["groups"]
+    assert sum(group["allocations"] for group in grouped) >= 25_000
+    assert [point["distance"] for point in found["distances"]["points"]] == [32, 128]
+    assert found["simulation"]["contexts"][0]["misses"]["L1D"] > 0
+
+
+def test_a_second_run_measures_nothing_again(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "copy")
+    before = json.loads((finished / "rbtree" / "results.json").read_text())
+    after = evaluate(tmp_path / "copy", "--distances", "32,128")
+    assert after["trials"]["reference"] == before["trials"]["reference"]
+    assert after["simulation"] == before["simulation"]
+    assert after["distances"]["points"] == before["distances"]["points"]
+
+
+def test_a_profile_that_was_changed_is_recorded_again(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "copy")
+    profile = tmp_path / "copy" / "rbtree" / "train.profile"
+    profile.write_bytes(b"changed")
+    evaluate(tmp_path / "copy")
+    assert profile.read_bytes() != b"changed"
+
+
+def test_more_trials_are_added_to_those_there(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "copy")
+    before = json.loads((finished / "rbtree" / "results.json").read_text())
+    after = evaluate(tmp_path / "copy", "--trials", "3", "--no-simulation")
+    samples = after["trials"]["reference"]["glibc"]
+    assert len(samples) == 3
+    assert samples[:2] == before["trials"]["reference"]["glibc"]
+    assert "simulation" not in after
+
+
+def test_another_build_of_the_program_is_measured_anew(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "copy")
+    other = tmp_path / "rbtree"
+    shutil.copy(RBTREE, other)
+    with other.open("ab") as file:
+        file.write(b"\0")
+    program = [str(other) if word == RBTREE else word for word in PROGRAM]
+    outcome = halo(
+        "evaluate",
+        "--trials",
+        "2",
+        "--no-simulation",
+        "--results",
+        str(tmp_path / "copy"),
+        *program,
+    )
+    assert outcome.status == 0, outcome.stderr
+    before = json.loads((finished / "rbtree" / "results.json").read_text())
+    after = json.loads((tmp_path / "copy" / "rbtree" / "results.json").read_text())
+    assert after["trials"]["reference"]["glibc"] != before["trials"]["reference"]["glibc"]
+
+
+def test_an_interrupted_evaluation_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "halo", "evaluate", "--trials", "2", "--no-simulation"]
+    running = subprocess.Popen(
+        [*command, "--results", str(tmp_path), *PROGRAM],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=os.environ,
+    )
+    stage = tmp_path / "rbtree" / "stages" / "training.json"
+    deadline = time.monotonic() + 120
+    while not stage.is_file() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, complaint = running.communicate(timeout=60)
+    assert running.returncode == 130, complaint
+    assert not (tmp_path / "rbtree" / "results.json").exists()
+    kept = json.loads(stage.read_text())["result"]
+    found = evaluate(tmp_path, "--no-simulation")
+    mine = [round_["samples"]["glibc"] for round_ in kept]
+    assert found["training_trials_of_contenders"]["glibc"][: len(mine)] == mine
+
+
+def test_a_wrong_output_ends_it_and_leaves_no_results(tmp_path: Path) -> None:
+    program = compile_c(
+        '#include <stdio.h>\n#include <unistd.h>\nint main(void){printf("%d\\n", getpid());}',
+        tmp_path / "pid",
+    )
+    words = ("--", str(program), "--", str(program))
+    outcome = halo("evaluate", "--results", str(tmp_path / "out"), *words, cwd=tmp_path)
+    assert outcome.status == 119
+    assert "another standard output" in outcome.stderr
+    assert not (tmp_path / "out" / "pid" / "results.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Name a bundled program"),
+        (("nothing",), "no bundled program 'nothing'"),
+        (("hospital", *PROGRAM), "not both"),
+        (("--distances", "8,x", "hospital"), "'x' is not a whole number"),
+        (("--", RBTREE), "two `--`"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(arguments: tuple[str, ...], words: str) -> None:
+    outcome = halo("evaluate", *arguments)
+    assert outcome.status == 111
+    assert words in outcome.stderr
