@@ -3,6 +3,7 @@
 pairs.py forward   outside the plan, over each next allocator, against that allocator alone
 pairs.py grouped   decided by the caller alone and at the fourth frame, against the allocators
 pairs.py frames    what each frame of a walk costs, from plans decided at frames 1 to 8
+pairs.py selectors the walk and the paper's selectors, for the same groups
 pairs.py threads   two threads against one, on the grouped path
 
 Plans have eight groups, made by recording a training run of the measured program. Trials are fresh
@@ -93,9 +94,9 @@ class Bench:
         if not self.program.is_file():
             sys.exit(f"{self.program} is not built; run: make build")
 
-    def plan(self, depth: int, apart: bool = True) -> Path:
+    def plan(self, depth: int, apart: bool = True, identification: str = "walk") -> Path:
         """The eight contexts of that depth in a group each or, where not `apart`, in one."""
-        path = self.folder / f"{depth}-{'apart' if apart else 'together'}.plan"
+        path = self.folder / f"{depth}-{'apart' if apart else 'together'}-{identification}.plan"
         if path.exists():
             return path
         contexts = self._contexts(depth)
@@ -103,7 +104,10 @@ class Bench:
         lists = [[at] for at in contexts] if apart else [contexts]
         groups.write_text(json.dumps({"groups": lists}))
         options = ("--strategy", "from-file", "--file", str(groups), "-o", str(path))
+        options += ("--identification", identification)
         run_halo("plan", str(self._profile(depth)), *options, env={})
+        if identification == "selectors":
+            return path
         deepest = json.loads(Path(f"{path}.json").read_text())["identification"]["deepest"]
         if deepest != (depth if apart else 1):
             sys.exit(f"the plan for frame {depth} is decided at frame {deepest}")
@@ -335,6 +339,29 @@ def as_data(what: str, shown: Shown, options: Options) -> dict[str, object]:
     }
 
 
+def selectors(bench: Bench) -> Shown:
+    """Decided at the first and at the fourth frame, and objects that are in no group."""
+    ways = []
+    for kind in ("walk", "selectors"):
+        for depth in (1, 4):
+            plan = bench.planned(bench.plan(depth, identification=kind))
+            ways.append(bench.way(f"{kind}, frame {depth}", depth, plan))
+            bench.expect(ways[-1], grouped=True)
+        outside = bench.planned(bench.plan(1, identification=kind))
+        ways.append(bench.way(f"{kind}, outside", OUTSIDE, outside))
+        bench.expect(ways[-1], grouped=False)
+    times = bench.measure(ways)
+    figures = {
+        f"{place}, {size} bytes: ns more": statistics.median(
+            times[f"selectors, {place}", "pair", size]
+        )
+        - statistics.median(times[f"walk, {place}", "pair", size])
+        for place in ("frame 1", "frame 4", "outside")
+        for size in bench.options.sizes
+    }
+    return Shown("ns a pair", summaries(times), figures, [])
+
+
 @dataclass(frozen=True)
 class Show:
     """What a command measures, and on which sizes and repetitions unless told."""
@@ -348,6 +375,7 @@ SHOWN = {
     "forward": Show(forward, (16, 32, 64, 256), 25),
     "grouped": Show(grouped, (16, 32, 64, 256), 25),
     "frames": Show(frames, (32,), 25),
+    "selectors": Show(selectors, (32,), 25),
     "threads": Show(threads, (32,), 9),
 }
 

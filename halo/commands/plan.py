@@ -13,7 +13,10 @@ from halo.strategies import names
 class PlanCommand:
     name = "plan"
     summary = "Turn a profile into a reviewable plan, and the compact form the runtime reads."
-    usage = "halo plan PROFILE [--strategy NAME] [--option KEY=VALUE] [--file GROUPS] [-o PLAN]"
+    usage = (
+        "halo plan PROFILE [--strategy NAME] [--identification walk|selectors]"
+        " [--option KEY=VALUE] [--file GROUPS] [-o PLAN]"
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("profile", type=Path, metavar="PROFILE")
@@ -30,6 +33,12 @@ class PlanCommand:
             metavar="KEY=VALUE",
             help="an option of the strategy or of the plan (docs/strategies.md); repeatable",
         )
+        parser.add_argument(
+            "--identification",
+            choices=("walk", "selectors"),
+            help="how the runtime tells groups apart: by walking the stack (default), or by"
+            " selectors over redirected calls, as in the paper",
+        )
         parser.add_argument("--file", metavar="GROUPS", help="the groups, for from-file")
         parser.add_argument(
             "-o", "--output", type=Path, metavar="PLAN", help="default: PROFILE's name with .plan"
@@ -44,6 +53,8 @@ class PlanCommand:
         path = options.output or options.profile.with_suffix(".plan")
         check_place(path)
         chosen = strategy_options(options.option, options.file)
+        if options.identification is not None:
+            chosen["identification"] = options.identification
         plan = make_plan(read_profile(options.profile), options.strategy, chosen)
         save_plan(plan, path)
         show_review(plan, path)

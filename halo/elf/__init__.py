@@ -6,6 +6,7 @@ so a file of a hundred megabytes costs no more than a small one.
 """
 
 from halo.elf.build_id import build_id_of
+from halo.elf.calls import why_not_redirected
 from halo.elf.image import ElfError, ElfImage
 from halo.elf.rules import FrameRule, FrameSurvey, RuleKind, frame_rule, survey
 from halo.elf.symbols import CodeLocation, symbolize
@@ -21,4 +22,5 @@ __all__ = [
     "frame_rule",
     "survey",
     "symbolize",
+    "why_not_redirected",
 ]

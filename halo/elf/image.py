@@ -28,6 +28,7 @@ class Segment:
     offset: int
     address: int
     file_size: int
+    flags: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class ElfImage:
         segments = []
         for index in range(count):
             fields = struct.unpack_from("<IIQQQQ", self.data, table + index * entry_size)
-            segments.append(Segment(fields[0], fields[2], fields[3], fields[5]))
+            segments.append(Segment(fields[0], fields[2], fields[3], fields[5], fields[1]))
         return tuple(segments)
 
     def _read_sections(self) -> tuple[Section, ...]:

@@ -17,6 +17,8 @@ from halo.plan.model import (
     PlanGroup,
     PlanModule,
     Review,
+    SelectorReview,
+    Selectors,
     State,
 )
 from halo.plan.options import REQUIRED, describe_options, option, parse_options
@@ -37,6 +39,8 @@ __all__ = [
     "PlanModule",
     "PlanOptions",
     "Review",
+    "SelectorReview",
+    "Selectors",
     "State",
     "Walk",
     "Walker",

@@ -21,6 +21,7 @@ from halo.plan.model import (
     MOST_STEPS,
     REUSE_CHUNKS,
     REUSE_NEWEST,
+    RULE_END,
     UNDECIDED,
     Identification,
     Plan,
@@ -30,7 +31,9 @@ from halo.plan.model import (
     State,
 )
 from halo.plan.options import option, parse_options
+from halo.plan.redirecting import ObstacleSource, obstacle_in_file
 from halo.plan.reviewing import review_groups
+from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
 from halo.profile.model import Profile
 
@@ -65,6 +68,9 @@ class PlanOptions:
     any_program: bool = option(
         False, "be for all programs that load the modules, not only for the one recorded"
     )
+    identification: str = option(
+        "walk", "how the runtime tells groups apart", choices=("walk", "selectors")
+    )
     stack_frames: int = option(16, "frames of a stack shown in the reviewable form", 1)
 
 
@@ -73,12 +79,13 @@ def build_plan(
     grouping: Grouping,
     options: Mapping[str, str] = _NO_OPTIONS,
     rules: RuleSource = rule_from_file,
+    obstacles: ObstacleSource = obstacle_in_file,
 ) -> Plan:
     """The plan that puts the contexts of `grouping` into pools.
 
     `options` are those of `PlanOptions`, as text. `rules` says how far up each call site's next
-    return address is; tests replace it. Raises `BadInput` for a bad option, and for groupings and
-    profiles that exceed what a plan can hold.
+    return address is, `obstacles` which cannot be redirected; tests replace them. Raises
+    `BadInput` for a bad option, and for groupings and profiles that exceed what a plan can hold.
     """
     chosen = parse_options(PlanOptions, options, "The plan")
     if len(grouping.groups) > MOST_GROUPS:
@@ -98,12 +105,12 @@ def build_plan(
         for at, context in enumerate(profile.contexts)
         if context.allocations and context.min_size <= limit
     ]
+    if chosen.identification == "selectors":
+        return _selected(profile, grouping, chosen, limit, members, sites, obstacles)
     trie = TrieBuilder(profile, labels, sites, limits).build(members)
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, chosen.few_sizes)
-    executable = None
-    if not chosen.any_program:
-        modules, executable = _with_executable(modules, profile)
+    modules, executable = _for_program(modules, profile, chosen)
     if len(states) > MOST_STATES or len(modules) > MOST_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
@@ -121,17 +128,54 @@ def build_plan(
 def _drawn(profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int) -> Plan:
     """The plan of groups without contexts; aligned by size if all recorded objects may be."""
     small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
-    executable = None
-    if not chosen.any_program:
-        modules, at = _with_executable((), profile)
-        executable = None if at is None else modules[at]
+    modules, at = _for_program((), profile, chosen)
     return drawing_plan(
         [_pool(profile, group, chosen) for group in grouping.groups],
         limit,
         alignment_of(small, chosen.few_sizes),
-        executable,
+        None if at is None else modules[at],
         _review(profile, grouping, chosen, Identification(states=1, deepest=0)),
     )
+
+
+def _selected(
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    limit: int,
+    members: list[int],
+    sites: CallSites,
+    obstacles: ObstacleSource,
+) -> Plan:
+    """The plan whose groups are told apart by selectors."""
+    found = make_selectors(profile, grouping, members, sites, obstacles, chosen.few_sizes)
+    modules, executable = _for_program(found.modules, profile, chosen)
+    labels = grouping.labels(len(profile.contexts), FORWARD)
+    wrong = tuple(at for at in members if found.verdicts[at] != labels[at])
+    identification = Identification(
+        states=1,
+        deepest=max((len(each.sites) for each in found.selectors.conjunctions), default=0),
+        undecidable=wrong,
+        undecidable_accesses=_share(profile, wrong, "accesses"),
+        undecidable_allocations=_share(profile, wrong, "allocations"),
+        selectors=found.review,
+    )
+    return Plan(
+        modules=modules,
+        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        states=(State(0, 0, 0, 0, RULE_END, FORWARD, 0, BY_SIZE),),
+        max_object=limit,
+        huge_pages=chosen.huge_pages,
+        review=_review(profile, grouping, chosen, identification),
+        executable=executable,
+        selectors=found.selectors,
+    )
+
+
+def _for_program(
+    modules: tuple[PlanModule, ...], profile: Profile, chosen: PlanOptions
+) -> tuple[tuple[PlanModule, ...], int | None]:
+    return (modules, None) if chosen.any_program else _with_executable(modules, profile)
 
 
 def _with_executable(

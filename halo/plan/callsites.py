@@ -23,13 +23,14 @@ class ModuleChangedError(Exception):
 
 
 @lru_cache(maxsize=1024)
-def _is_as_recorded(module: Module) -> bool:
+def is_as_recorded(module: Module) -> bool:
+    """Whether the module's file is the build that was recorded."""
     return build_id_of(module.path) == module.build_id
 
 
 def rule_from_file(module: Module, offset: int) -> FrameRule:
     """The rule by the module's own call-frame records, if it still is the recorded build."""
-    if not _is_as_recorded(module):
+    if not is_as_recorded(module):
         raise ModuleChangedError(module.path)
     return frame_rule(module.path, offset)
 
@@ -70,6 +71,19 @@ class CallSites:
         if found is None:
             found = self._rules[site] = self._resolve(site)
         return found
+
+    def distance(self, site: int) -> int:
+        """Bytes to the next return address where they are constant, or were while recording; or 0.
+
+        Not for walking: a function that is left by its frame pointer may have another frame on
+        another input.
+        """
+        rule = self.rule(site)
+        if rule.kind is RuleKind.CONSTANT:
+            return rule.step
+        recorded = self._distances[site]
+        fits = 0 < recorded <= MOST_STEP_BYTES and recorded % 8 == 0
+        return recorded if rule.kind is RuleKind.FRAME_POINTER and fits else 0
 
     def _resolve(self, site: int) -> FrameRule:
         distance = self._distances[site]

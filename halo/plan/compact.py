@@ -1,17 +1,22 @@
-"""The compact form of a plan, to bytes and back (docs/plan-format.md, version 1)."""
+"""The compact form of a plan, to bytes and back (docs/plan-format.md)."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from itertools import islice
+from typing import NamedTuple
 
 from halo.errors import BadPlan
 from halo.plan.model import (
     FORWARD,
+    LEAST_SITE_OFFSET,
+    MOST_CONJUNCTIONS,
     MOST_GROUPS,
     MOST_MODULES,
     MOST_OBJECT_BYTES,
+    MOST_SITES,
+    MOST_SITES_OF_CONJUNCTION,
     MOST_STATES,
     MOST_STEP_BYTES,
     NO_OFFSET,
@@ -19,23 +24,32 @@ from halo.plan.model import (
     RULE_CONSTANT,
     RULE_END,
     RULE_FRAME_POINTER,
+    SELECTOR_VERSION,
     VERSION,
+    Conjunction,
     Plan,
     PlanGroup,
     PlanModule,
+    PlanSite,
+    Selectors,
     State,
 )
 
 MAGIC = b"HALOPLAN"
-HEADER = struct.Struct("<8sIIQIIIIIIQQ")
+HEADER = struct.Struct("<8sIIQIIIIIIIIQ")
 MODULE = struct.Struct("<32sII")
 GROUP = struct.Struct("<IIQ")
 STATE = struct.Struct("<IIQiBBHhHI")
+SITE = struct.Struct("<IIQII")
+CONJUNCTION = struct.Struct("<HHHH12H")
+_NO_SITE = 0xFFFF
 _HUGE_PAGES = 1
 _AT_RANDOM = 2
 _BY_SIZE = 2
 _RESTORES_RBP = 1
+_IMMEDIATE = 1
 assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
+assert (SITE.size, CONJUNCTION.size) == (24, 32)
 
 
 def encode(plan: Plan) -> bytes:
@@ -60,9 +74,25 @@ def encode(plan: Plan) -> bytes:
             state.alignment,
             0,
         )
+    sites: tuple[PlanSite, ...] = ()
+    conjunctions: tuple[Conjunction, ...] = ()
+    if plan.selectors is not None:
+        sites, conjunctions = plan.selectors
+    for site in sites:
+        flags = _IMMEDIATE if site.immediate else 0
+        body += SITE.pack(site.module, flags, site.offset, site.step, 0)
+    for each in conjunctions:
+        numbers = [*each.sites, *[_NO_SITE] * MOST_SITES_OF_CONJUNCTION]
+        body += CONJUNCTION.pack(
+            each.group,
+            each.alignment,
+            len(each.sites),
+            0,
+            *numbers[:MOST_SITES_OF_CONJUNCTION],
+        )
     header = HEADER.pack(
         MAGIC,
-        VERSION,
+        VERSION if plan.selectors is None else SELECTOR_VERSION,
         zlib.crc32(body),
         HEADER.size + len(body),
         len(plan.modules),
@@ -71,7 +101,8 @@ def encode(plan: Plan) -> bytes:
         plan.max_object,
         (_HUGE_PAGES if plan.huge_pages else 0) | (_AT_RANDOM if plan.at_random else 0),
         0 if plan.executable is None else plan.executable + 1,
-        0,
+        len(sites),
+        len(conjunctions),
         0,
     )
     return header + bytes(body)
@@ -87,21 +118,31 @@ def decode(content: bytes, name: str) -> Plan:
 
     Raises `BadPlan` for everything that the runtime would refuse, too.
     """
-    modules, groups, max_object, flags, executable = _checked_header(content, name)
+    head = _checked_header(content, name)
     at = HEADER.size
-    module_rows = MODULE.iter_unpack(content[at : at + modules * MODULE.size])
-    at += modules * MODULE.size
-    group_rows = GROUP.iter_unpack(content[at : at + groups * GROUP.size])
-    at += groups * GROUP.size
+
+    def section(record: struct.Struct, count: int) -> bytes:
+        nonlocal at
+        at += count * record.size
+        return content[at - count * record.size : at]
+
+    modules = section(MODULE, head.modules)
+    groups = section(GROUP, head.groups)
+    states = section(STATE, head.states)
+    sites = section(SITE, head.sites)
+    conjunctions = section(CONJUNCTION, head.conjunctions)
     plan = Plan(
-        modules=tuple(_module(name, *row) for row in module_rows),
-        groups=tuple(_group(name, *row) for row in group_rows),
-        states=_states(content[at:], modules, groups, name),
-        max_object=max_object,
-        huge_pages=bool(flags & _HUGE_PAGES),
-        executable=executable - 1 if executable else None,
-        at_random=bool(flags & _AT_RANDOM),
+        modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
+        groups=tuple(_group(name, *row) for row in GROUP.iter_unpack(groups)),
+        states=_states(states, head.modules, head.groups, name),
+        max_object=head.max_object,
+        huge_pages=bool(head.flags & _HUGE_PAGES),
+        executable=head.executable - 1 if head.executable else None,
+        at_random=bool(head.flags & _AT_RANDOM),
+        selectors=_selectors(sites, conjunctions, head, name),
     )
+    if plan.selectors is not None and not _forwards(plan):
+        raise BadPlan(f"{name} is not usable: it has selectors and states.")
     if plan.at_random and not _may_draw(plan):
         raise BadPlan(f"{name} is not usable: it draws groups at random and looks at callers.")
     return plan
@@ -109,43 +150,115 @@ def decode(content: bytes, name: str) -> Plan:
 
 def _may_draw(plan: Plan) -> bool:
     """Whether a plan that draws its groups says nothing of callers."""
-    root, *others = plan.states
     named = 0 if plan.executable is None else 1
-    fit = root.verdict == FORWARD and root.alignment <= 16 and not others
+    fit = _forwards(plan) and plan.states[0].alignment <= 16 and plan.selectors is None
     return bool(plan.groups) and fit and len(plan.modules) == named
 
 
-def _checked_header(content: bytes, name: str) -> tuple[int, int, int, int, int]:
-    """Modules, groups, object limit, flags, executable of a file that is whole and ours."""
+def _forwards(plan: Plan) -> bool:
+    """Whether the states say nothing, as they have to where something else does."""
+    return len(plan.states) == 1 and plan.states[0].verdict == FORWARD
+
+
+class _Head(NamedTuple):
+    """What the header says of a file that is whole and ours."""
+
+    version: int
+    modules: int
+    groups: int
+    states: int
+    max_object: int
+    flags: int
+    executable: int
+    sites: int
+    conjunctions: int
+
+    @property
+    def body_size(self) -> int:
+        return (
+            self.modules * MODULE.size
+            + self.groups * GROUP.size
+            + self.states * STATE.size
+            + self.sites * SITE.size
+            + self.conjunctions * CONJUNCTION.size
+        )
+
+
+def _checked_header(content: bytes, name: str) -> _Head:
     if not content:
         raise BadPlan(f"{name} is empty; plan again.")
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
         raise BadPlan(f"{name} is not a plan: it does not begin with {MAGIC.decode()}.")
     if len(content) < HEADER.size:
         raise BadPlan(f"{name} is cut short; plan again.")
-    _, version, crc, size, modules, groups, states, *rest = HEADER.unpack_from(content)
-    max_object, flags, executable, *reserved = rest
-    if version > VERSION:
+    _, version, crc, size, *counts, reserved = HEADER.unpack_from(content)
+    if version > SELECTOR_VERSION:
         raise BadPlan(
-            f"{name} has plan version {version}, this halo reads up to {VERSION}; "
+            f"{name} has plan version {version}, this halo reads up to {SELECTOR_VERSION}; "
             "use the newer halo."
         )
-    if version != VERSION:
+    if version < VERSION:
         raise BadPlan(f"{name} has the plan version {version}, which never existed.")
     if len(content) < size:
         raise BadPlan(f"{name} is cut short; plan again.")
-    needed = HEADER.size + modules * MODULE.size + groups * GROUP.size + states * STATE.size
-    if not len(content) == size == needed or zlib.crc32(content[HEADER.size :]) != crc:
-        raise BadPlan(f"{name} is damaged; plan again.")
-    if modules > MOST_MODULES or groups > MOST_GROUPS or not 0 < states <= MOST_STATES:
-        raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
-    if max_object > MOST_OBJECT_BYTES or flags & ~(_HUGE_PAGES | _AT_RANDOM):
-        raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
-    if any(reserved):
+    head = _Head(version, *counts)
+    if version == VERSION and (head.sites or head.conjunctions):
         raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
-    if executable > modules:
+    whole = len(content) == size == HEADER.size + head.body_size
+    if not whole or zlib.crc32(content[HEADER.size :]) != crc:
+        raise BadPlan(f"{name} is damaged; plan again.")
+    if (
+        head.modules > MOST_MODULES
+        or head.groups > MOST_GROUPS
+        or not 0 < head.states <= MOST_STATES
+        or head.sites > MOST_SITES
+        or head.conjunctions > MOST_CONJUNCTIONS
+    ):
+        raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
+    if head.max_object > MOST_OBJECT_BYTES or head.flags & ~(_HUGE_PAGES | _AT_RANDOM):
+        raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
+    if reserved:
+        raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
+    if head.executable > head.modules:
         raise BadPlan(f"{name} is not usable: it is for a module that is not there.")
-    return modules, groups, max_object, flags, executable
+    return head
+
+
+def _selectors(sites: bytes, conjunctions: bytes, head: _Head, name: str) -> Selectors | None:
+    if head.version != SELECTOR_VERSION:
+        return None
+    found = Selectors(
+        tuple(_site(name, *row) for row in SITE.iter_unpack(sites)),
+        tuple(_conjunction(name, *row) for row in CONJUNCTION.iter_unpack(conjunctions)),
+    )
+    for at, site in enumerate(found.sites):
+        if site.module >= head.modules or not LEAST_SITE_OFFSET <= site.offset < NO_OFFSET:
+            raise BadPlan(f"{name} is not usable: call site {at} is nowhere.")
+        if site.step > MOST_STEP_BYTES or site.step % 8:
+            raise BadPlan(f"{name} is not usable: call site {at} has a step that leads nowhere.")
+    for at, each in enumerate(found.conjunctions):
+        if each.group >= head.groups or any(site >= head.sites for site in each.sites):
+            raise BadPlan(f"{name} is not usable: conjunction {at} names what is not there.")
+        if each.alignment not in (0, 8, 16):
+            raise BadPlan(
+                f"{name} is not usable: conjunction {at} asks for an impossible alignment."
+            )
+    return found
+
+
+def _site(name: str, module: int, flags: int, offset: int, step: int, reserved: int) -> PlanSite:
+    if flags & ~_IMMEDIATE or reserved:
+        raise BadPlan(f"{name} is not usable: a call site has unknown flags.")
+    return PlanSite(module, offset, step, bool(flags & _IMMEDIATE))
+
+
+def _conjunction(
+    name: str, group: int, alignment: int, count: int, reserved: int, *sites: int
+) -> Conjunction:
+    unused = sites[count:]
+    if not 1 <= count <= len(sites) or reserved or any(site != _NO_SITE for site in unused):
+        raise BadPlan(f"{name} is not usable: a conjunction is not as it should be.")
+    return Conjunction(group, alignment, sites[:count])
 
 
 def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModule:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 FORMAT = "halo-plan"
 VERSION = 1
+SELECTOR_VERSION = 2
+"""Of plans with selectors; all others stay readable by what reads version 1 only."""
 UNDECIDED = 0xFFFF
 FORWARD = 0xFFFE
 RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER = 0, 1, 2
@@ -18,6 +20,11 @@ MOST_MODULES = 4096
 MOST_STATES = 1 << 24
 MOST_OBJECT_BYTES = 1 << 16
 MOST_STEP_BYTES = 1 << 20
+MOST_SITES = 256
+MOST_SITES_OF_CONJUNCTION = 12
+MOST_CONJUNCTIONS = 1 << 16
+LEAST_SITE_OFFSET = 5
+"""A call instruction fits before a return address."""
 NO_OFFSET = 1 << 47
 """No program has an address from here on."""
 REUSE_NEWEST, REUSE_CHUNKS = 0, 1
@@ -55,6 +62,48 @@ class State(NamedTuple):
     alignment: int
 
 
+class PlanSite(NamedTuple):
+    """A call site that selectors name, by its return address; `step` as of a state, or 0.
+
+    `immediate`: it calls the allocator itself.
+    """
+
+    module: int
+    offset: int
+    step: int
+    immediate: bool = False
+
+
+class Conjunction(NamedTuple):
+    """An allocation is the group's while all of these call sites, by number, are active."""
+
+    group: int
+    alignment: int
+    sites: tuple[int, ...]
+
+
+class Selectors(NamedTuple):
+    """What identifies groups instead of states: the first conjunction that holds decides."""
+
+    sites: tuple[PlanSite, ...]
+    conjunctions: tuple[Conjunction, ...]
+
+
+@dataclass(frozen=True)
+class SelectorReview:
+    """What came of figure 10: `unreachable` members have no call site that can be redirected.
+
+    `not_redirected` counts the call sites on the stacks of groups that cannot be, by cause;
+    `immediate` those among `sites` that call the allocator itself, and need not be.
+    """
+
+    sites: int
+    immediate: int
+    conjunctions: int
+    unreachable: tuple[int, ...] = ()
+    not_redirected: Mapping[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Member:
     """A context of a group, for review; `stack` innermost first, cut off where it gets long."""
@@ -83,7 +132,8 @@ class Identification:
     Shares are of the recorded totals, 0 to 1. `undecidable` are the contexts that do not get the
     label their strategy gave them because the walk ends first, `simplified` those that do not
     because the option `simplify` accepts it. `mean_steps`: return addresses read per allocation.
-    `ends` counts the call sites at which walks end, by cause.
+    `ends` counts the call sites at which walks end, by cause. `selectors`: they take the place of
+    the walk, and are the reason for what is undecidable.
     """
 
     states: int
@@ -96,6 +146,7 @@ class Identification:
     simplified_accesses: float = 0.0
     simplified_allocations: float = 0.0
     ends: Mapping[str, int] = field(default_factory=dict)
+    selectors: SelectorReview | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +165,8 @@ class Plan:
     """A whole plan, for the executable `modules[executable]` alone; None: for any program.
 
     `review` is None where only the compact form was at hand. `at_random`: every small object goes
-    to a group drawn at random, aligned as the root says; there are no other states.
+    to a group drawn at random, aligned as the root says; there are no other states. Nor are there
+    with `selectors`, which then identify groups.
     """
 
     modules: tuple[PlanModule, ...]
@@ -125,3 +177,11 @@ class Plan:
     review: Review | None = None
     executable: int | None = None
     at_random: bool = False
+    selectors: Selectors | None = None
+
+    @property
+    def is_inert(self) -> bool:
+        """Whether every allocation would be forwarded."""
+        if self.selectors is not None:
+            return not self.selectors.conjunctions
+        return not self.at_random and all(state.verdict >= FORWARD for state in self.states)

@@ -10,12 +10,14 @@ from typing import Any
 from halo.plan.grouping import Grouping
 from halo.plan.model import (
     FORMAT,
+    SELECTOR_VERSION,
     VERSION,
     GroupReview,
     Identification,
     Member,
     Plan,
     Review,
+    SelectorReview,
 )
 from halo.profile import Profile, name_frames
 
@@ -53,9 +55,11 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
             "accesses": found.pop(f"{key}_accesses"),
             "allocations": found.pop(f"{key}_allocations"),
         }
+    if found["selectors"] is None:
+        del found["selectors"]
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if plan.selectors is None else SELECTOR_VERSION,
         "strategy": review.strategy,
         "parameters": dict(review.parameters),
         "profile": dict(review.profile),
@@ -77,6 +81,10 @@ def review_of(document: Mapping[str, Any]) -> tuple[Review, list[str]]:
         found[key] = tuple(cost["contexts"])
         found[f"{key}_accesses"] = float(cost["accesses"])
         found[f"{key}_allocations"] = float(cost["allocations"])
+    if "selectors" in found:
+        counts = dict(found["selectors"])
+        counts["unreachable"] = tuple(counts["unreachable"])
+        found["selectors"] = SelectorReview(**counts)
     groups = tuple(
         GroupReview(
             str(group["reason"]),

@@ -20,7 +20,10 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("states", f"{len(plan.states)}, {leaves} of them deciding on a group"),
         ("frame-pointer steps", str(by_pointer)),
     ]
-    if plan.at_random:
+    if plan.selectors is not None:
+        sites, conjunctions = plan.selectors
+        rows.append(("selectors", f"{len(conjunctions)} conjunctions of {len(sites)} call sites"))
+    elif plan.at_random:
         rows.append(("effect", f"small objects go into one of {len(plan.groups)} pools at random"))
     elif plan.states[0].verdict == FORWARD:
         rows.append(("effect", "none: everything is forwarded"))
@@ -47,15 +50,14 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _identification_rows(found: Identification) -> list[tuple[str, str]]:
-    rows = [
-        ("deepest walk", f"{found.deepest} return addresses"),
-        ("mean walk", f"{found.mean_steps:.2f} return addresses per allocation"),
+    rows = _selector_rows(found) if found.selectors else _walk_rows(found)
+    rows.append(
         (
             "undecidable",
             f"{len(found.undecidable)} contexts, {found.undecidable_accesses:.2%} of accesses, "
             f"{found.undecidable_allocations:.2%} of allocations",
-        ),
-    ]
+        )
+    )
     if found.simplified:
         rows.append(
             (
@@ -66,6 +68,24 @@ def _identification_rows(found: Identification) -> list[tuple[str, str]]:
         )
     rows += [(f"walks end: {cause}", f"{count} call sites") for cause, count in found.ends.items()]
     return rows
+
+
+def _walk_rows(found: Identification) -> list[tuple[str, str]]:
+    return [
+        ("deepest walk", f"{found.deepest} return addresses"),
+        ("mean walk", f"{found.mean_steps:.2f} return addresses per allocation"),
+    ]
+
+
+def _selector_rows(found: Identification) -> list[tuple[str, str]]:
+    assert found.selectors is not None
+    return [
+        ("longest conjunction", f"{found.deepest} call sites"),
+        *(
+            (f"not redirected: {cause}", f"{count} call sites")
+            for cause, count in found.selectors.not_redirected.items()
+        ),
+    ]
 
 
 def explain(plan: Plan) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from halo.allocators import Allocator, preload, under_plan
 from halo.errors import UsageError
-from halo.plan import FORWARD, Plan
 from halo.planning import make_plan, save_plan
 from halo.profile import Profile
 from halo.trials.job import Contender
@@ -86,7 +85,7 @@ def make_plans(
     seen: set[bytes] = set()
     for recipe in recipes:
         plan = make_plan(profile, recipe.strategy, recipe.options)
-        if groups_nothing(plan):
+        if plan.is_inert:
             continue
         path = folder / f"{recipe.label}.plan"
         save_plan(plan, path)
@@ -98,11 +97,6 @@ def make_plans(
         seen.add(content)
         made.append((recipe, path, any(group.huge_pages for group in plan.groups)))
     return made
-
-
-def groups_nothing(plan: Plan) -> bool:
-    """Whether everything would be forwarded under the plan."""
-    return not plan.at_random and all(state.verdict >= FORWARD for state in plan.states)
 
 
 def make_candidates(

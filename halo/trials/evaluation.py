@@ -25,7 +25,7 @@ from halo.recording import Limits, check_recorder, workspace
 from halo.settings import Settings
 from halo.simulation import plain_run_json
 from halo.target import check_privileges
-from halo.trials.candidates import NONE, Candidate, Recipe, groups_nothing
+from halo.trials.candidates import NONE, Candidate, Recipe
 from halo.trials.job import Contender, Job, Output, Sample
 from halo.trials.journal import Journal
 from halo.trials.laboratory import Laboratory, digest
@@ -249,7 +249,7 @@ class Evaluation:
         found = []
         for recipe in COMPARED:
             plan = make_plan(profile, recipe.strategy, recipe.options)
-            if groups_nothing(plan):
+            if plan.is_inert:
                 continue
             path = self._options.results / f"{recipe.label.removesuffix(' plan')}.plan"
             save_plan(plan, path)

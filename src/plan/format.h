@@ -7,23 +7,32 @@ namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
 inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t selector_version = 2;  // of plans with selectors
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
 inline constexpr std::uint32_t max_build_id = 32;
+inline constexpr std::uint32_t max_sites = 256;
+inline constexpr std::uint32_t max_conjunctions = 1u << 16;
+inline constexpr std::uint32_t max_conjunction_sites = 12;
 inline constexpr std::uint32_t max_object_limit = 1u << 16;
 inline constexpr std::int32_t max_step = 1 << 20;        // bytes: a larger frame ends the walk
 inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an address beyond
 
+inline constexpr std::uint64_t call_bytes = 5;  // of a call that can be redirected
+
+inline constexpr std::uint16_t no_site = 0xFFFF;
 inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
 inline constexpr std::uint16_t verdict_forward = 0xFFFE;
 
 enum HeaderFlag : std::uint32_t { header_huge_pages = 1, header_random_pools = 2 };
 enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
+enum SiteFlag : std::uint32_t { site_immediate = 1 };  // it calls the allocator itself
 inline constexpr std::uint32_t header_flags = header_huge_pages | header_random_pools;
 inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
+inline constexpr std::uint32_t site_flags = site_immediate;
 
 // How to get from one return address's slot to the next one's.
 enum class Rule : std::uint8_t { end = 0, constant = 1, frame_pointer = 2 };
@@ -42,7 +51,10 @@ struct Header {
   std::uint32_t max_object;
   std::uint32_t flags;
   std::uint32_t executable;  // 1 + the module that the plan is for alone; 0: for any program
-  std::uint8_t reserved[16];
+  // The next two only with selector_version.
+  std::uint32_t sites;
+  std::uint32_t conjunctions;
+  std::uint64_t reserved;
 };
 static_assert(sizeof(Header) == 64);
 
@@ -73,5 +85,25 @@ struct State {
   std::uint32_t reserved;
 };
 static_assert(sizeof(State) == 32);
+
+// A call site that selectors name.
+struct Site {
+  std::uint32_t module;
+  std::uint32_t flags;
+  std::uint64_t offset;  // of its return address
+  std::uint32_t step;    // from its return address's slot up to its caller's; 0: not known
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Site) == 24);
+
+// An allocation is the group's while all of these call sites are active.
+struct Conjunction {
+  std::uint16_t group;
+  std::uint16_t alignment;
+  std::uint16_t count;
+  std::uint16_t reserved;
+  std::uint16_t sites[max_conjunction_sites];  // the rest: no_site
+};
+static_assert(sizeof(Conjunction) == 32);
 
 }  // namespace halo::plan

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -27,13 +26,16 @@ constexpr auto crc_table = make_crc_table();
 
 bool counts_fit(const Header& h, std::size_t size) {
   if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
+  if (h.sites > max_sites || h.conjunctions > max_conjunctions) return false;
   const std::size_t want = sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
-                           h.states * sizeof(State);
+                           h.states * sizeof(State) + h.sites * sizeof(Site) +
+                           h.conjunctions * sizeof(Conjunction);
   return want == size;
 }
 
 constexpr std::size_t max_file = sizeof(Header) + max_modules * sizeof(Module) +
-                                 max_groups * sizeof(Group) + max_states * sizeof(State);
+                                 max_groups * sizeof(Group) + max_states * sizeof(State) +
+                                 max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction);
 
 constexpr const char* unknown_flag = "the plan has a flag that is not known";
 constexpr const char* unknown_field = "the plan has a field that is not known";
@@ -91,13 +93,51 @@ const char* check_states(const PlanView& view) {
   return nullptr;
 }
 
+bool has_no_walk(const PlanView& view) {
+  return view.states.size() == 1 && view.states[0].verdict == verdict_forward;
+}
+
+const char* check_sites(const PlanView& view) {
+  for (const Site& s : view.sites) {
+    if (s.module >= view.modules.size()) return "the plan names a module it lacks";
+    if ((s.flags & ~site_flags) != 0) return unknown_flag;
+    if (s.reserved != 0) return unknown_field;
+    if (s.offset < call_bytes || s.offset >= max_offset)
+      return "the plan names an address that no program has";
+    if (s.step > max_step || s.step % 8 != 0) return "the plan has a step that leads nowhere";
+  }
+  return nullptr;
+}
+
+const char* check_conjunctions(const PlanView& view) {
+  for (const Conjunction& c : view.conjunctions) {
+    if (c.group >= view.groups.size()) return "the plan names a group it lacks";
+    if (c.alignment > 16 || (c.alignment & 7) != 0)
+      return "the plan asks for an impossible alignment";
+    if (c.count == 0 || c.count > max_conjunction_sites)
+      return "the plan has a conjunction of no sites, or of too many";
+    if (c.reserved != 0) return unknown_field;
+    for (std::uint32_t i = 0; i < max_conjunction_sites; ++i)
+      if (i < c.count ? c.sites[i] >= view.sites.size() : c.sites[i] != no_site)
+        return "the plan names a call site it lacks";
+  }
+  return nullptr;
+}
+
+const char* check_selectors(const PlanView& view) {
+  if (!view.selects()) return nullptr;
+  if (!has_no_walk(view)) return "the plan has selectors and states";
+  if (view.draws_pools()) return "the plan has selectors and draws groups at random";
+  if (const char* problem = check_sites(view)) return problem;
+  return check_conjunctions(view);
+}
+
 // Whoever asks is not looked at, so nothing else may be said of callers.
 const char* check_random_pools(const PlanView& view) {
   if (!view.draws_pools()) return nullptr;
   const State& root = view.states[0];
   if (view.groups.empty()) return "the plan draws from groups that it lacks";
-  if (view.states.size() != 1 || root.verdict != verdict_forward)
-    return "the plan draws groups at random and has states";
+  if (!has_no_walk(view)) return "the plan draws groups at random and has states";
   if (view.modules.size() != (view.header->executable == 0 ? 0 : 1))
     return "the plan draws groups at random and names modules";
   return root.alignment > 16 ? "the plan asks for an impossible alignment" : nullptr;
@@ -117,16 +157,18 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (file.size() < sizeof(Header)) return "the plan is cut short";
   const auto* header = reinterpret_cast<const Header*>(file.data());
   if (std::memcmp(header->magic, magic, sizeof magic) != 0) return "the file is not a plan";
-  if (header->version > version) return "the plan is of a newer version than this runtime reads";
-  if (header->version != version) return "the plan is of a version that is not known";
+  if (header->version > selector_version)
+    return "the plan is of a newer version than this runtime reads";
+  if (header->version < version) return "the plan is of a version that is not known";
+  if (header->version == version && (header->sites != 0 || header->conjunctions != 0))
+    return unknown_field;
   if (header->file_size > file.size()) return "the plan is cut short";
   if (header->file_size != file.size() || !counts_fit(*header, file.size()))
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
   if ((header->flags & ~header_flags) != 0) return unknown_flag;
-  if (std::ranges::any_of(header->reserved, [](std::uint8_t b) { return b != 0; }))
-    return unknown_field;
+  if (header->reserved != 0) return unknown_field;
   if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
 
@@ -138,9 +180,14 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   found.groups = {reinterpret_cast<const Group*>(at), header->groups};
   at += found.groups.size_bytes();
   found.states = {reinterpret_cast<const State*>(at), header->states};
+  at += found.states.size_bytes();
+  found.sites = {reinterpret_cast<const Site*>(at), header->sites};
+  at += found.sites.size_bytes();
+  found.conjunctions = {reinterpret_cast<const Conjunction*>(at), header->conjunctions};
   if (const char* problem = check_modules(found)) return problem;
   if (const char* problem = check_groups(found)) return problem;
   if (const char* problem = check_states(found)) return problem;
+  if (const char* problem = check_selectors(found)) return problem;
   if (const char* problem = check_random_pools(found)) return problem;
   view = found;
   return nullptr;

@@ -14,9 +14,13 @@ struct PlanView {
   std::span<const Module> modules;
   std::span<const Group> groups;
   std::span<const State> states;
+  std::span<const Site> sites;
+  std::span<const Conjunction> conjunctions;
 
   // Every small object goes to a group drawn at random; the root says how it is aligned.
   bool draws_pools() const { return (header->flags & header_random_pools) != 0; }
+  // The first conjunction that holds decides, and there is nothing to walk.
+  bool selects() const { return header->version == selector_version; }
 };
 
 // Checks every field that the runtime relies on. Returns nullptr and fills `view`, or one sentence

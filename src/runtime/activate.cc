@@ -1,4 +1,5 @@
 // Start and end of the runtime in a process: read the plan, find the modules, open the arena.
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 
 #include "plan/plan_file.h"
+#include "runtime/active_sites.h"
 #include "runtime/arena.h"
 #include "runtime/detach.h"
 #include "runtime/every.h"
@@ -15,6 +17,7 @@
 #include "runtime/modules.h"
 #include "runtime/next.h"
 #include "runtime/random_pools.h"
+#include "runtime/selectors.h"
 #include "runtime/settings.h"
 #include "runtime/stats.h"
 #include "runtime/walk_counts.h"
@@ -42,10 +45,18 @@ void complain(const char* sentence, const char* path) {
 
 bool wants_stats() { return stats_path[0] != '\0'; }
 
+// What tells the groups apart, for people.
+const char* identification() {
+  if (plan_view.header == nullptr) return "none";
+  if (plan_view.draws_pools()) return "random";
+  return plan_view.selects() ? "selectors" : "walk";
+}
+
 void report() {
   // Modules may have come later.
   const char* reason = arena.bytes() != 0 ? nullptr : inactive_reason;
-  write_stats(stats_path, reason, static_cast<std::uint32_t>(plan_view.groups.size()));
+  write_stats(stats_path, reason, static_cast<std::uint32_t>(plan_view.groups.size()),
+              identification());
 }
 
 void report_at_signal(int) {
@@ -61,6 +72,14 @@ void report_at(int signal) {
   action.sa_handler = report_at_signal;
   action.sa_flags = SA_RESTART;
   sigaction(signal, &action, nullptr);
+}
+
+// A plan whose selectors ask which redirected calls are under way.
+void begin_selecting() {
+  configure_selectors(plan_view);
+  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
+  if (end != nullptr && gettid() == getpid()) know_main_stack(*end);
+  tell_places(redirect_sites);
 }
 
 // A plan that looks at no callers.
@@ -99,10 +118,12 @@ bool begin(const Settings& settings) {
   max_object = plan_view.header->max_object;
   quick_max = counting_walks ? 0 : max_object;
   if (plan_view.draws_pools()) return begin_drawing();
+  if (plan_view.selects()) begin_selecting();
   watch_modules();
   inactive_reason = publish_table(plan_view) != 0
                         ? nullptr
                         : "no module of the plan is loaded, or there is no room for the groups";
+  if (plan_view.selects()) select_every_allocation();
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/grouped.h"
 #include "runtime/next.h"
 #include "runtime/random_pools.h"
+#include "runtime/selectors.h"
 
 namespace halo::runtime {
 namespace {
@@ -65,5 +66,6 @@ CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
 }  // namespace
 
 void draw_every_allocation() { Every<draw>::install(); }
+void select_every_allocation() { Every<select_group>::install(); }
 
 }  // namespace halo::runtime

@@ -8,4 +8,7 @@ namespace halo::runtime {
 // (random_pools.h). Once, before there are threads.
 void draw_every_allocation();
 
+// The same, to the group that selectors tell (selectors.h).
+void select_every_allocation();
+
 }  // namespace halo::runtime

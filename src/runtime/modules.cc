@@ -22,6 +22,7 @@ namespace {
 
 constinit plan::PlanView the_plan;
 constinit const Table* first_table = nullptr;
+constinit PlacesListener places_listener = nullptr;
 
 // A table made earlier, for the set of modules at these places: programs that load and unload the
 // same plug-in again and again must not pile up tables, which are never unmapped.
@@ -62,6 +63,10 @@ int look_at_executable(dl_phdr_info* info, std::size_t, void* data) {
 void* map_zeroed(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
+}
+
+void tell(const ModulePlace* places, std::size_t count) {
+  if (places_listener != nullptr) places_listener({places, count});
 }
 
 const Published* find_published(const ModulePlace* places, std::size_t count) {
@@ -188,9 +193,11 @@ unsigned publish_table(const plan::PlanView& plan) {
   if (const Published* same = find_published(entry->places, count)) {
     munmap(entry, head + table_bytes(plan.states.size()));
     use_table(same->table);
+    tell(same->places, count);
     return same->found;
   }
-  if (search.found != 0 && !open_groups(plan)) search.found = 0;
+  const bool refused = search.found != 0 && !open_groups(plan);
+  if (refused) search.found = 0;
   const std::size_t at = (head + 63) & ~std::size_t{63};
   entry->table =
       make_table(plan.states, {entry->places, count}, reinterpret_cast<char*>(entry) + at);
@@ -199,8 +206,11 @@ unsigned publish_table(const plan::PlanView& plan) {
   published = entry;
   if (first_table == nullptr) first_table = entry->table;
   if (search.found != 0) use_table(entry->table);
+  if (!refused) tell(entry->places, count);
   return search.found;
 }
+
+void tell_places(PlacesListener listener) { places_listener = listener; }
 
 void watch_modules() {
   have_change_key = pthread_key_create(&change_key, end_change_with_thread) == 0;

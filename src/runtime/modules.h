@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "plan/plan_file.h"
+#include "runtime/identifier.h"
 
 namespace halo::runtime {
 
@@ -18,6 +20,10 @@ bool open_groups(const plan::PlanView& plan);
 // Returns how many of the plan's modules are loaded; 0 also where the groups cannot be opened.
 // Calls dl_iterate_phdr: never on the allocation path but after a dlopen.
 unsigned publish_table(const plan::PlanView& plan);
+
+// Is told where the plan's modules are each time they have been looked at, the groups being open.
+using PlacesListener = void (*)(std::span<const ModulePlace> places);
+void tell_places(PlacesListener listener);
 
 // Prepares for threads that end and processes that fork while modules change. Once.
 void watch_modules();

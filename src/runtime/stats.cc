@@ -12,6 +12,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/check.h"
+#include "runtime/selectors.h"
 #include "runtime/thread_heap.h"
 #include "runtime/walk_counts.h"
 
@@ -152,7 +153,8 @@ void write_walks_json(Output& out) {
   out.print("], ");
 }
 
-void write_json(Output& out, const char* reason, std::uint32_t groups, double start) {
+void write_json(Output& out, const char* reason, std::uint32_t groups, const char* identification,
+                double start) {
   out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
             reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
   for (std::uint32_t i = 0; i < groups; ++i) {
@@ -168,12 +170,16 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, double st
   const CheckCounts check = check_counts();
   out.print("], \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
   out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
+  const SiteCounts sites = site_counts();
+  out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
+            identification, sites.redirected, sites.immediate);
+  out.print("\"sites_left\": %u, ", sites.left);
   write_walks_json(out);
   out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
             check.walks, check.differences, now() - start);
 }
 
-void write_text(Output& out, const char* reason, std::uint32_t groups) {
+void write_text(Output& out, const char* reason, std::uint32_t groups, const char* identification) {
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
@@ -185,6 +191,9 @@ void write_text(Output& out, const char* reason, std::uint32_t groups) {
               t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks,
               t.refusals);
   }
+  if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
+    out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
+              sites.redirected, sites.immediate, sites.left);
   out.print("halo: walks by return addresses looked at:");
   for (std::uint32_t i = 0; i < most_steps_counted; ++i)
     if (const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed); n != 0)
@@ -196,19 +205,20 @@ void write_text(Output& out, const char* reason, std::uint32_t groups) {
 
 bool is_for_people(const char* path) { return strcmp(path, "1") == 0; }
 
-void write_stats(const char* path, const char* reason, std::uint32_t groups) {
+void write_stats(const char* path, const char* reason, std::uint32_t groups,
+                 const char* identification) {
   if (arena.bytes() == 0) groups = 0;  // no group was ever opened
   const double start = now();
   if (is_for_people(path)) {
     Output out(STDERR_FILENO);
-    write_text(out, reason, groups);
+    write_text(out, reason, groups, identification);
     return;
   }
   const int fd = open_output(path);
   if (fd < 0) return;
   {
     Output out(fd);
-    write_json(out, reason, groups, start);
+    write_json(out, reason, groups, identification, start);
   }
   close(fd);
 }

@@ -9,8 +9,9 @@ namespace halo::runtime {
 bool is_for_people(const char* path);
 
 // Writes the statistics of all groups to `path`, in which %p stands for the process id, as one JSON
-// object. `reason` says why the runtime is inactive, or is null. Allocates nothing and takes no
-// lock; gives up silently.
-void write_stats(const char* path, const char* reason, std::uint32_t groups);
+// object. `reason` says why the runtime is inactive, or is null; `identification` how groups are
+// told apart. Allocates nothing and takes no lock; gives up silently.
+void write_stats(const char* path, const char* reason, std::uint32_t groups,
+                 const char* identification);
 
 }  // namespace halo::runtime

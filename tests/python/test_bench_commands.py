@@ -72,6 +72,13 @@ def test_pairs_frames_walks_one_to_eight_frames(tmp_path: Path) -> None:
     assert "32 bytes: ns a frame" in found["figures"]
 
 
+def test_pairs_selectors_compares_them_with_the_walk(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "selectors")
+    places = ("frame 1", "frame 4", "outside")
+    assert ways(found) == {f"{kind}, {at}" for kind in ("walk", "selectors") for at in places}
+    assert set(found["figures"]) == {f"{at}, 32 bytes: ns more" for at in places}
+
+
 def test_pairs_threads_compares_two_threads_with_one(tmp_path: Path) -> None:
     found = pairs(tmp_path, "threads")
     assert {"halo, 1 thread(s)", "halo, 2 thread(s)"} < ways(found)

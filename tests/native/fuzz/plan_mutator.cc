@@ -12,11 +12,13 @@
 namespace halo::fuzz {
 namespace {
 
+using plan::Conjunction;
 using plan::Group;
 using plan::Header;
 using plan::Module;
 using plan::PlanBuilder;
 using plan::Rule;
+using plan::Site;
 using plan::State;
 
 std::uint16_t any_verdict(Random& random, std::size_t groups) {
@@ -99,12 +101,14 @@ void put(Input& file, std::size_t at, std::size_t width, std::uint64_t value) {
 struct Field {
   std::size_t at, width;
 };
-constexpr Field header_fields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4},
-                                   {32, 4}, {36, 4}, {40, 4}, {44, 4}};
+constexpr Field header_fields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4}, {32, 4},
+                                   {36, 4}, {40, 4}, {44, 4}, {48, 4}, {52, 4}, {56, 8}};
 constexpr Field module_fields[] = {{0, 1}, {32, 4}, {36, 4}};
 constexpr Field group_fields[] = {{0, 4}, {4, 4}, {8, 8}};
 constexpr Field state_fields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 4}, {20, 1},
                                   {21, 1}, {22, 2}, {24, 2}, {26, 2}, {28, 4}};
+constexpr Field site_fields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 4}, {20, 4}};
+constexpr Field conjunction_fields[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}, {10, 2}, {30, 2}};
 
 template <std::size_t n>
 void change_field(Input& file, const Field (&fields)[n], std::size_t record, Random& random) {
@@ -126,14 +130,31 @@ struct Sections {
     modules = header.modules;
     groups = header.groups;
     states_at = before;
-    states = (file.size() - before) / sizeof(State);
+    sites = header.sites <= plan::max_sites ? header.sites : 0;
+    conjunctions = header.conjunctions <= plan::max_conjunctions ? header.conjunctions : 0;
+    const std::size_t behind = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    if (before + behind > file.size()) sites = conjunctions = 0;
+    const std::size_t last = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    states = (file.size() - before - last) / sizeof(State);
+    sites_at = states_at + states * sizeof(State);
   }
-  std::size_t modules = 0, groups = 0, states = 0, states_at = sizeof(Header);
+  std::size_t size() const {
+    return sites_at + sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+  }
+  std::size_t modules = 0, groups = 0, states = 0, sites = 0, conjunctions = 0;
+  std::size_t states_at = sizeof(Header), sites_at = sizeof(Header);
 };
 
 void change_record(Input& file, Random& random) {
   const Sections sections(file);
   const std::uint64_t which = random() % 8;
+  if (which >= 6 && sections.conjunctions != 0)
+    return change_field(
+        file, conjunction_fields,
+        sections.size() - (1 + random() % sections.conjunctions) * sizeof(Conjunction), random);
+  if (which >= 4 && sections.sites != 0)
+    return change_field(file, site_fields,
+                        sections.sites_at + random() % sections.sites * sizeof(Site), random);
   if (which == 0 && sections.modules != 0)
     return change_field(file, module_fields,
                         sizeof(Header) + random() % sections.modules * sizeof(Module), random);
@@ -180,9 +201,12 @@ void mend(Input& file, Random& random) {
   if (file.size() < sizeof(Header)) return;
   const Sections sections(file);
   if (random() % 4 != 0) {
-    file.resize(sections.states_at + sections.states * sizeof(State));
+    file.resize(sections.size());
     std::memcpy(file.data(), plan::magic, sizeof plan::magic);
-    put(file, offsetof(Header, version), 4, plan::version);
+    const bool selects = sections.sites != 0 || sections.conjunctions != 0;
+    put(file, offsetof(Header, version), 4, selects ? plan::selector_version : plan::version);
+    put(file, offsetof(Header, sites), 4, sections.sites);
+    put(file, offsetof(Header, conjunctions), 4, sections.conjunctions);
     put(file, offsetof(Header, file_size), 8, file.size());
     put(file, offsetof(Header, modules), 4, sections.modules);
     put(file, offsetof(Header, groups), 4, sections.groups);
@@ -190,6 +214,28 @@ void mend(Input& file, Random& random) {
   }
   const auto body = std::as_bytes(std::span(file)).subspan(sizeof(Header));
   put(file, offsetof(Header, crc), 4, plan::crc32(body));
+}
+
+Input input_of(const std::vector<std::byte>& bytes) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return Input(from, from + bytes.size());
+}
+
+// Call sites at the low end of this program, where no code lies, so that nothing is redirected.
+Input make_selectors(Random& random) {
+  PlanBuilder builder;
+  builder.module(own_build_id).module(1);
+  const std::size_t groups = 1 + random() % 6, sites = 1 + random() % 40;
+  for (std::size_t i = 0; i < groups; ++i) builder.group();
+  for (std::size_t i = 0; i < sites; ++i)
+    builder.site(5 + random() % 50, static_cast<std::uint32_t>(8 * (random() % 8)),
+                 static_cast<std::uint32_t>(random() % 2));
+  for (std::uint64_t left = random() % 20; left != 0; --left) {
+    std::vector<std::uint16_t> named(1 + random() % 4);
+    for (auto& site : named) site = static_cast<std::uint16_t>(random() % sites);
+    builder.conjunction(static_cast<std::uint16_t>(random() % groups), named);
+  }
+  return input_of(builder.bytes());
 }
 
 // A plan that looks at no callers.
@@ -201,9 +247,7 @@ Input make_random_pools(Random& random) {
   if (executable != 0) builder.module(own_build_id);
   builder.at(0).verdict = plan::verdict_forward;
   builder.at(0).alignment = random() % 2 == 0 ? 16 : 0;
-  std::vector<std::byte> bytes = builder.bytes();
-  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  Input file(from, from + bytes.size());
+  Input file = input_of(builder.bytes());
   put(file, offsetof(Header, flags), 4, plan::header_random_pools);
   put(file, offsetof(Header, executable), 4, executable);
   return file;
@@ -212,7 +256,9 @@ Input make_random_pools(Random& random) {
 }  // namespace
 
 Input make_plan(Random& random) {
-  if (random() % 16 == 0) return make_random_pools(random);
+  const std::uint64_t kind = random() % 16;
+  if (kind == 0) return make_random_pools(random);
+  if (kind <= 2) return make_selectors(random);
   static constexpr std::uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
   PlanBuilder builder;
   builder.module(own_build_id);
@@ -232,8 +278,7 @@ Input make_plan(Random& random) {
   const auto executable = static_cast<std::uint32_t>(random() % 2);
   std::memcpy(bytes.data() + offsetof(Header, executable), &executable, sizeof executable);
   PlanBuilder::seal(bytes);
-  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return Input(from, from + bytes.size());
+  return input_of(bytes);
 }
 
 Input mutate_plan(const Input& plan, Random& random) {

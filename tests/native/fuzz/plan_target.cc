@@ -25,6 +25,7 @@
 #include "runtime/identifier.h"
 #include "runtime/modules.h"
 #include "runtime/random_pools.h"
+#include "runtime/selectors.h"
 
 namespace halo::fuzz {
 namespace {
@@ -166,6 +167,45 @@ void walk_made_up_stacks(const PlanView& view, Random& random) {
   core_know_callers(nullptr);
 }
 
+// What decision 6 says of an active site, for a stack of `words` from `here` on.
+bool is_really_active(const std::vector<std::uintptr_t>& words, std::size_t here,
+                      const runtime::SiteAddress& site, std::size_t at, std::uintptr_t caller) {
+  if (site.immediate) return words[here] == site.address;
+  if (at < here || words[at] != site.address) return false;
+  const std::size_t above = at + site.step / 8;
+  return site.step == 0 || (above < words.size() && words[above] == caller);
+}
+
+// Return addresses of sites on a made-up stack, some of them gone or with another caller.
+void evaluate_selectors(const PlanView& view, Random& random) {
+  std::vector<std::uintptr_t> words(200);
+  std::vector<runtime::SiteAddress> sites;
+  std::vector<std::size_t> noted;
+  runtime::ActiveSites active{};
+  active.low = reinterpret_cast<std::uintptr_t>(words.data());
+  active.high = active.low + words.size() * 8;
+  for (auto& word : words) word = 1 + random() % 4;
+  for (std::size_t i = 0; i < view.sites.size(); ++i) {
+    const bool immediate = (view.sites[i].flags & plan::site_immediate) != 0;
+    sites.push_back({0x1000 + 16 * i, view.sites[i].step, immediate});
+    noted.push_back(random() % words.size());
+    const std::size_t at = noted.back();
+    if (random() % 4 != 0) words[at] = sites[i].address;
+    active.sites[i] = {active.low + at * 8, 1 + random() % 4};
+  }
+  const std::size_t here = random() % words.size();
+  const plan::Conjunction* expected = nullptr;
+  for (const plan::Conjunction& c : view.conjunctions) {
+    const bool holds = std::all_of(c.sites, c.sites + c.count, [&](std::uint16_t site) {
+      return is_really_active(words, here, sites[site], noted[site], active.sites[site].caller);
+    });
+    if (holds && expected == nullptr) expected = &c;
+  }
+  const auto* found =
+      runtime::first_holding(view.conjunctions, sites.data(), active, words.data() + here);
+  require(found == expected, "another conjunction holds than the page says");
+}
+
 void use_group(std::uint32_t group, std::uint32_t max_object) {
   for (const std::size_t wanted : {0u, 1u, 24u, 4096u, max_object}) {
     const std::size_t size = std::min<std::size_t>(wanted, max_object);
@@ -260,6 +300,7 @@ void run(std::span<const std::uint8_t> input) {
   }
   Random random(plan::crc32(file));
   walk_made_up_stacks(view, random);
+  for (int i = 0; i < 8; ++i) evaluate_selectors(view, random);
   serve_in_a_child(file);
 }
 

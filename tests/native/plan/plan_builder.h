@@ -1,6 +1,7 @@
 // Builds compact plans in memory for tests.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -35,21 +36,39 @@ class PlanBuilder {
     states_.push_back(s);
     return static_cast<std::uint32_t>(states_.size() - 1);
   }
+  // A call site for selectors; the plan becomes one of them.
+  std::uint16_t site(std::uint64_t offset, std::uint32_t step = 0, std::uint32_t module = 0) {
+    version_ = selector_version;
+    states_[0].verdict = verdict_forward;
+    sites_.push_back({module, 0, offset, step, 0});
+    return static_cast<std::uint16_t>(sites_.size() - 1);
+  }
+  PlanBuilder& conjunction(std::uint16_t group, std::span<const std::uint16_t> sites) {
+    Conjunction c{group, 0, static_cast<std::uint16_t>(sites.size()), 0, {}};
+    std::fill_n(c.sites, max_conjunction_sites, no_site);
+    std::copy(sites.begin(), sites.end(), c.sites);
+    conjunctions_.push_back(c);
+    return *this;
+  }
   State& at(std::uint32_t state) { return states_[state]; }
   std::span<const State> states() const { return states_; }
 
   std::vector<std::byte> bytes() const {
     Header h{};
     std::memcpy(h.magic, magic, sizeof magic);
-    h.version = version;
+    h.version = version_;
     h.modules = static_cast<std::uint32_t>(modules_.size());
     h.groups = static_cast<std::uint32_t>(groups_.size());
     h.states = static_cast<std::uint32_t>(states_.size());
     h.max_object = 4096;
+    h.sites = static_cast<std::uint32_t>(sites_.size());
+    h.conjunctions = static_cast<std::uint32_t>(conjunctions_.size());
     std::vector<std::byte> file(sizeof h);
     append(file, modules_);
     append(file, groups_);
     append(file, states_);
+    append(file, sites_);
+    append(file, conjunctions_);
     h.file_size = file.size();
     std::memcpy(file.data(), &h, sizeof h);
     seal(file);
@@ -69,10 +88,13 @@ class PlanBuilder {
     file.insert(file.end(), from, from + records.size() * sizeof(Record));
   }
 
+  std::uint32_t version_ = version;
   std::vector<Module> modules_;
   std::vector<Group> groups_;
   std::vector<State> states_{
       State{0, 0, 0, 0, Rule::end, 0, verdict_undecided, 0, 0, 0}};  // the root
+  std::vector<Site> sites_;
+  std::vector<Conjunction> conjunctions_;
 };
 
 }  // namespace halo::plan

@@ -64,7 +64,7 @@ TEST(PlanFile, RefusesEveryFlippedBitOfTheBody) {
 
 TEST(PlanFile, NamesANewerVersion) {
   std::vector<std::byte> file = good_plan();
-  poke(file, offsetof(Header, version), version + 1);
+  poke(file, offsetof(Header, version), selector_version + 1);
   EXPECT_EQ(problem_with(file), "the plan is of a newer version than this runtime reads");
 }
 
@@ -113,6 +113,85 @@ TEST(PlanFile, RefusesRandomPoolsThatLookAtCallers) {
   file = nothing.bytes();
   poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
   EXPECT_EQ(problem_with(file), "the plan draws from groups that it lacks");
+}
+
+std::vector<std::byte> plan_of_selectors() {
+  PlanBuilder builder;
+  builder.module(1).module(2).group().group();
+  const std::uint16_t sites[] = {builder.site(0x1005, 16), builder.site(0x2005, 0, 1)};
+  builder.conjunction(1, sites).conjunction(0, std::span(sites).first(1));
+  return builder.bytes();
+}
+constexpr std::size_t sites_at = states_at + sizeof(State);
+constexpr std::size_t conjunctions_at = sites_at + 2 * sizeof(Site);
+
+TEST(PlanFile, ReadsSelectors) {
+  PlanView view;
+  const std::vector<std::byte> file = plan_of_selectors();
+  ASSERT_EQ(validate(file, view), nullptr);
+  EXPECT_TRUE(view.selects());
+  ASSERT_EQ(view.sites.size(), 2u);
+  EXPECT_EQ(view.sites[1].module, 1u);
+  ASSERT_EQ(view.conjunctions.size(), 2u);
+  EXPECT_EQ(view.conjunctions[0].count, 2);
+  EXPECT_EQ(view.conjunctions[1].group, 0);
+}
+
+TEST(PlanFile, RefusesEveryTruncationOfSelectors) {
+  const std::vector<std::byte> file = plan_of_selectors();
+  for (std::size_t size = 0; size < file.size(); ++size)
+    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}), "")
+        << size;
+}
+
+template <typename Field>
+std::string problem_of_selectors(std::size_t at, Field value) {
+  std::vector<std::byte> file = plan_of_selectors();
+  poke(file, at, value);
+  PlanBuilder::seal(file);
+  return problem_with(file);
+}
+
+TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
+  const auto in_site = [](std::size_t field) { return sites_at + field; };
+  const auto in_conjunction = [](std::size_t field) { return conjunctions_at + field; };
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, version), version),
+            "the plan has a field that is not known");
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), std::uint32_t{header_random_pools}),
+            "the plan has selectors and draws groups at random");
+  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), std::uint16_t{0}),
+            "the plan decides before it has seen a caller");
+  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), verdict_undecided),
+            "the plan has selectors and states");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, module)), std::uint32_t{2}),
+            "the plan names a module it lacks");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 2u),
+            "the plan has a flag that is not known");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, reserved)), 1u),
+            "the plan has a field that is not known");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 1u), "");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), std::uint64_t{4}),
+            "the plan names an address that no program has");
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), max_offset),
+            "the plan names an address that no program has");
+  for (const std::uint32_t step : {4u, (1u << 20) + 8, 0x80000000u})
+    EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, step)), step),
+              "the plan has a step that leads nowhere");
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, group)), std::uint16_t{2}),
+            "the plan names a group it lacks");
+  for (const std::uint16_t alignment : std::initializer_list<std::uint16_t>{4, 12, 24, 32})
+    EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, alignment)), alignment),
+              "the plan asks for an impossible alignment");
+  for (const std::uint16_t count : std::initializer_list<std::uint16_t>{0, 13, 0xFFFF})
+    EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, count)), count),
+              "the plan has a conjunction of no sites, or of too many");
+  for (const std::uint16_t count : std::initializer_list<std::uint16_t>{1, 3})
+    EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, count)), count),
+              "the plan names a call site it lacks");
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, sites)), std::uint16_t{2}),
+            "the plan names a call site it lacks");
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, reserved)), std::uint16_t{1}),
+            "the plan has a field that is not known");
 }
 
 TEST(PlanFile, RefusesAForeignFile) {
@@ -176,8 +255,9 @@ TEST(PlanFile, RefusesFlagsAndFieldsThatItDoesNotKnow) {
         states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
     refused(at, 4, "the plan has a flag that is not known");
   for (const std::size_t at :
-       {offsetof(Header, reserved) + 15, modules_at + offsetof(Module, reserved),
-        groups_at + offsetof(Group, reserved) + 7, states_at + offsetof(State, reserved)})
+       {offsetof(Header, sites), offsetof(Header, conjunctions) + 3, offsetof(Header, reserved) + 7,
+        modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, reserved) + 7,
+        states_at + offsetof(State, reserved)})
     refused(at, 1, "the plan has a field that is not known");
 }
 

@@ -1,0 +1,44 @@
+"""Call instructions that can be led elsewhere by changing the four bytes of their displacement."""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+
+from halo.elf.image import PT_LOAD, ElfError, ElfImage
+
+PF_X = 1
+_DIRECT_CALL = 0xE8
+_CALL_BYTES = 5
+
+
+@lru_cache(maxsize=64)
+def _image(path: str) -> ElfImage | None:
+    try:
+        return ElfImage(path)
+    except ElfError:
+        return None
+
+
+def why_not_redirected(path: str, return_address: int) -> str:
+    """Why the call that returns there cannot be redirected, in a few words; empty if it can.
+
+    It can if it is `call rel32` to somewhere in the executable segments of its own file, its PLT
+    included. Five other bytes may look like one; what they would call lies outside the file.
+    """
+    image = _image(path)
+    if image is None:
+        return "no file"
+    code = [s for s in image.segments if s.kind == PT_LOAD and s.flags & PF_X]
+    for segment in code:
+        at = return_address - _CALL_BYTES - segment.address
+        if 0 <= at <= segment.file_size - _CALL_BYTES:
+            start = segment.offset + at
+            opcode, displacement = struct.unpack_from("<Bi", image.data, start)
+            if opcode != _DIRECT_CALL:
+                return "not a direct call"
+            target = return_address + displacement
+            if any(0 <= target - other.address < other.file_size for other in code):
+                return ""
+            return "not a direct call"
+    return "not in the file's code"

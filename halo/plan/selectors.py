@@ -1,0 +1,101 @@
+"""The selectors of a plan: figure 10 applied to a grouping, in the terms of the compact form."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from halo.plan.alignment import alignment_of
+from halo.plan.callsites import UNMATCHABLE, CallSites
+from halo.plan.grouping import Grouping
+from halo.plan.model import (
+    FORWARD,
+    MOST_SITES,
+    MOST_SITES_OF_CONJUNCTION,
+    Conjunction,
+    PlanModule,
+    PlanSite,
+    SelectorReview,
+    Selectors,
+)
+from halo.plan.redirecting import ObstacleSource, Redirection
+from halo.plan.selecting import Usable, first_match, select
+from halo.profile.model import Profile
+
+
+class Selected(NamedTuple):
+    """The selectors, the modules that their sites lie in, and the verdict of each context."""
+
+    modules: tuple[PlanModule, ...]
+    selectors: Selectors
+    verdicts: list[int]
+    review: SelectorReview
+
+
+def make_selectors(
+    profile: Profile,
+    grouping: Grouping,
+    members: Sequence[int],
+    sites: CallSites,
+    source: ObstacleSource,
+    few_sizes: int,
+) -> Selected:
+    """Selectors for the groups, told apart from all contexts in `members`."""
+    chains = {at: [sites.site_of_frame[frame] for frame in profile.stack(at)] for at in members}
+    labels = dict(enumerate(grouping.labels(len(profile.contexts), FORWARD)))
+    immediate = _immediate(chains.values())
+    redirection = Redirection(sites, source, immediate)
+    usable = Usable(redirection.possible, MOST_SITES)
+    order = sorted(enumerate(grouping.groups), key=lambda item: (-item[1].coverage, item[0]))
+    selection = select(
+        [(at, [it for it in group.contexts if it in chains]) for at, group in order],
+        labels,
+        chains,
+        usable,
+        MOST_SITES_OF_CONJUNCTION,
+    )
+    matched = {at: first_match(selection.expressions, chain) for at, chain in chains.items()}
+    verdicts = [FORWARD] * len(profile.contexts)
+    decided: list[list[int]] = [[] for _ in selection.expressions]
+    for context, expression in matched.items():
+        if expression is not None:
+            verdicts[context] = selection.expressions[expression].group
+            decided[expression].append(context)
+    conjunctions = tuple(
+        Conjunction(
+            expression.group,
+            alignment_of((profile.contexts[at] for at in decided[number]), few_sizes),
+            tuple(usable.used[site] for site in expression.sites),
+        )
+        for number, expression in enumerate(selection.expressions)
+    )
+    modules, plan_sites = _plan_sites(sites, list(usable.used), immediate)
+    review = SelectorReview(
+        sites=len(plan_sites),
+        immediate=sum(site.immediate for site in plan_sites),
+        conjunctions=len(conjunctions),
+        unreachable=selection.unreachable,
+        not_redirected=dict(sorted(redirection.obstacles.items())),
+    )
+    return Selected(modules, Selectors(plan_sites, conjunctions), verdicts, review)
+
+
+def _immediate(chains: Collection[Sequence[int]]) -> set[int]:
+    """The call sites that call the allocator wherever they occur."""
+    inner = {chain[0] for chain in chains if chain}
+    return inner.difference(*(chain[1:] for chain in chains)) - {UNMATCHABLE}
+
+
+def _plan_sites(
+    sites: CallSites, used: Sequence[int], immediate: Collection[int]
+) -> tuple[tuple[PlanModule, ...], tuple[PlanSite, ...]]:
+    modules: dict[str, int] = {}
+    paths: list[PlanModule] = []
+    found = []
+    for site in used:
+        module, offset = sites.sites[site]
+        number = modules.setdefault(module.build_id, len(paths))
+        if number == len(paths):
+            paths.append(PlanModule(module.build_id, module.path))
+        found.append(PlanSite(number, offset, sites.distance(site), site in immediate))
+    return tuple(paths), tuple(found)
