@@ -40,6 +40,7 @@ from halo.trials.simulating import run_recorder, simulate_contender
 # one, add a line.
 COMPARED = (
     Recipe("halo plan", "halo"),
+    Recipe("halo plan by selectors", "halo", {"identification": "selectors"}),
     Recipe("hot-streams plan", "hot-streams"),
     Recipe("one-pool plan", "one-pool"),
     Recipe("dense plan", "dense"),
@@ -251,7 +252,10 @@ class Evaluation:
             plan = make_plan(profile, recipe.strategy, recipe.options)
             if plan.is_inert:
                 continue
-            path = self._options.results / f"{recipe.label.removesuffix(' plan')}.plan"
+            path = (
+                self._options.results
+                / f"{recipe.label.replace(' plan', '').replace(' ', '-')}.plan"
+            )
             save_plan(plan, path)
             huge = any(group.huge_pages for group in plan.groups)
             found.append(Candidate(recipe, allocator, path, huge))
@@ -336,12 +340,19 @@ class Evaluation:
                 "strategy": c.recipe.strategy,
                 "candidate": c.recipe.label,
                 "allocator": c.allocator.name,
-                "identification": "random" if c.recipe.strategy in CONTROLS else "walk",
+                "identification": _identification(c.recipe),
                 "plan": c.plan.name if c.plan else None,
             }
             for c in candidates
         }
         return plain | planned
+
+
+def _identification(recipe: Recipe) -> str:
+    """What tells the groups apart under a recipe's plan."""
+    if recipe.strategy in CONTROLS:
+        return "random"
+    return recipe.options.get("identification", "walk")
 
 
 def _identity(contender: Contender) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_contender_is_timed_on_both_inputs_and_simulated(finished: Path) -> None:
     found = json.loads((finished / "rbtree" / "results.json").read_text())
     labels = {"glibc", "jemalloc", "mimalloc", "tcmalloc", "halo plan", "one-pool plan"}
-    labels |= {"dense plan", "hot-streams plan", "random-pools plan"}
+    labels |= {"dense plan", "hot-streams plan", "random-pools plan", "halo plan by selectors"}
     assert set(found["trials"]["reference"]) == labels | {"halo"}
     assert set(found["training_trials_of_contenders"]) == labels
     assert set(found["contenders"]) == labels
