@@ -10,7 +10,7 @@ from pathlib import Path
 from halo.commands.program import plain_environment, results_folder
 from halo.errors import TrialFailed, UsageError
 from halo.settings import Settings
-from halo.target import find_target
+from halo.target import check_privileges, find_target
 from halo.trials.bundled import find_bundled, list_bundled, prepare
 from halo.trials.evaluation import Evaluation, EvaluationOptions
 from halo.trials.job import Job
@@ -92,6 +92,7 @@ def _evaluate_one(
     findings = Findings(subject.name, commands, describe_machine(settings))
     reporter = Reporter(subject.name)
     jobs = (subject.train, subject.reference)
+    check_privileges(subject.train.target)
     try:
         with Evaluation(settings, chosen, findings, jobs, reporter) as running:
             document = running.run()

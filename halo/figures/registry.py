@@ -11,6 +11,7 @@ from halo.figures.base import Figure
 from halo.figures.distances import DistancesFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.misses import MissesFigure
+from halo.figures.model import ModelFigure
 from halo.figures.random_pools import RandomPoolsFigure
 from halo.figures.speedup import SpeedupFigure
 
@@ -23,6 +24,7 @@ FIGURES: Sequence[Figure] = (
     RandomPoolsFigure(),
     FragmentationFigure(),
     BarsFigure(),
+    ModelFigure(),
 )
 
 

@@ -21,10 +21,9 @@ from halo.allocators import Allocator, four_allocators, preload
 from halo.errors import RecordingFailed, TrialFailed
 from halo.planning import make_plan, merge_recording, save_plan
 from halo.profile import Profile, read_profile
-from halo.recording import Limits, check_recorder, workspace
+from halo.recording import Limits, workspace
 from halo.settings import Settings
 from halo.simulation import plain_run_json
-from halo.target import check_privileges
 from halo.trials.candidates import NONE, Candidate, Recipe
 from halo.trials.job import Contender, Job, Output, Sample
 from halo.trials.journal import Journal
@@ -100,8 +99,6 @@ class Evaluation:
 
     def run(self) -> dict[str, Any]:
         """All stages; returns the document for results.json."""
-        check_privileges(self._train.target)
-        check_recorder(self._settings)
         plain = self._plain()
         quick = self._samples("allocators", self._train, list(plain.values()), QUICK_ROUNDS)
         self._findings.training = quick
@@ -202,7 +199,8 @@ class Evaluation:
         """Recorded twice: as `halo run` does, for what it costs; and with everything, to keep."""
         self._reporter.stage("recording the training run")
         path = self._options.results / "train.profile"
-        inputs = self._job_inputs(self._train) | {"references": STREAM_REFERENCES}
+        inputs = self._job_inputs(self._train)
+        inputs |= {"references": STREAM_REFERENCES, "simulated": self._options.simulate}
         found = self._journal.stage("record", inputs, lambda: self._record_now(path))
         if not path.is_file() or digest(path) != found["profile"]:
             self._journal.forget("record")

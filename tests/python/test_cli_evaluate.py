@@ -80,6 +80,8 @@ def test_more_trials_are_added_to_those_there(finished: Path, tmp_path: Path) ->
     assert len(samples) == 3
     assert samples[:2] == before["trials"]["reference"]["glibc"]
     assert "simulation" not in after
+    again = evaluate(tmp_path / "copy", "--trials", "3")
+    assert again["simulation"]["contexts"], "that recording had nothing simulated"
 
 
 def test_another_build_of_the_program_is_measured_anew(finished: Path, tmp_path: Path) -> None:
