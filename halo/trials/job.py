@@ -65,13 +65,17 @@ def _ending(output: Output) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured run, in seconds and bytes; `wall` is without the runtime's own report."""
+    """One measured run, in seconds and bytes; `wall` is without the runtime's own report.
+
+    `counters` are the events that this machine counts (counters.py).
+    """
 
     wall: float
     user: float
     system: float
     peak_memory: int
     runtime: Mapping[str, Any] = field(default_factory=dict)
+    counters: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def huge_bytes(self) -> int:

@@ -56,7 +56,8 @@ class Laboratory:
         self._check(job, contender, output)
         runtime = self._runtime_report(run.pid) if contender.reports else {}
         spent = float(runtime.get("report_seconds", 0.0))
-        sample = Sample(run.wall - spent, run.user, run.system, run.peak_memory, runtime)
+        wall = run.wall - spent
+        sample = Sample(wall, run.user, run.system, run.peak_memory, runtime, run.counters)
         if sample.huge_bytes:
             self._huge_freed = time.monotonic()
         return sample

@@ -8,13 +8,14 @@ import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from halo.errors import CannotRun, HaloError
 from halo.foreground import Ending
+from halo.trials.counters import Counters, counted
 
 SPAWNER = Path(__file__).with_name("spawner.py")
 
@@ -30,7 +31,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished process, in seconds and bytes."""
+    """A finished process, in seconds and bytes; `counters` where the machine has any."""
 
     pid: int
     ending: Ending
@@ -38,6 +39,7 @@ class Run:
     user: float
     system: float
     peak_memory: int
+    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 class Launcher:
@@ -48,6 +50,7 @@ class Launcher:
         if cpu is not None:
             command.append(str(cpu))
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._counters = Counters(self._process.pid)
 
     def __enter__(self) -> Launcher:
         return self
@@ -59,6 +62,7 @@ class Launcher:
         trace: TracebackType | None,
     ) -> None:
         assert self._process.stdin and self._process.stdout
+        self._counters.__exit__(kind, value, trace)
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
@@ -73,6 +77,7 @@ class Launcher:
         assert self._process.stdin and self._process.stdout
         paths = tuple(str(path) for path in (streams.stdin, streams.stdout, streams.stderr))
         request: Any = (str(program), list(arguments), dict(environment), paths)
+        before = self._counters.read()
         try:
             marshal.dump(request, self._process.stdin)
             self._process.stdin.flush()
@@ -84,4 +89,6 @@ class Launcher:
         if isinstance(answer, str):
             raise CannotRun(f"{program} cannot be started: {answer}.")
         pid, status, wall, user, system, kilobytes = answer
-        return Run(pid, Ending.from_wait(status), wall / 1e9, user, system, kilobytes * 1024)
+        counters = counted(before, self._counters.read())
+        ending = Ending.from_wait(status)
+        return Run(pid, ending, wall / 1e9, user, system, kilobytes * 1024, counters)
