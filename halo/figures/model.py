@@ -42,8 +42,6 @@ class ModelFigure:
                     markersize=5,
                     label=f"{program} ({found.within[program]:.2f})",
                 )
-            axes.set_xscale("log")
-            axes.set_yscale("log")
             axes.set_xlabel("modelled cycles, relative to the program's median contender")
             axes.set_ylabel("measured time, relative to the same")
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)

@@ -55,6 +55,28 @@ def test_every_contender_is_timed_on_both_inputs_and_simulated(finished: Path) -
     assert found["simulation"]["contexts"][0]["misses"]["L1D"] > 0
 
 
+def test_every_figure_can_be_drawn_of_it(finished: Path, tmp_path: Path) -> None:
+    folder = str(finished / "rbtree")
+    for figure in ("speedup", "misses", "random-pools", "distances", "affinity-graph", "model"):
+        path = tmp_path / f"{figure}.svg"
+        outcome = halo("plot", figure, folder, "-o", str(path))
+        assert outcome.status == 0, outcome.stderr
+        assert "</svg>" in path.read_text()
+    assert "Rank correlation" in path.read_text()
+    outcome = halo("report", folder, "-o", str(tmp_path / "page.html"))
+    assert outcome.status == 0, outcome.stderr
+    assert "random-pools plan" in (tmp_path / "page.html").read_text()
+
+
+def test_the_model_is_not_drawn_of_what_was_not_simulated(tmp_path: Path) -> None:
+    evaluate(tmp_path, "--no-simulation")
+    path = tmp_path / "model.svg"
+    outcome = halo("plot", "model", str(tmp_path / "rbtree"), "-o", str(path))
+    assert outcome.status == 117
+    assert "nothing that was simulated" in outcome.stderr
+    assert not path.exists()
+
+
 def test_a_second_run_measures_nothing_again(finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished, tmp_path / "copy")
     before = json.loads((finished / "rbtree" / "results.json").read_text())
