@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from halo.allocators import KNOWN
 from halo.errors import BadInput
 from halo.trials.candidates import NONE, Candidate
 from halo.trials.job import Sample
@@ -76,7 +77,7 @@ def measured(samples: Sequence[Sample]) -> dict[str, Any]:
 
 def best_baseline(findings: Findings) -> str | None:
     """The allocator with the least median on the reference input."""
-    names = [name for name, samples in findings.reference.items() if name != HALO and samples]
+    names = [name for name in KNOWN if findings.reference.get(name)]
     return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
 
 
@@ -99,9 +100,9 @@ def summarize_findings(findings: Findings) -> dict[str, Any]:
         "allocator": kept.allocator.name if kept else None,
         "candidates": [_candidate(findings, candidate) for candidate in findings.candidates],
         "allocators": {
-            name: measured(samples)
-            for name, samples in findings.reference.items()
-            if name != HALO and samples
+            name: measured(findings.reference[name])
+            for name in KNOWN
+            if findings.reference.get(name)
         },
         "halo": measured(mine) if mine else None,
         "best_baseline": best_baseline(findings),

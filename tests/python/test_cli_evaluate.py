@@ -53,6 +53,9 @@ def test_every_contender_is_timed_on_both_inputs_and_simulated(finished: Path) -
     assert sum(group["allocations"] for group in grouped) >= 25_000
     assert [point["distance"] for point in found["distances"]["points"]] == [32, 128]
     assert found["simulation"]["contexts"][0]["misses"]["L1D"] > 0
+    allocators = {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert set(found["summary"]["allocators"]) == allocators
+    assert found["summary"]["best_baseline"] in allocators, "a plan is no baseline"
 
 
 def test_every_figure_can_be_drawn_of_it(finished: Path, tmp_path: Path) -> None:
