@@ -140,6 +140,8 @@ def test_an_interrupted_evaluation_goes_on(tmp_path: Path) -> None:
         stdout=subprocess.DEVNULL,
         text=True,
         env=os.environ,
+        # Whatever runs the tests in the background may have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     stage = tmp_path / "rbtree" / "stages" / "training.json"
     deadline = time.monotonic() + 120

@@ -38,9 +38,10 @@ def test_the_faults_of_each_run_alone_are_counted(program: Path) -> None:
     with Launcher() as launcher:
         if "page-faults" not in launcher._counters.read():
             pytest.skip("this kernel lets nobody count")
+        faults(launcher, program, 0)  # the first one maps files that nobody has mapped before
         few = faults(launcher, program, 0)
-        assert faults(launcher, program, 3000) == pytest.approx(few + 3000, abs=100)
-        assert faults(launcher, program, 0) == pytest.approx(few, abs=100)
+        assert faults(launcher, program, 3000) == pytest.approx(few + 3000, abs=300)
+        assert faults(launcher, program, 0) == pytest.approx(few, abs=300)
 
 
 def test_a_machine_without_counters_is_measured_without(
