@@ -44,7 +44,6 @@ class WasteLine:
     """A group's memory at its peak."""
 
     group: str
-    objects: str
     resident: str
     live: str
     waste: str
@@ -73,7 +72,6 @@ def waste_lines(pools: Sequence[Pool]) -> list[WasteLine]:
     return [
         WasteLine(
             group=str(index),
-            objects=number(pool.allocations),
             resident=megabytes(pool.peak_resident_bytes),
             live=megabytes(pool.live_at_peak_bytes),
             waste=megabytes(pool.waste),

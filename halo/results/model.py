@@ -17,7 +17,6 @@ HALO = "halo"
 class Pool:
     """A group's memory in one run, in bytes."""
 
-    allocations: int
     peak_bytes: int
     peak_resident_bytes: int
     live_at_peak_bytes: int

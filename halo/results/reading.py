@@ -179,7 +179,6 @@ def _trial(raw: Mapping[str, Any], what: str) -> Trial:
 
 def _pool(raw: Mapping[str, Any], what: str) -> Pool:
     return Pool(
-        allocations=count(raw.get("allocations"), f"{what}.allocations"),
         peak_bytes=count(raw.get("peak_bytes"), f"{what}.peak_bytes"),
         peak_resident_bytes=count(raw.get("peak_resident_bytes"), f"{what}.peak_resident_bytes"),
         live_at_peak_bytes=count(raw.get("live_at_peak_bytes"), f"{what}.live_at_peak_bytes"),

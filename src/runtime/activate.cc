@@ -113,10 +113,11 @@ bool begin(const Settings& settings) {
   }
   if (wants_stats()) {
     report_at(settings.stats_signal);
-    counting_walks = true;
+    keeping_stats = true;
+    counting_all = settings.stats_counts;
   }
   max_object = plan_view.header->max_object;
-  quick_max = counting_walks ? 0 : max_object;
+  quick_max = counting_all ? 0 : max_object;
   if (plan_view.draws_pools()) return begin_drawing();
   if (plan_view.selects()) begin_selecting();
   watch_modules();

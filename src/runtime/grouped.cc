@@ -33,7 +33,7 @@ inline Verdict verdict_for(CallSite site) {
   const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
   const Verdict verdict = identify_caller(table, code, site.slot, site.rbp);
   check_walk(table, site.slot, verdict);
-  if (counting_walks && !is_decided(code)) [[unlikely]]
+  if (counting_all && !is_decided(code)) [[unlikely]]
     count_walk(verdict);
   return verdict;
 }

@@ -14,8 +14,8 @@
 #include "runtime/build_id.h"
 #include "runtime/identifier.h"
 #include "runtime/next.h"
+#include "runtime/stats.h"
 #include "runtime/thread_heap.h"
-#include "runtime/walk_counts.h"
 
 namespace halo::runtime {
 namespace {
@@ -177,7 +177,7 @@ bool open_groups(const plan::PlanView& plan) {
   configure_heaps(plan.groups, plan.header->max_object);
   open = arena.reserve(pages * page * 2);
   if (!open) return false;
-  if (counting_walks) watch_growth();
+  if (keeping_stats) watch_growth();
   prepare_heap();
   return true;
 }

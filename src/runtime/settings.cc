@@ -2,6 +2,7 @@
 #include "runtime/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 namespace halo::runtime {
 namespace {
@@ -15,7 +16,9 @@ const char* value_of(const char* name) {
 
 Settings read_settings() {
   const char* number = value_of("HALO_STATS_SIGNAL");
-  return {value_of("HALO_PLAN"), value_of("HALO_STATS"), number == nullptr ? 0 : atoi(number)};
+  const char* counts = value_of("HALO_STATS_COUNTS");
+  return {value_of("HALO_PLAN"), value_of("HALO_STATS"),
+          counts == nullptr || strcmp(counts, "0") != 0, number == nullptr ? 0 : atoi(number)};
 }
 
 }  // namespace halo::runtime

@@ -7,6 +7,8 @@ struct Settings {
   const char* plan;  // HALO_PLAN: path of the compact plan, or null: forward everything
   // HALO_STATS: where to write statistics at exit (%p: process id; "1": stderr), or null
   const char* stats;
+  // HALO_STATS_COUNTS, but for 0: allocations and walks are counted for them, on longer ways
+  bool stats_counts;
   int stats_signal;  // HALO_STATS_SIGNAL: the number of a signal that asks for them, or 0
 };
 

@@ -17,6 +17,9 @@
 #include "runtime/walk_counts.h"
 
 namespace halo::runtime {
+
+constinit bool keeping_stats = false;
+
 namespace {
 
 class Output {
@@ -146,6 +149,7 @@ int open_output(const char* path) {
 }
 
 void write_walks_json(Output& out) {
+  if (!counting_all) return;
   out.print("\"walk_misses\": %lu, \"walks_by_steps\": [",
             walk_counts.misses.load(std::memory_order_relaxed));
   for (std::uint32_t i = 0; i < most_steps_counted; ++i)
@@ -159,8 +163,9 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
             reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
-    out.print("%s{\"allocations\": %lu, \"live_bytes\": %lu, \"peak_bytes\": %lu, ",
-              i == 0 ? "" : ", ", t.allocations, t.live, t.most_live);
+    out.print(i == 0 ? "{" : ", {");
+    if (counting_all) out.print("\"allocations\": %lu, ", t.allocations);
+    out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu, ", t.live, t.most_live);
     out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident,
               t.peak_resident);
     out.print("\"live_at_peak_bytes\": %lu, \"chunks\": %lu, \"refused\": %lu}", t.live_at_peak,
@@ -187,13 +192,16 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
               "peak bytes", "resident", "waste", "chunks", "refused");
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
-    out.print("halo: %5u %12lu %12lu %12lu %12lu %12ld %7lu %9lu\n", i, t.allocations, t.live,
+    char allocations[24] = "-";
+    if (counting_all) snprintf(allocations, sizeof allocations, "%lu", t.allocations);
+    out.print("halo: %5u %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", i, allocations, t.live,
               t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks,
               t.refusals);
   }
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
               sites.redirected, sites.immediate, sites.left);
+  if (!counting_all) return;
   out.print("halo: walks by return addresses looked at:");
   for (std::uint32_t i = 0; i < most_steps_counted; ++i)
     if (const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed); n != 0)

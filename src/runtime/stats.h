@@ -3,7 +3,12 @@
 
 #include <cstdint>
 
+#include "runtime/exported.h"
+
 namespace halo::runtime {
+
+// Whether they were asked for; set before any group is opened.
+HALO_HIDDEN extern constinit bool keeping_stats;
 
 // True for the path "1": a table for people, on stderr.
 bool is_for_people(const char* path);

@@ -3,7 +3,7 @@
 
 namespace halo::runtime {
 
-constinit bool counting_walks = false;
+constinit bool counting_all = false;
 constinit WalkCounts walk_counts{};
 
 void count_walk(Verdict verdict) {

@@ -16,7 +16,8 @@ struct WalkCounts {
   std::atomic<std::uint64_t> misses;                        // walks that led to no group
 };
 
-HALO_HIDDEN extern constinit bool counting_walks;
+// Walks and allocations; what is quickly done is not counted, and so not done then.
+HALO_HIDDEN extern constinit bool counting_all;
 HALO_HIDDEN extern constinit WalkCounts walk_counts;
 
 void count_walk(Verdict verdict);

@@ -151,7 +151,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _pool(sizes: Mapping[str, int]) -> dict[str, int]:
-    return {"allocations": 10, "peak_bytes": sizes["live_at_peak_bytes"], **sizes}
+    return {"peak_bytes": sizes["live_at_peak_bytes"], **sizes}
 
 
 def _sample(time: float, runtime: Mapping[str, object]) -> Sample:

@@ -90,6 +90,16 @@ def test_walks_are_counted_by_their_length(planned: tuple[Path, Path], tmp_path:
     assert counted["walk_misses"] <= sum(steps)
 
 
+def test_memory_is_the_same_where_allocations_are_not_counted(planned: tuple[Path, Path]) -> None:
+    program, plan = planned
+    counted = run_planned([str(program)], plan).stats
+    quick = run_planned([str(program)], plan, env={"HALO_STATS_COUNTS": "0"}).stats
+    assert not {"walks_by_steps", "walk_misses"} & quick.keys()
+    for group in counted["groups"]:
+        del group["allocations"]
+    assert quick["groups"] == counted["groups"]
+
+
 def test_a_signal_shows_the_groups_of_a_running_program(
     planned: tuple[Path, Path], tmp_path: Path
 ) -> None:
