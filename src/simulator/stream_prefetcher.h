@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "simulator/use_order.h"
 #include "simulator/ways.h"
 
 namespace halo::simulator {
@@ -30,7 +31,7 @@ class StreamPrefetcher {
       newest_ = find_(keys_.data(), kStreams, key);
       if (newest_ == kStreams) return begin(key, at);
     }
-    used_[newest_] = ++clock_;
+    order_.use(newest_);
     Stream& stream = streams_[newest_];
     const int64_t moved = at - stream.at;
     if (moved == 0) return;
@@ -60,21 +61,20 @@ class StreamPrefetcher {
 
   // In the place of the stream that was not used for longest.
   void begin(uint64_t key, int64_t at) {
-    newest_ = uint32_t(std::min_element(used_.begin(), used_.end()) - used_.begin());
+    newest_ = order_.oldest();
+    order_.use(newest_);
     keys_[newest_] = key;
-    used_[newest_] = ++clock_;
     streams_[newest_] = {.at = at, .reached = at, .steps = 0};
   }
 
   uint64_t lines_of_page_;  // a power of two
   int page_shift_ = std::countr_zero(lines_of_page_);
-  uint64_t clock_ = 0;
   FindWay find_ = find_way_here();
   // By stream. A key is the page's number and an odd bit; 0: none.
   std::array<uint64_t, kStreams> keys_{};
-  std::array<uint64_t, kStreams> used_{};
   std::array<Stream, kStreams> streams_{};
   uint32_t newest_ = 0;
+  UseOrder<kStreams> order_;
 };
 
 }  // namespace halo::simulator

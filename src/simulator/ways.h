@@ -6,7 +6,7 @@
 namespace halo::simulator {
 
 // Sets are this many entries apart, or a multiple of it; an entry of 0 is none.
-inline constexpr uint32_t kWaysAtOnce = 4;
+inline constexpr uint32_t kWaysAtOnce = 8;
 
 // The first of `count` entries, a multiple of kWaysAtOnce, that is `wanted` but for bit 0, which is
 // set in `wanted`; `count` where there is none.

@@ -102,3 +102,22 @@ def test_the_tool_says_what_it_does_not_understand(
     )
     assert done.returncode == status
     assert words in done.stderr
+
+
+def bench(trace: str) -> subprocess.CompletedProcess[str]:
+    command = [str(BUILD / "bin" / "halo-simulator-bench"), "1", "-"]
+    return subprocess.run(command, input=trace, capture_output=True, text=True, check=False)
+
+
+def test_the_speed_is_that_of_the_accesses_of_a_trace() -> None:
+    """Of six accesses (what is modified is loaded and stored) the first to each page misses."""
+    trace = "==1== Lackey\nI  400000,3\n L 10000,8\n S 20000,4\nhello\n M 30000,8\n L 10008,8\n"
+    done = bench(trace + " S 1fff80,8\n")
+    assert done.returncode == 0
+    assert "66.7 % of them miss the first level" in done.stdout
+
+
+def test_a_trace_without_accesses_is_refused() -> None:
+    done = bench("hello\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "halo-simulator-bench: no accesses in -\n"

@@ -1,14 +1,20 @@
-// halo-simulator-bench: how many accesses a second one core simulates, on this machine's caches.
+// halo-simulator-bench: how many accesses a second of its time one core simulates, on this
+// machine's caches.
 //
 //   halo-simulator-bench [MILLIONS]
+//   halo-simulator-bench MILLIONS TRACE
 //
 // Three patterns: objects walked in order, a list whose nodes are shuffled inside each page, and
-// objects taken at random from 64 MiB; each object is accessed four times.
-#include <chrono>
+// objects taken at random from 64 MiB; each object is accessed four times. Or a program's accesses,
+// the first so many millions of what valgrind's lackey writes with --trace-mem=yes; - reads stdin.
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iostream>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "simulator/hierarchy.h"
@@ -20,6 +26,12 @@ using halo::simulator::Hierarchy;
 constexpr uint64_t kObjects = 1 << 20;
 constexpr uint64_t kStep = 64;
 constexpr uint64_t kObjectsOfPage = 4096 / kStep;
+
+struct Access {
+  uint64_t address;
+  uint32_t size;
+  bool store;
+};
 
 std::vector<uint32_t> pattern(int kind) {
   std::vector<uint32_t> order(kObjects);
@@ -34,27 +46,69 @@ std::vector<uint32_t> pattern(int kind) {
   return order;
 }
 
-}  // namespace
+// Runs `simulate` on a hierarchy and says how fast it was.
+template <class Simulate>
+void measure(const char* name, const Simulate& simulate) {
+  Hierarchy hierarchy(halo::simulator::this_machine());
+  const std::clock_t start = std::clock();
+  simulate(hierarchy);
+  const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+  std::printf("%s: %.1f M accesses/s, %.1f %% of them miss the first level\n", name,
+              double(hierarchy.accesses()) / seconds / 1e6,
+              100.0 * double(hierarchy.cache_misses(0)) / double(hierarchy.accesses()));
+}
 
-int main(int argc, char** argv) {
-  const uint64_t millions = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
+void measure_patterns(uint64_t accesses) {
   const char* const names[] = {"in order", "shuffled in pages", "random"};
   for (int kind = 0; kind < 3; ++kind) {
     const std::vector<uint32_t> order = pattern(kind);
-    Hierarchy hierarchy(halo::simulator::this_machine());
-    const auto start = std::chrono::steady_clock::now();
-    for (uint64_t done = 0; done < millions * 1'000'000;) {
-      for (const uint32_t object : order) {
-        const uint64_t address = 0x10000000 + object * kStep;
-        for (uint64_t field = 0; field < 4; ++field)
-          hierarchy.access(address + field * 8, 8, field == 3);
-        done += 4;
+    measure(names[kind], [&](Hierarchy& hierarchy) {
+      while (hierarchy.accesses() < accesses) {
+        for (const uint32_t object : order) {
+          const uint64_t address = 0x10000000 + object * kStep;
+          for (uint64_t field = 0; field < 4; ++field)
+            hierarchy.access(address + field * 8, 8, field == 3);
+        }
       }
-    }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%s: %.1f M accesses/s, %.1f %% of them miss the first level\n", names[kind],
-                double(hierarchy.accesses()) / seconds / 1e6,
-                100.0 * double(hierarchy.cache_misses(0)) / double(hierarchy.accesses()));
+    });
   }
+}
+
+// Lines are ` L ADDRESS,SIZE`, ` S` and ` M` (both) alike; all others are left out.
+std::vector<Access> read_trace(std::istream& in, uint64_t most) {
+  std::vector<Access> found;
+  std::string line;
+  while (found.size() < most && std::getline(in, line)) {
+    unsigned long address = 0;
+    unsigned size = 0;
+    char kind = 0;
+    if (line.empty() || line[0] != ' ' ||
+        std::sscanf(line.c_str(), " %c %lx,%u", &kind, &address, &size) != 3 || size == 0)
+      continue;
+    if (kind != 'S') found.push_back({address, size, false});
+    if (kind != 'L') found.push_back({address, size, true});
+  }
+  return found;
+}
+
+int measure_trace(const std::string& path, uint64_t most) {
+  std::ifstream file(path);
+  const std::vector<Access> trace = read_trace(path == "-" ? std::cin : file, most);
+  if (trace.empty()) {
+    std::cerr << "halo-simulator-bench: no accesses in " << path << '\n';
+    return 1;
+  }
+  measure(path.c_str(), [&](Hierarchy& hierarchy) {
+    for (const Access& access : trace) hierarchy.access(access.address, access.size, access.store);
+  });
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint64_t accesses = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100) * 1'000'000;
+  if (argc > 2) return measure_trace(argv[2], accesses);
+  measure_patterns(accesses);
+  return 0;
 }

@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "simulator/use_order.h"
 #include "simulator/ways.h"
 
 namespace halo::simulator {
@@ -168,15 +169,29 @@ TEST(Hierarchy, HugePagesHaveATlbOfTheirOwn) {
   EXPECT_EQ(hierarchy.tlb_misses(0), 5u);
 }
 
-TEST(Ways, FourAtOnceAreFoundLikeOneAtATime) {
+TEST(Ways, SeveralAtOnceAreFoundLikeOneAtATime) {
   std::mt19937_64 random(1);
-  std::vector<uint64_t> set(24);
+  std::vector<uint64_t> set(48);
   for (int round = 0; round < 20000; ++round) {
     for (uint64_t& entry : set) entry = random() % 16 | random() % 2 << 63;
     const uint32_t count = kWaysAtOnce * (1 + uint32_t(random() % 6));
     const uint64_t wanted = set[random() % set.size()] | 1;
     ASSERT_EQ(find_way_here()(set.data(), count, wanted),
               find_way_plainly(set.data(), count, wanted));
+  }
+}
+
+TEST(UseOrder, NamesWhatWasNotUsedForLongest) {
+  UseOrder<32> order;
+  std::list<uint32_t> slow;  // the most recently used first
+  for (uint32_t at = 0; at < 32; ++at) slow.push_front(at);
+  std::mt19937 random(1);
+  for (int step = 0; step < 10000; ++step) {
+    ASSERT_EQ(order.oldest(), slow.back()) << "step " << step;
+    const uint32_t which = below(3, random) == 0 ? slow.back() : below(32, random);
+    order.use(which);
+    slow.remove(which);
+    slow.push_front(which);
   }
 }
 
