@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format bench clean
+.PHONY: help setup build demo test lint format bench evaluation clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -34,6 +34,11 @@ bench: ## measure every bundled program; takes long
 	@scripts/build.sh
 	@mkdir -p results
 	@bin/halo bench --all --json results/bench.json
+
+evaluation: ## the HALO paper's evaluation, figures and tables; takes hours, and goes on where it was interrupted
+	@scripts/setup.sh build bench
+	@scripts/build.sh
+	@scripts/evaluation.sh
 
 clean: ## remove all that was built; keep results and .venv
 	rm -rf build build-asan build-tsan bin

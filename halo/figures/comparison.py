@@ -31,7 +31,7 @@ def compare(
     title: str,
 ) -> Chart:
     """A group of bars for each program."""
-    baselines = [_baseline(measurement, options.baseline) for measurement in measurements]
+    baselines = [baseline_of(measurement, options.baseline) for measurement in measurements]
     groups = []
     for measurement, baseline in zip(measurements, baselines, strict=True):
         values = [evaluate(measurement, metric, c, baseline, options.on) for c in contenders]
@@ -61,7 +61,8 @@ def shared_contenders(
     return found
 
 
-def _baseline(measurement: Measurement, wanted: str) -> str:
+def baseline_of(measurement: Measurement, wanted: str) -> str:
+    """The label of what a program's contenders are set against."""
     return wanted if wanted and wanted != FASTEST else fastest_allocator(measurement)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from halo.errors import BadInput
 from halo.figures.base import Options
+from halo.figures.table_files import TABLES, Table
 from halo.results import Measurement, read_measurements
 from halo.results.model import HALO
 from halo.results.pools import typical_pools, waste_of
@@ -42,15 +40,15 @@ class Row:
 class FragmentationFigure:
     name = "fragmentation"
     summary = "memory that groups waste at their peaks, as a table (table 1)"
-    endings = ("md", "csv", "txt", "json")
+    endings = TABLES
     heeds = ("contenders", "on")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
         wanted = options.contenders or (HALO,)
         rows = [row(m, label) for m in measurements for label in wanted]
-        writers = {"md": _markdown, "csv": _csv, "txt": _text, "json": _json}
-        return writers[ending](rows).encode()
+        cells, records = [r.cells() for r in rows], [asdict(r) for r in rows]
+        return Table(TITLES, cells, records, names=2).to_file(ending)
 
 
 def row(measurement: Measurement, label: str) -> Row:
@@ -68,32 +66,3 @@ def row(measurement: Measurement, label: str) -> Row:
     return Row(
         measurement.program, label, len(pools), found.resident, 100 * found.share, found.bytes
     )
-
-
-def _markdown(rows: Sequence[Row]) -> str:
-    lines = [TITLES, ("---", "---", "---:", "---:", "---:", "---:"), *(r.cells() for r in rows)]
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
-
-
-def _text(rows: Sequence[Row]) -> str:
-    lines = [TITLES, *(r.cells() for r in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(TITLES))]
-    text = ""
-    for line in lines:
-        names = [line[column].ljust(widths[column]) for column in (0, 1)]
-        figures = [line[column].rjust(widths[column]) for column in range(2, len(TITLES))]
-        text += "  ".join([*names, *figures]) + "\n"
-    return text
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(Row.__annotations__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(entry) for entry in rows)
-    return stream.getvalue()
-
-
-def _json(rows: Sequence[Row]) -> str:
-    return json.dumps([asdict(entry) for entry in rows], indent=2) + "\n"

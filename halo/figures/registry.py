@@ -8,6 +8,7 @@ from halo.errors import UsageError
 from halo.figures.affinity_graph import AffinityGraphFigure
 from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
+from halo.figures.contenders import ContendersFigure
 from halo.figures.distances import DistancesFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.misses import MissesFigure
@@ -24,6 +25,7 @@ FIGURES: Sequence[Figure] = (
     RandomPoolsFigure(),
     FragmentationFigure(),
     BarsFigure(),
+    ContendersFigure(),
     ModelFigure(),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator
@@ -111,6 +112,13 @@ class Profile:
         while node:
             node, frame = self.nodes[node]
             yield frame
+
+    def stack_key(self, context: int) -> str:
+        """Hex digits that tell a context in every profile of the same modules, unlike its id."""
+        frames = [self.frames[at] for at in self.stack(context)]
+        sites = [[f.offset, *self.modules[f.module][:1]] for f in frames if f.module >= 0]
+        text = json.dumps([len(frames), sites])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @property
     def accesses(self) -> int:

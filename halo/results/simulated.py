@@ -7,6 +7,7 @@ from typing import Any
 
 from halo.results.document import Damaged, count, counts, mapping, rows, text
 from halo.results.model import Level, Misses, Simulated, SimulatedMachine, Simulation
+from halo.simulation.cost import modelled_cycles
 
 
 def parse_simulation(raw: Any, what: str) -> Simulation:
@@ -15,11 +16,13 @@ def parse_simulation(raw: Any, what: str) -> Simulation:
     contenders = mapping(found.get("contenders"), f"{what}.contenders")
     if not contenders:
         raise Damaged(f"{what} has no contenders")
+    machine = _machine(mapping(found.get("machine"), f"{what}.machine"))
     return Simulation(
         input=text(found.get("input"), f"{what}.input"),
-        machine=_machine(mapping(found.get("machine"), f"{what}.machine")),
+        machine=machine,
         contenders={
-            label: _contender(mapping(it, label), label) for label, it in contenders.items()
+            label: _contender(mapping(it, label), label, machine)
+            for label, it in contenders.items()
         },
         contexts=_places(found.get("contexts", []), "context"),
         code=_places(found.get("code", []), "place"),
@@ -42,12 +45,19 @@ def _level(raw: Any, what: str) -> Level:
     return Level(text(found.pop("name", None), f"{what}.name"), counts(found, what))
 
 
-def _contender(raw: Mapping[str, Any], label: str) -> Simulated:
+def _contender(raw: Mapping[str, Any], label: str, machine: SimulatedMachine) -> Simulated:
+    """With the costs of today, so that results of different versions can be compared."""
+    instructions = count(raw.get("instructions"), f"{label}.instructions")
+    misses = counts(raw.get("misses"), f"{label}.misses")
+    try:
+        by_level = [[misses[it.name] for it in kind] for kind in (machine.caches, machine.tlbs)]
+    except KeyError as error:
+        raise Damaged(f"{label} has no misses of {error}") from error
     return Simulated(
-        instructions=count(raw.get("instructions"), f"{label}.instructions"),
+        instructions=instructions,
         accesses=count(raw.get("accesses"), f"{label}.accesses"),
-        cycles=count(raw.get("cycles"), f"{label}.cycles"),
-        misses=counts(raw.get("misses"), f"{label}.misses"),
+        cycles=modelled_cycles(instructions, *by_level),
+        misses=misses,
     )
 
 

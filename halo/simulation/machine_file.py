@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from halo.errors import BadInput
+from halo.simulation.cost import MEMORY_CYCLES, WALK_CYCLES
 
 THIS = "this"  # the recorder's word for the machine it runs on
 MOST_LEVELS = 4
@@ -18,7 +19,7 @@ _SINGLE = {
     "memory_cycles": "memory",
     "walk_cycles": "walk",
 }
-_DEFAULTS = {"line": 64, "page": 4096, "memory_cycles": 200, "walk_cycles": 30}
+_DEFAULTS = {"line": 64, "page": 4096, "memory_cycles": MEMORY_CYCLES, "walk_cycles": WALK_CYCLES}
 _LIMITS = {"line": 4096, "page": 1 << 21, "memory_cycles": 10**6, "walk_cycles": 10**6}
 
 

@@ -13,11 +13,10 @@ from halo.foreground import Ending
 from halo.profile import Profile, Simulation, Tally, merge_parts, name_frames
 from halo.recording import Limits, record, workspace
 from halo.settings import Settings
+from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
 from halo.target import Target
 
 FORMAT, VERSION = "halo-simulation", 1
-# What a present-day core retires in a cycle where it waits for no memory.
-INSTRUCTIONS_A_CYCLE = 2.5
 
 
 @dataclass(frozen=True)

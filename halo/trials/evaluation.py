@@ -130,10 +130,15 @@ class Evaluation:
         machine = {k: v for k, v in self._findings.machine.items() if k != "load_average"}
         return {
             "machine": machine,
-            "parts": [digest(p) for p in (settings.runtime, settings.recorder, settings.guest)],
+            "runtime": digest(settings.runtime),
             "preloaded": self._options.environment.get("LD_PRELOAD", ""),
             "cpu": self._options.cpu,
         }
+
+    def _recorder_inputs(self, **more: Any) -> dict[str, Any]:
+        """Of what runs on the training input under the recorder."""
+        parts = (self._settings.recorder, self._settings.guest)
+        return {**self._job_inputs(self._train), "recorder": [digest(p) for p in parts], **more}
 
     def _job_inputs(self, job: Job) -> dict[str, Any]:
         files = [job.stdin, *(Path(argument) for argument in job.arguments)]
@@ -196,11 +201,10 @@ class Evaluation:
         return found
 
     def _record(self) -> Profile:
-        """Recorded twice: as `halo run` does, for what it costs; and with everything, to keep."""
+        """Recorded twice: as `halo run` does, for what it costs; and with streams, to keep."""
         self._reporter.stage("recording the training run")
         path = self._options.results / "train.profile"
-        inputs = self._job_inputs(self._train)
-        inputs |= {"references": STREAM_REFERENCES, "simulated": self._options.simulate}
+        inputs = self._recorder_inputs(references=STREAM_REFERENCES)
         found = self._journal.stage("record", inputs, lambda: self._record_now(path))
         if not path.is_file() or digest(path) != found["profile"]:
             self._journal.forget("record")
@@ -212,10 +216,7 @@ class Evaluation:
 
     def _record_now(self, path: Path) -> dict[str, Any]:
         seconds, output_equal = self._run_recorder(Limits(), None)
-        everything = Limits(
-            streams=STREAM_REFERENCES, machine="this" if self._options.simulate else ""
-        )
-        self._run_recorder(everything, path)
+        self._run_recorder(Limits(streams=STREAM_REFERENCES), path)
         return {"seconds": seconds, "output_equal": output_equal, "profile": digest(path)}
 
     def _run_recorder(self, limits: Limits, keep: Path | None) -> tuple[float, bool]:
@@ -275,7 +276,7 @@ class Evaluation:
         found = {}
         for contender in contenders:
             self._reporter.stage(f"simulating the training run: {contender.label}")
-            inputs = self._job_inputs(self._train) | {"contender": _identity(contender)}
+            inputs = self._recorder_inputs(contender=_identity(contender))
             found[contender.label] = self._journal.stage(
                 f"simulated-{contender.label.replace(' ', '-')}",
                 inputs,
@@ -287,7 +288,25 @@ class Evaluation:
                     self._scratch,
                 ),
             )
-        return {"input": "training", "contenders": found, **plain_run_json(profile)}
+        self._reporter.stage("simulating the training run: its allocation contexts")
+        inputs = self._recorder_inputs()
+        owners = self._journal.stage("simulated-owners", inputs, self._simulated_owners)
+        ids = {profile.stack_key(at): at for at in range(len(profile.contexts))}
+        keys = owners.pop("keys")
+        contexts = [
+            {**it, "context": ids[key]}
+            for it, key in zip(owners.pop("contexts"), keys, strict=True)
+            if key in ids
+        ]
+        return {"input": "training", "contenders": found, **owners, "contexts": contexts}
+
+    def _simulated_owners(self) -> dict[str, Any]:
+        """Whose misses they are, of a recording of its own: it may number contexts otherwise."""
+        path = self._scratch / "simulated.profile"
+        self._run_recorder(Limits(machine="this"), path)
+        profile = read_profile(path)
+        found = plain_run_json(profile)
+        return {**found, "keys": [profile.stack_key(it["context"]) for it in found["contexts"]]}
 
     def _distances(self, allocator: Allocator) -> dict[str, Any]:
         """The strategy `halo` on recordings at several affinity distances (figure 12)."""
@@ -295,7 +314,7 @@ class Evaluation:
         for distance in self._options.distances:
             self._reporter.stage(f"recording at an affinity distance of {distance}")
             plan = self._options.results / f"distance-{distance}.plan"
-            inputs = self._job_inputs(self._train) | {"distance": distance}
+            inputs = self._recorder_inputs(distance=distance)
             make = partial(self._plan_at, distance, plan)
             found = self._journal.stage(f"distance-{distance}", inputs, make)
             if not plan.is_file() or digest(plan) != found["plan"]:

@@ -24,7 +24,7 @@ struct Machine {
   std::vector<LevelSettings> tlbs;
   Shape huge_tlb;                // the first TLB level's for huge pages, of 2 MiB; 0 sets: none
   uint32_t memory_cycles = 200;  // where no cache has the line
-  uint32_t walk_cycles = 30;     // where no TLB has the page
+  uint32_t walk_cycles = 8;      // where no TLB has the page
   bool next_line = true;         // prefetch the line behind each miss of the first level
   bool streams = true;  // prefetch into the second level what ascends or descends in a page
 

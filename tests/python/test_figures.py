@@ -153,6 +153,26 @@ def test_fragmentation_is_a_table_in_four_forms(tmp_path: Path) -> None:
     assert len({len(line) for line in make("txt").splitlines()}) == 1
 
 
+def test_contenders_are_one_table(tmp_path: Path) -> None:
+    """Also where a program lacks one of them, unless it was asked for."""
+    less = document("less")
+    paths = [evaluated(tmp_path), save(less, tmp_path / "less")]
+    figure = find_figure("contenders")
+    lines = figure.make(paths, Options(), "md").decode().splitlines()
+    titles, rows = lines[0].split(" | "), [line.split(" | ") for line in lines[2:]]
+    at = titles.index("random-pools plan")
+    assert [rows[0][0], rows[0][1], rows[0][at]] == ["| prog", "jemalloc", "0.5 (0.5 to 0.5)"]
+    assert [rows[1][0], rows[1][at]] == ["| less", "-"]
+    chosen = Options(metric="L2-misses@negimprovement", contenders=("halo", "glibc"))
+    assert "| prog | jemalloc | 50 | 0 |" in figure.make(paths[:1], chosen, "md").decode()
+    records = json.loads(figure.make(paths[:1], chosen, "json"))
+    assert records[0]["value"] == 50.0 and records[0]["contender"] == "halo"
+    raw = figure.make(paths[:1], Options(metric="time"), "md").decode()
+    assert raw.startswith("| Program | glibc |")
+    with pytest.raises(BadInput, match="has no time of 'random-pools plan'"):
+        figure.make(paths, Options(contenders=("random-pools plan",)), "md")
+
+
 def test_bars_show_every_shared_contender(tmp_path: Path) -> None:
     figure = find_figure("bars")
     plain = save(document("plain"), tmp_path / "plain")

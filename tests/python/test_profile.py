@@ -257,3 +257,17 @@ def test_merging_refuses_nothing_and_unlike_parts(tmp_path: Path) -> None:
     parts = [save(tmp_path / "1", small().document()), save(tmp_path / "2", unlike)]
     with pytest.raises(BadProfile, match="different parameters"):
         merge_parts(parts, "p", [])
+
+
+def test_a_stack_has_the_same_key_in_every_profile() -> None:
+    """Whatever the numbers of contexts, frames and modules."""
+    stacks = [[1, 2], [1, 2, 3], [2, 1], [(1, 1), 2], [1], [(1, 1)]]
+    one, other = Sample(), Sample(modules=MODULES[::-1])
+    for stack in stacks:
+        one.add(stack)
+    for stack in reversed(stacks):
+        sites = [(0, it) if isinstance(it, int) else it for it in stack]
+        other.add([(1 - module, offset) for module, offset in sites])
+    keys = [one.profile().stack_key(at) for at in range(len(stacks))]
+    assert [other.profile().stack_key(at) for at in range(len(stacks))] == keys[::-1]
+    assert len(set(keys)) == len(stacks)

@@ -12,6 +12,13 @@ from plan_samples import Sample
 
 from halo.errors import BadProfile
 from halo.profile import merge_parts, profile_json, read_profile, write_profile
+from halo.simulation.cost import (
+    CACHE_CYCLES,
+    MEMORY_CYCLES,
+    TLB_CYCLES,
+    WALK_CYCLES,
+    modelled_cycles,
+)
 
 # Two arrays of pointers to objects of 64 bytes: one small enough for the first level, one not.
 ARRAYS = """
@@ -89,6 +96,23 @@ def test_misses_belong_to_the_context_and_the_line_that_make_them(
     assert found["code"][0]["place"].startswith("sum_many")
     assert found["misses"]["L1D"] >= dearest["misses"]["L1D"] + few["misses"]["L1D"]
     assert found["objects_for_half"] > many // 4
+
+
+def test_costs_are_the_same_in_the_recorder_and_in_what_reads_results(
+    arrays: Path, tmp_path: Path
+) -> None:
+    """Of a machine that nobody described."""
+    path = tmp_path / "out.json"
+    assert halo("simulate", "--json", str(path), "--", str(arrays)).status == 0
+    found = json.loads(path.read_text())
+    levels = found["machine"]["caches"], found["machine"]["tlbs"]
+    for kind, cycles in zip(levels, (CACHE_CYCLES, TLB_CYCLES), strict=True):
+        assert [level["cycles"] for level in kind] == list(cycles[: len(kind)])
+    assert found["machine"]["memory_cycles"] == MEMORY_CYCLES
+    assert found["machine"]["walk_cycles"] == WALK_CYCLES
+    misses = [[found["misses"][level["name"]] for level in kind] for kind in levels]
+    expected = modelled_cycles(found["instructions"], *misses)
+    assert found["cycles"] == pytest.approx(expected, rel=0.02), "two lines count once"
 
 
 def test_a_plan_changes_what_is_missed(arrays: Path, tmp_path: Path) -> None:

@@ -1,0 +1,29 @@
+"""Keeps results files for a repository: small, and with paths that begin at the checkout.
+
+keep_results.py RESULTS FOLDER   each RESULTS/NAME/results.json becomes FOLDER/NAME.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def keep(results: Path, folder: Path) -> None:
+    """All programs' results; those of programs that are no longer there go."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.json"):
+        old.unlink()
+    for path in sorted(results.glob("*/results.json")):
+        text = path.read_text().replace(f"{REPOSITORY}/", "")
+        document = json.dumps(json.loads(text), separators=(",", ":"))
+        (folder / f"{path.parent.name}.json").write_text(f"{document}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit((__doc__ or "").strip())
+    keep(Path(sys.argv[1]), Path(sys.argv[2]))

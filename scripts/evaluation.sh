@@ -1,0 +1,37 @@
+#!/bin/bash
+# The HALO paper's evaluation of all bundled programs: measures what is not measured yet, then draws
+# the figures and writes the tables of docs/evaluation.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+measured=results/evaluation
+kept=docs/evaluation/results
+out=docs/evaluation
+distances=8,32,128,512,2048,8192,32768
+with_distances=(hospital scene rbtree)
+with_graph=(hospital scene povray)
+plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
+
+bin/halo evaluate --all --results "$measured"
+bin/halo evaluate "${with_distances[@]}" --distances "$distances" --results "$measured"
+.venv/bin/python bench/keep_results.py "$measured" "$kept"
+
+plot() {
+  local figure=$1 file=$2
+  shift 2
+  bin/halo plot "$figure" "$@" -o "$out/$file"
+}
+all=("$kept"/*.json)
+for name in "${with_graph[@]}"; do
+  plot affinity-graph "affinity-$name.svg" "$measured/$name"
+done
+plot distances distances.svg "${with_distances[@]/#/$measured/}"
+plot misses misses.svg "${all[@]}" --contenders "halo plan,hot-streams plan"
+plot speedup speedup.svg "${all[@]}" --contenders "halo plan,hot-streams plan"
+plot random-pools random-pools.svg "${all[@]}"
+plot model model.svg "${all[@]}"
+plot fragmentation fragmentation.md "${all[@]}" --contenders "halo plan"
+plot contenders time.md "${all[@]}"
+plot contenders training-time.md "${all[@]}" --input training --contenders "$plans"
+for event in L1D-misses L2-misses STLB-misses modelled-cycles; do
+  plot contenders "$event.md" "${all[@]}" --metric "$event@negimprovement"
+done
