@@ -41,7 +41,7 @@ def compare(
         axis=axis_title(metric),
         contenders=contenders,
         groups=groups,
-        note=_note(measurements, metric, baselines, options),
+        note=_note(measurements, metric, baselines, contenders, options),
         neutral=neutral(metric),
     )
 
@@ -74,7 +74,11 @@ def _name(measurement: Measurement, contenders: Sequence[str]) -> str:
 
 
 def _note(
-    measurements: Sequence[Measurement], metric: Metric, baselines: Sequence[str], options: Options
+    measurements: Sequence[Measurement],
+    metric: Metric,
+    baselines: Sequence[str],
+    contenders: Sequence[str],
+    options: Options,
 ) -> str:
     simulated = any(is_simulated(measurement, metric.event) for measurement in measurements)
     on = options.on
@@ -86,7 +90,7 @@ def _note(
         parts.append(f"baseline: {_baselines(measurements, baselines, options.baseline)}")
     if not simulated:
         parts.append("error bars: quartiles")
-    if any(measurement.keeps_none for measurement in measurements):
+    if HALO in contenders and any(measurement.keeps_none for measurement in measurements):
         parts.append("no plan: none was kept, so halo runs an allocator alone")
     return f"{'; '.join(parts)}. Machine: {measurements[0].machine}."
 

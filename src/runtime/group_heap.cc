@@ -81,15 +81,23 @@ void GroupHeap::deallocate(Chunk& chunk, void* p) {
   if (reuse_ != plan::Reuse::newest_first) return leave_block(chunk);
   push(p, bytes);
   if (!enough || busy_) return;
-  if (is_untidy() && free_bytes() >= chunk_size + live_bytes() / 4) tidy(true);
+  if (free_bytes() >= enough_to_return() && is_untidy()) tidy(true);
   set_freed_limit();
 }
 
-// The next look at what is free comes when it may have become a chunk and a fourth of what is live,
-// or where little is left alive.
+// Where a program only frees, sorting serves to return memory: a chunk and a fourth of what is live
+// has to be free, and twice what the last time found no way to return, as each time costs as much
+// as is free.
+std::uint64_t GroupHeap::enough_to_return() const {
+  const std::uint64_t enough = chunk_size + live_bytes() / 4;
+  return enough > 2 * tidied_free_ ? enough : 2 * tidied_free_;
+}
+
+// The next look at what is free comes when it may have become enough to return, or where little is
+// left alive.
 void GroupHeap::set_freed_limit() {
   if (reuse_ != plan::Reuse::newest_first) return;  // 0: every block is left by the slow path
-  const std::uint64_t enough = chunk_size + live_bytes() / 4, now = free_bytes();
+  const std::uint64_t enough = enough_to_return(), now = free_bytes();
   const std::uint64_t least = chunk_size / 4 + tidied_free_ / 4;
   const std::uint64_t few = chunk_size / 4 + live_bytes() / 2;
   const std::uint64_t next = enough > now + least ? enough - now : least;
