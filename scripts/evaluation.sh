@@ -7,7 +7,7 @@ measured=results/evaluation
 kept=docs/evaluation/results
 out=docs/evaluation
 distances=8,32,128,512,2048,8192,32768
-with_distances=(hospital scene rbtree)
+with_distances=(hospital)
 with_graph=(hospital scene povray)
 plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
 
