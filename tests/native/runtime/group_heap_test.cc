@@ -313,6 +313,24 @@ TEST(DesertedHeap, LeavesItsMemoryToOthers) {
   EXPECT_LE(heap.resident_bytes(), chunk_size);
 }
 
+// Sorted in vain when most of it was free already, it cannot come to have twice as much free.
+TEST(DesertedHeap, ReturnsItsMemoryThoughMostOfItWasFree) {
+  open_arena();
+  std::uint32_t bytes = 48;
+  GroupHeap& heap = *thread_heap()->heap(5, bytes);
+  std::vector<void*> blocks(20 * chunk_size / bytes);
+  for (void*& block : blocks) block = heap.allocate(bytes);
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(2));
+  const std::size_t most = blocks.size() / 10 * 8;
+  for (std::size_t i = 0; i < most; ++i) heap.deallocate(arena.chunk_of(blocks[i]), blocks[i]);
+  heap.tidy(true);
+  EXPECT_GT(heap.resident_bytes(), 19 * chunk_size) << "a block is left in nearly every page";
+  std::sort(blocks.begin() + std::ptrdiff_t(most), blocks.end());
+  for (std::size_t i = most; i < blocks.size(); ++i)
+    heap.deallocate(arena.chunk_of(blocks[i]), blocks[i]);
+  EXPECT_LE(heap.resident_bytes(), 2 * chunk_size);
+}
+
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
   const std::uint32_t group = static_cast<std::uint32_t>(GetParam());
   constexpr int rounds = 30, count = 20000;
