@@ -30,6 +30,8 @@ def parse_simulation(raw: Any, what: str) -> Simulation:
 
 
 def _machine(raw: Mapping[str, Any]) -> SimulatedMachine:
+    if not raw.get("caches") or not raw.get("tlbs"):
+        raise Damaged("the simulated machine has no caches or no TLBs")
     return SimulatedMachine(
         line=count(raw.get("line"), "line"),
         page=count(raw.get("page"), "page"),

@@ -69,6 +69,14 @@ def put(value: object, *keys: str) -> Change:
     return change
 
 
+def simulated_with(value: object, *keys: str) -> Change:
+    def change(raw: dict[str, Any]) -> None:
+        raw["simulation"] = simulation({"glibc": 1.0, "halo": 0.5})
+        put(value, "simulation", *keys)(raw)
+
+    return change
+
+
 def shorten(raw: dict[str, Any]) -> None:
     raw["trials"]["reference"]["tcmalloc"].pop()
 
@@ -97,6 +105,8 @@ def one_distance_short(raw: dict[str, Any]) -> None:
         (put(-1, "machine", "cores"), "machine.cores is negative"),
         (put([{"wall": 0}], "trials", "reference", "halo"), "took no time"),
         (put({"contenders": {}}, "simulation"), "simulation has no contenders"),
+        (simulated_with([], "machine", "tlbs"), "has no caches or no TLBs"),
+        (simulated_with({"L1D": 1}, "contenders", "glibc", "misses"), "has no misses of 'L2'"),
         (put({}, "trials", "reference"), "no trials on the reference input"),
         (put([], "trials", "reference", "halo"), "0 trials of halo and 3 of"),
         (shorten, "2 trials of tcmalloc and 3 of"),
