@@ -3,7 +3,7 @@
 .PHONY: help setup build demo test lint format bench evaluation clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
 setup: ## install what is missing to build: Debian packages, and the Python ones in .venv
 	@scripts/setup.sh build
@@ -35,7 +35,7 @@ bench: ## measure every bundled program; takes long
 	@mkdir -p results
 	@bin/halo bench --all --json results/bench.json
 
-evaluation: ## the HALO paper's evaluation, figures and tables; takes hours, and goes on where it was interrupted
+evaluation: ## measure and draw the HALO paper's evaluation; hours, goes on where it stopped
 	@scripts/setup.sh build bench
 	@scripts/build.sh
 	@scripts/evaluation.sh
