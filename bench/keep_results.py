@@ -14,13 +14,18 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 def keep(results: Path, folder: Path) -> None:
     """All programs' results; those of programs that are no longer there go."""
+    found = sorted(results.glob("*/results.json"))
+    if not found:
+        sys.exit(f"keep_results: {results} has no results; measure first: halo evaluate")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.json"):
-        old.unlink()
-    for path in sorted(results.glob("*/results.json")):
+    names = [f"{path.parent.name}.json" for path in found]
+    for path, name in zip(found, names, strict=True):
         text = path.read_text().replace(f"{REPOSITORY}/", "")
         document = json.dumps(json.loads(text), separators=(",", ":"))
-        (folder / f"{path.parent.name}.json").write_text(f"{document}\n")
+        (folder / name).write_text(f"{document}\n")
+    for old in folder.glob("*.json"):
+        if old.name not in names:
+            old.unlink()
 
 
 if __name__ == "__main__":

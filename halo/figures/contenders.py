@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,61 +31,66 @@ class ContendersFigure:
                 label for m in measurements for label in labels(m, metric.event, options.on)
             )
         )
-        found = [(m, _values(m, metric, wanted, options)) for m in measurements]
-        baseline = ["Baseline"] if metric.transform else []
+        rows = [_row(m, metric, wanted, options) for m in measurements]
         return Table(
-            titles=["Program", *baseline, *wanted],
-            cells=[
-                [
-                    m.program,
-                    *([baseline_of(m, options.baseline)] if metric.transform else []),
-                    *(_cell(values.get(label), is_simulated(m, metric.event)) for label in wanted),
-                ]
-                for m, values in found
-            ],
-            records=[
-                _record(m, label, value, metric, options)
-                for m, values in found
-                for label, value in values.items()
-            ],
-            names=1 + len(baseline),
+            titles=["Program", *(["Baseline"] if metric.transform else []), *wanted],
+            cells=[row.cells(wanted) for row in rows],
+            records=[record for row in rows for record in row.records(metric)],
+            names=2 if metric.transform else 1,
         ).to_file(ending)
 
 
-def _values(
-    measurement: Measurement, metric: Metric, wanted: Sequence[str], options: Options
-) -> dict[str, Value]:
-    """Of those contenders that the program has; `BadInput` where the metric was not measured."""
+@dataclass(frozen=True)
+class Row:
+    """One program: its contenders' values against the baseline, which is empty for raw ones."""
+
+    program: str
+    baseline: str
+    values: Mapping[str, Value]
+    simulated: bool
+
+    def cells(self, wanted: Sequence[str]) -> list[str]:
+        names = [self.program, self.baseline] if self.baseline else [self.program]
+        return [*names, *(self._cell(label) for label in wanted)]
+
+    def records(self, metric: Metric) -> list[dict[str, Any]]:
+        return [
+            {
+                "program": self.program,
+                "contender": label,
+                "metric": str(metric),
+                "baseline": self.baseline,
+                "value": value.value,
+                "first_quartile": value.low,
+                "third_quartile": value.high,
+            }
+            for label, value in self.values.items()
+        ]
+
+    def _cell(self, label: str) -> str:
+        value = self.values.get(label)
+        if value is None:
+            return LACKING
+        if self.simulated:
+            return _figure(value.value)
+        return f"{_figure(value.value)} ({_figure(value.low)} to {_figure(value.high)})"
+
+
+def _row(measurement: Measurement, metric: Metric, wanted: Sequence[str], options: Options) -> Row:
+    """Of those contenders that the program has; `BadInput` where one that was asked for lacks."""
     have = labels(measurement, metric.event, options.on)
     baseline = baseline_of(measurement, options.baseline)
-    return {
-        label: evaluate(measurement, metric, label, baseline, options.on)
-        for label in wanted
-        if label in have or options.contenders
-    }
-
-
-def _cell(value: Value | None, simulated: bool) -> str:
-    if value is None:
-        return LACKING
-    if simulated:
-        return _figure(value.value)
-    return f"{_figure(value.value)} ({_figure(value.low)} to {_figure(value.high)})"
+    return Row(
+        program=measurement.program,
+        baseline=baseline if metric.transform else "",
+        values={
+            label: evaluate(measurement, metric, label, baseline, options.on)
+            for label in wanted
+            if label in have or options.contenders
+        },
+        simulated=is_simulated(measurement, metric.event),
+    )
 
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _record(
-    measurement: Measurement, label: str, value: Value, metric: Metric, options: Options
-) -> dict[str, Any]:
-    return {
-        "program": measurement.program,
-        "contender": label,
-        "metric": str(metric),
-        "baseline": baseline_of(measurement, options.baseline) if metric.transform else "",
-        "value": value.value,
-        "first_quartile": value.low,
-        "third_quartile": value.high,
-    }

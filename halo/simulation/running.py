@@ -84,8 +84,8 @@ def machine_argument(text: str, folder: Path) -> str:
     return str(folder / "machine")
 
 
-def modelled_cycles(profile: Profile) -> int:
-    """Instructions at full speed, and what the misses cost."""
+def cycles_of(profile: Profile) -> int:
+    """Modelled cycles, with what misses cost on the machine that was simulated."""
     assert profile.simulation is not None
     instructions = profile.recorder.instructions
     return round(instructions / INSTRUCTIONS_A_CYCLE) + profile.simulation.cycles
@@ -98,7 +98,7 @@ def misses_json(profile: Profile) -> dict[str, Any]:
     return {
         "instructions": profile.recorder.instructions,
         "accesses": found.total.accesses,
-        "cycles": modelled_cycles(profile),
+        "cycles": cycles_of(profile),
         "miss_cycles": found.cycles,
         "misses": misses_by_level(found, found.total),
         "prefetched": dict(

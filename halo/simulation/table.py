@@ -16,9 +16,9 @@ from halo.simulation.running import (
     Setting,
     Simulated,
     code_places,
+    cycles_of,
     misses_by_level,
     misses_json,
-    modelled_cycles,
 )
 
 MOST_CODE = 100
@@ -50,7 +50,7 @@ def levels_table(simulated: Simulated) -> Table:
     total = found.total
     table = Table(
         title=f"{total.accesses:,} accesses, {instructions:,} instructions,"
-        f" {modelled_cycles(simulated.profile):,} modelled cycles"
+        f" {cycles_of(simulated.profile):,} modelled cycles"
     )
     for column in ("level", "entries", "misses", "of accesses", "per 1000 instructions"):
         table.add_column(column, justify="left" if column == "level" else "right")

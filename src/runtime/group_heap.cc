@@ -81,14 +81,19 @@ void GroupHeap::deallocate(Chunk& chunk, void* p) {
   if (reuse_ != plan::Reuse::newest_first) return leave_block(chunk);
   push(p, bytes);
   if (!enough || busy_) return;
-  const bool empty = live_bytes() <= tidied_live_ / 16 && free_bytes() >= chunk_size;
-  if ((empty || free_bytes() >= enough_to_return()) && is_untidy()) tidy(true);
+  if (is_untidy() && may_return()) tidy(true);
   set_freed_limit();
 }
 
 // Where a program only frees, sorting serves to return memory: a chunk and a fourth of what is live
 // has to be free, and twice what the last time found no way to return, as each time costs as much
 // as is free; or else next to nothing is left alive of what was then.
+bool GroupHeap::may_return() const {
+  const std::uint64_t free = free_bytes();
+  const bool empty = live_bytes() <= tidied_live_ / 16 && free >= chunk_size;
+  return empty || free >= enough_to_return();
+}
+
 std::uint64_t GroupHeap::enough_to_return() const {
   const std::uint64_t enough = chunk_size + live_bytes() / 4;
   return enough > 2 * tidied_free_ ? enough : 2 * tidied_free_;

@@ -170,6 +170,7 @@ class GroupHeap {
   void recycle(Chunk& chunk);
   void disown(Chunk& chunk);
   void drain_remote();
+  bool may_return() const;
   std::uint64_t enough_to_return() const;
   void set_freed_limit();
   void count_freed(std::uint64_t bytes);

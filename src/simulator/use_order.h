@@ -19,14 +19,15 @@ class UseOrder {
     }
   }
 
-  uint32_t oldest() const { return newer_of_ring(); }
+  // Round the ring: what is newer than the newest.
+  uint32_t oldest() const { return newer_[newest_]; }
 
   void use(uint32_t which) {
     if (which == newest_) return;
     const auto at = uint8_t(which);
     older_[newer_[at]] = older_[at];
     newer_[older_[at]] = newer_[at];
-    const uint8_t last = newer_of_ring();
+    const auto last = uint8_t(oldest());
     newer_[newest_] = older_[last] = at;
     older_[at] = newest_;
     newer_[at] = last;
@@ -35,9 +36,6 @@ class UseOrder {
 
  private:
   static_assert(Count <= 256);
-
-  // What is newer than the newest, round the ring.
-  uint8_t newer_of_ring() const { return newer_[newest_]; }
 
   std::array<uint8_t, Count> newer_, older_;
   uint8_t newest_ = Count - 1;

@@ -98,6 +98,9 @@ def test_memory_is_the_same_where_allocations_are_not_counted(planned: tuple[Pat
     for group in counted["groups"]:
         del group["allocations"]
     assert quick["groups"] == counted["groups"]
+    table = run(planned, "", "1", HALO_STATS_COUNTS="0").stderr
+    assert re.search(r"^halo: +\d+ +- +12000 ", table, re.M), "not counted, and not said to be 0"
+    assert "walks by" not in table
 
 
 def test_a_signal_shows_the_groups_of_a_running_program(

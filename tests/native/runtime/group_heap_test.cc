@@ -300,35 +300,42 @@ TEST(SplinteredHeap, RefusesToGrowBeyondATenth) {
   if (larger != nullptr) heap.deallocate(arena.chunk_of(larger), larger);
 }
 
-// Freed in an order that leaves a block in nearly every chunk until the end.
-TEST(DesertedHeap, LeavesItsMemoryToOthers) {
-  open_arena();
-  std::uint32_t bytes = 48;
-  GroupHeap& heap = *thread_heap()->heap(5, bytes);
-  std::vector<void*> blocks(20 * chunk_size / bytes);
-  for (void*& block : blocks) block = heap.allocate(bytes);
-  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(2));
-  for (void* block : blocks) heap.deallocate(arena.chunk_of(block), block);
+// 20 chunks of blocks, in an order that leaves a block in nearly every chunk until the end.
+class DesertedHeap : public ::testing::Test {
+ protected:
+  DesertedHeap() {
+    for (void*& block : blocks_) block = heap_.allocate(bytes_);
+    std::shuffle(blocks_.begin(), blocks_.end(), std::mt19937(2));
+  }
+  static GroupHeap& open_heap(std::uint32_t bytes) {
+    open_arena();
+    return *thread_heap()->heap(5, bytes);
+  }
+  void free_from_to(std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i)
+      heap_.deallocate(arena.chunk_of(blocks_[i]), blocks_[i]);
+  }
+
+  const std::uint32_t bytes_ = 48;
+  GroupHeap& heap_ = open_heap(bytes_);
+  std::vector<void*> blocks_ = std::vector<void*>(20 * chunk_size / bytes_);
+};
+
+TEST_F(DesertedHeap, LeavesItsMemoryToOthers) {
+  free_from_to(0, blocks_.size());
   thread_heap()->tidy_others(nullptr);
-  EXPECT_LE(heap.resident_bytes(), chunk_size);
+  EXPECT_LE(heap_.resident_bytes(), chunk_size);
 }
 
 // Sorted in vain when most of it was free already, it cannot come to have twice as much free.
-TEST(DesertedHeap, ReturnsItsMemoryThoughMostOfItWasFree) {
-  open_arena();
-  std::uint32_t bytes = 48;
-  GroupHeap& heap = *thread_heap()->heap(5, bytes);
-  std::vector<void*> blocks(20 * chunk_size / bytes);
-  for (void*& block : blocks) block = heap.allocate(bytes);
-  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(2));
-  const std::size_t most = blocks.size() / 10 * 8;
-  for (std::size_t i = 0; i < most; ++i) heap.deallocate(arena.chunk_of(blocks[i]), blocks[i]);
-  heap.tidy(true);
-  EXPECT_GT(heap.resident_bytes(), 19 * chunk_size) << "a block is left in nearly every page";
-  std::sort(blocks.begin() + std::ptrdiff_t(most), blocks.end());
-  for (std::size_t i = most; i < blocks.size(); ++i)
-    heap.deallocate(arena.chunk_of(blocks[i]), blocks[i]);
-  EXPECT_LE(heap.resident_bytes(), 2 * chunk_size);
+TEST_F(DesertedHeap, ReturnsItsMemoryThoughMostOfItWasFree) {
+  const std::size_t most = blocks_.size() / 10 * 8;
+  free_from_to(0, most);
+  heap_.tidy(true);
+  EXPECT_GT(heap_.resident_bytes(), 19 * chunk_size) << "a block is left in nearly every page";
+  std::sort(blocks_.begin() + std::ptrdiff_t(most), blocks_.end());
+  free_from_to(most, blocks_.size());
+  EXPECT_LE(heap_.resident_bytes(), 2 * chunk_size);
 }
 
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
