@@ -9,7 +9,7 @@ test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
 )
-bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes)
+bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind)
 soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
 )

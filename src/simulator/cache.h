@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "simulator/ways.h"
@@ -13,100 +12,98 @@
 namespace halo::simulator {
 
 // A number of ways, and of sets that need not be a power of two. It holds blocks: lines for a
-// cache, pages for a TLB; a block is known by its number, address over size.
+// cache, pages for a TLB.
 struct Shape {
   uint32_t sets = 0;
   uint32_t ways = 0;
+};
+
+struct Block {
+  uint64_t number = 0;  // address over size; says in which set it is
+  uint32_t name = 0;    // tells it from others; 1 to kEndOfNames - 1
+
+  // So many blocks further on, in the same region.
+  Block behind(int distance) const { return {number + distance, name + uint32_t(distance)}; }
 };
 
 class Cache {
  public:
   explicit Cache(Shape shape)
       : shape_(shape),
-        stride_((shape.ways + kWaysAtOnce - 1) / kWaysAtOnce * kWaysAtOnce),
+        steps_((shape.ways + kLanes - 1) / kLanes),
+        step_shift_(std::bit_width(steps_ - 1)),
         power_of_two_(std::has_single_bit(shape.sets)),
         reciprocal_(UINT64_MAX / std::max(shape.sets, 1u) + 1),
-        find_(find_way_here()),
-        entries_(size_t{shape.sets} * stride_) {}
+        ways_(ways_here()),
+        sets_(size_t{shape.sets} << step_shift_) {}
 
-  // True where the block is there; it then is the most recently used of its set.
-  bool touch(uint64_t block, bool store) {
-    uint64_t* set = set_of(block);
-    const uint64_t wanted = key_of(block);
-    if ((set[0] | kDirty) == wanted) [[likely]] {
-      set[0] |= uint64_t{store};
+  // True where the block is there; it then is the most recently used of its set. The quicker the
+  // more recently it was used: for what is asked by every access.
+  bool touch_newest(Block block, bool store) {
+    Entry* set = set_of(block);
+    const Entry entry = entry_of(block, store);
+    if ((set[0] | kDirty) == (entry | kDirty)) [[likely]] {
+      set[0] |= entry;
       return true;
     }
-    return touch_behind_first(set, wanted, store);
+    return ways_.touch(set, shape_.ways, entry);
   }
 
-  // Puts a block that is not there in the place of the least recently used. Returns the number of
-  // that one where it was dirty, else kNone.
-  static constexpr uint64_t kNone = UINT64_MAX;
-  uint64_t insert(uint64_t block, bool store) {
-    uint64_t* set = set_of(block);
-    const uint64_t last = set[shape_.ways - 1];
-    put_first(set, shape_.ways - 1, (key_of(block) & ~kDirty) | uint64_t{store});
-    return last != 0 && (last & kDirty) != 0 ? (last >> 1) - 1 : kNone;
+  // The same, equally quick for all.
+  bool touch(Block block, bool store) {
+    return ways_.touch(set_of(block), shape_.ways, entry_of(block, store));
+  }
+
+  // Puts a block that is not there in the place of the least recently used. Returns the name of
+  // that one where it was dirty, else 0.
+  uint32_t insert(Block block, bool store) {
+    const Entry last = ways_.insert(set_of(block), shape_.ways, entry_of(block, store));
+    return (last & kDirty) != 0 ? last >> 1 : 0;
   }
 
   // True where the block is there; it is dirty then, but no more recently used than before.
-  bool write_back(uint64_t block) {
-    uint64_t* set = set_of(block);
-    const uint32_t way = find_(set, stride_, key_of(block));
-    if (way == stride_) return false;
+  bool write_back(Block block) {
+    Entry* set = set_of(block);
+    const uint32_t way = ways_.find(set, shape_.ways, entry_of(block, true));
+    if (way == shape_.ways) return false;
     set[way] |= kDirty;
     return true;
   }
 
-  bool holds(uint64_t block) { return find_(set_of(block), stride_, key_of(block)) != stride_; }
+  bool holds(Block block) {
+    return ways_.find(set_of(block), shape_.ways, entry_of(block, false)) != shape_.ways;
+  }
 
   // The block is about to be asked for: its set may not be in our own cache.
-  void expect(uint64_t block) {
-    const uint64_t* set = set_of(block);
-    for (uint32_t way = 0; way < shape_.ways; way += 8) __builtin_prefetch(&set[way]);
+  void expect(Block block) {
+    const Entry* set = set_of(block);
+    for (uint32_t step = 0; step < steps_; ++step) __builtin_prefetch(set + step * kLanes);
   }
 
  private:
-  // An entry is the block's number plus one, and a bit that says whether it is dirty; 0: none.
-  static constexpr uint64_t kDirty = 1;
+  struct alignas(kLanes * sizeof(Entry)) Step {
+    Entry entries[kLanes];
+  };
   __extension__ using Wide = unsigned __int128;
-  static uint64_t key_of(uint64_t block) { return (block + 1) << 1 | kDirty; }
+  static Entry entry_of(Block block, bool store) { return block.name << 1 | Entry{store}; }
 
-  uint64_t* set_of(uint64_t block) {
-    return &entries_[(power_of_two_ ? block & (shape_.sets - 1) : remainder(block)) * stride_];
+  Entry* set_of(Block block) {
+    const uint64_t set = power_of_two_ ? block.number & (shape_.sets - 1) : remainder(block.number);
+    return sets_[set << step_shift_].entries;
   }
   // By the number of sets. For most blocks a multiplication by its reciprocal tells.
-  uint64_t remainder(uint64_t block) const {
-    if (block >= reciprocal_) return block % shape_.sets;
-    return block - uint64_t(Wide{block} * reciprocal_ >> 64) * shape_.sets;
-  }
-  bool touch_behind_first(uint64_t* set, uint64_t wanted, bool store) {
-    const uint32_t way = find_(set, stride_, wanted);
-    if (way == stride_) return false;
-    put_first(set, way, set[way] | uint64_t{store});
-    return true;
-  }
-  // Moves the ways before `way` one behind, over what is there; the last ones first, four at once.
-  static void put_first(uint64_t* set, uint32_t way, uint64_t entry) {
-    struct Four {
-      uint64_t entries[4];
-    };
-    for (; way >= 4; way -= 4) {
-      Four four;
-      std::memcpy(&four, set + way - 4, sizeof four);
-      std::memcpy(set + way - 3, &four, sizeof four);
-    }
-    for (; way > 0; --way) set[way] = set[way - 1];
-    set[0] = entry;
+  uint64_t remainder(uint64_t number) const {
+    if (number >= reciprocal_) return number % shape_.sets;
+    return number - uint64_t(Wide{number} * reciprocal_ >> 64) * shape_.sets;
   }
 
   Shape shape_;
-  uint32_t stride_;      // entries from one set to the next: the ways, and as many 0 as are needed
+  uint32_t steps_;       // of kLanes entries, as many as have the ways of a set
+  int step_shift_;       // from one set to the next: a power of two of steps
   bool power_of_two_;    // the sets
   uint64_t reciprocal_;  // 2^64 over the sets, rounded up
-  FindWay find_;
-  std::vector<uint64_t> entries_;  // by set, the most recently used first
+  WayOperations ways_;
+  std::vector<Step> sets_;
 };
 
 }  // namespace halo::simulator

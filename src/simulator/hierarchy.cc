@@ -1,7 +1,6 @@
 // What happens behind the first level.
 #include "simulator/hierarchy.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace halo::simulator {
@@ -10,8 +9,10 @@ Hierarchy::Hierarchy(const Machine& machine)
     : machine_(machine),
       line_shift_(std::countr_zero(machine.line)),
       page_shift_(std::countr_zero(machine.page)),
+      lines_of_page_(machine.page / machine.line),
+      regions_(line_shift_, page_shift_),
       huge_tlb_(machine.huge_tlb),
-      streams_(machine.page / machine.line) {
+      streams_(lines_of_page_) {
   const auto refuse = [](size_t levels) { return levels == 0 || levels > kMostLevels; };
   if (!std::has_single_bit(machine.line) || !std::has_single_bit(machine.page) ||
       machine.page < machine.line || machine.page > 1u << Machine::kHugeShift ||
@@ -37,80 +38,76 @@ void Hierarchy::use_huge_pages(uint64_t address, uint64_t bytes) {
     huge_.insert(page);
 }
 
-uint8_t Hierarchy::translate(uint64_t page) {
-  newest_page_ = page;
-  if (!huge_.empty()) {
-    const uint64_t huge = page >> (Machine::kHugeShift - page_shift_);
-    if (huge == newest_huge_ || huge_.contains(huge)) {
-      newest_huge_ = huge;
-      return translate_in(huge_tlb_, huge | kHugeBlock);
-    }
-  }
-  return translate_in(tlbs_.front(), page);
+uint8_t Hierarchy::translate_huge(Block page) {
+  // Tells regions that are one huge page from those of small pages with the same numbers.
+  constexpr uint64_t kHugeRegion = 1ULL << 62;
+  const int pages_shift = Machine::kHugeShift - page_shift_;
+  const uint64_t huge = page.number >> pages_shift;
+  if (huge != newest_huge_ && !huge_.contains(huge)) return translate_in(tlbs_.front(), page);
+  newest_huge_ = huge;
+  const uint32_t first_page = uint32_t(huge) << pages_shift;
+  return translate_in(huge_tlb_, {huge, first_page + regions_.of(huge | kHugeRegion).to_page});
 }
 
 // `first` is the first level's for pages of that size; the levels behind it hold both.
-uint8_t Hierarchy::translate_in(Cache& first, uint64_t block) {
-  if (first.touch(block, false)) return 0;
+uint8_t Hierarchy::translate_in(Cache& first, Block page) {
+  if (first.touch_newest(page, false)) return 0;
   ++tlb_misses_[0];
   for (size_t level = 1; level < tlbs_.size(); ++level) {
-    if (tlbs_[level].touch(block, false)) return put_into_tlbs(first, block, level);
+    if (tlbs_[level].touch(page, false)) return put_into_tlbs(first, page, level);
     ++tlb_misses_[level];
   }
-  return put_into_tlbs(first, block, tlbs_.size());
+  return put_into_tlbs(first, page, tlbs_.size());
 }
 
 // Into those before the level that had it.
-uint8_t Hierarchy::put_into_tlbs(Cache& first, uint64_t block, size_t level) {
+uint8_t Hierarchy::put_into_tlbs(Cache& first, Block page, size_t level) {
   ++tlb_reached_[level];
-  for (size_t above = level; above-- > 1;) tlbs_[above].insert(block, false);
-  first.insert(block, false);
+  for (size_t above = level; above-- > 1;) tlbs_[above].insert(page, false);
+  first.insert(page, false);
   return uint8_t(level);
 }
 
-uint8_t Hierarchy::fetch(uint64_t line, bool store) {
+uint8_t Hierarchy::fetch(Block line, bool store) {
   for (size_t level = 1; level < caches_.size(); ++level) {
     caches_[level].expect(line);
-    if (machine_.next_line) caches_[level].expect(line + 1);
+    if (machine_.next_line) caches_[level].expect(line.behind(1));
   }
   const uint8_t reach = load(0, line, store);
   ++cache_reached_[reach];
-  if (machine_.next_line && (line + 1) % (machine_.page / machine_.line) != 0)
-    prefetch(0, line + 1);
+  const bool ends_page = (line.number + 1) % lines_of_page_ == 0;
+  if (machine_.next_line && !ends_page) prefetch(0, line.behind(1));
   if (machine_.streams && caches_.size() > 1)
-    streams_.ask(line, [this](uint64_t ahead) { prefetch(1, ahead); });
+    streams_.ask(line, [this](Block ahead) { prefetch(1, ahead); });
   return reach;
 }
 
 // The level does not have the line: gets it from the next one. Returns who had it.
-uint8_t Hierarchy::load(size_t level, uint64_t line, bool store) {
+uint8_t Hierarchy::load(size_t level, Block line, bool store) {
   ++cache_misses_[level];
   const size_t next = level + 1;
   uint8_t reach = uint8_t(next);
   if (next < caches_.size() && !caches_[next].touch(line, false)) reach = load(next, line, false);
-  const uint64_t replaced = caches_[level].insert(line, store);
-  if (replaced != Cache::kNone && next < caches_.size()) write_back(next, replaced);
+  put(level, line, store);
   return reach;
 }
 
-void Hierarchy::write_back(size_t level, uint64_t line) {
+// What it replaces is written back to the next level.
+void Hierarchy::put(size_t level, Block line, bool store) {
+  const uint32_t replaced = caches_[level].insert(line, store);
+  if (replaced != 0 && level + 1 < caches_.size()) write_back(level + 1, regions_.line(replaced));
+}
+
+void Hierarchy::write_back(size_t level, Block line) {
   if (!caches_[level].write_back(line)) load(level, line, true);
 }
 
 // Puts the line into the level and those behind it that do not have it.
-void Hierarchy::prefetch(size_t level, uint64_t line) {
+void Hierarchy::prefetch(size_t level, Block line) {
   if (caches_[level].holds(line)) return;
-  const size_t next = level + 1;
-  if (next < caches_.size()) prefetch(next, line);
+  if (level + 1 < caches_.size()) prefetch(level + 1, line);
   ++prefetched_[level];
-  const uint64_t replaced = caches_[level].insert(line, false);
-  if (replaced != Cache::kNone && next < caches_.size()) write_back(next, replaced);
-}
-
-void Hierarchy::second_line(uint64_t last, bool store, Reach& reach) {
-  const uint64_t line = last >> line_shift_, page = last >> page_shift_;
-  if (page != newest_page_) reach.tlb = std::max(reach.tlb, translate(page));
-  if (!caches_.front().touch(line, store)) reach.cache = std::max(reach.cache, fetch(line, store));
+  put(level, line, false);
 }
 
 uint64_t Hierarchy::cycles() const {

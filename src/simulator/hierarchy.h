@@ -1,6 +1,7 @@
 // Caches and TLBs one behind the other, with prefetching.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "simulator/cache.h"
 #include "simulator/machine.h"
+#include "simulator/regions.h"
 #include "simulator/stream_prefetcher.h"
 
 namespace halo::simulator {
@@ -22,7 +24,7 @@ struct Reach {
 
 // Lines are allocated on stores too, and written back when they are replaced. A level holds what
 // was asked of it, whether or not others hold it as well. Physical addresses are taken to be the
-// virtual ones.
+// virtual ones. Addresses beyond Regions::most() regions of 2 MiB are not told apart.
 class Hierarchy {
  public:
   explicit Hierarchy(const Machine& machine);
@@ -32,15 +34,13 @@ class Hierarchy {
 
   // `size` in bytes, at least 1.
   Reach access(uint64_t address, uint32_t size, bool store) {
-    const uint64_t line = address >> line_shift_;
-    const uint64_t page = address >> page_shift_;
     ++accesses_;
-    Reach reach;
-    if (page != newest_page_) reach.tlb = translate(page);
-    if (!caches_.front().touch(line, store)) reach.cache = fetch(line, store);
+    Reach reach = access_line(address, store);
     const uint64_t last = address + size - 1;
-    if (last >> line_shift_ != line) [[unlikely]]
-      second_line(last, store, reach);
+    if ((last ^ address) >> line_shift_ != 0) [[unlikely]] {
+      const Reach second = access_line(last, store);
+      reach = {std::max(reach.cache, second.cache), std::max(reach.tlb, second.tlb)};
+    }
     return reach;
   }
 
@@ -62,21 +62,34 @@ class Hierarchy {
   static constexpr size_t kMostLevels = 4;
 
  private:
-  // Tells the blocks that are huge pages from those that are not.
-  static constexpr uint64_t kHugeBlock = 1ULL << 62;
+  Reach access_line(uint64_t address, bool store) {
+    const Regions::Region& region = regions_.of(address >> Regions::kShift);
+    const uint64_t page = address >> page_shift_, line = address >> line_shift_;
+    const Block block = {line, uint32_t(line) + region.to_line};
+    Reach reach;
+    if (page != newest_page_) reach.tlb = translate({page, uint32_t(page) + region.to_page});
+    if (!caches_.front().touch_newest(block, store)) reach.cache = fetch(block, store);
+    return reach;
+  }
+  uint8_t translate(Block page) {
+    newest_page_ = page.number;
+    return huge_.empty() ? translate_in(tlbs_.front(), page) : translate_huge(page);
+  }
 
-  uint8_t translate(uint64_t page);
-  uint8_t translate_in(Cache& first, uint64_t block);
-  uint8_t put_into_tlbs(Cache& first, uint64_t block, size_t level);
-  uint8_t fetch(uint64_t line, bool store);
-  uint8_t load(size_t level, uint64_t line, bool store);
-  void write_back(size_t level, uint64_t line);
-  void prefetch(size_t level, uint64_t line);
-  void second_line(uint64_t last, bool store, Reach& reach);
+  uint8_t translate_huge(Block page);
+  uint8_t translate_in(Cache& first, Block page);
+  uint8_t put_into_tlbs(Cache& first, Block page, size_t level);
+  uint8_t fetch(Block line, bool store);
+  uint8_t load(size_t level, Block line, bool store);
+  void put(size_t level, Block line, bool store);
+  void write_back(size_t level, Block line);
+  void prefetch(size_t level, Block line);
 
   Machine machine_;
   int line_shift_;
   int page_shift_;
+  uint64_t lines_of_page_;
+  Regions regions_;
   std::vector<Cache> caches_;
   std::vector<Cache> tlbs_;
   Cache huge_tlb_;

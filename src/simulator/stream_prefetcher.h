@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "simulator/cache.h"
 #include "simulator/use_order.h"
 #include "simulator/ways.h"
 
@@ -16,62 +17,60 @@ namespace halo::simulator {
 class StreamPrefetcher {
  public:
   static constexpr uint32_t kStreams = 32;
-  static constexpr int64_t kAhead = 8;  // lines
-  static constexpr int kEnough = 2;     // steps in one direction
+  static constexpr int kAhead = 8;   // lines
+  static constexpr int kEnough = 2;  // steps in one direction
 
   explicit StreamPrefetcher(uint64_t lines_of_page) : lines_of_page_(lines_of_page) {}
 
-  // Calls ahead(line) for each line to be prefetched because this one was asked for.
+  // Calls ahead(block) for each line to be prefetched because this one was asked for.
   template <class Ahead>
-  void ask(uint64_t line, const Ahead& ahead) {
-    const uint64_t page = line >> page_shift_;
-    const auto at = int64_t(line & (lines_of_page_ - 1));
-    const uint64_t key = page << 1 | 1;
-    if (keys_[newest_] != key) {
-      newest_ = find_(keys_.data(), kStreams, key);
-      if (newest_ == kStreams) return begin(key, at);
+  void ask(Block line, const Ahead& ahead) {
+    const int at = int(line.number & (lines_of_page_ - 1));
+    const Entry page = line.name >> page_shift_ << 1;
+    if (pages_[newest_] != page) {
+      newest_ = ways_.find(pages_.data(), kStreams, page);
+      if (newest_ == kStreams) return begin(page, at);
     }
     order_.use(newest_);
     Stream& stream = streams_[newest_];
-    const int64_t moved = at - stream.at;
+    const int moved = at - stream.at;
     if (moved == 0) return;
     const bool same = (moved > 0) == (stream.steps > 0);
     stream.steps = moved > 0 ? (same ? stream.steps + 1 : 1) : (same ? stream.steps - 1 : -1);
     if (!same) stream.reached = at;
     stream.at = at;
     if (stream.steps >= kEnough) {
-      const int64_t to = std::min(at + kAhead, int64_t(lines_of_page_) - 1);
-      for (int64_t next = std::max(stream.reached, at) + 1; next <= to; ++next)
-        ahead(page << page_shift_ | uint64_t(next));
+      const int to = std::min(at + kAhead, int(lines_of_page_) - 1);
+      for (int next = std::max(stream.reached, at) + 1; next <= to; ++next)
+        ahead(line.behind(next - at));
       stream.reached = std::max(stream.reached, to);
     } else if (stream.steps <= -kEnough) {
-      const int64_t to = std::max<int64_t>(at - kAhead, 0);
-      for (int64_t next = std::min(stream.reached, at) - 1; next >= to; --next)
-        ahead(page << page_shift_ | uint64_t(next));
+      const int to = std::max(at - kAhead, 0);
+      for (int next = std::min(stream.reached, at) - 1; next >= to; --next)
+        ahead(line.behind(next - at));
       stream.reached = std::min(stream.reached, to);
     }
   }
 
  private:
   struct Stream {
-    int64_t at = 0;       // the line asked for last, within the page
-    int64_t reached = 0;  // how far was prefetched
-    int steps = 0;        // in one direction so far; negative: downwards
+    int at = 0;       // the line asked for last, within the page
+    int reached = 0;  // how far was prefetched
+    int steps = 0;    // in one direction so far; negative: downwards
   };
 
   // In the place of the stream that was not used for longest.
-  void begin(uint64_t key, int64_t at) {
+  void begin(Entry page, int at) {
     newest_ = order_.oldest();
     order_.use(newest_);
-    keys_[newest_] = key;
+    pages_[newest_] = page;
     streams_[newest_] = {.at = at, .reached = at, .steps = 0};
   }
 
   uint64_t lines_of_page_;  // a power of two
   int page_shift_ = std::countr_zero(lines_of_page_);
-  FindWay find_ = find_way_here();
-  // By stream. A key is the page's number and an odd bit; 0: none.
-  std::array<uint64_t, kStreams> keys_{};
+  WayOperations ways_ = ways_here();
+  alignas(kLanes * sizeof(Entry)) std::array<Entry, kStreams> pages_{};  // by stream
   std::array<Stream, kStreams> streams_{};
   uint32_t newest_ = 0;
   UseOrder<kStreams> order_;

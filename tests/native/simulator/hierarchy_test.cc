@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <list>
 #include <map>
 #include <random>
 #include <sstream>
 
+#include "simulator/regions.h"
 #include "simulator/use_order.h"
 #include "simulator/ways.h"
 
@@ -81,9 +83,11 @@ TEST(Hierarchy, MissesWhatTheReferenceMisses) {
     Hierarchy fast(machine_of(shapes));
     SlowLevels slow(shapes), slow_pages({{4, 2}, {16, 4}});
     const uint64_t bytes = 64 << below(12, random);
-    uint64_t at = 0;
+    const uint64_t pieces = 1 + below(4, random), apart = 1ULL << (21 + below(20, random));
+    uint64_t offset = 0;
     for (int step = 0; step < 4000; ++step) {
-      at = random() % 4 == 0 ? random() % bytes : (at + 8) % bytes;
+      offset = random() % 4 == 0 ? random() % bytes : (offset + 8) % bytes;
+      const uint64_t at = offset + random() % pieces * apart;
       const uint32_t size = 1 + below(16, random);
       const bool store = random() % 3 == 0;
       const Reach reach = fast.access(at, size, store);
@@ -169,16 +173,57 @@ TEST(Hierarchy, HugePagesHaveATlbOfTheirOwn) {
   EXPECT_EQ(hierarchy.tlb_misses(0), 5u);
 }
 
-TEST(Ways, SeveralAtOnceAreFoundLikeOneAtATime) {
-  std::mt19937_64 random(1);
-  std::vector<uint64_t> set(48);
-  for (int round = 0; round < 20000; ++round) {
-    for (uint64_t& entry : set) entry = random() % 16 | random() % 2 << 63;
-    const uint32_t count = kWaysAtOnce * (1 + uint32_t(random() % 6));
-    const uint64_t wanted = set[random() % set.size()] | 1;
-    ASSERT_EQ(find_way_here()(set.data(), count, wanted),
-              find_way_plainly(set.data(), count, wanted));
+TEST(Ways, SeveralAtOnceAreTreatedLikeOneAtATime) {
+  std::mt19937 random(1);
+  alignas(64) std::array<Entry, 3 * kLanes> set{}, slow_set{};
+  const std::vector<WayOperations> all = all_ways_here();
+  for (const WayOperations& fast : all) {
+    for (int round = 0; round < 20000; ++round) {
+      const uint32_t ways = 1 + below(uint32_t(set.size()), random);
+      set = {};
+      for (uint32_t way = 0; way < ways; ++way) set[way] = (2 + way) << 1 | below(2, random);
+      slow_set = set;
+      const Entry entry = (2 + below(ways + 2, random)) << 1 | below(2, random);
+      ASSERT_EQ(fast.find(set.data(), ways, entry), all[0].find(set.data(), ways, entry));
+      if (round % 2 == 0) {
+        ASSERT_EQ(fast.touch(set.data(), ways, entry), all[0].touch(slow_set.data(), ways, entry));
+      } else {
+        ASSERT_EQ(fast.insert(set.data(), ways, 1u << 31), slow_set[ways - 1]);
+        all[0].insert(slow_set.data(), ways, 1u << 31);
+      }
+      ASSERT_EQ(set, slow_set) << ways << " ways";
+    }
   }
+}
+
+TEST(Regions, AreNamedInOrderAndKnowTheirLines) {
+  Regions regions(6, 12);
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> lines;
+  for (uint32_t at = 1; at < 3000; ++at) {
+    const uint64_t region = at * 1024 + random() % 3;  // three at a time share a place
+    const uint64_t line = region << (Regions::kShift - 6) | random() % (1 << (Regions::kShift - 6));
+    const uint32_t name = uint32_t(line) + regions.of(region).to_line;
+    EXPECT_EQ(name >> (Regions::kShift - 6), at);
+    lines.push_back(line);
+  }
+  for (const uint64_t line : lines) {
+    const Regions::Region& region = regions.of(line >> (Regions::kShift - 6));
+    ASSERT_EQ(regions.line(uint32_t(line) + region.to_line).number, line);
+  }
+}
+
+TEST(Regions, BeyondTheMostShareNames) {
+  Regions regions(0, 12);
+  const auto name = [&](uint64_t region) {
+    return (uint32_t(region << Regions::kShift) + regions.of(region).to_line) >> Regions::kShift;
+  };
+  for (uint64_t region = 0; region < regions.most(); ++region)
+    ASSERT_EQ(name(region), region + 1) << "so that none is 0";
+  EXPECT_EQ(name(regions.most()), 1u);
+  EXPECT_EQ(name(0), 1u);
+  EXPECT_EQ(regions.line(1u << Regions::kShift).number,
+            uint64_t{regions.most()} << Regions::kShift);
 }
 
 TEST(UseOrder, NamesWhatWasNotUsedForLongest) {

@@ -1,0 +1,62 @@
+"""How fast one core simulates the bundled programs' accesses, on this machine's caches.
+
+The accesses are the first 40 million of each training run, recorded by valgrind's lackey. Ends with
+status 1 where a program is simulated at less than 50 million accesses a second of processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import Bundled, find_bundled, list_bundled, prepare
+
+MILLIONS = 40
+SLOWEST = 50.0
+
+
+def speed(settings: Settings, program: Bundled) -> float:
+    """In millions of accesses a second; prints what the simulator says of them."""
+    train, _ = prepare(settings, program)
+    reading, writing = os.pipe()
+    lackey = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-fd={writing}", "--"]
+    with subprocess.Popen(
+        [*lackey, str(train.target.path), *train.arguments],
+        env={**os.environ, **program.env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[writing],
+    ) as recorder:
+        os.close(writing)
+        bench = str(settings.build / "bin" / "halo-simulator-bench")
+        done = subprocess.run(
+            [bench, str(MILLIONS), "-"], stdin=reading, capture_output=True, text=True
+        )
+        os.close(reading)
+        recorder.kill()
+    found = re.match(r"-: ([\d.]+) M accesses/s(.*)", done.stdout)
+    if found is None:
+        sys.exit(f"{program.name}: nothing was simulated: {done.stderr}")
+    print(f"{program.name}: {found[0][3:]}", flush=True)
+    return float(found[1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*", help="default: all bundled ones")
+    options = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        sys.exit("simulator_speed: valgrind is missing; to install it: scripts/setup.sh bench")
+    settings = read_settings()
+    programs = [find_bundled(settings, name) for name in options.programs]
+    speeds = [speed(settings, program) for program in programs or list_bundled(settings)]
+    return 0 if min(speeds) >= SLOWEST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
