@@ -32,18 +32,20 @@ def speed(settings: Settings, program: Bundled) -> float:
         stderr=subprocess.DEVNULL,
         pass_fds=[writing],
     ) as recorder:
-        os.close(writing)
-        bench = str(settings.build / "bin" / "halo-simulator-bench")
-        done = subprocess.run(
-            [bench, str(MILLIONS), "-"], stdin=reading, capture_output=True, text=True
-        )
-        os.close(reading)
-        recorder.kill()
-    found = re.match(r"-: ([\d.]+) M accesses/s(.*)", done.stdout)
+        try:
+            os.close(writing)
+            bench = str(settings.build / "bin" / "halo-simulator-bench")
+            done = subprocess.run(
+                [bench, str(MILLIONS), "-"], stdin=reading, capture_output=True, text=True
+            )
+        finally:
+            os.close(reading)
+            recorder.kill()
+    found = re.match(r"-: (([\d.]+) M accesses/s.*)", done.stdout)
     if found is None:
         sys.exit(f"{program.name}: nothing was simulated: {done.stderr}")
-    print(f"{program.name}: {found[0][3:]}", flush=True)
-    return float(found[1])
+    print(f"{program.name}: {found[1]}", flush=True)
+    return float(found[2])
 
 
 def main() -> int:
