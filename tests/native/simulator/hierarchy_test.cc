@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <random>
+#include <span>
 #include <sstream>
 
 #include "simulator/regions.h"
@@ -177,19 +178,21 @@ TEST(Ways, SeveralAtOnceAreTreatedLikeOneAtATime) {
   std::mt19937 random(1);
   alignas(64) std::array<Entry, 3 * kLanes> set{}, slow_set{};
   const std::vector<WayOperations> all = all_ways_here();
-  for (const WayOperations& fast : all) {
+  const WayOperations& slow = all.front();
+  if (all.size() == 1) GTEST_SKIP() << "this processor takes one at a time";
+  for (const WayOperations& fast : std::span(all).subspan(1)) {
     for (int round = 0; round < 20000; ++round) {
       const uint32_t ways = 1 + below(uint32_t(set.size()), random);
       set = {};
       for (uint32_t way = 0; way < ways; ++way) set[way] = (2 + way) << 1 | below(2, random);
       slow_set = set;
       const Entry entry = (2 + below(ways + 2, random)) << 1 | below(2, random);
-      ASSERT_EQ(fast.find(set.data(), ways, entry), all[0].find(set.data(), ways, entry));
+      ASSERT_EQ(fast.find(set.data(), ways, entry), slow.find(set.data(), ways, entry));
       if (round % 2 == 0) {
-        ASSERT_EQ(fast.touch(set.data(), ways, entry), all[0].touch(slow_set.data(), ways, entry));
+        ASSERT_EQ(fast.touch(set.data(), ways, entry), slow.touch(slow_set.data(), ways, entry));
       } else {
         ASSERT_EQ(fast.insert(set.data(), ways, 1u << 31), slow_set[ways - 1]);
-        all[0].insert(slow_set.data(), ways, 1u << 31);
+        slow.insert(slow_set.data(), ways, 1u << 31);
       }
       ASSERT_EQ(set, slow_set) << ways << " ways";
     }
