@@ -166,19 +166,21 @@ class GroupHeap {
   void leave_range();
   void make_mixed(Chunk& chunk);
   void move_soft_limit();
-  void leave_block(Chunk& chunk);
   void recycle(Chunk& chunk);
   void disown(Chunk& chunk);
+  void account(Chunk& chunk, std::size_t resident);
+  void take_back(Chunk& chunk, std::size_t returned);
+  std::uint64_t free_bytes() const;
+
+  // Freeing (freeing.cc).
   void drain_remote();
+  void leave_block(Chunk& chunk);
   bool may_return() const;
   std::uint64_t enough_to_return() const;
   void set_freed_limit();
   void count_freed(std::uint64_t bytes);
   void allow_freed(std::uint64_t left);
   std::uint64_t freed_bytes() const;
-  void account(Chunk& chunk, std::size_t resident);
-  void take_back(Chunk& chunk, std::size_t returned);
-  std::uint64_t free_bytes() const;
 
   // Growing (budget.cc). Whether the group may take more memory.
   bool may_grow() const;
