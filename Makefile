@@ -29,7 +29,7 @@ format: ## put the format right
 	@scripts/setup.sh build test
 	@scripts/lint.sh --fix
 
-bench: ## measure every bundled program; takes long
+bench: ## measure all bundled programs but variants; takes long
 	@scripts/setup.sh build bench
 	@scripts/build.sh
 	@mkdir -p results

@@ -1,6 +1,6 @@
 """Shows what the groups waste at their peak, and that a server's memory stays flat.
 
-waste.py [NAME...] [--plan-strategy S]   bundled programs (all) under plans that group
+waste.py [NAME...] [--plan-strategy S]   bundled programs (all but variants) under plans that group
 waste.py --server-hour                   the workload `server`, as many requests as an hour brings
 
 Waste is what is resident less what is live, at the moment when most of the group is resident. What
@@ -26,7 +26,7 @@ from evidence import halo as run_halo
 
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, list_bundled, prepare
+from halo.trials.bundled import Bundled, find_bundled, list_plain, prepare
 from halo.trials.candidates import choose_recipes, make_plans
 from halo.trials.job import Job
 
@@ -244,7 +244,7 @@ def main() -> int:
     options = parser.parse_args()
     settings = read_settings()
     strategies = options.plan_strategy or STRATEGIES
-    names = options.programs or [program.name for program in list_bundled(settings)]
+    names = options.programs or [program.name for program in list_plain(settings)]
     found: list[Result | Hour] = []
     with tempfile.TemporaryDirectory(prefix="halo-waste-") as name:
         if options.server_hour:

@@ -1,12 +1,12 @@
 // Lists of patients: every membership of a list is a cell of its own.
 #include "hospital/list.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 
-#include "common/memory.h"
+#include "hospital/objects.h"
 
 void list_append(List* list, Patient* patient) {
-  Cell* cell = require_memory(malloc(sizeof *cell));
+  Cell* cell = cell_create();
   cell->patient = patient;
   cell->next = NULL;
   cell->previous = list->last;
@@ -29,12 +29,12 @@ void list_remove(List* list, Cell* cell) {
   } else {
     list->last = cell->previous;
   }
-  free(cell);
+  cell_destroy(cell);
 }
 
 void list_destroy(List* list) {
   while (list->first != NULL) {
-    free(list->first->patient);
+    patient_destroy(list->first->patient);
     list_remove(list, list->first);
   }
 }

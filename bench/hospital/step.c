@@ -1,8 +1,8 @@
 // One step of time: patients fall ill, wait, are assessed, and are treated or referred upwards.
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-#include "common/memory.h"
+#include "hospital/objects.h"
 #include "hospital/village.h"
 
 enum {
@@ -24,7 +24,7 @@ static void discharge(Patient* patient) {
   ++home->treated;
   home->steps_of_care += patient->steps_in_care;
   home->hospitals_seen += patient->hospitals_visited;
-  free(patient);
+  patient_destroy(patient);
 }
 
 static void collect_referred(Hospital* hospital, Village* child) {
@@ -89,7 +89,7 @@ static void fall_ill(Village* village) {
   if (rng_below(&village->rng, 100) >= kIllnessPercent) {
     return;
   }
-  Patient* patient = require_memory(malloc(sizeof *patient));
+  Patient* patient = patient_create();
   *patient = (Patient){.home = village};
   arrive(&village->hospital, patient);
 }

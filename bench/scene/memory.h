@@ -1,4 +1,5 @@
-// The one function that all objects of a scene are allocated through.
+// The one function that all objects of a scene are allocated through. What stands behind it, and
+// what the lists of a scene do at their end, is in memory.cc.
 #pragma once
 
 #include <cstddef>

@@ -6,14 +6,6 @@
 
 namespace scene {
 
-Notes::~Notes() {
-  while (last_ != nullptr) {
-    Note* note = last_;
-    last_ = note->previous;
-    release(note);
-  }
-}
-
 void Notes::add(std::uint32_t line, std::string_view text) {
   const auto length = static_cast<std::uint32_t>(text.size());
   void* memory = allocate(sizeof(Note) + length, "a note");

@@ -62,13 +62,6 @@ Vector Transform::to_local(const Vector& point) const {
           (z * cosine - x * sine) * scale.z};
 }
 
-ShapeList::~ShapeList() {
-  while (first_ != nullptr) {
-    const std::unique_ptr<Shape> shape(first_);
-    first_ = shape->sibling;
-  }
-}
-
 void ShapeList::push(std::unique_ptr<Shape> shape) {
   shape->sibling = first_;
   first_ = shape.release();

@@ -17,19 +17,19 @@ class BenchCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME")
-        parser.add_argument("--all", action="store_true", help="measure every bundled program")
+        parser.add_argument("--all", action="store_true", help="measure all but variants")
         parser.add_argument("--list", action="store_true", help="list the bundled programs")
         add_measuring_options(parser)
         add_choosing_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.trials.bundled import list_bundled
+        from halo.trials.bundled import list_plain
 
         if rest:
             raise UsageError("`halo bench` takes names and no program; for a program: halo run")
         if options.list:
             return list_programs(settings)
-        names = [b.name for b in list_bundled(settings)] if options.all else options.names
+        names = [b.name for b in list_plain(settings)] if options.all else options.names
         if not names:
             raise UsageError("Name a bundled program; `halo bench --list` lists them.")
         if options.results is not None and len(names) > 1:
@@ -42,8 +42,12 @@ def list_programs(settings: Settings) -> int:
     from halo.trials.bundled import list_bundled
 
     for bundled in list_bundled(settings):
-        origin = f"Debian's {bundled.package}" if bundled.package else "ours"
-        print(f"{bundled.name:<12}{origin:<24}{bundled.summary}")
+        origin = "ours"
+        if bundled.variant_of:
+            origin = f"variant of {bundled.variant_of}"
+        elif bundled.package:
+            origin = f"Debian's {bundled.package}"
+        print(f"{bundled.name:<19}{origin:<24}{bundled.summary}")
     return 0
 
 

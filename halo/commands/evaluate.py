@@ -25,7 +25,7 @@ class EvaluateCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME")
-        parser.add_argument("--all", action="store_true", help="all bundled programs")
+        parser.add_argument("--all", action="store_true", help="all bundled programs but variants")
         parser.add_argument(
             "--results",
             type=Path,

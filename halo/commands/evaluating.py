@@ -11,7 +11,7 @@ from halo.commands.program import plain_environment, results_folder
 from halo.errors import TrialFailed, UsageError
 from halo.settings import Settings
 from halo.target import check_privileges, find_target
-from halo.trials.bundled import find_bundled, list_bundled, prepare
+from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.evaluation import Evaluation, EvaluationOptions
 from halo.trials.job import Job
 from halo.trials.machine import describe_machine
@@ -32,7 +32,7 @@ class Subject:
 
 def bundled_subjects(settings: Settings, names: Sequence[str], everything: bool) -> list[Subject]:
     """The bundled programs of those names; their inputs are made where they are missing."""
-    chosen = [b.name for b in list_bundled(settings)] if everything else list(names)
+    chosen = [b.name for b in list_plain(settings)] if everything else list(names)
     if not chosen:
         raise UsageError(
             "Name a bundled program (`halo bench --list` lists them), or give your own:"

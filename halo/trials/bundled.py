@@ -1,7 +1,8 @@
 """The bundled programs of `halo bench`: our workloads and Debian's programs, from two data files.
 
 `bench/workloads.toml` lists our own; `bench/programs.toml` lists programs that Debian ships, each
-with a generator of its two inputs. `HALO_BENCH` names another folder with such files.
+with a generator of its two inputs. `HALO_BENCH` names another folder with such files. A variant of
+a program is measured only where it is named.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ class Bundled:
     ref_stdin: str = ""
     package: str = ""
     generator: str = ""
+    variant_of: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
 
 
 def list_bundled(settings: Settings) -> list[Bundled]:
-    """Both data files, workloads first."""
+    """Both data files, workloads first; variants too."""
     folder = settings.bench
     found = [
         *_read(folder / "workloads.toml", "workload"),
@@ -49,6 +51,11 @@ def list_bundled(settings: Settings) -> list[Bundled]:
     if not found:
         raise BadInput(f"{folder} lists no programs, in workloads.toml or programs.toml.")
     return found
+
+
+def list_plain(settings: Settings) -> list[Bundled]:
+    """What `--all` stands for: all but the variants."""
+    return [bundled for bundled in list_bundled(settings) if not bundled.variant_of]
 
 
 def find_bundled(settings: Settings, name: str) -> Bundled:

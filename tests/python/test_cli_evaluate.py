@@ -9,12 +9,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import BUILD, compile_c, halo
 
+from halo.commands.evaluating import bundled_subjects
+from halo.settings import read_settings
 from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
 
 RBTREE = str(BUILD / "bench" / "rbtree")
@@ -158,6 +161,36 @@ def test_an_interrupted_evaluation_goes_on(tmp_path: Path) -> None:
     found = evaluate(tmp_path, "--no-simulation")
     mine = [round_["samples"]["glibc"] for round_ in kept[:2]]
     assert found["training_trials_of_contenders"]["glibc"][: len(mine)] == mine
+
+
+PLAIN_AND_VARIANT = """
+[[workload]]
+name = "plain"
+summary = "a program"
+program = "hospital"
+train = ["3", "50", "1"]
+ref = ["3", "60", "2"]
+
+[[workload]]
+name = "variant"
+variant_of = "plain"
+summary = "the same with another allocator"
+program = "hospital-freelist"
+train = ["3", "50", "1"]
+ref = ["3", "60", "2"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "everything", "chosen"), [([], True, ["plain"]), (["variant"], False, ["variant"])]
+)
+def test_a_variant_is_evaluated_only_where_it_is_named(
+    tmp_path: Path, names: list[str], everything: bool, chosen: list[str]
+) -> None:
+    (tmp_path / "workloads.toml").write_text(PLAIN_AND_VARIANT)
+    settings = replace(read_settings(), bench=tmp_path)
+    subjects = bundled_subjects(settings, names, everything)
+    assert [subject.name for subject in subjects] == chosen
 
 
 def test_a_wrong_output_ends_it_and_leaves_no_results(tmp_path: Path) -> None:

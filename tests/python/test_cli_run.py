@@ -6,6 +6,7 @@ import json
 import subprocess
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import compile_c, halo
@@ -160,6 +161,14 @@ BENCH_LISTS = {
         program = "hospital"
         train = ["4", "20", "1"]
         ref = ["4", "30", "2"]
+
+        [[workload]]
+        name = "small-variant"
+        variant_of = "small-hospital"
+        summary = "not measured with all"
+        program = "hospital-freelist"
+        train = ["4", "20", "1"]
+        ref = ["4", "30", "2"]
         """,
     "programs.toml": """
         [[program]]
@@ -181,18 +190,26 @@ BENCH_LISTS = {
 }
 
 
-def test_bench_measures_several_programs(folder: Path) -> None:
-    """The quick form: one trial and one candidate, of a workload of ours and one of Debian's."""
+def bench(folder: Path, *arguments: str) -> Any:
+    """The summary of the quick form: one trial and one candidate, of the programs listed above."""
     for name, text in BENCH_LISTS.items():
         (folder / name).write_text(textwrap.dedent(text))
-    outcome = halo(
-        *("bench", "--all", "--trials", "1", "--candidates", "dense", "--json", "two.json"),
-        cwd=folder,
-        env={"HALO_BENCH": str(folder)},
-    )
+    quick = ("--trials", "1", "--candidates", "dense", "--json", "bench.json")
+    environment = {"HALO_BENCH": str(folder)}
+    outcome = halo("bench", *arguments, *quick, cwd=folder, env=environment)
     assert outcome.status == 0, outcome.stderr
-    ours, debians = json.loads((folder / "two.json").read_text())
+    return json.loads((folder / "bench.json").read_text())
+
+
+def test_bench_measures_several_programs(folder: Path) -> None:
+    """A workload of ours and one of Debian's, and not the variant."""
+    ours, debians = bench(folder, "--all")
     assert (ours["program"], debians["program"]) == ("small-hospital", "small-dot")
     assert {c["strategy"] for c in ours["candidates"]} == {"none", "dense"}
     assert ours["outputs_equal"] and debians["outputs_equal"]
     assert (folder / "inputs" / "small-dot" / "ref.dot").exists()
+
+
+def test_bench_measures_a_variant_that_is_named(folder: Path) -> None:
+    variant = bench(folder, "small-variant")
+    assert (variant["program"], variant["outputs_equal"]) == ("small-variant", True)

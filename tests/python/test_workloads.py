@@ -9,10 +9,16 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from command import halo
+
+from halo.profile import Context, Profile, name_frames, read_profile
+from halo.settings import read_settings
+from halo.trials.bundled import find_bundled, list_plain
 
 REPO = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HALO_BUILD", REPO / "build"))
@@ -30,6 +36,10 @@ TINY_INPUT = {
     "rbtree": ["500", "1000", "200", "1"],
     "server": ["500", "20", "50", "2", "1"],
 }
+VARIANTS = {
+    name: workload["variant_of"] for name, workload in WORKLOADS.items() if "variant_of" in workload
+}
+TINY_INPUT |= {variant: TINY_INPUT[plain] for variant, plain in VARIANTS.items()}
 MASK = (1 << 64) - 1
 
 
@@ -294,3 +304,125 @@ def test_server_answers_every_request_with_its_document() -> None:
 def test_server_output_does_not_depend_on_the_number_of_threads() -> None:
     outputs = {output("server", 3000, 40, 80, threads, 1) for threads in (1, 2, 3, 8)}
     assert len(outputs) == 1
+
+
+def test_variants_are_measured_only_where_they_are_named() -> None:
+    settings = read_settings()
+    plain = {bundled.name for bundled in list_plain(settings)}
+    assert {"hospital", "scene", "povray"} <= plain
+    for name in VARIANTS:
+        assert name not in plain
+        assert find_bundled(settings, name).name == name
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_has_the_inputs_of_its_plain_program(name: str) -> None:
+    for key in ("train", "ref"):
+        assert WORKLOADS[name][key] == WORKLOADS[VARIANTS[name]][key]
+
+
+# With sizes of nothing and of one, and such that objects are freed and errors are met.
+VARIED_INPUTS = {
+    "hospital": ["0 0 0", "0 1 3", "1 1 1", "3 0 1", "0 300 5", "2 999 8", "4 400 7"],
+    "scene": ["0 0 0", "0 5 1", "1 1 1", "5 0 1", "60 2 9", "4000 3 2", "30000 2 5"],
+}
+
+
+@pytest.mark.parametrize(
+    ("variant", "arguments"),
+    [(name, text.split()) for name, plain in VARIANTS.items() for text in VARIED_INPUTS[plain]],
+)
+def test_a_variant_prints_what_its_plain_program_prints(variant: str, arguments: list[str]) -> None:
+    assert output(variant, *arguments) == output(VARIANTS[variant], *arguments)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_explains_its_usage_as_its_plain_program_does(name: str) -> None:
+    told = [run(program, []).stderr.partition(": ") for program in (name, VARIANTS[name])]
+    assert [Path(program).name for program, _, _ in told] == [name, VARIANTS[name]]
+    assert told[0][2] == told[1][2]
+
+
+RECORDED_INPUT = {"hospital": ["4", "200", "1"], "scene": ["3000", "3", "1"]}
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Profile]:
+    folder = tmp_path_factory.mktemp("recorded")
+
+    @cache
+    def record(name: str) -> Profile:
+        program = BUILD / "bench" / name
+        arguments = RECORDED_INPUT[VARIANTS.get(name, name)]
+        path = folder / f"{name}.profile"
+        outcome = halo("record", "-o", str(path), "--", str(program), *arguments)
+        assert outcome.status == 0, outcome.stderr
+        return read_profile(path)
+
+    return record
+
+
+def made_by(profile: Profile, function: str) -> dict[int, Context]:
+    """The contexts whose stack holds that function, itself or inlined."""
+    stacks = {number: list(profile.stack(number)) for number in range(len(profile.contexts))}
+    names = name_frames(profile, {frame for stack in stacks.values() for frame in stack})
+    pattern = re.compile(rf"\b{function}\b")
+    return {
+        number: profile.contexts[number]
+        for number, stack in stacks.items()
+        if any(pattern.search(names[frame]) for frame in stack)
+    }
+
+
+def callers_of_malloc(profile: Profile, contexts: dict[int, Context]) -> set[int]:
+    return {next(profile.stack(number)) for number in contexts}
+
+
+def malloc_calls(profile: Profile) -> int:
+    return profile.totals.allocations + profile.totals.untracked
+
+
+def test_every_kind_of_object_of_hospital_has_a_call_of_malloc(
+    record: Callable[[str], Profile],
+) -> None:
+    """Not one that they share: then only the callers would tell them apart."""
+    profile = record("hospital")
+    kinds = [made_by(profile, f"{kind}_create") for kind in ("village", "patient", "cell")]
+    sites = [callers_of_malloc(profile, contexts) for contexts in kinds]
+    assert [len(callers) for callers in sites] == [1, 1, 1]
+    assert len(set.union(*sites)) == 3
+    assert len(kinds[2]) >= 4  # lists to append to
+
+
+def test_every_kind_of_object_of_scene_has_contexts_of_its_own(
+    record: Callable[[str], Profile],
+) -> None:
+    """Behind the one wrapper, which has the only call of malloc."""
+    profile = record("scene")
+    shapes = [f"create_{kind}" for kind in ("sphere", "box", "plane", "composite")]
+    kinds = [made_by(profile, function) for function in (*shapes, "create_transform", "Notes::add")]
+    assert all(kinds)
+    assert sum(map(len, kinds)) == len(set().union(*kinds))
+    assert len(set.union(*(callers_of_malloc(profile, contexts) for contexts in kinds))) == 1
+
+
+def test_the_free_lists_of_hospital_take_from_malloc_what_lives_at_once(
+    record: Callable[[str], Profile],
+) -> None:
+    plain, variant = record("hospital"), record("hospital-freelist")
+    [patients] = made_by(plain, "patient_create").values()
+    most_at_once = patients.peak_live_bytes // patients.max_size
+    assert 0 < most_at_once < patients.allocations
+    for function in ("patient_create", "cell_create"):
+        contexts = made_by(variant, function).values()
+        assert sum(context.allocations for context in contexts) == most_at_once
+        assert sum(context.frees for context in contexts) == 0
+
+
+def test_the_region_of_scene_calls_malloc_a_hundredth_as_often(
+    record: Callable[[str], Profile],
+) -> None:
+    plain, variant = record("scene"), record("scene-region")
+    assert 0 < 100 * malloc_calls(variant) <= malloc_calls(plain)
+    for function in ("create_transform", "create_sphere", "Notes::add"):
+        assert made_by(plain, function) and not made_by(variant, function)

@@ -1,0 +1,87 @@
+// The memory of a scene's objects: one region, which is given back at once when the program ends.
+#include "scene/memory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "scene/notes.h"
+#include "scene/shapes.h"
+
+namespace scene {
+
+namespace {
+
+// Hands out memory from the front of large blocks, and frees the blocks.
+class Region {
+ public:
+  constexpr Region() = default;
+  ~Region() {
+    while (newest_ != nullptr) {
+      Block* block = newest_;
+      newest_ = block->previous;
+      std::free(block);
+    }
+  }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  // Null where there is no memory left.
+  void* take(std::size_t size) {
+    const std::size_t whole = (size + kAlignment - 1) / kAlignment * kAlignment;
+    if (whole > left_ && !add_block(whole)) {
+      return nullptr;
+    }
+    void* memory = next_;
+    next_ += whole;
+    left_ -= whole;
+    return memory;
+  }
+
+ private:
+  static constexpr std::size_t kBlockSize = std::size_t{64} << 10;
+  static constexpr std::size_t kAlignment = alignof(void*);  // no object of a scene needs more
+
+  struct Block {
+    Block* previous;
+  };
+
+  bool add_block(std::size_t needed) {
+    const std::size_t size = std::max(kBlockSize, sizeof(Block) + needed);
+    void* memory = std::malloc(size);
+    if (memory == nullptr) {
+      return false;
+    }
+    newest_ = new (memory) Block{newest_};
+    next_ = static_cast<char*>(memory) + sizeof(Block);
+    left_ = size - sizeof(Block);
+    return true;
+  }
+
+  Block* newest_ = nullptr;
+  char* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+Region region;
+
+}  // namespace
+
+void* allocate(std::size_t size, const char* what) {
+  void* memory = region.take(size);
+  if (memory == nullptr) {
+    std::fprintf(stderr, "out of memory for %s\n", what);
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+// What one object had stays in the region: that of a malformed statement, too.
+void release(void* /*memory*/) {}
+
+// The objects of a list own nothing outside the region, so nobody has to visit them once more.
+Notes::~Notes() = default;
+ShapeList::~ShapeList() = default;
+
+}  // namespace scene
