@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format bench evaluation clean
+.PHONY: help setup build demo test lint format bench evaluation aged clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -39,6 +39,11 @@ evaluation: ## measure and draw the HALO paper's evaluation; hours, goes on wher
 	@scripts/setup.sh build bench
 	@scripts/build.sh
 	@scripts/evaluation.sh
+
+aged: ## measure and draw clean and aged heaps; half an hour, goes on where it stopped
+	@scripts/setup.sh build bench
+	@scripts/build.sh
+	@scripts/aged.sh
 
 clean: ## remove all that was built; keep results and .venv
 	rm -rf build build-asan build-tsan bin

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from halo.errors import MissingPart, UsageError
 
+PLAN_VARIABLE = "HALO_PLAN"  # names the plan to the runtime
 LIBRARY_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu",
     "/lib/x86_64-linux-gnu",
@@ -97,5 +98,5 @@ def under_plan(
 ) -> dict[str, str]:
     """The environment in which a program runs under a plan: LD_PRELOAD and HALO_PLAN."""
     result = preload(environment, [runtime, allocator.library])
-    result["HALO_PLAN"] = os.fspath(plan.absolute())
+    result[PLAN_VARIABLE] = os.fspath(plan.absolute())
     return result

@@ -1,7 +1,7 @@
 """Every way in which halo refuses or fails: one class, one exit status, one sentence each.
 
 The message of an exception is the sentence the user sees; it names the cause and the way out.
-`docs/exit-status.md` documents the numbers. They lie in 110-119 so that they can be told apart from
+`docs/exit-status.md` documents the numbers. They lie in 110-120 so that they can be told apart from
 the exit status of the program that `halo record` and `halo exec` pass through.
 """
 
@@ -59,7 +59,7 @@ class BadInput(HaloError):
 
 
 class RecordingFailed(HaloError):
-    """The program ran under the recorder but left no usable profile."""
+    """The program ran under the recorder or the detector but left nothing usable."""
 
     exit_status = 118
 
@@ -68,3 +68,9 @@ class TrialFailed(HaloError):
     """A measured run crashed or gave another output than the first run under glibc."""
 
     exit_status = 119
+
+
+class LitterFailed(HaloError):
+    """A program ran, but on a heap that was not aged as was asked for, or only in part."""
+
+    exit_status = 120

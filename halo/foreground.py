@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 FORWARDED = frozenset(
@@ -29,15 +29,16 @@ SI_KERNEL = 128  # si_code of a signal that the terminal sends to its whole fore
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended: an exit status, or the signal that killed it."""
+    """How a child ended: an exit status, or the signal that killed it; `pid` where it is known."""
 
     exit_status: int
     signal: int
+    pid: int = field(default=0, compare=False)
 
     @staticmethod
-    def from_wait(status: int) -> Ending:
+    def from_wait(status: int, pid: int = 0) -> Ending:
         code = os.waitstatus_to_exitcode(status)
-        return Ending(code, 0) if code >= 0 else Ending(128 - code, -code)
+        return Ending(code, 0, pid) if code >= 0 else Ending(128 - code, -code, pid)
 
 
 def run_in_foreground(
@@ -57,7 +58,7 @@ def run_in_foreground(
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                return Ending.from_wait(status)
+                return Ending.from_wait(status, child)
             arrived = signal.sigtimedwait(watched, period)
             if arrived is None:
                 tick()

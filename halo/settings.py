@@ -45,6 +45,14 @@ class Settings:
     def guest(self) -> Path:
         return self.build / "lib" / "libhalo-guest.so"
 
+    @property
+    def detector(self) -> Path:
+        return self.build / "lib" / "libdetector.so"
+
+    @property
+    def litterer(self) -> Path:
+        return self.build / "lib" / "liblitterer.so"
+
 
 def read_settings() -> Settings:
     """Everything HALO_* that halo itself takes, with its default (docs/cli.md lists them)."""

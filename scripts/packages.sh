@@ -2,14 +2,14 @@
 # shellcheck shell=bash
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user
-  libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev
+  libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev libjsmn-dev
 )
 demo_packages=(xsltproc jq)
 test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
 )
-bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind)
+bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind linux-perf)
 soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
 )

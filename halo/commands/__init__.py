@@ -8,11 +8,14 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol
 
+from halo.commands.age import AgeCommand
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
+from halo.commands.detect import DetectCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.evaluate import EvaluateCommand
 from halo.commands.exec import ExecCommand
+from halo.commands.litter import LitterCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.probe import ProbeCommand
@@ -53,6 +56,9 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    DetectCommand(),
+    AgeCommand(),
+    LitterCommand(),
     DoctorCommand(),
 )
 

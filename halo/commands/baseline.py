@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from halo.commands.program import add_measuring_options, input_file, the_program
+from halo.commands.program import add_litter_option, add_measuring_options, input_file, the_program
 from halo.commands.run import add_stream_options
 from halo.settings import Settings
 from halo.target import find_target
@@ -18,6 +18,7 @@ class BaselineCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_measuring_options(parser)
         add_stream_options(parser)
+        add_litter_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.measuring import check_failures, check_options, study, write_summary

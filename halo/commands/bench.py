@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from halo.commands.program import add_choosing_options, add_measuring_options
+from halo.commands.program import add_choosing_options, add_litter_option, add_measuring_options
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -21,6 +21,7 @@ class BenchCommand:
         parser.add_argument("--list", action="store_true", help="list the bundled programs")
         add_measuring_options(parser)
         add_choosing_options(parser)
+        add_litter_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.trials.bundled import list_plain

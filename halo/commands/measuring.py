@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from halo.aging import Litter, parse_litter, read_detection
 from halo.commands.program import (
     check_cpu,
+    check_library,
     check_runtime,
     plain_environment,
     results_folder,
@@ -30,6 +32,9 @@ from halo.trials.study import Options, Study, command_line
 def check_options(settings: Settings, options: argparse.Namespace, whole: bool) -> None:
     """All that can be refused before the first second is spent."""
     check_cpu(options.cpu)
+    if litter_of(options) is not None:
+        check_library("litterer", settings.litterer)
+        check_library("detector", settings.detector)
     if options.json is not None:
         check_place(options.json)
     if whole:
@@ -54,6 +59,7 @@ def study(
         results=folder,
         environment=plain_environment(settings, extra),
         cpu=options.cpu,
+        litter=litter_of(options),
     )
     commands = {"reference": command_line(reference)}
     if train is not None:
@@ -63,7 +69,7 @@ def study(
             recipes=choose_recipes(_names(options)),
             limits=Limits(distance=options.distance),
         )
-    findings = Findings(name, commands, describe_machine(settings))
+    findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name)
     try:
         with Study(settings, chosen, findings, reporter) as running:
@@ -77,6 +83,16 @@ def study(
         reporter.clear()
         _save(findings, folder)
     return findings, folder
+
+
+def litter_of(options: argparse.Namespace) -> Litter | None:
+    """What --litter says; UsageError or BadInput where it is no good."""
+    if options.litter is None:
+        return None
+    litter = parse_litter(options.litter)
+    if litter.data is not None:
+        read_detection(litter.data)
+    return litter
 
 
 def _save(findings: Findings, folder: Path) -> None:

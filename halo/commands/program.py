@@ -59,12 +59,17 @@ def _same_file(one: str, other: str) -> bool:
 
 def check_runtime(settings: Settings) -> None:
     """Refuses a runtime that is not built, or lies where LD_PRELOAD cannot name it."""
-    if not settings.runtime.is_file():
-        raise MissingPart(f"The runtime is not built ({settings.runtime}); run: make build")
-    if ":" in str(settings.runtime) or " " in str(settings.runtime):
+    check_library("runtime", settings.runtime)
+
+
+def check_library(name: str, path: Path) -> None:
+    """Refuses a library of ours that is not built, or lies where LD_PRELOAD cannot name it."""
+    if not path.is_file():
+        raise MissingPart(f"The {name} is not built ({path}); run: make build")
+    if ":" in str(path) or " " in str(path):
         raise UsageError(
-            f"The path {settings.runtime} holds a colon or a space, which LD_PRELOAD cannot"
-            " express; move the checkout."
+            f"The path {path} holds a colon or a space, which LD_PRELOAD cannot express; move the"
+            " checkout."
         )
 
 
@@ -86,6 +91,31 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cpu", type=natural, metavar="N", help="run the trials on processor N only"
+    )
+
+
+def add_litter_option(parser: argparse.ArgumentParser) -> None:
+    """The option of run, bench and baseline that ages every trial's heap."""
+    parser.add_argument(
+        "--litter",
+        metavar="SETTINGS",
+        help="every trial on an aged heap: occupancy=FRACTION,multiplier=N,seed=N,shuffle=yes|no,"
+        "groups=yes|no,data=FILE, all of them optional (docs/littering.md)",
+    )
+
+
+def add_litter_settings(parser: argparse.ArgumentParser, multiplier: str) -> None:
+    """Settings of the litterer that litter and age share; the default of one of them."""
+    parser.add_argument(
+        "--multiplier",
+        default=multiplier,
+        metavar="N",
+        help="objects allocated, in multiples of the most that were alive at once; 1 is about one"
+        " run of the program before this one (default: %(default)s)",
+    )
+    parser.add_argument("--seed", metavar="N", help="default: another one in each run")
+    parser.add_argument(
+        "--no-shuffle", action="store_true", help="free the objects allocated last, not any"
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halo.commands.program import (
     add_choosing_options,
+    add_litter_option,
     add_measuring_options,
     input_file,
     two_programs,
@@ -25,6 +26,7 @@ class RunCommand:
         add_measuring_options(parser)
         add_choosing_options(parser)
         add_stream_options(parser)
+        add_litter_option(parser)
         parser.add_argument(
             "--train-stdin",
             type=Path,

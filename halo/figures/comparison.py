@@ -90,6 +90,8 @@ def _note(
         parts.append(f"baseline: {_baselines(measurements, baselines, options.baseline)}")
     if not simulated:
         parts.append("error bars: quartiles")
+    if measurements[0].litter:
+        parts.append(f"every heap {measurements[0].litter}")
     if HALO in contenders and any(measurement.keeps_none for measurement in measurements):
         parts.append("no plan: none was kept, so halo runs an allocator alone")
     return f"{'; '.join(parts)}. Machine: {measurements[0].machine}."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from halo.errors import UsageError
 from halo.figures.affinity_graph import AffinityGraphFigure
+from halo.figures.aged import AgedFigure
 from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
 from halo.figures.contenders import ContendersFigure
@@ -13,6 +14,7 @@ from halo.figures.distances import DistancesFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.misses import MissesFigure
 from halo.figures.model import ModelFigure
+from halo.figures.occupancy import OccupancyFigure
 from halo.figures.random_pools import RandomPoolsFigure
 from halo.figures.speedup import SpeedupFigure
 
@@ -20,12 +22,14 @@ from halo.figures.speedup import SpeedupFigure
 FIGURES: Sequence[Figure] = (
     AffinityGraphFigure(),
     DistancesFigure(),
+    OccupancyFigure(),
     MissesFigure(),
     SpeedupFigure(),
     RandomPoolsFigure(),
     FragmentationFigure(),
     BarsFigure(),
     ContendersFigure(),
+    AgedFigure(),
     ModelFigure(),
 )
 

@@ -2,8 +2,8 @@
 
 The order of the modules is that of the data: `model` (one measurement as frozen data) → `document`
 and `reading` (from the file, checked) → `together` (which files may stand in one figure) →
-`metrics` (an event and a transform, with its spread) → `pools` (memory that groups waste) →
-`graph` (the affinity graph with names and groups).
+`metrics` (an event and a transform, with its spread) → `aged_metrics` (the same on aged heaps) →
+`pools` (memory that groups waste) → `graph` (the affinity graph with names and groups).
 """
 
 from halo.results.model import Measurement, Trial

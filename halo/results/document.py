@@ -46,6 +46,20 @@ def text(value: Any, what: str) -> str:
     return value
 
 
+def flag(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise Damaged(f"{what} is neither true nor false")
+    return value
+
+
+def share(value: Any, what: str) -> float:
+    """A part of a whole, 0 to 1."""
+    found = number(value, what)
+    if found > 1:
+        raise Damaged(f"{what} is more than 1")
+    return found
+
+
 def optional(value: Any, what: str, kind: Callable[[Any, str], T]) -> T | None:
     return None if value is None else kind(value, what)
 

@@ -6,7 +6,7 @@ baseline's run of the same round, so that a slow spell of the machine does not w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -75,9 +75,9 @@ def is_simulated(measurement: Measurement, event: str) -> bool:
 
 def events(measurement: Measurement, on: str) -> list[str]:
     """All events that were measured of every contender, the simulated ones last."""
-    trials = _trials(measurement, on)
-    everywhere = [set(trial.counters) for found in trials.values() for trial in found]
-    counted = sorted(set.intersection(*everywhere)) if everywhere else []
+    counted = counted_events(
+        trial for found in _trials(measurement, on).values() for trial in found
+    )
     simulated = _simulated_events(measurement)
     taken = {*MEASURED, *simulated}
     return [*MEASURED, *(COUNTED + e if e in taken else e for e in counted), *simulated]
@@ -109,8 +109,18 @@ def values(measurement: Measurement, event: str, label: str, on: str) -> list[fl
         )
     if is_simulated(measurement, event):
         return [_simulated(measurement, event, label)]
+    return values_in(_trials(measurement, on)[label], event)
+
+
+def counted_events(trials: Iterable[Trial]) -> list[str]:
+    """The processor's events, by its names, that every one of these runs counted."""
+    everywhere = [set(trial.counters) for trial in trials]
+    return sorted(set.intersection(*everywhere)) if everywhere else []
+
+
+def values_in(trials: Sequence[Trial], event: str) -> list[float]:
+    """A measured or counted event in each of these runs, all of which must have it."""
     take = MEASURED.get(event)
-    trials = _trials(measurement, on)[label]
     if take is not None:
         return [take(trial) for trial in trials]
     return [trial.counters[event.removeprefix(COUNTED)] for trial in trials]
@@ -135,12 +145,17 @@ def against(mine: Sequence[float], base: Sequence[float], metric: Metric, what: 
         value = change(median(mine), median(base))
         spread = summarize([change(*pair) for pair in zip(mine, base, strict=True)])
     except ZeroDivisionError as error:
-        raise BadInput(
-            f"{what} was 0 in some run, so that nothing can be set against it; plot it without a"
-            " transform."
-        ) from error
+        raise nothing_to_set_against(what) from error
     low, high = spread.first_quartile, spread.third_quartile
     return Value(value, min(low, value), max(high, value))
+
+
+def nothing_to_set_against(what: str) -> BadInput:
+    """The error of a transform that divides by 0; `what` names the event and where it was 0."""
+    return BadInput(
+        f"{what} was 0 in some run, so that nothing can be set against it; plot it without a"
+        " transform."
+    )
 
 
 def fastest_allocator(measurement: Measurement) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from halo.allocators import KNOWN
@@ -122,6 +123,76 @@ class Distances:
     points: tuple[Distance, ...]
 
 
+class Kind(Enum):
+    """What a contender on aged heaps is: the program's own allocator, a library's, a plan."""
+
+    CUSTOM = "custom"
+    ALLOCATOR = "allocator"
+    PLAN = "plan"
+
+
+@dataclass(frozen=True)
+class AgedContender:
+    """A label of the trials on aged heaps; `allocator` serves it, or is beneath its plan.
+
+    `plan` is a file beside the results. `groups` is true where the plan's groups were littered,
+    too: on the clean heap that would be the plan alone, and has no trials. `program` is named where
+    it is another one than the measurement's.
+    """
+
+    kind: Kind
+    allocator: str
+    plan: str | None = None
+    groups: bool = False
+    program: str | None = None
+
+
+@dataclass(frozen=True)
+class Split:
+    """Parts of the samples, 0 to 1, that lay inside the allocator's library and outside."""
+
+    inside: float
+    outside: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class AgedLevel:
+    """All contenders on heaps that keep one share of their litter.
+
+    `occupancy` is that share, 0 to 1, or None for the clean heap. `split` lacks what was not
+    sampled. The times of trials do not contain the littering.
+    """
+
+    occupancy: float | None
+    trials: Trials
+    split: Mapping[str, Split] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return "clean" if self.occupancy is None else f"{self.occupancy:g}"
+
+
+@dataclass(frozen=True)
+class Aged:
+    """A program on clean and on littered heaps.
+
+    `multiplier` is the number of litter objects over the most that live at once in the program.
+    `seed` is None where every run had another. `levels` begin with the clean heap and go on from
+    the highest occupancy to the lowest: the more to the right, the more holes.
+    """
+
+    multiplier: float
+    shuffle: bool
+    seed: int | None
+    contenders: Mapping[str, AgedContender]
+    levels: tuple[AgedLevel, ...]
+
+    @property
+    def clean(self) -> AgedLevel:
+        return self.levels[0]
+
+
 @dataclass(frozen=True)
 class Recording:
     """What recording the training run cost, in seconds."""
@@ -169,6 +240,9 @@ class Measurement:
     simulation: Simulation | None = None
     training: Trials = field(default_factory=dict)
     distances: Distances | None = None
+    litter: str = ""
+    """How every heap of `reference` was littered; empty: they were not."""
+    aged: Aged | None = None
 
     @property
     def folder(self) -> Path:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput
+from halo.results.aged import parse_aged, unmeasured
 from halo.results.document import Damaged, count, mapping, number, optional, rows, text
 from halo.results.model import (
+    Aged,
     Contender,
     Distance,
     Distances,
     Machine,
     Measurement,
-    Pool,
     Recording,
-    Trial,
     Trials,
 )
 from halo.results.simulated import parse_simulation
+from halo.results.trials import parse_series, parse_trials
 from halo.trials.candidates import NONE
 
 FORMAT = "halo-results"
@@ -120,7 +121,7 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
             for name, words in commands.items()
         },
         machine=_machine(mapping(document.get("machine"), "machine")),
-        reference=_trials(trials.get("reference", {}), "trials.reference"),
+        reference=parse_trials(trials.get("reference", {}), "trials.reference"),
         kept=_kept(summary, contenders),
         plans_tried=_plans_tried(summary),
         speedup=optional(summary.get("speedup"), "speedup", number),
@@ -129,10 +130,12 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
         warnings=tuple(text(w, "a warning") for w in rows(summary.get("warnings", []), "warnings")),
         contenders={label: _contender(raw, label) for label, raw in contenders.items()},
         simulation=optional(document.get("simulation"), "simulation", parse_simulation),
-        training=_trials(
+        training=parse_trials(
             document.get("training_trials_of_contenders", {}), "training_trials_of_contenders"
         ),
+        litter=optional(summary.get("litter"), "summary.litter", _litter) or "",
         distances=optional(document.get("distances"), "distances", _distances),
+        aged=optional(document.get("aged"), "aged", parse_aged),
     )
 
 
@@ -147,41 +150,6 @@ def _machine(raw: Mapping[str, Any]) -> Machine:
         system=text(raw.get("system"), "machine.system"),
         huge_pages=text(pages.get("enabled"), "machine.huge_pages.enabled"),
         versions={name: text(it, f"machine.versions.{name}") for name, it in versions.items()},
-    )
-
-
-def _trials(raw: Any, what: str) -> Trials:
-    return {label: _series(found, f"{what}.{label}") for label, found in mapping(raw, what).items()}
-
-
-def _series(raw: Any, what: str) -> Sequence[Trial]:
-    return tuple(_trial(mapping(found, what), what) for found in rows(raw, what))
-
-
-def _trial(raw: Mapping[str, Any], what: str) -> Trial:
-    wall = number(raw.get("wall"), f"{what}: wall")
-    if not wall:
-        raise Damaged(f"{what} has a run that took no time")
-    runtime = mapping(raw.get("runtime") or {}, f"{what}: runtime")
-    counters = mapping(raw.get("counters") or {}, f"{what}: counters")
-    return Trial(
-        wall=wall,
-        user=number(raw.get("user"), f"{what}: user"),
-        system=number(raw.get("system"), f"{what}: system"),
-        peak_memory=count(raw.get("peak_memory"), f"{what}: peak_memory"),
-        pools=tuple(
-            _pool(mapping(group, f"{what}: a group"), f"{what}: a group")
-            for group in rows(runtime.get("groups", []), f"{what}: groups")
-        ),
-        counters={name: number(it, f"{what}: {name}") for name, it in counters.items()},
-    )
-
-
-def _pool(raw: Mapping[str, Any], what: str) -> Pool:
-    return Pool(
-        peak_bytes=count(raw.get("peak_bytes"), f"{what}.peak_bytes"),
-        peak_resident_bytes=count(raw.get("peak_resident_bytes"), f"{what}.peak_resident_bytes"),
-        live_at_peak_bytes=count(raw.get("live_at_peak_bytes"), f"{what}.live_at_peak_bytes"),
     )
 
 
@@ -217,6 +185,16 @@ def _contender(raw: Any, label: str) -> Contender:
     )
 
 
+def _litter(raw: Any, what: str) -> str:
+    """The settings in words; those of the clean heap of `halo age` too, whose clock is another."""
+    found = mapping(raw, what)
+    multiplier = number(found.get("multiplier"), f"{what}.multiplier")
+    if not multiplier:
+        return "clean, timed from where the program begins"
+    occupancy = number(found.get("occupancy"), f"{what}.occupancy")
+    return f"littered, occupancy {occupancy:g}, multiplier {multiplier:g}"
+
+
 def _recording(raw: Any, what: str) -> Recording:
     found = mapping(raw, what)
     return Recording(
@@ -230,11 +208,13 @@ def _distances(raw: Any, what: str) -> Distances:
     for item in rows(found.get("points"), f"{what}.points"):
         point = mapping(item, f"{what}.points")
         distance = count(point.get("distance"), f"{what}.distance")
-        points.append(Distance(distance, _series(point.get("trials"), f"{what} at {distance}")))
+        points.append(
+            Distance(distance, parse_series(point.get("trials"), f"{what} at {distance}"))
+        )
     return Distances(
         strategy=text(found.get("strategy"), f"{what}.strategy"),
         allocator=text(found.get("allocator"), f"{what}.allocator"),
-        baseline=_series(found.get("baseline"), f"{what}.baseline"),
+        baseline=parse_series(found.get("baseline"), f"{what}.baseline"),
         points=tuple(sorted(points, key=lambda point: point.distance)),
     )
 
@@ -255,11 +235,27 @@ def _check_complete(measurement: Measurement) -> None:
             raise BadInput(f"{file} has no affinity distance that was measured; repeat it.")
         named = {f"distance {point.distance}": point.trials for point in found.points}
         _check_equal({"the baseline": found.baseline, **named}, file, "the distances")
+    if measurement.aged is not None:
+        _check_aged(measurement.aged, file)
     if measurement.kept is not None and "halo" not in measurement.reference:
         raise BadInput(
             f"{file} kept a candidate that was not measured on the reference input: the"
             " measurement was not finished; repeat it."
         )
+
+
+def _check_aged(aged: Aged, file: Path) -> None:
+    missing = unmeasured(aged)
+    if missing:
+        raise BadInput(
+            f"{file} has no trials of {missing}: the measurement was not finished; repeat it."
+        )
+    named = {
+        f"{label} ({level.name})": trials
+        for level in aged.levels
+        for label, trials in level.trials.items()
+    }
+    _check_equal(named, file, "the aged heaps")
 
 
 def _check_equal(trials: Trials, file: Path, where: str) -> None:

@@ -25,7 +25,7 @@ def check_together(measurements: Sequence[Measurement]) -> None:
     first = measurements[0]
     seen: dict[str, Path] = {}
     for other in measurements:
-        difference = _difference(first.machine, other.machine)
+        difference = _difference(first.machine, other.machine) or _heaps(first, other)
         if difference:
             raise BadInput(
                 f"{first.path} and {other.path} do not belong together: {difference}; measure both"
@@ -37,6 +37,12 @@ def check_together(measurements: Sequence[Measurement]) -> None:
                 " give one of them."
             )
         seen[other.program] = other.path
+
+
+def _heaps(one: Measurement, other: Measurement) -> str:
+    if one.litter == other.litter:
+        return ""
+    return f"their heaps are {one.litter or 'as they were'} and {other.litter or 'as they were'}"
 
 
 def _difference(one: Machine, other: Machine) -> str:

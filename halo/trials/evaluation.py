@@ -85,7 +85,9 @@ class Evaluation:
     def __enter__(self) -> Evaluation:
         self._scratch = self._stack.enter_context(workspace())
         launcher = self._stack.enter_context(Launcher(self._options.cpu))
-        self._laboratory = Laboratory(launcher, self._scratch, self._options.results)
+        self._laboratory = Laboratory(
+            self._settings, launcher, self._scratch, self._options.results
+        )
         self._journal = Journal(self._options.results / "stages", self._common_inputs())
         return self
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from halo.aging import Litter
 from halo.target import Target
 
 
@@ -22,7 +23,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to run a job: a label, and the environment that makes it so."""
+    """One way to run a job: a label, and the environment that makes it so.
+
+    `program` runs in the place of the job's own, and must print the same; `litter` ages its heap.
+    """
 
     label: str
     environment: Mapping[str, str]
@@ -30,6 +34,8 @@ class Contender:
     settles: bool = (
         False  # starts only when the huge pages of earlier runs have long been given back
     )
+    program: Target | None = None
+    litter: Litter | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ def _ending(output: Output) -> str:
 class Sample:
     """One measured run, in seconds and bytes; `wall` is without the runtime's own report.
 
-    `counters` are the events that this machine counts (counters.py).
+    `counters` are the events that this machine counts (counters.py). On a littered heap the times
+    are without the littering, which `litter` tells of; the other figures are of all of the process.
     """
 
     wall: float
@@ -76,6 +83,7 @@ class Sample:
     peak_memory: int
     runtime: Mapping[str, Any] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
+    litter: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def huge_bytes(self) -> int:

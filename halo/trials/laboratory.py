@@ -10,9 +10,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from halo.aging import LitterLog
 from halo.errors import BadInput, TrialFailed
+from halo.settings import Settings
+from halo.trials.ageing import Ageing
+from halo.trials.inside import run_under
 from halo.trials.job import Contender, Job, Output, Sample
-from halo.trials.launcher import Launcher, Streams
+from halo.trials.launcher import Launcher, Run, Streams
 
 STREAMS = ("stdout", "stderr")
 # Seconds after which a host has taken back the huge pages that a run has freed (free page reporting
@@ -24,29 +28,37 @@ NEVER = (0, 0)  # a compared file's times before a run, so that it shows whether
 class Laboratory:
     """Holds the launcher, a scratch folder, and the output of each job's first run."""
 
-    def __init__(self, launcher: Launcher, scratch: Path, evidence: Path) -> None:
+    def __init__(
+        self, settings: Settings, launcher: Launcher, scratch: Path, evidence: Path
+    ) -> None:
         self._launcher = launcher
+        self._ageing = Ageing(settings, launcher, scratch, evidence)
         self._scratch = scratch
         self._evidence = evidence
         self._first: dict[Job, Output] = {}
         self._huge_freed = -SETTLE
 
     def measure(self, job: Job, contender: Contender) -> Sample:
-        """One fresh process. TrialFailed where its output is not that of the first one."""
-        streams = Streams(
-            job.stdin or Path(os.devnull), self._scratch / "stdout", self._scratch / "stderr"
+        """One fresh process. TrialFailed where its output is not that of the first one.
+
+        LitterFailed where its heap was not aged as the contender asks for.
+        """
+        streams = self._streams(job)
+        aged = contender.litter is not None
+        environment = (
+            self._ageing.environment(job, contender) if aged else dict(contender.environment)
         )
-        environment = dict(contender.environment)
         if contender.reports:
             environment["HALO_STATS"] = os.fspath(self._scratch / "stats.%p")
             environment["HALO_STATS_COUNTS"] = "0"  # which would cost time
         for path in job.compared:
             if path.exists():
                 os.utime(path, ns=NEVER)
-        argv = [job.target.name, *job.arguments]
+        target = contender.program or job.target
+        argv = [target.name, *job.arguments]
         if contender.settles:
             time.sleep(max(0.0, self._huge_freed + SETTLE - time.monotonic()))
-        run = self._launcher.run(job.target.path, argv, environment, streams)
+        run = self._launcher.run(target.path, argv, environment, streams)
         output = Output(
             exit_status=0 if run.ending.signal else run.ending.exit_status,
             signal=run.ending.signal,
@@ -56,12 +68,42 @@ class Laboratory:
         )
         self._check(job, contender, output)
         runtime = self._runtime_report(run.pid) if contender.reports else {}
-        spent = float(runtime.get("report_seconds", 0.0))
-        wall = run.wall - spent
-        sample = Sample(wall, run.user, run.system, run.peak_memory, runtime, run.counters)
+        sample = self._sample(
+            run, runtime, self._ageing.log(target.name, run.pid) if aged else None
+        )
         if sample.huge_bytes:
             self._huge_freed = time.monotonic()
         return sample
+
+    def _streams(self, job: Job) -> Streams:
+        stdin = job.stdin or Path(os.devnull)
+        return Streams(stdin, self._scratch / "stdout", self._scratch / "stderr")
+
+    def _sample(self, run: Run, runtime: dict[str, Any], log: LitterLog | None) -> Sample:
+        wall = run.wall - float(runtime.get("report_seconds", 0.0))
+        if log is None:
+            return Sample(wall, run.user, run.system, run.peak_memory, runtime, run.counters)
+        if log.program_seconds is not None:
+            wall = log.program_seconds  # it ends before the runtime reports
+        else:
+            wall -= log.seconds
+        # The kernel counts processor time more coarsely than a short program takes.
+        user = max(0.0, run.user - log.user_seconds)
+        system = max(0.0, run.system - log.system_seconds)
+        return Sample(wall, user, system, run.peak_memory, runtime, run.counters, log.raw)
+
+    def sample(self, perf: str, job: Job, contender: Contender) -> tuple[Path, float]:
+        """One run under perf: the samples, and when the program began, in monotonic seconds.
+
+        The contender must have settings of litter: it is the litterer that tells when.
+        """
+        data = self._scratch / "perf.data"
+        environment = self._ageing.environment(job, contender)
+        streams = self._streams(job)
+        target = contender.program or job.target
+        argv = [target.name, *job.arguments]
+        run_under(perf, self._launcher, target.path, argv, environment, streams, data)
+        return data, self._ageing.only_log(target.name).program_start
 
     def output(self, job: Job) -> Output | None:
         """The output that every run of this job must have."""
@@ -74,7 +116,7 @@ class Laboratory:
             self._keep("failed")
             raise TrialFailed(
                 f"{name} died by signal {output.signal} on its first run under"
-                f" {contender.label}, before halo did anything; mend that first."
+                f" {contender.label}, {_so_far(contender)}; mend that first."
             )
         if first is None:
             self._first[job] = output
@@ -110,6 +152,12 @@ class Laboratory:
                     found = {"active": False, "reason": "the runtime's report is damaged"}
             path.unlink(missing_ok=True)
         return found
+
+
+def _so_far(contender: Contender) -> str:
+    if contender.litter is None:
+        return "before halo did anything"
+    return "when halo had done nothing but age its heap"
 
 
 def digest(path: Path) -> str:

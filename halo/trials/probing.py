@@ -97,7 +97,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(launcher, scratch, options.evidence)
+        laboratory = Laboratory(settings, launcher, scratch, options.evidence)
         reporter.stage("timing the four allocators")
         plain = {
             allocator: Contender(allocator.name, preload(options.environment, [allocator.library]))

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from halo.aging import Litter
 from halo.allocators import KNOWN
 from halo.errors import BadInput
 from halo.trials.candidates import NONE, Candidate
@@ -52,6 +53,7 @@ class Findings:
     reference: Samples = field(default_factory=dict)
     outputs_equal: bool = True
     failure: str = ""
+    litter: Litter | None = None
 
     @property
     def kept(self) -> Candidate | None:
@@ -111,6 +113,7 @@ def summarize_findings(findings: Findings) -> dict[str, Any]:
         "outputs_equal": findings.outputs_equal,
         "record": _record(findings.record),
         "warnings": warnings(findings),
+        "litter": findings.litter.as_json() if findings.litter else None,
     }
     if findings.failure:
         result["failure"] = findings.failure

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from types import TracebackType
 
+from halo.aging import Litter
 from halo.allocators import Allocator, four_allocators, preload
 from halo.errors import RecordingFailed, TrialFailed
 from halo.planning import merge_recording
@@ -44,6 +45,7 @@ class Options:
     cpu: int | None = None
     recipes: Sequence[Recipe] = ()
     limits: Limits = field(default_factory=Limits)
+    litter: Litter | None = None
 
 
 class Study:
@@ -62,7 +64,9 @@ class Study:
     def __enter__(self) -> Study:
         self._scratch = self._stack.enter_context(workspace())
         launcher = self._stack.enter_context(Launcher(self._options.cpu))
-        self._laboratory = Laboratory(launcher, self._scratch, self._options.results)
+        self._laboratory = Laboratory(
+            self._settings, launcher, self._scratch, self._options.results
+        )
         return self
 
     def __exit__(
@@ -96,7 +100,11 @@ class Study:
 
     def _plain(self) -> list[Contender]:
         return [
-            Contender(allocator.name, preload(self._options.environment, [allocator.library]))
+            Contender(
+                allocator.name,
+                preload(self._options.environment, [allocator.library]),
+                litter=self._options.litter,
+            )
             for allocator in self._allocators
         ]
 
@@ -171,7 +179,8 @@ class Study:
         return [a for a in ranked if times[a.name] <= NEAR * best]
 
     def _contender(self, candidate: Candidate, label: str) -> Contender:
-        return candidate.contender(self._options.environment, self._settings.runtime, label)
+        plain = candidate.contender(self._options.environment, self._settings.runtime, label)
+        return replace(plain, litter=self._options.litter)
 
     def _measure_reference(self, reference: Job) -> None:
         kept = self._findings.kept

@@ -122,6 +122,9 @@ def show(all_findings: Sequence[Findings]) -> None:
     console.print(table(all_findings))
     for findings in all_findings:
         console.print(conclusion(findings), highlight=False, soft_wrap=True, markup=False)
+        if findings.litter is not None:
+            text = f"  every heap was aged: {findings.litter}"
+            console.print(text, highlight=False, soft_wrap=True, markup=False)
         for warning in warnings(findings):
             text = f"  warning: {warning}"
             console.print(text, highlight=False, soft_wrap=True, markup=False)

@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/keep_errno.h"
 #include "plan/plan_file.h"
 #include "runtime/active_sites.h"
 #include "runtime/arena.h"
 #include "runtime/detach.h"
 #include "runtime/every.h"
 #include "runtime/grouped.h"
-#include "runtime/keep_errno.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
 #include "runtime/random_pools.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "runtime/keep_errno.h"
+#include "base/keep_errno.h"
 
 namespace halo::runtime {
 

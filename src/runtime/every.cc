@@ -45,6 +45,7 @@ struct Every {
   }
 
   static void install() {
+    decide_every = choose;
     beyond = next;
     next.malloc = fallback.malloc = malloc;
     next.calloc = fallback.calloc = calloc;
@@ -64,6 +65,8 @@ struct Every {
 CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
 
 }  // namespace
+
+constinit DecideEvery decide_every = nullptr;
 
 void draw_every_allocation() { Every<draw>::install(); }
 void select_every_allocation() { Every<select_group>::install(); }

@@ -2,7 +2,16 @@
 // behind the exported functions, whose own way to it stays as it is.
 #pragma once
 
+#include <cstdint>
+
+#include "runtime/callers.h"
+
 namespace halo::runtime {
+
+// What such a plan decides by, given a place on the stack at or just below the caller's return
+// address; null: the plan is none.
+using DecideEvery = CallerCode (*)(const std::uintptr_t* slot);
+extern constinit DecideEvery decide_every;
 
 // From now on every object of at most `max_object` bytes goes to a pool drawn at random
 // (random_pools.h). Once, before there are threads.

@@ -5,7 +5,7 @@
 #include <climits>
 #include <cstring>
 
-#include "runtime/keep_errno.h"
+#include "base/keep_errno.h"
 #include "runtime/starts.h"
 #include "runtime/thread_heap.h"
 

@@ -8,6 +8,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/check.h"
+#include "runtime/every.h"
 #include "runtime/identifier.h"
 #include "runtime/misuse.h"
 #include "runtime/next.h"
@@ -68,6 +69,13 @@ void* allocate_zeroed_in(CallerCode code, std::size_t size) {
   std::uint32_t bytes = 0;
   GroupHeap* heap = heap_for(verdict_of(code, 0), size, bytes);
   return heap == nullptr ? nullptr : note_block(heap->allocate_zeroed(bytes));
+}
+
+Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
+  if (decide_every != nullptr) return verdict_of(decide_every(slot), 0);
+  const CallerCode code = find_caller(*slot);
+  if (code == code_forward) return forward_verdict;
+  return identify_caller(*__atomic_load_n(&current_table, __ATOMIC_ACQUIRE), code, slot, rbp);
 }
 
 void free_grouped(void* p) {

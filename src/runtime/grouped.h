@@ -80,6 +80,10 @@ template <int Ahead = 6>
 void* allocate_in(CallerCode code, std::size_t size);
 void* allocate_zeroed_in(CallerCode code, std::size_t size);
 
+// Where malloc would have an object go that the call whose return address lies at `slot` asks for,
+// the caller's rbp being `rbp`. Counts nothing.
+Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp);
+
 // For blocks that the arena contains.
 void free_grouped(void* p);
 std::size_t usable_size_grouped(const void* p);

@@ -9,9 +9,9 @@
 
 #include <atomic>
 
+#include "base/keep_errno.h"
 #include "runtime/arena.h"
 #include "runtime/group_heap.h"
-#include "runtime/keep_errno.h"
 
 namespace halo::runtime {
 namespace {

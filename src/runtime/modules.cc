@@ -168,15 +168,16 @@ bool is_for_this_program(const plan::PlanView& plan) {
   return dl_iterate_phdr(look_at_executable, data) == 1;
 }
 
+constinit std::uint32_t open_group_count = 0;
+
 // When the first of the plan's modules turns up, so that processes that merely inherit the plan
 // reserve nothing.
 bool open_groups(const plan::PlanView& plan) {
-  static constinit bool open = false;
-  if (open) return true;
+  if (open_group_count != 0) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(plan.groups, plan.header->max_object);
-  open = arena.reserve(pages * page * 2);
-  if (!open) return false;
+  if (!arena.reserve(pages * page * 2)) return false;
+  open_group_count = static_cast<std::uint32_t>(plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();
   return true;

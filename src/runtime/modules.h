@@ -6,12 +6,16 @@
 #include <span>
 
 #include "plan/plan_file.h"
+#include "runtime/exported.h"
 #include "runtime/identifier.h"
 
 namespace halo::runtime {
 
 // Whether the plan was made for the executable of this process, or names none.
 bool is_for_this_program(const plan::PlanView& plan);
+
+// The plan's groups, once open_groups has made their range.
+HALO_HIDDEN extern constinit std::uint32_t open_group_count;
 
 // Makes the range that the groups' objects go to, once; false where there is no room for it.
 bool open_groups(const plan::PlanView& plan);

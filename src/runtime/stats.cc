@@ -2,7 +2,6 @@
 #include "runtime/stats.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/output.h"
 #include "runtime/arena.h"
 #include "runtime/check.h"
 #include "runtime/selectors.h"
@@ -21,35 +21,6 @@ namespace halo::runtime {
 constinit bool keeping_stats = false;
 
 namespace {
-
-class Output {
- public:
-  explicit Output(int fd) : fd_(fd) {}
-  ~Output() { flush(); }
-
-  __attribute__((format(printf, 2, 3))) void print(const char* format, ...) {
-    if (sizeof buffer_ - used_ < 512) flush();
-    va_list arguments;
-    va_start(arguments, format);
-    const int n = vsnprintf(buffer_ + used_, sizeof buffer_ - used_, format, arguments);
-    va_end(arguments);
-    if (n > 0) used_ += static_cast<std::size_t>(n);
-  }
-
- private:
-  void flush() {
-    for (std::size_t done = 0; done < used_;) {
-      const ssize_t n = write(fd_, buffer_ + done, used_ - done);
-      if (n <= 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    used_ = 0;
-  }
-
-  int fd_;
-  std::size_t used_ = 0;
-  char buffer_[4096];
-};
 
 struct Totals {
   std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, chunks = 0;

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "base/keep_errno.h"
 #include "runtime/at_once.h"
-#include "runtime/keep_errno.h"
 
 namespace halo::runtime {
 

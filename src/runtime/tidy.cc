@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/keep_errno.h"
 #include "runtime/group_heap.h"
-#include "runtime/keep_errno.h"
 #include "runtime/starts.h"
 #include "runtime/thread_heap.h"
 

@@ -38,6 +38,7 @@ PYTHON = [
     "target",
     "allocators",
     "foreground",
+    "aging",
     "progress",
     "qemu",
     "recording",
@@ -100,7 +101,16 @@ def test_every_python_part_has_its_place() -> None:
 
 def test_the_page_lists_the_native_layers() -> None:
     """Guards against a page that no longer reads as a list: then nothing would be checked."""
-    assert list(NATIVE) == ["base", "trace", "simulator", "sinks", "record", "plan", "runtime"]
+    assert list(NATIVE) == [
+        "base",
+        "trace",
+        "simulator",
+        "sinks",
+        "record",
+        "litter",
+        "plan",
+        "runtime",
+    ]
     assert NATIVE["runtime"] == {"base", "plan"}
 
 

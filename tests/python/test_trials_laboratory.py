@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from halo.errors import BadInput, TrialFailed
+from halo.settings import read_settings
 from halo.target import Target
 from halo.trials.job import Contender, Job
 from halo.trials.laboratory import Laboratory
@@ -23,7 +24,7 @@ def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with Launcher() as launcher:
-        yield Laboratory(launcher, scratch, tmp_path / "evidence")
+        yield Laboratory(read_settings(), launcher, scratch, tmp_path / "evidence")
 
 
 def shell(script: str, *compared: Path, stdin: Path | None = None) -> Job:

@@ -84,7 +84,7 @@ HALO_EXPORT void free_aligned_sized(void* address, size_t, size_t) noexcept {
 
 HALO_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
   void* address = take_aligned(alignment, size);
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }
 
@@ -92,7 +92,7 @@ HALO_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept {
   const NextAllocator* next = next_allocator();
   if (next == nullptr) return bootstrap_allocate(size, alignment);
   void* address = next->aligned_alloc ? next->aligned_alloc(alignment, size) : fail();
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }
 
@@ -100,20 +100,20 @@ HALO_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) noe
   const NextAllocator* next = next_allocator();
   if (next == nullptr || next->posix_memalign == nullptr) return ENOMEM;
   const int error = next->posix_memalign(result, alignment, size);
-  if (error == 0) report_alloc(*result, size, HALO_RETURN_SLOT);
+  if (error == 0) report_aligned(*result, size, HALO_RETURN_SLOT);
   return error;
 }
 
 HALO_EXPORT void* valloc(size_t size) noexcept {
   const NextAllocator* next = next_allocator();
   void* address = next != nullptr && next->valloc ? next->valloc(size) : fail();
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }
 
 HALO_EXPORT void* pvalloc(size_t size) noexcept {
   const NextAllocator* next = next_allocator();
   void* address = next != nullptr && next->pvalloc ? next->pvalloc(size) : fail();
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }

@@ -37,7 +37,7 @@ const NextAllocator* resolve() {
   look_up(found.aligned_alloc, "aligned_alloc");
   look_up(found.valloc, "valloc");
   look_up(found.pvalloc, "pvalloc");
-  say_hello();
+  begin_listening();
   published.store(&found, std::memory_order_release);
   looking = false;
   return &found;

@@ -96,7 +96,7 @@ HALO_EXPORT_CXX void* operator new[](size_t size, const std::nothrow_t& tag) noe
 HALO_EXPORT_CXX void* operator new(size_t size, std::align_val_t alignment) {
   void* address = take(size, alignment);
   if (address == nullptr) address = ask_next_operator("_ZnwmSt11align_val_t", size, alignment);
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }
 
@@ -110,7 +110,7 @@ HALO_EXPORT_CXX void* operator new(size_t size, std::align_val_t alignment,
   if (!aligned_new_is_ours()) return ask_operator(name, size, alignment, &tag);
   void* address = take(size, alignment);
   if (address == nullptr) address = ask_next_operator(name, size, alignment, &tag);
-  report_alloc(address, size, HALO_RETURN_SLOT);
+  report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }
 

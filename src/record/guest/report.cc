@@ -1,23 +1,16 @@
 // The two instructions by which the guest library reaches the recorder.
 #include "record/guest/report.h"
 
+#include "record/protocol.h"
+
 extern "C" const char halo_message_store[];
 
 namespace halo::record::guest {
 
-Listener listener = Listener::kUnknown;
+namespace {
 
-void say_hello() {
-  if (listener != Listener::kUnknown) return;
-  volatile Hello hello{Hello::kQuestion, reinterpret_cast<uint64_t>(halo_message_store)};
-  long result;
-  // Inline, because libc's syscall() would set errno.
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(kHelloCall), "D"(&hello)
-                   : "rcx", "r11", "memory");
-  listener = hello.word == Hello::kAnswer ? Listener::kRecorder : Listener::kNobody;
-}
+enum class Listener : int { kUnknown, kRecorder, kNobody };
+Listener listener = Listener::kUnknown;
 
 // Not inlined, so that there is one such instruction; and first executed after the hello, so that
 // QEMU translates it when the recorder knows of it.
@@ -30,6 +23,39 @@ void say_hello() {
       :
       : "r"(&message)
       : "memory");
+}
+
+}  // namespace
+
+void begin_listening() {
+  if (listener != Listener::kUnknown) return;
+  volatile Hello hello{Hello::kQuestion, reinterpret_cast<uint64_t>(halo_message_store)};
+  long result;
+  // Inline, because libc's syscall() would set errno.
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(kHelloCall), "D"(&hello)
+                   : "rcx", "r11", "memory");
+  listener = hello.word == Hello::kAnswer ? Listener::kRecorder : Listener::kNobody;
+}
+
+void report_alloc(void* address, size_t size, uint64_t slot) {
+  if (address == nullptr || listener != Listener::kRecorder) return;
+  send({0, Report::kAlloc, reinterpret_cast<uint64_t>(address), size, slot});
+}
+
+void report_aligned(void* address, size_t size, uint64_t slot) {
+  report_alloc(address, size, slot);
+}
+
+void report_free(void* address) {
+  if (address == nullptr || listener != Listener::kRecorder) return;
+  send({0, Report::kFree, reinterpret_cast<uint64_t>(address), 0, 0});
+}
+
+void report_revive(void* address) {
+  if (address == nullptr || listener != Listener::kRecorder) return;
+  send({0, Report::kRevive, reinterpret_cast<uint64_t>(address), 0, 0});
 }
 
 }  // namespace halo::record::guest

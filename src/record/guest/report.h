@@ -1,33 +1,21 @@
-// Reports to the recorder; inert where there is none.
+// What the wrappers tell whoever listens: the recorder (report.cc), or the detector (src/litter).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "record/protocol.h"
-
 namespace halo::record::guest {
 
-enum class Listener : int { kUnknown, kRecorder, kNobody };
-extern Listener listener;
+// Once, before anything is told.
+void begin_listening();
 
-// Asks once whether a recorder listens.
-void say_hello();
-void send(const Message& message);
-
-inline void report_alloc(void* address, size_t size, uint64_t slot) {
-  if (address == nullptr || listener != Listener::kRecorder) return;
-  send({0, Report::kAlloc, reinterpret_cast<uint64_t>(address), size, slot});
-}
-
-inline void report_free(void* address) {
-  if (address == nullptr || listener != Listener::kRecorder) return;
-  send({0, Report::kFree, reinterpret_cast<uint64_t>(address), 0, 0});
-}
-
-inline void report_revive(void* address) {
-  if (address == nullptr || listener != Listener::kRecorder) return;
-  send({0, Report::kRevive, reinterpret_cast<uint64_t>(address), 0, 0});
-}
+// An allocation of `size` bytes at `address`, asked for by the call whose return address lies at
+// `slot`. Nothing where the address is null; so in the following.
+void report_alloc(void* address, size_t size, uint64_t slot);
+// The same, where the request asks for an alignment of its own.
+void report_aligned(void* address, size_t size, uint64_t slot);
+void report_free(void* address);
+// The free just reported did not happen: realloc found no memory.
+void report_revive(void* address);
 
 }  // namespace halo::record::guest

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-namespace halo::runtime {
+namespace halo {
 
 class KeepErrno {
  public:
@@ -16,4 +16,4 @@ class KeepErrno {
   int saved_;
 };
 
-}  // namespace halo::runtime
+}  // namespace halo

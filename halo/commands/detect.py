@@ -1,0 +1,80 @@
+"""`halo detect`: runs a program and writes the sizes of its allocations, for littering."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.allocators import find_allocator, preload, under_plan
+from halo.commands.program import check_library, check_runtime, the_program
+from halo.errors import RecordingFailed
+from halo.foreground import end_like, run_in_foreground
+from halo.settings import Settings
+from halo.target import find_target
+
+
+class DetectCommand:
+    name = "detect"
+    summary = "Run a program and write the sizes of its allocations, for `halo litter`."
+    usage = "halo detect [-o FILE] [--plan PLAN] [--allocator NAME|PATH] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            default=Path("detector.out"),
+            metavar="FILE",
+            help="default: %(default)s",
+        )
+        parser.add_argument(
+            "--plan",
+            type=Path,
+            metavar="PLAN",
+            help="tell apart what each of its groups would serve",
+        )
+        parser.add_argument(
+            "--allocator",
+            default="glibc",
+            metavar="NAME",
+            help="runs the program: glibc (default), jemalloc, mimalloc, tcmalloc or a library",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.aging import detect_environment, read_detection
+        from halo.matching import check_plan
+        from halo.planning import check_place
+
+        target = find_target(the_program(rest, self.name)[0], settings.environment)
+        check_place(options.output)
+        check_library("detector", settings.detector)
+        allocator = find_allocator(options.allocator)
+        environment = preload(settings.environment, [allocator.library])
+        if options.plan is not None:
+            check_runtime(settings)
+            check_plan(options.plan, target.path)
+            environment = under_plan(
+                settings.environment, settings.runtime, options.plan, allocator
+            )
+        output = options.output.absolute()
+        draft = output.with_name(f".{output.name}.new")
+        environment = detect_environment(environment, settings.detector, target.path, draft)
+        try:
+            ending = run_in_foreground(str(target.path), rest, environment, lambda: None)
+            if not draft.exists():
+                end_like(ending)  # the program's own death comes first
+                raise RecordingFailed(
+                    f"{target.name} left no sizes of its allocations, so {options.output} was not"
+                    " written; halo doctor knows of programs into which nothing can be preloaded."
+                )
+            found = read_detection(draft)
+            draft.replace(output)
+        finally:
+            draft.unlink(missing_ok=True)
+        status = end_like(ending)
+        if not found.allocations:
+            raise RecordingFailed(
+                f"{target.name} ended before it allocated anything: {options.output} is of no use"
+                " for littering."
+            )
+        return status

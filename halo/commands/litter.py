@@ -1,0 +1,141 @@
+"""`halo litter`: runs a program on an aged heap."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from halo.allocators import PLAN_VARIABLE, find_allocator, preload, under_plan
+from halo.commands.program import (
+    add_litter_settings,
+    check_library,
+    check_runtime,
+    the_program,
+)
+from halo.errors import LitterFailed, UsageError
+from halo.foreground import end_like, run_in_foreground
+from halo.settings import Settings
+from halo.target import find_target
+
+
+class LitterCommand:
+    name = "litter"
+    summary = "Run a program on a heap aged as by its own allocations (halo detect)."
+    usage = "halo litter [OPTIONS] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--data",
+            type=Path,
+            default=Path("detector.out"),
+            metavar="FILE",
+            help="what `halo detect` wrote (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--occupancy",
+            default="0.95",
+            metavar="FRACTION",
+            help="fraction of the objects that stays, 0 to 1 (default: %(default)s)",
+        )
+        add_litter_settings(parser, "20")
+        parser.add_argument(
+            "--sleep", default="0", metavar="SECONDS", help="wait before the program"
+        )
+        parser.add_argument("--log", type=Path, metavar="FILE", help="write what was done, as JSON")
+        parser.add_argument("--plan", type=Path, metavar="PLAN", help="run under this plan")
+        parser.add_argument(
+            "--groups",
+            action="store_true",
+            help="litter the plan's groups, too (data of: halo detect --plan)",
+        )
+        parser.add_argument(
+            "--allocator",
+            default="glibc",
+            metavar="NAME",
+            help="is aged: glibc (default), jemalloc, mimalloc, tcmalloc or a library",
+        )
+        parser.add_argument(
+            "--print-env",
+            action="store_true",
+            help="only print the environment variables that do the same by hand",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.aging import Litter, read_detection, read_log
+        from halo.aging.litter import multiplier, occupancy, seconds, seed
+        from halo.matching import check_plan
+        from halo.planning import check_place
+
+        target = find_target(the_program(rest, self.name)[0], settings.environment)
+        litter = Litter(
+            occupancy(options.occupancy),
+            multiplier(options.multiplier),
+            None if options.seed is None else seed(options.seed),
+            not options.no_shuffle,
+            options.groups,
+            options.data,
+        )
+        if litter.groups and options.plan is None:
+            raise UsageError("--groups litters the groups of a plan: give it with --plan.")
+        pause = {"LITTER_SLEEP": repr(seconds(options.sleep))}
+        if options.log is not None:
+            check_place(options.log)
+        check_library("litterer", settings.litterer)
+        if litter.multiplier:
+            found = read_detection(options.data)
+            if found.program != os.path.realpath(target.path):
+                note = f"{options.data} has the sizes of {found.program}, not of {target.path}."
+                print(f"halo: note: {note}", file=sys.stderr)
+        allocator = find_allocator(options.allocator)
+        environment = preload(settings.environment, [allocator.library])
+        if options.plan is not None:
+            check_runtime(settings)
+            check_plan(options.plan, target.path)
+            environment = under_plan(
+                settings.environment, settings.runtime, options.plan, allocator
+            )
+        if options.print_env:
+            log = options.log or Path("litter.json")
+            aged = litter.environment(environment, settings.litterer, target.path, log)
+            _print_environment({**aged, **pause})
+            return 0
+        with tempfile.TemporaryDirectory(prefix="halo-litter-") as folder:
+            logs = Path(folder)
+            aged = litter.environment(
+                environment, settings.litterer, target.path, logs / "%p", quiet=False
+            )
+            ending = run_in_foreground(str(target.path), rest, {**aged, **pause}, lambda: None)
+            log = logs / str(ending.pid)
+            failed = log.exists() and not _is_aged(log, target.name)
+            if options.log is not None and log.exists():
+                shutil.copyfile(log, options.log)
+            if ending.signal:
+                return end_like(ending)
+            if failed:
+                return LitterFailed.exit_status  # the litterer has said so
+            read_log(log, target.name)
+        return end_like(ending)
+
+
+def _is_aged(log: Path, name: str) -> bool:
+    from halo.aging import read_log
+
+    try:
+        read_log(log, name)
+    except LitterFailed:
+        return False
+    return True
+
+
+def _print_environment(environment: Mapping[str, str]) -> None:
+    """What differs from a plain run, but for the silence: by hand nobody reads the log."""
+    for variable, value in environment.items():
+        ours = variable.startswith("LITTER_") or variable in ("LD_PRELOAD", PLAN_VARIABLE)
+        if ours and variable != "LITTER_QUIET":
+            print(f"{variable}={shlex.quote(value)}")

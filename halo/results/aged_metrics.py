@@ -1,0 +1,110 @@
+"""Metrics on aged heaps: every level set against one contender's median on the clean heap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from halo.errors import BadInput
+from halo.results.metrics import (
+    COUNTED,
+    MEASURED,
+    TRANSFORMS,
+    Metric,
+    Value,
+    counted_events,
+    nothing_to_set_against,
+    values_in,
+)
+from halo.results.model import Aged, AgedLevel, Kind, Measurement
+from halo.trials.statistics import summarize
+
+
+@dataclass(frozen=True)
+class AgedSeries:
+    """One contender: its label, and a value for each level, None where it has no trials."""
+
+    label: str
+    values: tuple[Value | None, ...]
+
+
+def aged_of(measurement: Measurement) -> Aged:
+    """What was measured on aged heaps; `BadInput` where nothing was."""
+    if measurement.aged is None:
+        raise BadInput(f"{measurement.path} was not measured on aged heaps; halo age does that.")
+    return measurement.aged
+
+
+def aged_events(aged: Aged) -> list[str]:
+    """The events that every run at every level has."""
+    counted = counted_events(
+        trial for level in aged.levels for trials in level.trials.values() for trial in trials
+    )
+    return [*MEASURED, *(COUNTED + event if event in MEASURED else event for event in counted)]
+
+
+def own_allocator(aged: Aged) -> str | None:
+    """The contender that is the program's own (custom) allocator; None where there is none."""
+    found = (label for label, it in aged.contenders.items() if it.kind is Kind.CUSTOM)
+    return next(found, None)
+
+
+def fastest_clean_allocator(measurement: Measurement) -> str:
+    """The allocator with the least median time on the clean heap."""
+    aged = aged_of(measurement)
+    times = {
+        label: median(trial.wall for trial in aged.clean.trials[label])
+        for label, it in aged.contenders.items()
+        if it.kind is Kind.ALLOCATOR and label in aged.clean.trials
+    }
+    if not times:
+        raise BadInput(
+            f"{measurement.path} has no allocator alone on the clean heap; choose a --baseline of:"
+            f" {', '.join(aged.clean.trials)}."
+        )
+    return min(times, key=lambda label: times[label])
+
+
+def aged_series(measurement: Measurement, metric: Metric, label: str, baseline: str) -> AgedSeries:
+    """The metric at every level, as `Aged` orders them; the quartiles are those of the runs.
+
+    `BadInput` names what there is where the event was not measured in every run, where contender
+    or baseline were not, and where the baseline's median is 0.
+    """
+    aged = aged_of(measurement)
+    known = aged_events(aged)
+    event = metric.event if metric.event in known else metric.event.removeprefix(COUNTED)
+    if event not in known:
+        raise BadInput(
+            f"{measurement.path} has no {metric.event} on aged heaps; measured there were:"
+            f" {', '.join(known)}."
+        )
+    if label not in aged.contenders:
+        raise BadInput(
+            f"{measurement.path} has no '{label}' on aged heaps; it has:"
+            f" {', '.join(aged.contenders)}."
+        )
+    if baseline not in aged.clean.trials:
+        raise BadInput(
+            f"{measurement.path} has no '{baseline}' on the clean heap to set others against; it"
+            f" has: {', '.join(aged.clean.trials)}."
+        )
+    base = median(values_in(aged.clean.trials[baseline], event))
+    try:
+        found = tuple(_value(level, label, event, metric, base) for level in aged.levels)
+    except ZeroDivisionError as error:
+        raise nothing_to_set_against(f"{measurement.path}: {event}") from error
+    return AgedSeries(label, found)
+
+
+def _value(level: AgedLevel, label: str, event: str, metric: Metric, base: float) -> Value | None:
+    trials = level.trials.get(label)
+    if not trials:
+        return None
+    spread = summarize(values_in(trials, event))
+    ends = spread.first_quartile, spread.third_quartile
+    if not metric.transform:
+        return Value(spread.median, *ends)
+    change = TRANSFORMS[metric.transform]
+    low, high = sorted(change(end, base) for end in ends)
+    return Value(change(spread.median, base), low, high)

@@ -1,0 +1,102 @@
+"""Shows a measurement on aged heaps: its summary as JSON, and a table for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from halo.results.aged_metrics import aged_of, fastest_clean_allocator, own_allocator
+from halo.results.model import Measurement
+from halo.trials.statistics import Summary, summarize
+
+WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
+
+
+def _times(measurement: Measurement) -> list[tuple[float | None, dict[str, Summary]]]:
+    """By occupancy, None for the clean heap, each contender's wall times."""
+    return [
+        (
+            level.occupancy,
+            {
+                label: summarize([trial.wall for trial in trials])
+                for label, trials in level.trials.items()
+            },
+        )
+        for level in aged_of(measurement).levels
+    ]
+
+
+def _baseline(measurement: Measurement) -> str:
+    """What ratios are against: the program's own allocator, else the fastest when clean."""
+    return own_allocator(aged_of(measurement)) or fastest_clean_allocator(measurement)
+
+
+def summarize_aged(measurement: Measurement) -> dict[str, Any]:
+    """The summary of docs/cli.md: medians and quartiles in seconds by occupancy and contender."""
+    levels = _times(measurement)
+    baseline = _baseline(measurement)
+    unit = levels[0][1][baseline].median
+    return {
+        "program": measurement.program,
+        "baseline": baseline,
+        "multiplier": aged_of(measurement).multiplier,
+        "levels": [
+            {
+                "occupancy": occupancy,
+                "contenders": {
+                    label: {
+                        "median": time.median,
+                        "quartiles": [time.first_quartile, time.third_quartile],
+                        "ratio": time.median / unit,
+                        "trials": time.count,
+                    }
+                    for label, time in times.items()
+                },
+            }
+            for occupancy, times in levels
+        ],
+    }
+
+
+def show_aged(measurement: Measurement) -> None:
+    """The table of the study: contenders by occupancy, each against the baseline when clean."""
+    levels = _times(measurement)
+    baseline = _baseline(measurement)
+    unit = levels[0][1][baseline].median
+    result = Table(
+        title=f"{measurement.program}: seconds by occupancy, and how many times the clean"
+        f" {baseline}"
+    )
+    result.add_column("contender")
+    for occupancy, _ in levels:
+        result.add_column("clean" if occupancy is None else f"{occupancy:g}", justify="right")
+    for label in aged_of(measurement).contenders:
+        result.add_row(label, *(_cell(times.get(label), unit) for _, times in levels))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    console.print(result)
+    for warning in (
+        *measurement.warnings,
+        *_wide([time for _, times in levels for time in times.values()]),
+    ):
+        console.print(f"  warning: {warning}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _cell(time: Summary | None, unit: float) -> str:
+    if time is None:
+        return "-"
+    half = (time.third_quartile - time.first_quartile) / 2
+    return f"{time.median:.3f} ± {half:.3f}\n({time.median / unit:.2f}x)"
+
+
+def _wide(times: list[Summary]) -> list[str]:
+    wide = sum(time.spread > WIDE for time in times)
+    if not wide:
+        return []
+    return [
+        f"Of {wide} of these {len(times)} the middle half of the times spreads over more than 10%"
+        " of the median; repeat on a quiet machine or with more --trials."
+    ]

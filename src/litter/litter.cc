@@ -1,0 +1,215 @@
+// Littering: how many of each kind, in which order, and which of them go.
+#include "litter/litter.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cstring>
+
+#include "base/keep_errno.h"
+#include "litter/clock.h"
+#include "litter/distribution.h"
+#include "litter/groups.h"
+#include "litter/memory_room.h"
+#include "litter/pages.h"
+#include "litter/random.h"
+#include "litter/size_classes.h"
+
+namespace halo::litter {
+
+namespace {
+
+// One object to be: its kind, and in the highest bit whether it goes again.
+using Slot = std::uint32_t;
+constexpr Slot goes = Slot{1} << 31;
+
+// What an object takes at least and at most beyond what was asked for, in most allocators.
+constexpr std::uint64_t header_bytes = 16;
+
+// Exact shares: what falls to the part of `whole` from `begin` to `end` of `amount` things, each
+// within one of its share, and all of them together `amount`.
+std::uint64_t share(std::uint64_t amount, std::uint64_t begin, std::uint64_t end,
+                    std::uint64_t whole) {
+  const auto before = [&](std::uint64_t place) {
+    return static_cast<std::uint64_t>((Wide{amount} * place + whole / 2) / whole);
+  };
+  return before(end) - before(begin);
+}
+
+// A page that was never written does not exist: used objects have theirs.
+void use(void* object, std::size_t size) {
+  auto* bytes = static_cast<volatile char*>(object);
+  for (std::size_t i = 0; i < size; i += page_bytes) bytes[i] = 1;
+  if (size != 0) bytes[size - 1] = 1;
+}
+
+class Littering {
+ public:
+  Littering(const halo_litter_settings& settings, halo_litter_report& report)
+      : settings_(settings), report_(report), random_(settings.seed) {}
+
+  halo_litter_outcome run() {
+    if (!check()) return HALO_NOT_LITTERED;
+    if (settings_.multiplier == 0) return HALO_LITTERED;
+    if (!read() || !fits() || !arrange()) return HALO_NOT_LITTERED;
+    const std::uint64_t made = allocate();
+    release();
+    if (made == report_.objects) return HALO_LITTERED;
+    say("memory was refused after %lu of %lu objects: the heap is littered in part", made,
+        report_.objects);
+    report_.objects = made;
+    return HALO_LITTERED_IN_PART;
+  }
+
+ private:
+  // False, for brevity.
+  __attribute__((format(printf, 2, 3))) bool say(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report_.problem, sizeof report_.problem, format, arguments);
+    va_end(arguments);
+    return false;
+  }
+
+  bool check() {
+    if (!(settings_.occupancy >= 0 && settings_.occupancy <= 1))
+      return say("the occupancy %g is no number from 0 to 1", settings_.occupancy);
+    if (!(settings_.multiplier >= 0 && settings_.multiplier <= 1e6))
+      return say("the multiplier %g is no number from 0 to 1000000", settings_.multiplier);
+    return true;
+  }
+
+  bool read() {
+    if (const char* problem = read_distribution(settings_.data, settings_.groups != 0, recorded_))
+      return say("%s %s", settings_.data, problem);
+    if (recorded_.most_live == 0)
+      return say("%s tells of a program that allocated nothing: there is nothing to litter with",
+                 settings_.data);
+    if (settings_.groups != 0 && !check_groups()) return false;
+    const double objects = settings_.multiplier * static_cast<double>(recorded_.most_live);
+    if (objects >= 1e15) return say("%.0f objects do not fit in memory", objects);
+    report_.objects = static_cast<std::uint64_t>(objects + 0.5);
+    if (report_.objects == 0)
+      return say("%g times %lu objects is less than one: there is nothing to litter with",
+                 settings_.multiplier, recorded_.most_live);
+    const double kept = settings_.occupancy * static_cast<double>(report_.objects);
+    report_.kept = static_cast<std::uint64_t>(kept + 0.5);
+    return true;
+  }
+
+  bool check_groups() {
+    groups_ = find_groups();
+    const std::uint32_t here = groups_.number();
+    if (here == 0) return say("no plan serves this process, so there are no groups to litter");
+    if (here == recorded_.groups) return true;
+    return say("%s tells %u groups apart, the plan has %u: detect again under this plan",
+               settings_.data, recorded_.groups, here);
+  }
+
+  bool fits() {
+    report_.own_bytes =
+        report_.objects * sizeof(Slot) + (report_.objects - report_.kept) * sizeof(void*);
+    std::uint64_t seen = 0;
+    Wide needed = report_.own_bytes;
+    for (const Kind& kind : recorded_.kinds) {
+      const std::uint64_t count =
+          share(report_.objects, seen, seen + kind.count, recorded_.allocations);
+      needed += Wide{count} * (kind.size + header_bytes);
+      seen += kind.count;
+    }
+    const std::uint64_t room = memory_room();
+    if (needed <= room) return true;
+    return say("%lu objects need about %lu MiB and %lu MiB are free: lower the multiplier",
+               report_.objects, static_cast<std::uint64_t>(needed >> 20), room >> 20);
+  }
+
+  // Fills the slots: each kind's share of the objects, and of those that go.
+  bool arrange() {
+    if (!slots_.map(report_.objects) || !gone_.map(report_.objects - report_.kept))
+      return say("there is no memory for the list of %lu objects", report_.objects);
+    const std::uint64_t going = report_.objects - report_.kept;
+    // Those that stay from the front, those that go from the back.
+    std::size_t front = 0, back = report_.objects;
+    std::uint64_t recorded = 0, objects = 0;
+    for (std::size_t i = 0; i < recorded_.kinds.size(); ++i) {
+      const Kind& kind = recorded_.kinds[i];
+      const std::uint64_t count =
+          share(report_.objects, recorded, recorded + kind.count, recorded_.allocations);
+      const std::uint64_t leaving = share(going, objects, objects + count, report_.objects);
+      for (std::uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | goes;
+      for (std::uint64_t n = leaving; n < count; ++n) slots_[front++] = static_cast<Slot>(i);
+      recorded += kind.count;
+      objects += count;
+    }
+    if (settings_.shuffle != 0) {
+      random_.shuffle(slots_.begin(), slots_.size());
+    } else {
+      random_.shuffle(slots_.begin(), report_.kept);
+      random_.shuffle(slots_.begin() + report_.kept, going);
+    }
+    return true;
+  }
+
+  // Returns how many objects there were memory for.
+  std::uint64_t allocate() {
+    std::size_t leaving = 0;
+    std::uint64_t made = 0, kept = 0;
+    for (const Slot slot : slots_) {
+      const Kind& kind = recorded_.kinds[slot & ~goes];
+      void* object = take(kind);
+      if (object == nullptr) break;
+      use(object, kind.size);
+      ++made;
+      report_.bytes += kind.size;
+      if ((slot & goes) != 0) {
+        gone_[leaving++] = object;
+      } else {
+        ++kept;
+        report_.kept_bytes += kind.size;
+      }
+    }
+    slots_.unmap();
+    report_.kept = kept;
+    leaving_ = leaving;
+    return made;
+  }
+
+  void* take(const Kind& kind) {
+    if (kind.group == no_group) return malloc(kind.size);
+    void* object = groups_.allocate(kind.group, kind.size);
+    if (object == nullptr) return malloc(kind.size);
+    ++report_.grouped;
+    return object;
+  }
+
+  void release() {
+    if (settings_.shuffle != 0) random_.shuffle(gone_.begin(), leaving_);
+    for (std::size_t i = leaving_; i > 0; --i) free(gone_[i - 1]);
+    gone_.unmap();
+  }
+
+  const halo_litter_settings& settings_;
+  halo_litter_report& report_;
+  Random random_;
+  Groups groups_;
+  Distribution recorded_;
+  Pages<Slot> slots_;
+  Pages<void*> gone_;
+  std::size_t leaving_ = 0;
+};
+
+}  // namespace
+
+}  // namespace halo::litter
+
+extern "C" halo_litter_outcome halo_litter(const halo_litter_settings* settings,
+                                           halo_litter_report* report) {
+  const halo::KeepErrno keep;
+  const double start = halo::litter::now();
+  memset(report, 0, sizeof *report);
+  const halo_litter_outcome outcome = halo::litter::Littering(*settings, *report).run();
+  if (outcome == HALO_NOT_LITTERED) report->objects = report->kept = report->own_bytes = 0;
+  report->seconds = halo::litter::now() - start;
+  return outcome;
+}

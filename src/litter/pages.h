@@ -1,0 +1,49 @@
+// Arrays straight from the kernel, so that the heap that is measured or aged never sees them.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+
+namespace halo::litter {
+
+// `size` elements, all zero; the element must be happy with that. Empty where memory was refused.
+template <class Element>
+class Pages {
+ public:
+  Pages() = default;
+  explicit Pages(std::size_t size, int sharing = MAP_PRIVATE) { map(size, sharing); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { unmap(); }
+
+  // False where memory was refused.
+  bool map(std::size_t size, int sharing = MAP_PRIVATE) {
+    unmap();
+    if (size == 0) return true;
+    void* at = mmap(nullptr, size * sizeof(Element), PROT_READ | PROT_WRITE,
+                    sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return false;
+    first_ = static_cast<Element*>(at);
+    size_ = size;
+    return true;
+  }
+
+  void unmap() {
+    if (first_ != nullptr) munmap(first_, bytes());
+    first_ = nullptr;
+    size_ = 0;
+  }
+
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(Element); }
+  Element* begin() const { return first_; }
+  Element* end() const { return first_ + size_; }
+  Element& operator[](std::size_t i) const { return first_[i]; }
+
+ private:
+  Element* first_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace halo::litter

@@ -1,0 +1,38 @@
+// Random numbers that depend on a seed alone (splitmix64; Steele, Lea and Flood, OOPSLA 2014).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace halo::litter {
+
+__extension__ using Wide = unsigned __int128;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  // A whole number below `bound`, each as likely as the other but for 2^-64 × bound.
+  std::uint64_t below(std::uint64_t bound) {
+    return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64);
+  }
+
+  // Every order as likely as the other (Fisher and Yates).
+  template <class Element>
+  void shuffle(Element* first, std::size_t size) {
+    for (std::size_t i = size; i > 1; --i) std::swap(first[i - 1], first[below(i)]);
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace halo::litter

@@ -1,0 +1,17 @@
+// The size classes of the detector: one a byte up to a page, and one for all that is larger.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halo::litter {
+
+inline constexpr std::uint32_t page_bytes = 4096;
+inline constexpr std::uint32_t larger_class = page_bytes + 1;
+inline constexpr std::uint32_t size_classes = page_bytes + 2;
+
+constexpr std::uint32_t class_of(std::size_t size) {
+  return size <= page_bytes ? static_cast<std::uint32_t>(size) : larger_class;
+}
+
+}  // namespace halo::litter

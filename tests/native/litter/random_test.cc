@@ -1,0 +1,64 @@
+// The random numbers that decide an aged heap: of the seed alone, and fair.
+#include "litter/random.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+namespace halo::litter {
+namespace {
+
+TEST(Random, IsBelowItsBound) {
+  Random random(1);
+  for (const std::uint64_t bound :
+       {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{1} << 40, UINT64_MAX})
+    for (int i = 0; i < 1000; ++i) ASSERT_LT(random.below(bound), bound);
+}
+
+// The first number of seed 0 by the authors' own C program.
+TEST(Random, IsSplitmix64) {
+  EXPECT_EQ(Random(0).below(std::uint64_t{1} << 32), 0xe220a8397b1dcdaf >> 32);
+}
+
+TEST(Random, IsOfItsSeedAlone) {
+  const auto numbers = [](std::uint64_t seed) {
+    Random random(seed);
+    std::vector<std::uint64_t> result(100);
+    for (auto& number : result) number = random.below(1000);
+    return result;
+  };
+  EXPECT_EQ(numbers(7), numbers(7));
+  EXPECT_NE(numbers(7), numbers(8));
+}
+
+TEST(Random, ShufflesIntoAPermutation) {
+  Random random(3);
+  for (const std::size_t size : {0, 1, 2, 1000}) {
+    std::vector<int> order(size), sorted(size);
+    std::iota(sorted.begin(), sorted.end(), 0);
+    order = sorted;
+    random.shuffle(order.data(), order.size());
+    EXPECT_TRUE(size < 1000 || order != sorted);
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, sorted);
+  }
+}
+
+// Of 24 orders each comes about 1000 times; 200 more or less are six deviations.
+TEST(Random, FavoursNoOrder) {
+  Random random(5);
+  std::map<std::vector<int>, int> seen;
+  for (int i = 0; i < 24000; ++i) {
+    std::vector<int> order{0, 1, 2, 3};
+    random.shuffle(order.data(), order.size());
+    ++seen[order];
+  }
+  EXPECT_EQ(seen.size(), 24u);
+  for (const auto& [order, count] : seen) EXPECT_NEAR(count, 1000, 200);
+}
+
+}  // namespace
+}  // namespace halo::litter

@@ -1,0 +1,79 @@
+// Detector's files made by hand, whole or damaged.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "litter/litter.h"
+#include "litter/size_classes.h"
+
+namespace halo::litter {
+
+// A file that lives as long as this.
+class File {
+ public:
+  explicit File(const std::string& text) {
+    const int fd = mkstemp(path_.data());
+    if (fd >= 0) close(fd);
+    std::ofstream(path_) << text;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { unlink(path_.c_str()); }
+
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_ = "/tmp/halo-litter-XXXXXX";
+};
+
+struct Sample {
+  std::array<std::uint64_t, size_classes> bins{};
+  std::uint64_t larger_bytes = 0;
+  std::uint64_t most_live = 0;
+  std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>> groups;
+
+  Sample& size(std::size_t bytes, std::uint64_t count) {
+    bins[class_of(bytes)] += count;
+    if (bytes > page_bytes) larger_bytes += bytes * count;
+    return *this;
+  }
+
+  std::uint64_t allocations() const {
+    return std::accumulate(bins.begin(), bins.end(), std::uint64_t{0});
+  }
+
+  std::string text() const {
+    std::string result = R"({"format": "halo-detector", "version": 1, "program": "/bin/x \"[{",)";
+    result += " \"allocations\": " + std::to_string(allocations());
+    result += ", \"mean\": 12.000000, \"minimum\": 0, \"maximum\": 9, \"max_live_allocations\": ";
+    result += std::to_string(most_live) + ", \"larger_bytes\": " + std::to_string(larger_bytes);
+    result += ",\n \"bins\": [";
+    for (std::size_t i = 0; i < bins.size(); ++i)
+      result += (i == 0 ? "" : ",") + std::to_string(bins[i]);
+    result += "],\n \"groups\": [";
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      result += i == 0 ? "[" : ",\n  [";
+      for (std::size_t j = 0; j < groups[i].size(); ++j) {
+        result += (j == 0 ? "[" : ", [") + std::to_string(groups[i][j].first);
+        result += ", " + std::to_string(groups[i][j].second) + "]";
+      }
+      result += "]";
+    }
+    return result + "]}\n";
+  }
+};
+
+inline halo_litter_settings settings_for(const File& file) {
+  return {file.path(), 0.95, 1, 1, 1, 0};
+}
+
+}  // namespace halo::litter
