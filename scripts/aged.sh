@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/aged
+simulated=results/aged-simulated
 kept=docs/evaluation/aged
 out=docs/evaluation
 
@@ -25,10 +26,26 @@ age() {
     --results "$measured/$name" -- "build/bench/$name" "$@"
 }
 
+# simulate NAME VARIANT ARGS: one run of each contender, on a smaller input
+simulate() {
+  local name=$1 variant=$2
+  shift 2
+  [ ! -f "$simulated/$name/results.json" ] || return 0
+  mkdir -p "$simulated/$name"
+  bin/halo age --occupancies 0.95,0.75,0.5 --trials 1 --no-split --simulate \
+    --custom "build/bench/$variant" --plan "$measured/$name/halo.plan" --groups \
+    --results "$simulated/$name" -- "build/bench/$name" "$@"
+}
+
 age hospital hospital-freelist 7 90 1 -- 7 120 2
 age scene scene-region 150000 70 1 -- 500000 100 2
+simulate hospital hospital-freelist 6 90 1
+simulate scene scene-region 100000 50 1
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
+.venv/bin/python bench/keep_results.py "$simulated" "$kept-simulated"
 bin/halo plot aged "$kept"/*.json -o "$out/aged.md"
 for name in hospital scene; do
   bin/halo plot occupancy "$kept/$name.json" -o "$out/occupancy-$name.svg"
 done
+bin/halo plot occupancy "$kept-simulated"/*.json --metric L2-misses@relative \
+  -o "$out/occupancy-misses.svg"

@@ -23,7 +23,7 @@ from halo.figures.base import IMAGES, Options
 from halo.figures.occupancy_lines import draw_lines
 from halo.figures.split_bars import Stack, draw_split, rows_of, stacks_of
 from halo.figures.style import canvas, footnote, save
-from halo.results.aged_metrics import own_allocator
+from halo.results.aged_metrics import aged_simulated, own_allocator
 from halo.results.metrics import Metric, axis_title, parse_metric
 
 METRIC = "time@relative"
@@ -131,12 +131,19 @@ def _note(all_heaps: Sequence[Heaps], metric: Metric, parts: Sequence[Part]) -> 
         said.append(baseline_note(all_heaps))
     said += [programs_note(all_heaps), "error bars: quartiles", litter_note(all_heaps)]
     said.append("occupancy: the part of the litter that is kept, at even distances")
-    if metric.event not in TIMED:
-        said.append("of the whole process, littering included")
+    said.append(_scope_note(all_heaps, metric))
     said.append(_parts_note(all_heaps, metric, parts))
     return (
         f"{'; '.join(part for part in said if part)}. Machine: {all_heaps[0].measurement.machine}."
     )
+
+
+def _scope_note(all_heaps: Sequence[Heaps], metric: Metric) -> str:
+    if metric.event in TIMED:
+        return ""
+    if metric.event in aged_simulated(all_heaps[0].aged):
+        return "simulated, one run each, from where the program begins, its caches cold"
+    return "of the whole process, littering included"
 
 
 def _parts_note(all_heaps: Sequence[Heaps], metric: Metric, parts: Sequence[Part]) -> str:

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from halo.results.document import Damaged, count, flag, mapping, number, optional, rows, share, text
-from halo.results.model import Aged, AgedContender, AgedLevel, Kind, Split
+from halo.results.model import (
+    Aged,
+    AgedContender,
+    AgedLevel,
+    Kind,
+    Simulated,
+    SimulatedMachine,
+    Split,
+)
+from halo.results.simulated import parse_machine, parse_simulated
 from halo.results.trials import parse_trials
 
 ROUNDED = 0.01
@@ -22,12 +31,14 @@ def parse_aged(raw: Any, what: str) -> Aged:
     }
     if not contenders:
         raise Damaged(f"{what} has no contenders")
+    machine = optional(found.get("machine"), f"{what}.machine", parse_machine)
     return Aged(
         multiplier=number(found.get("multiplier"), f"{what}.multiplier"),
         shuffle=flag(found.get("shuffle"), f"{what}.shuffle"),
         seed=optional(found.get("seed"), f"{what}.seed", count),
         contenders=contenders,
-        levels=_levels(found.get("levels"), f"{what}.levels", contenders),
+        levels=_levels(found.get("levels"), f"{what}.levels", contenders, machine),
+        machine=machine,
     )
 
 
@@ -55,9 +66,11 @@ def _contender(raw: Any, what: str) -> AgedContender:
     )
 
 
-def _levels(raw: Any, what: str, known: Mapping[str, AgedContender]) -> tuple[AgedLevel, ...]:
+def _levels(
+    raw: Any, what: str, known: Mapping[str, AgedContender], machine: SimulatedMachine | None
+) -> tuple[AgedLevel, ...]:
     """The clean heap first, then from the highest occupancy to the lowest."""
-    levels = [_level(it, what, known) for it in rows(raw, what)]
+    levels = [_level(it, what, known, machine) for it in rows(raw, what)]
     names = [level.occupancy for level in levels]
     if None not in names:
         raise Damaged(f"{what} has no clean heap")
@@ -72,7 +85,9 @@ def _place(level: AgedLevel) -> tuple[bool, float]:
     return level.occupancy is not None, -(level.occupancy or 0.0)
 
 
-def _level(raw: Any, what: str, known: Mapping[str, AgedContender]) -> AgedLevel:
+def _level(
+    raw: Any, what: str, known: Mapping[str, AgedContender], machine: SimulatedMachine | None
+) -> AgedLevel:
     found = mapping(raw, what)
     if "occupancy" not in found:
         raise Damaged(f"{what} has one without an occupancy")
@@ -82,11 +97,21 @@ def _level(raw: Any, what: str, known: Mapping[str, AgedContender]) -> AgedLevel
         occupancy=occupancy,
         trials=parse_trials(found.get("trials"), f"{here}: trials"),
         split=_splits(found.get("split", {}), f"{here}: split"),
+        simulated=_simulated(found.get("simulated", {}), f"{here}: simulated", machine),
     )
-    for label in (*level.trials, *level.split):
+    for label in (*level.trials, *level.split, *level.simulated):
         if label not in known:
             raise Damaged(f"{here} has '{label}', which is none of the contenders")
     return level
+
+
+def _simulated(raw: Any, what: str, machine: SimulatedMachine | None) -> dict[str, Simulated]:
+    found = mapping(raw, what)
+    if machine is None:
+        if found:
+            raise Damaged(f"{what}: the simulated machine is missing")
+        return {}
+    return {label: parse_simulated(it, label, machine) for label, it in found.items()}
 
 
 def _splits(raw: Any, what: str) -> dict[str, Split]:

@@ -14,6 +14,8 @@ from halo.results.metrics import (
     Value,
     counted_events,
     nothing_to_set_against,
+    simulated_events,
+    simulated_value,
     values_in,
 )
 from halo.results.model import Aged, AgedLevel, Kind, Measurement
@@ -35,12 +37,21 @@ def aged_of(measurement: Measurement) -> Aged:
     return measurement.aged
 
 
+def aged_simulated(aged: Aged) -> list[str]:
+    """The events that were simulated at every level of every contender that ran there."""
+    if any(set(level.trials) - set(level.simulated) for level in aged.levels):
+        return []
+    return simulated_events([run for level in aged.levels for run in level.simulated.values()])
+
+
 def aged_events(aged: Aged) -> list[str]:
-    """The events that every run at every level has."""
+    """The events that every run at every level has, the simulated ones last."""
     counted = counted_events(
         trial for level in aged.levels for trials in level.trials.values() for trial in trials
     )
-    return [*MEASURED, *(COUNTED + event if event in MEASURED else event for event in counted)]
+    simulated = aged_simulated(aged)
+    taken = {*MEASURED, *simulated}
+    return [*MEASURED, *(COUNTED + e if e in taken else e for e in counted), *simulated]
 
 
 def own_allocator(aged: Aged) -> str | None:
@@ -89,19 +100,27 @@ def aged_series(measurement: Measurement, metric: Metric, label: str, baseline: 
             f"{measurement.path} has no '{baseline}' on the clean heap to set others against; it"
             f" has: {', '.join(aged.clean.trials)}."
         )
-    base = median(values_in(aged.clean.trials[baseline], event))
+    base = median(_values(aged, aged.clean, baseline, event))
     try:
-        found = tuple(_value(level, label, event, metric, base) for level in aged.levels)
+        found = tuple(_value(aged, level, label, event, metric, base) for level in aged.levels)
     except ZeroDivisionError as error:
         raise nothing_to_set_against(f"{measurement.path}: {event}") from error
     return AgedSeries(label, found)
 
 
-def _value(level: AgedLevel, label: str, event: str, metric: Metric, base: float) -> Value | None:
-    trials = level.trials.get(label)
-    if not trials:
+def _values(aged: Aged, level: AgedLevel, label: str, event: str) -> list[float]:
+    """In every run at that level; a single value where it was simulated."""
+    if event in aged_simulated(aged):
+        return [simulated_value(level.simulated[label], event)]
+    return values_in(level.trials[label], event)
+
+
+def _value(
+    aged: Aged, level: AgedLevel, label: str, event: str, metric: Metric, base: float
+) -> Value | None:
+    if not level.trials.get(label):
         return None
-    spread = summarize(values_in(trials, event))
+    spread = summarize(_values(aged, level, label, event))
     ends = spread.first_quartile, spread.third_quartile
     if not metric.transform:
         return Value(spread.median, *ends)

@@ -206,14 +206,22 @@ def _trials(measurement: Measurement, on: str) -> Trials:
 def _simulated_events(measurement: Measurement) -> list[str]:
     if measurement.simulation is None:
         return []
-    found = list(measurement.simulation.contenders.values())
+    return simulated_events(list(measurement.simulation.contenders.values()))
+
+
+def simulated_events(found: Sequence[Simulated]) -> list[str]:
+    """The events that all of these simulated runs, one or more, have."""
     levels = [level for level in found[0].misses if all(level in other.misses for other in found)]
     return [*(f"{level}-misses" for level in levels), *SIMULATED]
 
 
 def _simulated(measurement: Measurement, event: str, label: str) -> float:
     assert measurement.simulation is not None
-    found = measurement.simulation.contenders[label]
+    return simulated_value(measurement.simulation.contenders[label], event)
+
+
+def simulated_value(found: Simulated, event: str) -> float:
+    """One of `simulated_events` in that run."""
     take = SIMULATED.get(event)
     return take(found) if take else float(found.misses[event.removesuffix("-misses")])
 

@@ -161,12 +161,14 @@ class AgedLevel:
     """All contenders on heaps that keep one share of their litter.
 
     `occupancy` is that share, 0 to 1, or None for the clean heap. `split` lacks what was not
-    sampled. The times of trials do not contain the littering.
+    sampled, `simulated` what was not simulated. Neither they nor the times of trials contain the
+    littering.
     """
 
     occupancy: float | None
     trials: Trials
     split: Mapping[str, Split] = field(default_factory=dict)
+    simulated: Mapping[str, Simulated] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -187,6 +189,7 @@ class Aged:
     seed: int | None
     contenders: Mapping[str, AgedContender]
     levels: tuple[AgedLevel, ...]
+    machine: SimulatedMachine | None = None
 
     @property
     def clean(self) -> AgedLevel:

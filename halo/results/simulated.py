@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from halo.results.document import Damaged, count, counts, mapping, rows, text
@@ -16,20 +15,19 @@ def parse_simulation(raw: Any, what: str) -> Simulation:
     contenders = mapping(found.get("contenders"), f"{what}.contenders")
     if not contenders:
         raise Damaged(f"{what} has no contenders")
-    machine = _machine(mapping(found.get("machine"), f"{what}.machine"))
+    machine = parse_machine(found.get("machine"), f"{what}.machine")
     return Simulation(
         input=text(found.get("input"), f"{what}.input"),
         machine=machine,
-        contenders={
-            label: _contender(mapping(it, label), label, machine)
-            for label, it in contenders.items()
-        },
+        contenders={label: parse_simulated(it, label, machine) for label, it in contenders.items()},
         contexts=_places(found.get("contexts", []), "context"),
         code=_places(found.get("code", []), "place"),
     )
 
 
-def _machine(raw: Mapping[str, Any]) -> SimulatedMachine:
+def parse_machine(value: Any, what: str) -> SimulatedMachine:
+    """The simulated machine; `Damaged` names what is wrong."""
+    raw = mapping(value, what)
     if not raw.get("caches") or not raw.get("tlbs"):
         raise Damaged("the simulated machine has no caches or no TLBs")
     return SimulatedMachine(
@@ -47,8 +45,9 @@ def _level(raw: Any, what: str) -> Level:
     return Level(text(found.pop("name", None), f"{what}.name"), counts(found, what))
 
 
-def _contender(raw: Mapping[str, Any], label: str, machine: SimulatedMachine) -> Simulated:
+def parse_simulated(value: Any, label: str, machine: SimulatedMachine) -> Simulated:
     """With the costs of today, so that results of different versions can be compared."""
+    raw = mapping(value, label)
     instructions = count(raw.get("instructions"), f"{label}.instructions")
     misses = counts(raw.get("misses"), f"{label}.misses")
     try:

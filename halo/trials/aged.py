@@ -17,8 +17,10 @@ from halo.aging import Litter
 from halo.allocators import Allocator, preload, under_plan
 from halo.errors import LitterFailed
 from halo.plan import read_plan
+from halo.profile.simulation import machine_json
 from halo.recording import workspace
 from halo.settings import Settings
+from halo.simulation import misses_json
 from halo.target import Target
 from halo.trials.ageing import clean
 from halo.trials.inside import Split, allocator_objects, find_perf, read_split
@@ -193,6 +195,21 @@ class AgedStudy:
                     split = self._split(perf, entrant, self._at(entrant, level["occupancy"]))
                     if split is not None:
                         level["split"][label] = asdict(split)
+
+    def simulate(self, document: dict[str, Any]) -> None:
+        """Adds to each level what each contender misses from where the program begins on."""
+        aged = document["aged"]
+        for level in aged["levels"]:
+            name = "clean" if level["occupancy"] is None else level["occupancy"]
+            for entrant in self._entrants:
+                label = entrant.contender.label
+                if label in level["trials"]:
+                    self._reporter.stage(f"simulating {label}, {name}")
+                    contender = self._at(entrant, level["occupancy"])
+                    profile = self._laboratory.simulate(self._job, contender)
+                    assert profile.simulation is not None
+                    aged["machine"] = machine_json(profile.simulation.machine)
+                    level.setdefault("simulated", {})[label] = misses_json(profile)
 
     def _split(self, perf: str, entrant: Entrant, contender: Contender) -> Split | None:
         objects = allocator_objects(contender.environment, entrant.allocator.library)

@@ -7,21 +7,25 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halo.aging import LitterLog
 from halo.errors import BadInput, TrialFailed
+from halo.profile import Profile
 from halo.settings import Settings
 from halo.trials.ageing import Ageing
 from halo.trials.inside import run_under
 from halo.trials.job import Contender, Job, Output, Sample
 from halo.trials.launcher import Launcher, Run, Streams
+from halo.trials.simulating import simulated_profile
 
 STREAMS = ("stdout", "stderr")
 # Seconds after which a host has taken back the huge pages that a run has freed (free page reporting
 # waits two). A run that starts before finds them still there, and is faster than a real one.
 SETTLE = 3.0
+RECORDED = "LITTER_RECORDED"  # the recorder is to forget the littering
 NEVER = (0, 0)  # a compared file's times before a run, so that it shows whether it was written
 
 
@@ -31,6 +35,7 @@ class Laboratory:
     def __init__(
         self, settings: Settings, launcher: Launcher, scratch: Path, evidence: Path
     ) -> None:
+        self._settings = settings
         self._launcher = launcher
         self._ageing = Ageing(settings, launcher, scratch, evidence)
         self._scratch = scratch
@@ -104,6 +109,18 @@ class Laboratory:
         argv = [target.name, *job.arguments]
         run_under(perf, self._launcher, target.path, argv, environment, streams, data)
         return data, self._ageing.only_log(target.name).program_start
+
+    def simulate(self, job: Job, contender: Contender) -> Profile:
+        """One run with its caches and TLBs simulated, from where the program begins on.
+
+        The contender must have settings of litter, as in `sample`.
+        """
+        environment = {**self._ageing.environment(job, contender), RECORDED: "1"}
+        target = contender.program or job.target
+        inside = replace(job, target=target)
+        found = simulated_profile(self._settings, inside, environment, self._scratch)
+        self._ageing.only_log(target.name)
+        return found
 
     def output(self, job: Job) -> Output | None:
         """The output that every run of this job must have."""

@@ -39,6 +39,13 @@ def simulate_contender(
     settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
 ) -> dict[str, Any]:
     """Misses of this machine's caches and TLBs, as `halo simulate --json` has them."""
+    return misses_json(simulated_profile(settings, job, environment, scratch))
+
+
+def simulated_profile(
+    settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
+) -> Profile:
+    """One run with this machine's caches and TLBs simulated; allocations are not followed."""
     folder = scratch / "simulate"
     with Launcher() as launcher:
         run = run_recorder(
@@ -51,7 +58,6 @@ def simulate_contender(
                 f"{job.target.name} did not run to its end under the simulator; try `halo simulate`"
                 " on it to see why."
             )
-        profile: Profile = merge_parts(parts, job.target.path, job.arguments)
-        return misses_json(profile)
+        return merge_parts(parts, job.target.path, job.arguments)
     finally:
         shutil.rmtree(folder)

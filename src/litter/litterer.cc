@@ -19,6 +19,7 @@
 #include "litter/clock.h"
 #include "litter/litter.h"
 #include "litter/own_program.h"
+#include "record/guest/hello.h"
 
 namespace halo::litter {
 
@@ -143,6 +144,15 @@ void complain() {
   out.print("%s\n", problem != nullptr ? problem : report.problem);
 }
 
+// The program is about to begin: whoever records it is to forget the littering. Not unasked, as no
+// kernel has that system call.
+void tell_recorder() {
+  const char* recorded = value_of("LITTER_RECORDED");
+  if (recorded == nullptr || strcmp(recorded, "1") != 0) return;
+  volatile record::Hello hello{record::Hello::kForget, 0};
+  record::guest::call_recorder(hello);
+}
+
 // Of all preloaded libraries this one's constructor should run last, so that it may be preloaded
 // first: the allocators are then ready.
 __attribute__((constructor)) void litter() {
@@ -156,6 +166,7 @@ __attribute__((constructor)) void litter() {
   getrusage(RUSAGE_SELF, &spent);
   program_start = now();
   write_log(-1);
+  tell_recorder();
 }
 
 __attribute__((destructor)) void finish() {

@@ -170,6 +170,21 @@ void Engine::abandon_all_but(const Producer* mine) {
   }
 }
 
+void Engine::forget_so_far(Producer& mine) {
+  mine.flush();
+  const std::lock_guard lock(consuming_);
+  // As in write_part().
+  consume_round();
+  consume_round();
+  restart_counts();
+}
+
+void Engine::restart_counts() {
+  analysis_.restart_counts();
+  start_ = Clock::now();
+  instructions_at_start_ = instructions_;
+}
+
 void Engine::before_fork() {
   consuming_.lock();
   registry_.lock();
@@ -195,9 +210,7 @@ void Engine::after_fork_in_child(Producer* mine) {
   if (mine != nullptr) mine->flush();
   consume_round();
   abandon_all_but(mine);
-  analysis_.restart_counts();
-  start_ = Clock::now();
-  instructions_at_start_ = instructions_;
+  restart_counts();
   consuming_.unlock();
 }
 

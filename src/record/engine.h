@@ -40,6 +40,10 @@ class Engine {
   // Analyses all that has been published and writes the part; may be called again later.
   void write_part();
 
+  // What was recorded until now is to count for nothing; what is live stays. By the thread of
+  // `mine`.
+  void forget_so_far(Producer& mine);
+
   // Around a fork of the recorded program, in the forking thread.
   void before_fork();
   void after_fork_in_parent();
@@ -57,6 +61,7 @@ class Engine {
   void abandon_all_but(const Producer* mine);
   void update_progress();
   uint64_t elapsed_ns() const;
+  void restart_counts();
 
   const Options options_;
   ContextTable contexts_;

@@ -196,8 +196,9 @@ void answer_hello(uint64_t address) {
   using halo::record::Hello;
   Hello hello{};
   iovec to{&hello, sizeof hello}, from{reinterpret_cast<void*>(address), sizeof hello};
-  const bool same = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof hello &&
-                    hello.word == Hello::kQuestion;
+  const bool read = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof hello;
+  if (read && hello.word == Hello::kForget) return engine->forget_so_far(this_thread());
+  const bool same = read && hello.word == Hello::kQuestion;
   if (!same) {
     fprintf(stderr, "halo-recorder: guest memory is not at its own addresses (guest base).\n");
     _exit(1);

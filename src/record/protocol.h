@@ -12,10 +12,13 @@ namespace halo::record {
 
 inline constexpr int64_t kHelloCall = 0x48414C4F;  // natively it fails with ENOSYS
 
-// The argument of the call. The recorder replaces the question by the answer.
+// The argument of the call. The recorder replaces the question by the answer. Whoever prepares the
+// program for a measurement says `kForget` in its place: all that was recorded so far is to count
+// for nothing.
 struct Hello {
   static constexpr uint64_t kQuestion = 0x3F6F6C61682D6968;
   static constexpr uint64_t kAnswer = 0x216F6C61682D6968;
+  static constexpr uint64_t kForget = 0x2E6F6C61682D6968;
   uint64_t word;
   uint64_t message_store;  // address of the instruction
 };

@@ -19,6 +19,8 @@ void SimulatorSink::begin(const Parameters& parameters) {
   if (!parameters.machine) return;
   machine_ = *parameters.machine;
   hierarchy_ = std::make_unique<simulator::Hierarchy>(machine_);
+  for (const HugePagesEvent& huge : huge_pages_)
+    hierarchy_->use_huge_pages(huge.address, huge.bytes);
   tallies_.assign(1, {});
   newest_.assign(newest_.size(), 0);
   code_.clear();

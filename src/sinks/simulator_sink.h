@@ -81,6 +81,7 @@ class SimulatorSink : public Sink {
     tallies_[newest_[base::index(event.thread)]].accesses += event.count;
   }
   void on_event(const HugePagesEvent& event) {
+    huge_pages_.push_back(event);
     hierarchy_->use_huge_pages(event.address, event.bytes);
   }
 
@@ -104,6 +105,7 @@ class SimulatorSink : public Sink {
 
   simulator::Machine machine_;
   std::unique_ptr<simulator::Hierarchy> hierarchy_;
+  std::vector<HugePagesEvent> huge_pages_;  // what was asked for outlives a new beginning
   std::vector<Tally> tallies_;
   std::vector<uint32_t> newest_;  // by thread: whose tally the latest access is in
   std::unordered_map<uint64_t, Tally> code_;

@@ -265,6 +265,21 @@ def test_age_measures_every_contender_at_every_occupancy(folder: Path) -> None:
     assert summary["levels"][0]["contenders"][summary["baseline"]]["ratio"] == 1.0
 
 
+def test_what_is_simulated_begins_with_the_program(folder: Path) -> None:
+    """Littering executes about as much as this program; none of it is counted."""
+    options = ("--occupancies", "0.5", "--trials", "1", "--no-split", "--simulate")
+    outcome = halo("age", *options, "--results", "simulated", "--", "./prog", "30000", cwd=folder)
+    assert outcome.status == 0, outcome.stderr
+    clean, aged = json.loads((folder / "simulated" / "results.json").read_text())["aged"]["levels"]
+    for label, run in clean["simulated"].items():
+        assert run["instructions"] > 30000 * 20
+        assert aged["simulated"][label]["instructions"] < 1.5 * run["instructions"], label
+    metric = ("--metric", "L1D-misses@relative")
+    drawn = halo("plot", "occupancy", *metric, "-o", "misses.svg", "simulated", cwd=folder)
+    assert drawn.status == 0, drawn.stderr
+    assert "simulated, one run each" in (folder / "misses.svg").read_text()
+
+
 def test_a_build_with_its_own_allocator_must_do_the_same_work(folder: Path) -> None:
     options = ("--occupancies", "0.5", "--trials", "1", "--no-split", "--results")
     same = folder / "same"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from results_aged_samples import CLEAN, GROUPS, LEVELS, aged, aged_document, median_seconds
-from results_samples import document, save
+from results_samples import document, save, simulation
 
 from halo.errors import BadInput
 from halo.results import Measurement, read_measurement
@@ -105,6 +105,41 @@ def test_counted_events_are_there_where_every_run_has_them(tmp_path: Path) -> No
     assert value is not None and value.value == 50
     with pytest.raises(BadInput, match=r"no LLC-load-misses on aged heaps; .*: time, .*-faults\."):
         aged_series(found, parse_metric("LLC-load-misses"), "glibc", "custom")
+
+
+def simulated() -> dict[str, Any]:
+    """A document whose every run was simulated: 100 misses when clean, 300 on aged heaps."""
+    raw = aged_document()
+    found = simulation({"clean": 0.1, "aged": 0.3})
+    raw["aged"]["machine"] = found["machine"]
+    for level in raw["aged"]["levels"]:
+        run = found["contenders"]["clean" if level["occupancy"] is None else "aged"]
+        level["simulated"] = dict.fromkeys(level["trials"], run)
+    return raw
+
+
+def test_simulated_misses_are_set_against_the_clean_heap(tmp_path: Path) -> None:
+    found = read_measurement(save(simulated(), tmp_path / "r"))
+    assert {"L1D-misses", "modelled-cycles", "instructions"} <= set(aged_events(aged_of(found)))
+    metric = parse_metric("L1D-misses@relative")
+    values = aged_series(found, metric, "glibc", "custom").values
+    assert [(v.low, v.value, v.high) for v in values if v] == [(1, 1, 1), *[(3, 3, 3)] * 5]
+    assert aged_series(found, metric, GROUPS, "custom").values[0] is None
+
+
+def test_events_simulated_of_some_runs_only_are_none(tmp_path: Path) -> None:
+    raw = simulated()
+    raw["aged"]["levels"][0]["simulated"].pop("glibc")
+    found = read_measurement(save(raw, tmp_path / "r"))
+    with pytest.raises(BadInput, match="no L1D-misses on aged heaps"):
+        aged_series(found, parse_metric("L1D-misses"), "jemalloc", "custom")
+
+
+def test_misses_of_no_machine_are_damaged(tmp_path: Path) -> None:
+    raw = simulated()
+    del raw["aged"]["machine"]
+    with pytest.raises(BadInput, match="simulated machine is missing"):
+        read_measurement(save(raw, tmp_path / "r"))
 
 
 def test_a_name_that_is_also_measured_is_told_apart(tmp_path: Path) -> None:

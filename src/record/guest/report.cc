@@ -1,7 +1,7 @@
 // The two instructions by which the guest library reaches the recorder.
 #include "record/guest/report.h"
 
-#include "record/protocol.h"
+#include "record/guest/hello.h"
 
 extern "C" const char halo_message_store[];
 
@@ -30,12 +30,7 @@ Listener listener = Listener::kUnknown;
 void begin_listening() {
   if (listener != Listener::kUnknown) return;
   volatile Hello hello{Hello::kQuestion, reinterpret_cast<uint64_t>(halo_message_store)};
-  long result;
-  // Inline, because libc's syscall() would set errno.
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(kHelloCall), "D"(&hello)
-                   : "rcx", "r11", "memory");
+  call_recorder(hello);
   listener = hello.word == Hello::kAnswer ? Listener::kRecorder : Listener::kNobody;
 }
 

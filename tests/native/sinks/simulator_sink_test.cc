@@ -106,6 +106,27 @@ TEST_F(SimulatorSinkTest, AForkedChildCountsFromZero) {
   EXPECT_EQ(found.objects.size(), 1u);
 }
 
+TEST_F(SimulatorSinkTest, HugePagesOutliveANewBeginning) {
+  constexpr uint64_t kHuge = 2 << 20;
+  simulator::Machine machine = small_machine();
+  machine.huge_tlb = {1, 2};
+  Analysis huge{Parameters{.machine = machine}};
+  const auto misses = [&] {
+    const Record flush = Record::make(Kind::kFlush, 0, 0);
+    for (uint64_t page = 0; page < 64; ++page) {
+      const Record record = Record::access(kHuge + 4096 * page, 3, false, 0, 1);
+      huge.consume(ThreadId{0}, {&record, 1});
+    }
+    huge.consume(ThreadId{0}, {&flush, 1});
+    return huge.finish().of<Simulation>().outside.tlb_misses[0];
+  };
+  const Record ask = Record::make(Kind::kHugePages, kHuge, kHuge);
+  huge.consume(ThreadId{0}, {&ask, 1});
+  EXPECT_EQ(misses(), 1u);
+  huge.restart_counts();
+  EXPECT_EQ(misses(), 1u) << "64 where each small page misses";
+}
+
 TEST_F(SimulatorSinkTest, NothingIsSimulatedUnlessAskedFor) {
   Analysis plain{Parameters{}};
   const Record record = Record::access(0x100000, 3, false, 0, 1);
