@@ -126,10 +126,14 @@ def legend_columns(labels: Sequence[str]) -> int:
 
 def _note(all_heaps: Sequence[Heaps], metric: Metric, parts: Sequence[Part]) -> str:
     """Baseline, error bars, litter, what the places mean, which parts are left out, the machine."""
-    said = [f"{metric}, medians"]
+    simulated = metric.event in aged_simulated(all_heaps[0].aged)
+    said = [f"{metric}, {'one run each' if simulated else 'medians'}"]
     if metric.transform:
         said.append(baseline_note(all_heaps))
-    said += [programs_note(all_heaps), "error bars: quartiles", litter_note(all_heaps)]
+    said.append(programs_note(all_heaps))
+    if not simulated:
+        said.append("error bars: quartiles")
+    said.append(litter_note(all_heaps))
     said.append("occupancy: the part of the litter that is kept, at even distances")
     said.append(_scope_note(all_heaps, metric))
     said.append(_parts_note(all_heaps, metric, parts))
@@ -142,7 +146,7 @@ def _scope_note(all_heaps: Sequence[Heaps], metric: Metric) -> str:
     if metric.event in TIMED:
         return ""
     if metric.event in aged_simulated(all_heaps[0].aged):
-        return "simulated, one run each, from where the program begins, its caches cold"
+        return "simulated from where the program begins, its caches cold"
     return "of the whole process, littering included"
 
 

@@ -277,7 +277,7 @@ def test_what_is_simulated_begins_with_the_program(folder: Path) -> None:
     metric = ("--metric", "L1D-misses@relative")
     drawn = halo("plot", "occupancy", *metric, "-o", "misses.svg", "simulated", cwd=folder)
     assert drawn.status == 0, drawn.stderr
-    assert "simulated, one run each" in (folder / "misses.svg").read_text()
+    assert "L1D-misses@relative, one run each" in (folder / "misses.svg").read_text()
 
 
 def test_a_build_with_its_own_allocator_must_do_the_same_work(folder: Path) -> None:
