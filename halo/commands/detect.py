@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from halo.allocators import find_allocator, preload, under_plan
-from halo.commands.program import check_library, check_runtime, the_program
+from halo.commands.program import check_library, chosen_environment, the_program
 from halo.errors import RecordingFailed
 from halo.foreground import end_like, run_in_foreground
 from halo.settings import Settings
@@ -42,20 +41,12 @@ class DetectCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import detect_environment, read_detection
-        from halo.matching import check_plan
         from halo.planning import check_place
 
         target = find_target(the_program(rest, self.name)[0], settings.environment)
         check_place(options.output)
         check_library("detector", settings.detector)
-        allocator = find_allocator(options.allocator)
-        environment = preload(settings.environment, [allocator.library])
-        if options.plan is not None:
-            check_runtime(settings)
-            check_plan(options.plan, target.path)
-            environment = under_plan(
-                settings.environment, settings.runtime, options.plan, allocator
-            )
+        environment = chosen_environment(settings, target.path, options.allocator, options.plan)
         output = options.output.absolute()
         draft = output.with_name(f".{output.name}.new")
         environment = detect_environment(environment, settings.detector, target.path, draft)

@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from halo.allocators import PLAN_VARIABLE, find_allocator, preload, under_plan
+from halo.allocators import PLAN_VARIABLE
 from halo.commands.program import (
     add_litter_settings,
     check_library,
-    check_runtime,
+    chosen_environment,
     the_program,
 )
 from halo.errors import LitterFailed, UsageError
@@ -69,7 +69,6 @@ class LitterCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import Litter, read_detection, read_log
         from halo.aging.litter import multiplier, occupancy, seconds, seed
-        from halo.matching import check_plan
         from halo.planning import check_place
 
         target = find_target(the_program(rest, self.name)[0], settings.environment)
@@ -92,14 +91,7 @@ class LitterCommand:
             if found.program != os.path.realpath(target.path):
                 note = f"{options.data} has the sizes of {found.program}, not of {target.path}."
                 print(f"halo: note: {note}", file=sys.stderr)
-        allocator = find_allocator(options.allocator)
-        environment = preload(settings.environment, [allocator.library])
-        if options.plan is not None:
-            check_runtime(settings)
-            check_plan(options.plan, target.path)
-            environment = under_plan(
-                settings.environment, settings.runtime, options.plan, allocator
-            )
+        environment = chosen_environment(settings, target.path, options.allocator, options.plan)
         if options.print_env:
             log = options.log or Path("litter.json")
             aged = litter.environment(environment, settings.litterer, target.path, log)

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from halo.allocators import find_allocator, preload, under_plan
 from halo.errors import BadInput, MissingPart, UsageError
 from halo.settings import Settings
 
@@ -71,6 +72,20 @@ def check_library(name: str, path: Path) -> None:
             f"The path {path} holds a colon or a space, which LD_PRELOAD cannot express; move the"
             " checkout."
         )
+
+
+def chosen_environment(
+    settings: Settings, program: Path, allocator: str, plan: Path | None
+) -> dict[str, str]:
+    """The user's environment with that allocator, and under the plan where there is one."""
+    from halo.matching import check_plan
+
+    chosen = find_allocator(allocator)
+    if plan is None:
+        return preload(settings.environment, [chosen.library])
+    check_runtime(settings)
+    check_plan(plan, program)
+    return under_plan(settings.environment, settings.runtime, plan, chosen)
 
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
