@@ -40,7 +40,7 @@ evaluation: ## measure and draw the HALO paper's evaluation; hours, goes on wher
 	@scripts/build.sh
 	@scripts/evaluation.sh
 
-aged: ## measure and draw clean and aged heaps; half an hour, goes on where it stopped
+aged: ## measure and draw clean and aged heaps; most of an hour, goes on where it stopped
 	@scripts/setup.sh build bench
 	@scripts/build.sh
 	@scripts/aged.sh
