@@ -3,11 +3,12 @@
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user
   libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev libjsmn-dev
+  clang-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
 test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
-  jq xsltproc graphviz sqlite3 povray povray-includes
+  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind linux-perf)
 soak_packages=(

@@ -55,7 +55,7 @@ for purpose in "${@:-build}"; do
   case $purpose in
     build) packages+=("${build_packages[@]}") ;;
     demo) packages+=("${demo_packages[@]}") ;;
-    test) packages+=("${test_packages[@]}"); extra="[dev]" ;;
+    test) packages+=("${test_packages[@]}"); extra="[dev,spark]" ;;
     bench) packages+=("${bench_packages[@]}") ;;
     soak) packages+=("${soak_packages[@]}") ;;
     *) give_up "no such purpose: $purpose" ;;
