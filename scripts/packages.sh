@@ -3,7 +3,7 @@
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user
   libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev libjsmn-dev
-  clang-19 llvm-19-dev libzstd-dev libxxhash-dev
+  clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
 test_packages=(

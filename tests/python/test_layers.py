@@ -33,6 +33,7 @@ PYTHON = [
     "profile",
     "plan",
     "strategies",
+    "transfer",
     "planning",
     "matching",
     "target",
