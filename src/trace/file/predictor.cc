@@ -54,6 +54,7 @@ size_t pages_of(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 Predictor::Predictor()
     : memory_(sizeof(Tables)), site_memory_(pages_of(kMarkers * sizeof(SiteState))) {
   if (!ok()) return;
+  memory_.prefer_large_pages();
   tables_ = memory_.as<Tables>();
   sites_ = site_memory_.as<SiteState>();
   for (uint64_t marker = 0; marker < kMarkers; ++marker) {
