@@ -108,6 +108,7 @@ def test_the_page_lists_the_native_layers() -> None:
         "sinks",
         "record",
         "litter",
+        "logging",
         "plan",
         "runtime",
     ]
