@@ -1,0 +1,168 @@
+// Unpacks events: predicts as the packer did, and reads what was not predicted.
+#include <zstd.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "trace/file/packing.h"
+#include "trace/file/predictor.h"
+
+namespace halo::trace::file {
+namespace {
+
+// A literal is read as 8 bytes at once, so that many lie behind each stream.
+constexpr size_t kSlack = 8;
+
+[[noreturn]] void damaged() { throw std::runtime_error("a block of events is damaged"); }
+
+struct FreeZstd {
+  void operator()(ZSTD_DCtx* zstd) const { ZSTD_freeDCtx(zstd); }
+};
+
+class Input {
+ public:
+  void open(const std::byte* begin, size_t bytes) { at_ = begin, end_ = begin + bytes; }
+  bool at_end() const { return at_ == end_; }
+  uint8_t byte() {
+    if (at_ == end_) damaged();
+    return uint8_t(*at_++);
+  }
+  uint64_t low_bytes(unsigned count) {
+    if (size_t(end_ - at_) < count) damaged();
+    uint64_t word;
+    std::memcpy(&word, at_, sizeof word);
+    at_ += count;
+    return count == 8 ? word : word & ((uint64_t{1} << 8 * count) - 1);
+  }
+  uint64_t varint() {
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint8_t next = byte();
+      number |= uint64_t(next & 127) << shift;
+      if (next < 128) return number;
+    }
+    damaged();
+  }
+
+ private:
+  const std::byte* at_ = nullptr;
+  const std::byte* end_ = nullptr;
+};
+
+uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
+
+}  // namespace
+
+class Unpacker::State {
+ public:
+  State() : zstd_(ZSTD_createDCtx()) {
+    if (!predictor.ok() || zstd_ == nullptr) throw std::bad_alloc();
+  }
+
+  void unpack(uint32_t number, std::span<const std::byte> payload, std::vector<Logged>& events) {
+    const size_t count = open_streams(payload);
+    events.resize(count);
+    ThreadState& thread = predictor.thread(number);
+    for (Logged& event : events) get(event, thread);
+    for (const Input& stream : streams_) {
+      if (!stream.at_end()) damaged();
+    }
+  }
+
+  Predictor predictor;
+
+ private:
+  size_t open_streams(std::span<const std::byte> payload) {
+    BlockHead head;
+    if (payload.size() < sizeof head) damaged();
+    std::memcpy(&head, payload.data(), sizeof head);
+    if (head.events > Packer::kMostEvents) damaged();
+    payload = payload.subspan(sizeof head);
+    for (int stream = 0; stream < kStreams; ++stream) {
+      const StreamHead& part = head.streams[stream];
+      if (part.bytes > kMostBytes[stream] * head.events || part.packed > payload.size()) damaged();
+      open(stream, payload.first(part.packed), part.bytes);
+      payload = payload.subspan(part.packed);
+    }
+    if (!payload.empty()) damaged();
+    return head.events;
+  }
+
+  void open(int stream, std::span<const std::byte> packed, size_t bytes) {
+    std::vector<std::byte>& to = unpacked_[stream];
+    if (to.size() < bytes + kSlack) to.resize(bytes + kSlack);
+    if (packed.size() == bytes) {
+      std::memcpy(to.data(), packed.data(), bytes);
+    } else if (ZSTD_decompressDCtx(zstd_.get(), to.data(), bytes, packed.data(), packed.size()) !=
+               bytes) {
+      damaged();
+    }
+    streams_[stream].open(to.data(), bytes);
+  }
+
+  void get(Logged& event, ThreadState& thread) {
+    Followers& followers = predictor.followers(thread);
+    unsigned code = streams_[kCodeStream].byte();
+    event.site = code < kPairs ? followers.first : followers.second;
+    if (code == kSiteLiteral) {
+      event.site = streams_[kSiteStream].varint();
+      code = streams_[kCodeStream].byte();
+      if (code >= kPairs) damaged();
+    } else if (code >= kPairs) {
+      code -= kPairs;
+      if (code >= kPairs) damaged();
+    }
+    learn_site(followers, thread, event.site);
+    SiteState& site = predictor.site(event.site);
+    event.word1 = get_address(code / kValueCodes, event.site, site, thread);
+    uint64_t& word = predictor.word_of(site, event.word1);
+    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
+    event.word2 = get_value(code % kValueCodes, seen, site, thread);
+    learn(site, thread, event, word, seen);
+  }
+
+  uint64_t get_address(unsigned code, uint64_t number, SiteState& site, ThreadState& thread) {
+    if (code == kAddressAgain) code = site.address_code;
+    site.address_code = uint8_t(code);
+    if (code < kAddressFollowing) {
+      uint64_t expected[kAddressFollowing];
+      expect_address(site, thread, expected);
+      return expected[code];
+    }
+    uint64_t& following = predictor.following(number, site);
+    if (code == kAddressLiteral) {
+      following = site.last_address + from_zigzag(streams_[kAddressStream].varint());
+    }
+    return following;
+  }
+
+  uint64_t get_value(unsigned code, uint64_t seen, SiteState& site, const ThreadState& thread) {
+    if (code == kValueAgain) code = site.value_code;
+    site.value_code = uint8_t(code);
+    if (code < kValue1) {
+      uint64_t expected[kValue1];
+      expect_value(site, thread, seen, expected);
+      return expected[code];
+    }
+    const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
+    return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
+  }
+
+  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd_;
+  Input streams_[kStreams];
+  std::vector<std::byte> unpacked_[kStreams];
+};
+
+Unpacker::Unpacker() : state_(std::make_unique<State>()) {}
+Unpacker::~Unpacker() = default;
+
+void Unpacker::add_sites(std::span<const SiteTraits> sites) {
+  if (!state_->predictor.add_sites(sites)) throw std::bad_alloc();
+}
+
+void Unpacker::unpack(uint32_t thread, std::span<const std::byte> payload,
+                      std::vector<Logged>& events) {
+  state_->unpack(thread, payload, events);
+}
+
+}  // namespace halo::trace::file
