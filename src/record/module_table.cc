@@ -30,9 +30,8 @@ void ModuleTable::read_maps() {
   source_([&](const CodeMapping& mapping) {
     mappings_.push_back({mapping.range, module_index(mapping), mapping.first_vaddr});
   });
-  std::sort(mappings_.begin(), mappings_.end(), [](const Mapping& a, const Mapping& b) {
-    return a.range.begin < b.range.begin;
-  });
+  std::sort(mappings_.begin(), mappings_.end(),
+            [](const Mapping& a, const Mapping& b) { return a.range.begin < b.range.begin; });
 }
 
 int32_t ModuleTable::module_index(const CodeMapping& mapping) {

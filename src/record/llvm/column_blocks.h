@@ -18,10 +18,10 @@
 namespace halo::record::llvm {
 
 enum class BlockKind : uint32_t {
-  kAbout = 1,        // JSON: the trace's, as it is
-  kMachine = 2,      // JSON: {"machine": {…}, "levels": N}, only where one is simulated
-  kModule = 3,       // JSON: {"path", "build_id", "sites": [[…]…], "fields": [[…]…]}
-  kAccesses = 4,     // from here on columns
+  kAbout = 1,     // JSON: the trace's, as it is
+  kMachine = 2,   // JSON: {"machine": {…}, "levels": N}, only where one is simulated
+  kModule = 3,    // JSON: {"path", "build_id", "sites": [[…]…], "fields": [[…]…]}
+  kAccesses = 4,  // from here on columns
   kCalls = 5,
   kAllocations = 6,
   kFrees = 7,

@@ -33,7 +33,7 @@ class ColumnMaker : public TraceConsumer {
     uint16_t size;
   };
   struct Thread {
-    int32_t number = -1;        // in the columns; -1: it has had no event yet
+    int32_t number = -1;         // in the columns; -1: it has had no event yet
     trace::Logged allocation{};  // an allocation site's event whose kCount has not come yet
   };
 

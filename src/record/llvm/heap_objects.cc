@@ -61,8 +61,7 @@ uint64_t HeapObjects::size_at(uint64_t address) {
 }
 
 HeapObjects::Place HeapObjects::find_large(uint64_t address) {
-  if (address - newest_begin_ < newest_.bytes)
-    return {newest_.object, address - newest_begin_};
+  if (address - newest_begin_ < newest_.bytes) return {newest_.object, address - newest_begin_};
   auto after = large_.upper_bound(address);
   if (after == large_.begin()) return {};
   --after;

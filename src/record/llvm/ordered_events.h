@@ -12,12 +12,15 @@
 #include "trace/epoch_merge.h"
 #include "trace/logged.h"
 
-namespace halo::record::llvm {
+namespace halo::trace {
 
-inline bool is_marker(const trace::Logged& event) {
-  return event.site == uint64_t(trace::Marker::kEpoch);
-}
-inline uint64_t marked_key(const trace::Logged& event) { return event.word1; }
+// What the merge asks of a queue's records.
+inline bool is_marker(const Logged& event) { return event.site == uint64_t(Marker::kEpoch); }
+inline uint64_t marked_key(const Logged& event) { return event.word1; }
+
+}  // namespace halo::trace
+
+namespace halo::record::llvm {
 
 // What a thread has written and nobody has taken. Positions count from the beginning of time.
 class EventQueue {

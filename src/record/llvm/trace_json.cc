@@ -9,13 +9,6 @@ namespace halo::record::llvm {
 
 namespace {
 
-const char* name_of(trace::SiteKind kind) {
-  static constexpr const char* kNames[] = {"unknown",    "load",        "store",
-                                           "update",     "read-range",  "write-range",
-                                           "enter",      "exit",        "allocation"};
-  return size_t(kind) < std::size(kNames) ? kNames[size_t(kind)] : kNames[0];
-}
-
 const char* name_of(trace::TypeNoteKind kind) {
   switch (kind) {
     case trace::TypeNoteKind::kClass:
@@ -31,7 +24,7 @@ const char* name_of(trace::TypeNoteKind kind) {
 void print_site(FILE* file, const SiteTable& sites, uint64_t number) {
   const trace::Site& site = sites[number];
   const SiteText text = sites.text(number);
-  fprintf(file, "[\"%s\",", name_of(site.kind));
+  fprintf(file, "[\"%s\",", site_kind_name(site.kind));
   print_json_string(file, text.variable);
   fputc(',', file);
   print_json_string(file, text.type);
@@ -63,6 +56,13 @@ void print_owner(FILE* file, const Owner& owner) {
 }
 
 }  // namespace
+
+const char* site_kind_name(trace::SiteKind kind) {
+  static constexpr const char* kNames[] = {"unknown", "load",       "store",
+                                           "update",  "read-range", "write-range",
+                                           "enter",   "exit",       "allocation"};
+  return size_t(kind) < std::size(kNames) ? kNames[size_t(kind)] : kNames[0];
+}
 
 std::string machine_json(const simulator::Machine& machine) {
   MemoryText text;

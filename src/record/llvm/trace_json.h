@@ -8,12 +8,15 @@
 
 namespace halo::record::llvm {
 
+// As in docs/trace-columns.md.
+const char* site_kind_name(trace::SiteKind kind);
+
 // {"machine": as in docs/simulator.md, "levels": of its caches}
 std::string machine_json(const simulator::Machine& machine);
 
-// {"path", "build_id", "first_site", "sites": [[kind, variable, type, owner_id, field, field_offset,
-// bytes, function, file, line, column]…], "owners": {"first": id, "all": [[owner, kind, bytes, file,
-// line, [[field, type, offset, bytes]…]]…]}}
+// {"path", "build_id", "first_site", "sites": [[kind, variable, type, owner_id, field,
+// field_offset, bytes, function, file, line, column]…], "owners": {"first": id, "all": [[owner,
+// kind, bytes, file, line, [[field, type, offset, bytes]…]]…]}}
 std::string module_json(const SiteTable& sites, const SiteTable::Module& module);
 
 // {"events", "lost", "ending", "detail"}
