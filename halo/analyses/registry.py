@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from halo.analyses.analysis import Analysis
 from halo.analyses.offenders import Offenders
+from halo.analyses.sharing import Sharing
 from halo.errors import UsageError
 
 # To add an analysis, add its file and one line here.
-ANALYSES: Sequence[Analysis] = (Offenders(),)
+ANALYSES: Sequence[Analysis] = (
+    Offenders(),
+    Sharing(),
+)
 
 
 def find_analysis(name: str) -> Analysis:
