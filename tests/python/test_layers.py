@@ -44,6 +44,7 @@ PYTHON = [
     "recording",
     "simulation",
     "analyses",
+    "tracing",
     "trials",
     "results",
     "figures",
