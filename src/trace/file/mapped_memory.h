@@ -42,6 +42,11 @@ class MappedMemory {
     return true;
   }
 
+  // In large pages where the kernel has them: for tables that are touched all over.
+  void prefer_large_pages() const {
+    if (at_ != nullptr) madvise(at_, bytes_, MADV_HUGEPAGE);
+  }
+
   bool ok() const { return at_ != nullptr; }
   size_t bytes() const { return bytes_; }
   template <class T>

@@ -34,24 +34,111 @@ std::byte* put_varint(std::byte* at, uint64_t number) {
   return at;
 }
 
-// How many low bits of `right` come before the first that is set; the code of the first candidate.
-template <size_t N>
-unsigned matches(const uint64_t (&candidates)[N], uint64_t wanted) {
-  unsigned right = 0;
-  for (unsigned code = 1; code < N; ++code) right |= unsigned(candidates[code] == wanted) << code;
-  return right;
-}
-
-unsigned choose(unsigned right, uint8_t again) {
-  return (right >> again & 1) != 0 ? again : unsigned(__builtin_ctz(right));
-}
-
 unsigned literal_code(uint64_t value, uint64_t last) {
   if (value < 1 << 8) return kValue1;
   if (value < 1 << 16) return kValue2;
   if (value >> 32 == 0) return kValue4;
   return value >> 32 == last >> 32 ? kValueLow4 : kValue8;
 }
+
+struct Output {
+  std::byte* end[kStreams];
+
+  void code(unsigned byte) { *end[kCodeStream]++ = std::byte(byte); }
+  void varint(Stream stream, uint64_t number) { end[stream] = put_varint(end[stream], number); }
+  void value(uint64_t word, unsigned bytes) {
+    std::memcpy(end[kValueStream], &word, sizeof word);
+    end[kValueStream] += bytes;
+  }
+};
+
+// Through the events of a block; copies what changes with each of them, so that the compiler knows
+// that nothing else does.
+class Walk {
+ public:
+  Walk(const Places& places, uint32_t thread, std::byte* const (&streams)[kStreams])
+      : places_(places), home_(places.thread(thread)), thread_(home_) {
+    std::copy_n(streams, int(kStreams), out_.end);
+  }
+
+  const Output& finish() {
+    home_ = thread_;
+    return out_;
+  }
+
+  void prefetch(const Logged& event) const {
+    __builtin_prefetch(&places_.site(event.site), 1);
+    __builtin_prefetch(&places_.image(event.word1), 1);
+  }
+
+  void put(const Logged& event) {
+    const unsigned second = put_site(event.site);
+    SiteState& site = places_.site(event.site);
+    const unsigned address = put_address(event, site);
+    uint64_t& word = places_.word_of(site, event.word1);
+    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
+    const unsigned value = put_value(event.word2, seen, site);
+    learn(site, thread_, event, word, seen);
+    out_.code((second * kAddressCodes + address) * kValueCodes + value);
+  }
+
+ private:
+  unsigned put_site(uint64_t site) {
+    Followers& followers = places_.followers(thread_);
+    const Followers expected = followers;
+    learn_site(followers, thread_, site);
+    if (expected.first == site) return 0;
+    if (expected.second == site) return 1;
+    out_.code(kSiteLiteral);
+    out_.varint(kSiteStream, site);
+    return 0;
+  }
+
+  unsigned put_address(const Logged& event, SiteState& site) {
+    const unsigned before = site.address_code;
+    if (before < kAddressFollowing && expected_address(before, site, thread_) == event.word1) {
+      return kAddressAgain;
+    }
+    const unsigned code = find_address(event, site);
+    site.address_code = uint8_t(code);
+    return code == before ? unsigned(kAddressAgain) : code;
+  }
+
+  unsigned find_address(const Logged& event, const SiteState& site) {
+    for (unsigned code = kAddressStride; code < kAddressFollowing; ++code) {
+      if (expected_address(code, site, thread_) == event.word1) return code;
+    }
+    uint64_t& following = places_.following(event.site, site);
+    if (following == event.word1) return kAddressFollowing;
+    following = event.word1;
+    out_.varint(kAddressStream, zigzag(event.word1 - site.last_address));
+    return kAddressLiteral;
+  }
+
+  unsigned put_value(uint64_t value, uint64_t seen, SiteState& site) {
+    const unsigned before = site.value_code;
+    if (before < kValue1 && expected_value(before, site, thread_, seen) == value) {
+      return kValueAgain;
+    }
+    const unsigned code = find_value(value, seen, site);
+    site.value_code = uint8_t(code);
+    return code == before ? unsigned(kValueAgain) : code;
+  }
+
+  unsigned find_value(uint64_t value, uint64_t seen, const SiteState& site) {
+    for (unsigned code = kValueImage; code < kValue1; ++code) {
+      if (expected_value(code, site, thread_, seen) == value) return code;
+    }
+    const unsigned code = literal_code(value, site.last_value);
+    out_.value(value, kLiteralBytes[code]);
+    return code;
+  }
+
+  const Places places_;
+  ThreadState& home_;
+  ThreadState thread_;
+  Output out_{};
+};
 
 }  // namespace
 
@@ -72,13 +159,12 @@ class Packer::State {
   MappedMemory&& self() { return std::move(self_); }
 
   std::span<const std::byte> pack(uint32_t number, std::span<const Logged> events) {
-    ThreadState& thread = predictor.thread(number);
-    std::copy_n(begin_, int(kStreams), end_);
+    Walk walk(predictor.places(), number, begin_);
     for (size_t at = 0; at < events.size(); ++at) {
-      prefetch(events[std::min(at + kAhead, events.size() - 1)]);
-      put(events[at], thread);
+      walk.prefetch(events[std::min(at + kAhead, events.size() - 1)]);
+      walk.put(events[at]);
     }
-    return compress(events.size());
+    return compress(events.size(), walk.finish());
   }
 
   Predictor predictor;
@@ -90,77 +176,11 @@ class Packer::State {
     return sum;
   }
 
-  void prefetch(const Logged& event) {
-    __builtin_prefetch(&predictor.site(event.site), 1);
-    __builtin_prefetch(&predictor.image(event.word1), 1);
-  }
-
-  void put(const Logged& event, ThreadState& thread) {
-    const unsigned second = put_site(event.site, thread);
-    SiteState& site = predictor.site(event.site);
-    const unsigned address = put_address(event, site, thread);
-    uint64_t& word = predictor.word_of(site, event.word1);
-    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
-    const unsigned value = put_value(event.word2, seen, site, thread);
-    learn(site, thread, event, word, seen);
-    *end_[kCodeStream]++ = std::byte((second * kAddressCodes + address) * kValueCodes + value);
-  }
-
-  unsigned put_site(uint64_t site, ThreadState& thread) {
-    Followers& followers = predictor.followers(thread);
-    const Followers expected = followers;
-    learn_site(followers, thread, site);
-    if (expected.first == site) return 0;
-    if (expected.second == site) return 1;
-    *end_[kCodeStream]++ = std::byte(kSiteLiteral);
-    end_[kSiteStream] = put_varint(end_[kSiteStream], site);
-    return 0;
-  }
-
-  unsigned put_address(const Logged& event, SiteState& site, ThreadState& thread) {
-    uint64_t expected[kAddressFollowing];
-    expect_address(site, thread, expected);
-    const unsigned right = matches(expected, event.word1);
-    const uint8_t before = site.address_code;
-    unsigned code = kAddressLiteral;
-    if (right != 0) {
-      code = choose(right, before);
-    } else {
-      uint64_t& following = predictor.following(event.site, site);
-      if (following == event.word1) {
-        code = kAddressFollowing;
-      } else {
-        end_[kAddressStream] =
-            put_varint(end_[kAddressStream], zigzag(event.word1 - site.last_address));
-        following = event.word1;
-      }
-    }
-    site.address_code = uint8_t(code);
-    return code == before ? unsigned(kAddressAgain) : code;
-  }
-
-  unsigned put_value(uint64_t value, uint64_t seen, SiteState& site, const ThreadState& thread) {
-    uint64_t expected[kValue1];
-    expect_value(site, thread, seen, expected);
-    const unsigned right = matches(expected, value);
-    const uint8_t before = site.value_code;
-    unsigned code;
-    if (right != 0) {
-      code = choose(right, before);
-    } else {
-      code = literal_code(value, site.last_value);
-      std::memcpy(end_[kValueStream], &value, sizeof value);
-      end_[kValueStream] += kLiteralBytes[code];
-    }
-    site.value_code = uint8_t(code);
-    return code == before ? unsigned(kValueAgain) : code;
-  }
-
-  std::span<const std::byte> compress(size_t events) {
+  std::span<const std::byte> compress(size_t events, const Output& out) {
     BlockHead head{.events = uint32_t(events), .streams = {}};
     std::byte* to = packed_ + sizeof head;
     for (int stream = 0; stream < kStreams; ++stream) {
-      const size_t bytes = size_t(end_[stream] - begin_[stream]);
+      const size_t bytes = size_t(out.end[stream] - begin_[stream]);
       const size_t packed = compress_stream(to, begin_[stream], bytes);
       head.streams[stream] = {.bytes = uint32_t(bytes), .packed = uint32_t(packed)};
       to += packed;
@@ -181,7 +201,6 @@ class Packer::State {
   MappedMemory work_;
   ZSTD_CCtx* zstd_ = nullptr;
   std::byte* begin_[kStreams] = {};
-  std::byte* end_[kStreams] = {};
   std::byte* packed_ = nullptr;
 };
 

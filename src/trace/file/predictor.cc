@@ -51,10 +51,14 @@ size_t pages_of(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 }  // namespace
 
-Predictor::Predictor() : memory_(sizeof(Tables)), sites_(pages_of(kMarkers * sizeof(SiteState))) {
+Predictor::Predictor()
+    : memory_(sizeof(Tables)), site_memory_(pages_of(kMarkers * sizeof(SiteState))) {
   if (!ok()) return;
+  memory_.prefer_large_pages();
+  tables_ = memory_.as<Tables>();
+  sites_ = site_memory_.as<SiteState>();
   for (uint64_t marker = 0; marker < kMarkers; ++marker) {
-    sites_.as<SiteState>()[marker] = first_state(behaviour_of(Marker(marker)), 8);
+    sites_[marker] = first_state(behaviour_of(Marker(marker)), 8);
   }
   site_count_ = kMarkers;
 }
@@ -62,11 +66,13 @@ Predictor::Predictor() : memory_(sizeof(Tables)), sites_(pages_of(kMarkers * siz
 bool Predictor::add_sites(std::span<const SiteTraits> sites) {
   const size_t wanted = pages_of((site_count_ + sites.size()) * sizeof(SiteState));
   // Twice as much at once, so that many small modules do not copy what is there over and over.
-  if (wanted > sites_.bytes() && !sites_.grow(std::max(wanted, 2 * sites_.bytes()))) return false;
+  const size_t bytes = site_memory_.bytes();
+  if (wanted > bytes && !site_memory_.grow(std::max(wanted, 2 * bytes))) return false;
+  sites_ = site_memory_.as<SiteState>();
   for (const SiteTraits& traits : sites) {
     const uint8_t behaviour = behaviour_of(SiteKind(traits.kind));
     const bool address_sized = (behaviour & (kOpensFrame | kClosesFrame)) != 0;
-    sites_.as<SiteState>()[site_count_++] = first_state(behaviour, address_sized ? 8 : traits.size);
+    sites_[site_count_++] = first_state(behaviour, address_sized ? 8 : traits.size);
   }
   return true;
 }

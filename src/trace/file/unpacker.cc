@@ -1,7 +1,9 @@
 // Unpacks events: predicts as the packer did, and reads what was not predicted.
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "trace/file/packing.h"
@@ -51,6 +53,67 @@ class Input {
 
 uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
 
+// Through the events of a block; copies what changes with each of them.
+class Walk {
+ public:
+  Walk(const Places& places, uint32_t thread, const Input (&streams)[kStreams])
+      : places_(places), home_(places.thread(thread)), thread_(home_) {
+    std::copy_n(streams, int(kStreams), streams_);
+  }
+
+  void finish() {
+    home_ = thread_;
+    for (const Input& stream : streams_) {
+      if (!stream.at_end()) damaged();
+    }
+  }
+
+  void get(Logged& event) {
+    Followers& followers = places_.followers(thread_);
+    unsigned code = streams_[kCodeStream].byte();
+    event.site = code < kPairs ? followers.first : followers.second;
+    if (code == kSiteLiteral) {
+      event.site = streams_[kSiteStream].varint();
+      code = streams_[kCodeStream].byte();
+    } else if (code >= kPairs) {
+      code -= kPairs;
+    }
+    if (code >= kPairs) damaged();
+    learn_site(followers, thread_, event.site);
+    SiteState& site = places_.site(event.site);
+    event.word1 = get_address(code / kValueCodes, event.site, site);
+    uint64_t& word = places_.word_of(site, event.word1);
+    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
+    event.word2 = get_value(code % kValueCodes, seen, site);
+    learn(site, thread_, event, word, seen);
+  }
+
+ private:
+  uint64_t get_address(unsigned code, uint64_t number, SiteState& site) {
+    if (code == kAddressAgain) code = site.address_code;
+    site.address_code = uint8_t(code);
+    if (code < kAddressFollowing) return expected_address(code, site, thread_);
+    uint64_t& following = places_.following(number, site);
+    if (code == kAddressLiteral) {
+      following = site.last_address + from_zigzag(streams_[kAddressStream].varint());
+    }
+    return following;
+  }
+
+  uint64_t get_value(unsigned code, uint64_t seen, SiteState& site) {
+    if (code == kValueAgain) code = site.value_code;
+    site.value_code = uint8_t(code);
+    if (code < kValue1) return expected_value(code, site, thread_, seen);
+    const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
+    return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
+  }
+
+  const Places places_;
+  ThreadState& home_;
+  ThreadState thread_;
+  Input streams_[kStreams];
+};
+
 }  // namespace
 
 class Unpacker::State {
@@ -62,11 +125,9 @@ class Unpacker::State {
   void unpack(uint32_t number, std::span<const std::byte> payload, std::vector<Logged>& events) {
     const size_t count = open_streams(payload);
     events.resize(count);
-    ThreadState& thread = predictor.thread(number);
-    for (Logged& event : events) get(event, thread);
-    for (const Input& stream : streams_) {
-      if (!stream.at_end()) damaged();
-    }
+    Walk walk(predictor.places(), number, streams_);
+    for (Logged& event : events) walk.get(event);
+    walk.finish();
   }
 
   Predictor predictor;
@@ -98,54 +159,6 @@ class Unpacker::State {
       damaged();
     }
     streams_[stream].open(to.data(), bytes);
-  }
-
-  void get(Logged& event, ThreadState& thread) {
-    Followers& followers = predictor.followers(thread);
-    unsigned code = streams_[kCodeStream].byte();
-    event.site = code < kPairs ? followers.first : followers.second;
-    if (code == kSiteLiteral) {
-      event.site = streams_[kSiteStream].varint();
-      code = streams_[kCodeStream].byte();
-      if (code >= kPairs) damaged();
-    } else if (code >= kPairs) {
-      code -= kPairs;
-      if (code >= kPairs) damaged();
-    }
-    learn_site(followers, thread, event.site);
-    SiteState& site = predictor.site(event.site);
-    event.word1 = get_address(code / kValueCodes, event.site, site, thread);
-    uint64_t& word = predictor.word_of(site, event.word1);
-    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
-    event.word2 = get_value(code % kValueCodes, seen, site, thread);
-    learn(site, thread, event, word, seen);
-  }
-
-  uint64_t get_address(unsigned code, uint64_t number, SiteState& site, ThreadState& thread) {
-    if (code == kAddressAgain) code = site.address_code;
-    site.address_code = uint8_t(code);
-    if (code < kAddressFollowing) {
-      uint64_t expected[kAddressFollowing];
-      expect_address(site, thread, expected);
-      return expected[code];
-    }
-    uint64_t& following = predictor.following(number, site);
-    if (code == kAddressLiteral) {
-      following = site.last_address + from_zigzag(streams_[kAddressStream].varint());
-    }
-    return following;
-  }
-
-  uint64_t get_value(unsigned code, uint64_t seen, SiteState& site, const ThreadState& thread) {
-    if (code == kValueAgain) code = site.value_code;
-    site.value_code = uint8_t(code);
-    if (code < kValue1) {
-      uint64_t expected[kValue1];
-      expect_value(site, thread, seen, expected);
-      return expected[code];
-    }
-    const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
-    return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
   }
 
   std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd_;
