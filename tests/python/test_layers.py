@@ -110,6 +110,7 @@ def test_the_page_lists_the_native_layers() -> None:
         "sinks",
         "record",
         "litter",
+        "logging",
         "plan",
         "runtime",
     ]
