@@ -106,6 +106,7 @@ def test_the_page_lists_the_native_layers() -> None:
     assert list(NATIVE) == [
         "base",
         "trace",
+        "pass",
         "simulator",
         "sinks",
         "record",
