@@ -11,6 +11,7 @@ from typing import Protocol
 from halo.commands.age import AgeCommand
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
+from halo.commands.columns import ColumnsCommand
 from halo.commands.detect import DetectCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.evaluate import EvaluateCommand
@@ -59,6 +60,7 @@ COMMANDS: Sequence[Command] = (
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),
+    ColumnsCommand(),
     DoctorCommand(),
 )
 

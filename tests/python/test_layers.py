@@ -44,6 +44,8 @@ PYTHON = [
     "qemu",
     "recording",
     "simulation",
+    "analyses",
+    "tracing",
     "trials",
     "results",
     "figures",
