@@ -60,13 +60,13 @@ def reason(found: ClassSplit, result: SplitResult) -> str:
     """Why a class is, or is not, split."""
     return _REASONS[found.decision.finding].format(
         accesses=f"{found.use.total:,}",
-        live=f"{result.accesses / (LIVE_SHARE * max(result.accessed, 1)):,.1f}",
+        live=_few(result.accesses / (LIVE_SHARE * max(result.accessed, 1))),
         bytes=found.use.declared.bytes,
         fields=len(found.use.leaves),
         smallest=SMALLEST_CLASS,
         fewest=FEWEST_FIELDS,
         pointer=POINTER,
-        least=f"{least(found):,.1f}",
+        least=_few(least(found)),
         marking="aggressively" if found.decision.divisor == AGGRESSIVE else "conservatively",
     )
 
@@ -75,6 +75,11 @@ def least(found: ClassSplit) -> float:
     """The accesses that a field must have to be hot: A / (2 F) or A / (5 F)."""
     divisor = found.decision.divisor or CONSERVATIVE
     return found.use.total / (divisor * max(len(found.use.leaves), 1))
+
+
+def _few(threshold: float) -> str:
+    """A part of an access counts where there are few of them."""
+    return f"{threshold:,.0f}" if threshold >= 100 else f"{threshold:.1f}"
 
 
 _REASONS = {
