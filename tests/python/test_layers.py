@@ -43,6 +43,7 @@ PYTHON = [
     "qemu",
     "recording",
     "simulation",
+    "analyses",
     "trials",
     "results",
     "figures",
