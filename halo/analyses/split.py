@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from halo.analyses.split_counts import ClassUse
 from halo.analyses.split_layout import Parts, parts_of
 from halo.analyses.split_rules import Decision, FieldUse, Finding, decide_all, suffices
 from halo.analyses.split_text import suggest
-from halo.analyses.split_types import UNION, bare
+from halo.analyses.split_types import UNION, DeclaredClass, bare, is_spelt
 
+CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".hxx")
 MANY = 16
 """Elements from which on an allocation counts as an array."""
 
@@ -77,11 +79,7 @@ def split_classes(
     """Decides about each class; `arrays` has the allocations by the name of what they hold."""
     accessed = [use for use in uses if use.total]
     decisions = decide_all([(use.declared.bytes, _fields(use)) for use in accessed])
-    tags = {
-        bare(use.declared.name): "union" if use.declared.kind == UNION else "struct"
-        for use in uses
-        if use.declared.name
-    }
+    tags = _tags(uses)
     names = [use.declared.name for use in accessed]
     found = []
     for use, decided in zip(accessed, decisions, strict=True):
@@ -101,6 +99,23 @@ def split_classes(
             )
         )
     return SplitResult(program, sum(use.total for use in uses), len(accessed), tuple(found))
+
+
+def _tags(uses: Sequence[ClassUse]) -> dict[str, str]:
+    """The keywords that C wants in front of names; none for C++, which does not want any."""
+    if any(_is_cpp(use.declared) for use in uses):
+        return {}
+    return {
+        bare(use.declared.name): "union" if use.declared.kind == UNION else "struct"
+        for use in uses
+        if is_spelt(use.declared.name)
+    }
+
+
+def _is_cpp(declared: DeclaredClass) -> bool:
+    if declared.kind == "class" or any(mark in declared.name for mark in ("::", "<")):
+        return True
+    return Path(declared.file).suffix in CPP_SUFFIXES
 
 
 def _keep_virtual(use: ClassUse, decision: Decision) -> Decision:

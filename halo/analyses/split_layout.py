@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from halo.analyses.split_counts import ClassUse
 from halo.analyses.split_rules import POINTER, Decision
-from halo.analyses.split_types import Leaf
+from halo.analyses.split_types import Leaf, is_spelt
 
 LINE = 64
 """Bytes of a cache line."""
@@ -68,7 +68,8 @@ def _members(use: ClassUse, decision: Decision, cold: bool) -> tuple[Leaf, ...]:
             continue
         beside = [(it, its) for it, its in placed if it.top == leaf.top]
         declared = use.declared.fields[leaf.top]
-        if len(beside) > 1 and declared.name and all(its is cold for _, its in beside):
+        spelt = declared.name and is_spelt(declared.type)
+        if len(beside) > 1 and spelt and all(its is cold for _, its in beside):
             whole.add(leaf.top)
             leaf = Leaf(declared.name, declared.type, declared.offset, declared.bytes, leaf.top)
         found.append(leaf)

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 
 from halo.analyses.split_counts import ClassUse
 from halo.analyses.split_layout import Parts
-from halo.analyses.split_types import Leaf, bare
+from halo.analyses.split_types import Leaf, is_spelt
 
 NO_TAGS: Mapping[str, str] = {}
 INDENT = "    "
 NOT_A_LETTER = re.compile(r"\W+")
 FUNCTION = re.compile(r"\((?:[\w:]+::)?\*")
 """In the type of a pointer to a function, an array or a member: its name stands behind it."""
-BASE = re.compile(r"^((?:(?:const|volatile)\s+)*)([A-Za-z_]\w*)\b")
+LENGTH = re.compile(r"\[\d*\]")
+NAME = re.compile(r"(?<![\w:])(?<!struct )(?<!union )(?<!enum )[A-Za-z_]\w*(?!\w|::)")
+"""Of a type, without a keyword in front and in no namespace."""
 
 
 def suggest(use: ClassUse, parts: Parts, tags: Mapping[str, str]) -> str:
@@ -53,13 +55,25 @@ def declare(type_: str, name: str, tags: Mapping[str, str] = NO_TAGS) -> str:
     type_ = _tagged(type_.strip(), tags)
     function = FUNCTION.search(type_)
     if function:
-        return f"{type_[: function.end()]}{name}{type_[function.end() :]}"
+        # Behind the arguments stands what is an array of, or a pointer to, such pointers.
+        last = type_.rindex(")") + 1
+        marks, lengths = _marks(type_[last:])
+        inner = f"{type_[: function.end()]}{marks}{name}{lengths}"
+        return f"{inner}{type_[function.end() : last]}"
     array = _array_at(type_)
-    kind, lengths = type_[:array].rstrip(), type_[array:]
-    between = "" if kind.endswith(("*", "&")) else " "
-    if not between:
-        kind = f"{kind.rstrip('*&').rstrip()} {kind[len(kind.rstrip('*&')) :]}"
-    return f"{kind}{between}{name}{lengths}"
+    kind, rest = type_[:array].rstrip(), type_[array:]
+    marks, lengths = _marks(rest)
+    if marks:
+        return f"{kind} ({marks}{name}){lengths}"
+    stars = kind[len(kind.rstrip("*&")) :]
+    return f"{kind.rstrip('*&').rstrip()} {stars}{name}{lengths}"
+
+
+def _marks(rest: str) -> tuple[str, str]:
+    """Stars and the lengths of arrays, told apart."""
+    lengths = "".join(LENGTH.findall(rest))
+    marks = LENGTH.sub("", rest).strip()
+    return f"{marks} " if marks.endswith("const") else marks, lengths
 
 
 def _array_at(type_: str) -> int:
@@ -73,10 +87,7 @@ def _array_at(type_: str) -> int:
 
 
 def _tagged(type_: str, tags: Mapping[str, str]) -> str:
-    found = BASE.match(type_)
-    if found is None or found.group(2) not in tags:
-        return type_
-    return f"{found.group(1)}{tags[found.group(2)]} {type_[found.end(1) :]}"
+    return NAME.sub(lambda found: f"{tags.get(found.group(), '')} {found.group()}".lstrip(), type_)
 
 
 def _is_flexible(member: Leaf) -> bool:
@@ -95,7 +106,7 @@ def _declarations(member: Leaf, tags: Mapping[str, str]) -> list[str]:
         bits = [f"{declare(type_, name, tags)};" for name, type_ in member.parts if name]
         return ["/* share bytes: keep their widths */", *bits]
     name = member.name.replace(".", "_")
-    if not last or not bare(member.type):
+    if not last or not is_spelt(member.type):
         name = name or f"bytes_{member.offset}"
         return [f"unsigned char {name}[{member.bytes}]; /* {_unnamed(member)} */"]
     was = f" /* was {member.name} */" if "." in member.name else ""
@@ -103,5 +114,5 @@ def _declarations(member: Leaf, tags: Mapping[str, str]) -> list[str]:
 
 
 def _unnamed(member: Leaf) -> str:
-    kind = f"of type {member.type}" if bare(member.type) else "whose type has no name"
+    kind = f"of type {member.type}" if member.type else "whose type is not known"
     return f"as declared at offset {member.offset}, {kind}"

@@ -92,6 +92,11 @@ def bare(name: str) -> str:
     return QUALIFIERS.sub("", name.strip())
 
 
+def is_spelt(type_: str) -> bool:
+    """Whether a type can be written down: a nameless one goes by the place of its declaration."""
+    return bool(type_) and "(unnamed " not in type_ and "(anonymous" not in type_
+
+
 def same_once(classes: Iterable[DeclaredClass]) -> dict[str, DeclaredClass]:
     """Classes by name, for nested fields; the first where several have one name."""
     found: dict[str, DeclaredClass] = {}

@@ -23,6 +23,7 @@ from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.split import SplitCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -56,6 +57,7 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    SplitCommand(),
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),

@@ -52,7 +52,19 @@ def is_analysis(path: Path) -> bool:
 
 def read_analysis(path: Path) -> AnalysisResult:
     """The result in a file. `BadInput`, in one sentence, where it is none, newer or damaged."""
-    document = _load(path)
+    try:
+        return parse_analysis(path.read_text("utf-8"), path)
+    except FileNotFoundError as error:
+        raise BadInput(f"{path} does not exist; give the JSON of an analysis.") from error
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(_foreign(path)) from error
+
+
+def parse_analysis(content: str, path: Path) -> AnalysisResult:
+    """The result in a document, which is or will be in the file of that name."""
+    document = _load(content, path)
     version = document.get("version")
     if isinstance(version, int) and version > VERSION:
         raise BadInput(
@@ -66,15 +78,7 @@ def read_analysis(path: Path) -> AnalysisResult:
         raise BadInput(f"{path} is damaged: {error}; make the analysis again.") from error
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        content = path.read_text("utf-8")
-    except FileNotFoundError as error:
-        raise BadInput(f"{path} does not exist; give the JSON of an analysis.") from error
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(_foreign(path)) from error
+def _load(content: str, path: Path) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
