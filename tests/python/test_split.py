@@ -318,7 +318,7 @@ def test_the_pointer_to_virtual_functions_is_not_moved() -> None:
         ("node", "struct node n"),
         ("const node *", "const struct node *n"),
         ("node[2]", "struct node n[2]"),
-        ("void (*)(node *)", "void (*n)(node *)"),
+        ("void (*)(node *)", "void (*n)(struct node *)"),
         ("int C::*", "int C:: *n"),
         ("std::array<int[2], 3>", "std::array<int[2], 3> n"),
         ("int &", "int &n"),
