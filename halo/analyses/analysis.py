@@ -41,9 +41,9 @@ class Analysis:
 
     `reduce` reads `accesses` alone, which may be billions of rows: one SELECT ... GROUP BY with
     COUNT, SUM, MIN, MAX or bit_or, so that a stream can keep its answer up to date. `report` reads
-    that answer as `reduced`, and `sites` (those that pass the filters), `fields`, `allocations`,
-    `frees` and `trace`. It ends in an ORDER BY that leaves no ties. `details` are further reports,
-    for `findings`. {NAME} in any of them is the parameter NAME.
+    that answer as `reduced`, and `sites` (those that pass the filters; `all_sites` has the others
+    too), `fields`, `allocations`, `frees` and `trace`. It ends in an ORDER BY that leaves no ties.
+    `details` are further reports, for `findings`. {NAME} in any of them is the parameter NAME.
     """
 
     name: ClassVar[str]

@@ -84,7 +84,7 @@ def rows_of(table: str, files: Sequence[Path]) -> str:
     types = {"int64": "BIGINT", "int32": "INTEGER", "int8": "TINYINT", "bool": "BOOLEAN"}
     columns = ", ".join(
         f'CAST(NULL AS {types.get(str(column.type), "VARCHAR")}) AS "{column.name}"'
-        for column in TABLES[table]
+        for column in TABLES["sites" if table == "all_sites" else table]
     )
     return f"SELECT {columns} WHERE false"
 

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from halo.analyses.analysis import Queries, Table
 
-# The tables that a report reads beside `reduced`.
-REPORT_TABLES = ("sites", "fields", "allocations", "frees", "trace")
+# The tables that a report reads beside `reduced`; `all_sites` has those too that fail the filters.
+REPORT_TABLES = ("sites", "all_sites", "fields", "allocations", "frees", "trace")
 
 
 @dataclass(frozen=True)

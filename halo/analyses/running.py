@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.duckdb_engine import DEFAULT_MEMORY, DuckDbEngine
-from halo.analyses.engine import REPORT_TABLES, Answers, Engine, Sources
+from halo.analyses.engine import Answers, Engine, Sources
 from halo.analyses.filters import Filters
 from halo.analyses.folder import About, TraceFolder
+from halo.analyses.schema import TABLES
 from halo.errors import UsageError
 
 ENGINES = ("duckdb", "spark")
@@ -65,7 +66,8 @@ def make_engine(request: Request) -> Engine:
 
 def sources_of(folder: TraceFolder, request: Request) -> Sources:
     """The folder's files, with the filters applied to its sites."""
-    files = {table: folder.files(table) for table in ("accesses", *REPORT_TABLES)}
+    files = {table: folder.files(table) for table in TABLES}
+    files["all_sites"] = files["sites"]
     if request.filters:
         sites = request.tmp / "sites.parquet"
         pq.write_table(request.filters.select(folder.read("sites")), sites)
