@@ -58,7 +58,8 @@ class DuckDbEngine:
             accesses = rows_of("accesses", sources.files["accesses"])
             narrowed = f"{accesses} WHERE {queries.keep_key} IN (FROM kept)"
             self._view("accesses", narrowed)
-        self._table("reduced", queries.reduce)
+        for name, text in {"reduced": queries.reduce, **queries.steps}.items():
+            self._table(name, text)
         return Answers(
             report=self._answer(queries.report),
             details={name: self._answer(text) for name, text in queries.details.items()},
