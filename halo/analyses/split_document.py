@@ -7,23 +7,24 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from halo.analyses.documents import answer_document
+from halo.analyses.running import Answer
 from halo.analyses.split import ClassSplit, SplitResult
 from halo.analyses.split_layout import per_line
 from halo.analyses.split_types import gaps
 from halo.analyses.split_words import findings, gain, least, reason
 
-FORMAT, VERSION = "halo-analysis", 1
 COLUMNS = ("class", "field", "type", "offset", "bytes", "accesses", "share", "part")
 HOT, COLD, PADDING = "hot", "cold", "padding"
 
 
-def split_document(result: SplitResult, shown: Sequence[ClassSplit]) -> dict[str, Any]:
-    """The JSON of docs/analyses.md."""
+def split_document(
+    answer: Answer, result: SplitResult, shown: Sequence[ClassSplit]
+) -> dict[str, Any]:
+    """The JSON of docs/analyses.md: of an answer, with the fields in place of the counts."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "analysis": "split",
-        "program": result.program,
+        **answer_document(answer),
+        "details": {},
         "columns": list(COLUMNS),
         "rows": [row for found in shown for row in field_rows(found)],
         "findings": findings(result, list(shown)),

@@ -65,7 +65,7 @@ def _split(options: argparse.Namespace) -> None:
     if result.classes and not result.chosen(options.names, everything=True):
         raise BadInput(f"No class with an accessed field matches --class '{options.names}'.")
     shown = result.chosen(options.names, options.all)
-    document = json.dumps(split_document(result, shown), indent=1) + "\n"
+    document = json.dumps(split_document(answer, result, shown), indent=1) + "\n"
     if options.chart is not None:
         write_atomically(options.chart, _chart(document, options.chart))
     if options.json is not None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput
-from halo.results.document import Damaged, mapping, rows, text
+from halo.results.document import Damaged, count, mapping, rows, text
 
 FORMAT, VERSION = "halo-analysis", 1
+COMPLETE = "complete"
+"""How a trace ends that has all of a run."""
 BEGINNING = 4096
 """Letters of a damaged file among which its format is looked for."""
 
@@ -20,7 +23,11 @@ Cell = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """A table of an analysis, and what it means in sentences; `more` is the whole document."""
+    """A table of an analysis, and what it means in sentences.
+
+    `command` is the program with its arguments; `warnings` say what of the trace is not there;
+    `more` is the whole document.
+    """
 
     path: Path
     analysis: str
@@ -28,11 +35,17 @@ class AnalysisResult:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     findings: tuple[str, ...]
+    command: str
+    warnings: tuple[str, ...]
     more: Mapping[str, Any] = field(repr=False)
 
     def damaged(self, error: Damaged) -> BadInput:
         """The refusal of a document of which a part is wrong."""
         return BadInput(f"{self.path} is damaged: {error}; make the analysis again.")
+
+    def dicts(self) -> list[dict[str, Cell]]:
+        """Each row by the names of its columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def column(self, name: str) -> int:
         """The number of a column that has to be there."""
@@ -95,21 +108,44 @@ def _foreign(path: Path) -> str:
 
 
 def _result(document: Mapping[str, Any], path: Path) -> AnalysisResult:
-    columns = tuple(text(it, "columns") for it in rows(document.get("columns"), "columns"))
-    if not columns or len(set(columns)) != len(columns):
-        raise Damaged("columns are missing or have the same name")
-    found = rows(document.get("rows"), "rows")
+    columns, found = _table(document, "")
+    program = text(document.get("program"), "program")
+    trace = mapping(document.get("trace", {}), "trace")
+    arguments = [text(it, "arguments") for it in rows(trace.get("arguments", []), "arguments")]
     return AnalysisResult(
         path=path,
         analysis=text(document.get("analysis"), "analysis"),
-        program=text(document.get("program"), "program"),
+        program=program,
         columns=columns,
-        rows=tuple(_row(row, columns, f"rows[{at}]") for at, row in enumerate(found)),
+        rows=found,
+        command=shlex.join([program, *arguments]),
+        warnings=_warnings(trace),
         findings=tuple(
             text(it, "findings") for it in rows(document.get("findings", []), "findings")
         ),
         more=document,
     )
+
+
+def _table(
+    raw: Mapping[str, Any], where: str
+) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Columns and rows; `where` is what their names begin with in a refusal."""
+    named = rows(raw.get("columns"), f"{where}columns")
+    columns = tuple(text(it, f"{where}columns") for it in named)
+    if not columns or len(set(columns)) != len(columns):
+        raise Damaged(f"{where}columns are missing or have the same name")
+    found = rows(raw.get("rows"), f"{where}rows")
+    return columns, tuple(_row(it, columns, f"{where}rows[{at}]") for at, it in enumerate(found))
+
+
+def _warnings(trace: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the trace is missing."""
+    lost = count(trace.get("lost", 0), "trace.lost")
+    ending = text(trace.get("ending", COMPLETE), "trace.ending")
+    told = text(trace.get("detail", ""), "trace.detail")
+    found = [f"The trace is not whole ({ending}). {told}".strip()] if ending != COMPLETE else []
+    return (*found, f"{lost:,} events of the trace were lost.") if lost else tuple(found)
 
 
 def _row(raw: Any, columns: Sequence[str], what: str) -> tuple[Cell, ...]:
@@ -126,3 +162,16 @@ def section_of(document: AnalysisResult, name: str) -> list[dict[str, Any]]:
     """A list of objects in the document beside its table, as `classes`; empty where it is none."""
     found = rows(document.more.get(name, []), name)
     return [mapping(item, f"{name}[{at}]") for at, item in enumerate(found)]
+
+
+def detail(document: AnalysisResult, name: str, needed: Sequence[str]) -> list[dict[str, Cell]]:
+    """The rows of a further table of the document by their columns; none where it is not there."""
+    raw = mapping(document.more.get("details", {}), "details").get(name)
+    if raw is None:
+        return []
+    where = f"details.{name}."
+    columns, found = _table(mapping(raw, f"details.{name}"), where)
+    for column in needed:
+        if column not in columns:
+            raise Damaged(f"{where}columns lack '{column}'")
+    return [dict(zip(columns, row, strict=True)) for row in found]

@@ -242,6 +242,41 @@ def chosen(whole: DeclaredClass, hot: str, *others: DeclaredClass) -> ClassSplit
     return split_classes("p", uses, {}).classes[0]
 
 
+TYPES = (
+    *(("char", 1, 1), ("short", 2, 2), ("int", 4, 4), ("long", 8, 8), ("double", 8, 8)),
+    *(("char[13]", 13, 1), ("short[3]", 6, 2), ("int[2][5]", 40, 4), ("void *", 8, 8)),
+    *(("void (*)(int)", 8, 8), ("float[3]", 12, 4), ("long double", 16, 16)),
+)
+
+
+def random_structure(source: random.Random, name: str) -> DeclaredClass:
+    """Laid out as the ABI says."""
+    fields, at, strictest = [], 0, 1
+    for number in range(source.randint(3, 14)):
+        type_, size, align = source.choice(TYPES)
+        at = -(-at // align) * align
+        fields.append((f"f{number}", type_, at, size))
+        at, strictest = at + size, max(strictest, align)
+    return declared(name, -(-at // strictest) * strictest, *fields)
+
+
+def test_sizes_and_text_of_random_structures_are_those_of_the_compiler() -> None:
+    source, texts = random.Random(3), []
+    for number in range(120):
+        whole = random_structure(source, f"s{number}")
+        body = "".join(f"{declare(it.type, it.name)};" for it in whole.fields)
+        texts.append(f"struct whole{number} {{ {body} }};")
+        texts.append(f'_Static_assert(sizeof(struct whole{number}) == {whole.bytes}, "");')
+        found = chosen(whole, source.choice(whole.fields).name)
+        if found.parts is None:
+            continue
+        texts.append(found.suggestion)
+        for part, size in (("", found.parts.hot_bytes), ("_cold", found.parts.cold_bytes)):
+            texts.append(f'_Static_assert(sizeof(struct s{number}{part}) == {size}, "{number}");')
+    assert len([text for text in texts if "_cold {" in text]) > 80
+    compiles("\n".join(texts) + "\n", "", "-xc")
+
+
 def test_the_text_of_what_is_hard_to_write_down() -> None:
     odd = declared(
         "odd",
