@@ -24,6 +24,7 @@ from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.split import SplitCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -57,6 +58,7 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    SplitCommand(),
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),
