@@ -1,7 +1,7 @@
-"""Shows that what the trace tools suggest makes programs faster: bench/faults against the repaired.
+"""Shows that what the trace tools suggest makes the programs of bench/faults faster.
 
-Each program and its repaired variant are measured against each other, interleaved. Ends with status 1
-where one gains less than it has to. It needs two cores that nothing else uses.
+Each program and its repaired variant are measured against each other, interleaved. Ends with status
+1 where one gains less than it has to. It needs two cores that nothing else uses.
 """
 
 from __future__ import annotations
