@@ -14,3 +14,4 @@ bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind lin
 soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
 )
+projects_packages=(dpkg-dev autoconf automake libtool libonig-dev make cmake clang-19)
