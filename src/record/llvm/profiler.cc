@@ -103,18 +103,22 @@ void Profiler::on_marker(Thread& thread, const trace::Logged& event) {
 }
 
 // What is not instrumented does not say when it returns: frames inside of the innermost one that is
-// are forgotten at once, the others when a call or return further out shows that they are gone.
+// are forgotten at once, the others when a call or return further out shows that they are gone. Of
+// what lies outside of all that is instrumented only some allocations tell: it is left out of all.
 void Profiler::alloc(Thread& thread, uint64_t slot, uint64_t return_address) {
   ShadowStack& stack = thread.producer.stack();
   thread.frames.push_back({slot, return_address});
-  const uint64_t innermost = stack.frames().empty() ? UINT64_MAX : stack.frames().back().slot;
-  uint64_t outermost_new = slot;
+  const bool bare = stack.frames().empty();
+  const uint64_t outermost = bare ? UINT64_MAX : stack.frames().front().slot;
+  const uint64_t innermost = bare ? UINT64_MAX : stack.frames().back().slot;
+  uint64_t inside = slot;
   for (const Frame& frame : thread.frames) {
+    if (frame.slot > outermost) continue;
     stack.insert(frame.slot, frame.return_address);
-    if (frame.slot < innermost) outermost_new = std::max(outermost_new, frame.slot);
+    if (frame.slot < innermost) inside = std::max(inside, frame.slot);
   }
   thread.producer.alloc(thread.alloc_address, thread.alloc_bytes, slot);
-  stack.ret(outermost_new);
+  stack.ret(inside);
   thread.frames.clear();
 }
 
