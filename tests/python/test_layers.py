@@ -45,6 +45,7 @@ PYTHON = [
     "simulation",
     "analyses",
     "tracing",
+    "producers",
     "trials",
     "results",
     "figures",
