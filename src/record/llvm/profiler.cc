@@ -42,17 +42,20 @@ void Profiler::about(std::string_view json) { pid_ = read_facts(json).pid; }
 
 void Profiler::maps(std::string_view json) {
   code_.add_maps(json);
-  for (const SiteTable::Module& module : sites_->modules()) code_.add_sites(module);
+  for (const Sites& sites : site_places_) code_.add_sites(sites.path, sites.begin, sites.end);
   contexts_.forget_code({0, UINT64_MAX});
 }
 
-void Profiler::module(const SiteTable::Module& module) {
-  for (uint64_t number = module.first_site; number < sites_->end(); ++number) {
-    const trace::Site& site = (*sites_)[number];
+void Profiler::module(const NewModule& module) {
+  for (uint64_t number = module.text.first_site; number < module.sites_end; ++number) {
+    const trace::file::SiteText& site = (*sites_)[number];
     traits_.push_back(
         {site.kind, alignment_class(site.alignment_log2), site.size, sites_->address_of(number)});
   }
-  code_.add_sites(module);
+  const uint64_t begin = module.text.sites_address;
+  const uint64_t count = module.sites_end - module.text.first_site;
+  site_places_.push_back({module.text.path, begin, begin + count * sizeof(trace::Site)});
+  code_.add_sites(module.text.path, begin, site_places_.back().end);
   contexts_.mappings_changed();
 }
 
