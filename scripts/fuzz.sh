@@ -1,12 +1,13 @@
 #!/bin/bash
-# Fuzzes the runtime: fuzz.sh plan|operations MINUTES [SEED]. Exit status 0 without a finding; the
-# inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD: another build folder.
+# Fuzzes the runtime and traces: fuzz.sh plan|operations|trace MINUTES [SEED]. Exit status 0 without
+# a finding; the inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD: another
+# build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage() { echo "usage: scripts/fuzz.sh plan|operations MINUTES [SEED]" >&2; exit 2; }
+usage() { echo "usage: scripts/fuzz.sh plan|operations|trace MINUTES [SEED]" >&2; exit 2; }
 
 kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
-[[ $kind =~ ^(plan|operations)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
+[[ $kind =~ ^(plan|operations|trace)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 build=$(realpath -m "${HALO_BUILD:-build}")
 [ -x "$build/bin/fuzz_$kind" ] || { echo "fuzz: nothing is built; run: make build" >&2; exit 2; }
 
@@ -16,7 +17,7 @@ status=0
 
 # An equal share of the time for each of the drivers below; at least a second.
 shares=2
-[ "$kind" = plan ] || shares=3
+[ "$kind" != operations ] || shares=3
 seconds=$(awk "BEGIN { s = int($minutes * 60 / $shares); print s < 1 ? 1 : s }")
 
 own() {

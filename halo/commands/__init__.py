@@ -12,6 +12,7 @@ from halo.commands.age import AgeCommand
 from halo.commands.analyse import AnalyseCommand
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
+from halo.commands.columns import ColumnsCommand
 from halo.commands.detect import DetectCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.evaluate import EvaluateCommand
@@ -65,6 +66,7 @@ COMMANDS: Sequence[Command] = (
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),
+    ColumnsCommand(),
     DoctorCommand(),
 )
 

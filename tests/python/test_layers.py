@@ -44,6 +44,8 @@ PYTHON = [
     "recording",
     "simulation",
     "analyses",
+    "tracing",
+    "producers",
     "trials",
     "results",
     "figures",
@@ -105,10 +107,12 @@ def test_the_page_lists_the_native_layers() -> None:
     assert list(NATIVE) == [
         "base",
         "trace",
+        "pass",
         "simulator",
         "sinks",
         "record",
         "litter",
+        "logging",
         "plan",
         "runtime",
     ]
