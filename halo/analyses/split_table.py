@@ -40,7 +40,7 @@ def fields_table(found: ClassSplit, result: SplitResult) -> Table:
         table.add_row(
             str(offset),
             str(size),
-            Text(name or ("" if padding else "nameless")),
+            Text(name),
             Text(type_),
             "" if padding else f"{accesses:,}",
             "" if padding else f"{share:.1%}",

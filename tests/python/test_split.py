@@ -143,6 +143,22 @@ def test_fields_of_bases_are_the_derived_classes() -> None:
     assert gaps(found, 16) == []
 
 
+def test_a_class_without_a_byte_of_its_own_does_not_divide_its_holder() -> None:
+    """As the deleter of a unique_ptr: both lie at one offset, and the pointer stays whole."""
+    pointer = declared("P", 8, ("impl", "Empty", 0, 1), ("impl", "int *", 0, 8))
+    outer = declared(
+        "O", 40, ("p", "P", 0, 8), ("a", "long", 8, 8), ("b", "long", 16, 8), ("", "U", 24, 16)
+    )
+    assert leaf_names(leaves_of(outer, same_once([pointer, outer]))) == [
+        "p.impl",
+        "a",
+        "b",
+        "(nameless)",
+    ]
+    found = chosen(outer, "a", pointer)
+    assert "    struct P p;\n" in found.suggestion
+
+
 def test_a_union_is_one_field() -> None:
     union = declared("U", 8, ("whole", "long", 0, 8), ("half", "int", 0, 4), kind="union")
     outer = declared("outer", 16, ("u", "U", 0, 8), ("n", "long", 8, 8))
