@@ -77,5 +77,21 @@ ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
         shown = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
         return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
 
+    def shown(self, report: Table) -> Table:
+        columns = ("variable", "where", "in", "accesses", "L1 misses", "last-level misses", "share")
+        rows = [
+            (
+                row["variable"] or row["type"] or "?",
+                f"{row['file']}:{row['line']}",
+                row["function"],
+                row["accesses"],
+                row["first_missed"],
+                row["last_missed"],
+                f"{int(row['permille']) / 10:.1f} %",
+            )
+            for row in report.dicts()
+        ]
+        return Table(columns, tuple(rows))
+
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report, details["used"])

@@ -150,5 +150,29 @@ WHERE place <= {{places}} ORDER BY rank, place, shares.number
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
         return {"places": 8, **parameters, "shift": LINE_SHIFT, "place": _PLACE}
 
+    def shown(self, report: Table) -> Table:
+        place = ("line", "transfers", "sharing", "variable", "where", "in", "bytes")
+        columns = (*place, "accesses", "writes", "threads", "uniform")
+        rows = []
+        for row in report.dicts():
+            first = row["place"] == 1
+            end = int(row["line_offset"]) + int(row["bytes"]) - 1
+            rows.append(
+                (
+                    f"{int(row['cache_line']):#x}" if first else "",
+                    f"≤ {int(row['transfers']):,}" if first else "",
+                    row["sharing"],
+                    row["variable"] or row["type"] or "?",
+                    f"{row['file']}:{row['line']}",
+                    row["function"],
+                    f"{row['line_offset']}–{end}",
+                    row["accesses"],
+                    row["writes"],
+                    row["threads"],
+                    row["uniform"],
+                )
+            )
+        return Table(columns, tuple(rows))
+
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report)
