@@ -103,7 +103,7 @@ def _declarations(member: Leaf, tags: Mapping[str, str]) -> list[str]:
         return ["/* the pointer to the virtual functions */"]
     if member.parts and member.type:
         bits = [f"{declare(type_, _word(name), tags)};" for name, type_ in member.parts]
-        return ["/* share bytes: keep their widths */", *bits]
+        return ["/* share bytes: keep their widths and their order */", *bits]
     if member.nameless or not is_spelt(member.type):
         name = f"bytes_{member.offset}" if member.nameless else _word(member.name)
         return [f"unsigned char {name}[{member.bytes}]; /* {_unnamed(member)} */"]
