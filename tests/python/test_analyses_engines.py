@@ -22,16 +22,22 @@ if shutil.which("java") is None:
 
 from halo.analyses.spark_engine import SparkEngine
 from halo.analyses.spark_live import follow
+from halo.analyses.spark_session import start_session
 
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    engine = SparkEngine(tmp_path_factory.mktemp("spark"), "1GB", 2)
-    # To compile what runs over a few thousand rows takes longer than to run it.
-    engine.session.conf.set("spark.sql.codegen.wholeStage", "false")
-    engine.session.conf.set("spark.sql.shuffle.partitions", "1")
-    yield engine
-    engine.close()
+    # To compile well what runs over a few thousand rows takes longer than to run it.
+    quick = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+    }
+    folder = tmp_path_factory.mktemp("spark")
+    session = start_session(folder, "1g", 1, quick)
+    yield SparkEngine(folder, "1GB", session=session)
+    session.stop()
 
 
 def some_trace(accesses: int = 4000) -> SampleTrace:
