@@ -27,6 +27,7 @@ from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.sharing import SharingCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.split import SplitCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -63,6 +64,7 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    SplitCommand(),
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),

@@ -1,4 +1,4 @@
-"""What `halo analyse`, `offenders` and `sharing` have in common: options, running, output."""
+"""What the commands of analyses have in common: options, running, output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.analyses import Analysis, Answer, Request, TraceFolder, Value
+
+    Deliver = Callable[[argparse.Namespace, Analysis, Answer], None]
 
 KINDS = ("function", "type", "file", "variable")
 COMMON = "[--csv FILE] [--json FILE] [--limit N] [--engine duckdb|spark] [OPTIONS]"
@@ -60,8 +63,9 @@ def analyse(
     options: argparse.Namespace,
     analysis: Analysis,
     parameters: dict[str, Value],
+    hand_over: Deliver | None = None,
 ) -> int:
-    """Runs the analysis and prints or writes what it says."""
+    """Runs the analysis and prints or writes what it says, where need be in a way of its own."""
     from halo.analyses import Filters, Request, TraceFolder, open_folder, run_analysis
     from halo.analyses.inputs import columns_of
     from halo.planning import check_place
@@ -71,6 +75,7 @@ def analyse(
     for name in (options.csv, options.json):
         if name not in (None, "-"):
             check_place(Path(name))
+    hand_over = hand_over or deliver
     with tempfile.TemporaryDirectory(prefix="halo-") as tmp:
         request = Request(
             tmp=Path(tmp),
@@ -81,22 +86,27 @@ def analyse(
             parameters={"limit": options.limit, **parameters},
         )
         if options.live:
-            answer = _follow(options, analysis, TraceFolder(options.trace[0]), request)
+            folder = TraceFolder(options.trace[0])
+            answer = _follow(options, analysis, folder, request, hand_over)
         else:
             folder = open_folder(columns_of(options.trace))
             answer = run_analysis(analysis, folder, request)
-        deliver(options, analysis, answer)
+        hand_over(options, analysis, answer)
     return 0
 
 
 def _follow(
-    options: argparse.Namespace, analysis: Analysis, folder: TraceFolder, request: Request
+    options: argparse.Namespace,
+    analysis: Analysis,
+    folder: TraceFolder,
+    request: Request,
+    hand_over: Deliver,
 ) -> Answer:
     from halo.analyses.spark_engine import SparkEngine
     from halo.analyses.spark_live import follow
 
     def update(answer: Answer) -> None:
-        deliver(options, analysis, answer)
+        hand_over(options, analysis, answer)
 
     with closing(SparkEngine(request.tmp, request.memory, request.threads)) as engine:
         return follow(analysis, folder, request, engine, update)
@@ -108,15 +118,16 @@ def deliver(options: argparse.Namespace, analysis: Analysis, answer: Answer) -> 
     from halo.analyses.showing import show_answer
 
     if options.csv:
-        _write(options.csv, csv_text(answer.report))
+        write_out(options.csv, csv_text(answer.report))
     if options.json:
-        _write(options.json, json.dumps(answer_document(answer), indent=1) + "\n")
+        write_out(options.json, json.dumps(answer_document(answer), indent=1) + "\n")
     if "-" not in (options.csv, options.json):
         show_answer(analysis, answer)
     sys.stdout.flush()
 
 
-def _write(name: str, text: str) -> None:
+def write_out(name: str, text: str) -> None:
+    """To the file of that name; `-` is stdout."""
     from halo.profile.writing import write_atomically
 
     if name == "-":
