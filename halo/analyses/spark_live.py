@@ -51,6 +51,8 @@ class _Follower:
         (self._folder.path / "accesses").mkdir(exist_ok=True)
         session = self._engine.session
         rows = session.readStream.schema(spark_schema("accesses"))
+        # A file that is still being written has another ending.
+        rows = rows.option("pathGlobFilter", "*.parquet")
         accesses = rows.parquet(str(self._folder.path / "accesses"))
         accesses.createOrReplaceTempView("accesses")
         stream = (

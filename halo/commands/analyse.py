@@ -13,12 +13,16 @@ from halo.settings import Settings
 class AnalyseCommand:
     name = "analyse"
     summary = "Run an analysis of a type-aware trace, in DuckDB or in Spark."
-    usage = f"halo analyse NAME FOLDER {COMMON}"
+    usage = f"halo analyse NAME TRACE {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("analysis", nargs="?", metavar="NAME", help="see --list")
         parser.add_argument(
-            "trace", type=Path, nargs="*", metavar="FOLDER", help="that `halo columns` has written"
+            "trace",
+            type=Path,
+            nargs="*",
+            metavar="TRACE",
+            help="traces, or what `halo columns` made of them",
         )
         parser.add_argument("--list", action="store_true", help="list the analyses")
         add_common(parser)
@@ -31,5 +35,5 @@ class AnalyseCommand:
                 print(f"{known.name:12} {known.summary}")
             return 0
         if rest or not options.analysis or not options.trace:
-            raise UsageError("Say which analysis, and of what: halo analyse NAME FOLDER.")
+            raise UsageError("Say which analysis, and of what: halo analyse NAME TRACE.")
         return analyse(settings, options, find_analysis(options.analysis), {})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.commands.program import natural
-from halo.errors import UsageError
+from halo.errors import BadInput, UsageError
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def analyse(
 ) -> int:
     """Runs the analysis and prints or writes what it says, where need be in a way of its own."""
     from halo.analyses import Filters, Request, TraceFolder, open_folder, run_analysis
-    from halo.analyses.inputs import columns_of
     from halo.planning import check_place
 
     if options.csv == "-" and options.json == "-":
@@ -86,13 +85,34 @@ def analyse(
             parameters={"limit": options.limit, **parameters},
         )
         if options.live:
+            if len(options.trace) != 1:
+                raise UsageError("--live follows one folder.")
             folder = TraceFolder(options.trace[0])
             answer = _follow(options, analysis, folder, request, hand_over)
         else:
-            folder = open_folder(columns_of(options.trace))
+            folder = open_folder(columns_of(settings, options.trace, Path(tmp)))
             answer = run_analysis(analysis, folder, request)
         hand_over(options, analysis, answer)
     return 0
+
+
+def columns_of(settings: Settings, paths: list[Path], tmp: Path) -> Path:
+    """The folder of columns itself, or traces as one, with this machine's caches simulated."""
+    from halo.tracing.columns import convert
+    from halo.tracing.machines import machine_of
+
+    if len(paths) == 1 and paths[0].is_dir():
+        return paths[0]
+    for path in paths:
+        if path.is_dir():
+            raise UsageError(f"Give one folder of columns, or traces; {path} is one of several.")
+        if not path.exists():
+            raise BadInput(f"There is no {path}.")
+    with machine_of(None, False) as machine:
+        conversion = convert(settings, [str(path) for path in paths], tmp / "columns", machine)
+    for sentence in conversion.sentences:
+        print(f"halo: {sentence}", file=sys.stderr)
+    return conversion.folder
 
 
 def _follow(

@@ -13,11 +13,15 @@ from halo.settings import Settings
 class OffendersCommand:
     name = "offenders"
     summary = "Name the variables and source lines that miss the caches most, and what helps."
-    usage = f"halo offenders FOLDER [--by variable|line|function] {COMMON}"
+    usage = f"halo offenders TRACE [--by variable|line|function] {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "trace", type=Path, nargs="+", metavar="FOLDER", help="that `halo columns` has written"
+            "trace",
+            type=Path,
+            nargs="+",
+            metavar="TRACE",
+            help="traces, or what `halo columns` made of them",
         )
         parser.add_argument(
             "--by",

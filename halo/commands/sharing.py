@@ -13,11 +13,15 @@ from halo.settings import Settings
 class SharingCommand:
     name = "sharing"
     summary = "Name the variables and cache lines that threads share, truly or falsely."
-    usage = f"halo sharing FOLDER {COMMON}"
+    usage = f"halo sharing TRACE {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "trace", type=Path, nargs="+", metavar="FOLDER", help="that `halo columns` has written"
+            "trace",
+            type=Path,
+            nargs="+",
+            metavar="TRACE",
+            help="traces, or what `halo columns` made of them",
         )
         add_common(parser)
 

@@ -22,11 +22,15 @@ WIDTH = 120  # where it does not go to a terminal
 class SplitCommand:
     name = "split"
     summary = "Say which structures to divide into a hot and a cold part, and write them down."
-    usage = f"halo split FOLDER [--class GLOB] [--all] [--chart FILE] {COMMON}"
+    usage = f"halo split TRACE [--class GLOB] [--all] [--chart FILE] {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "trace", type=Path, nargs="+", metavar="FOLDER", help="that `halo columns` has written"
+            "trace",
+            type=Path,
+            nargs="+",
+            metavar="TRACE",
+            help="traces, or what `halo columns` made of them",
         )
         parser.add_argument(
             "--class", dest="names", default="*", metavar="GLOB", help="show only classes so named"

@@ -31,7 +31,7 @@ def test_no_folder_of_columns(tmp_path: Path) -> None:
     refused(halo("offenders", str(tmp_path)), 117, "no folder of columns")
     text = tmp_path / "text"
     text.write_text("no trace")
-    refused(halo("sharing", str(text)), 117, "text")
+    refused(halo("sharing", str(text)), 121, "text")
 
 
 def test_a_table_is_missing(columns: Path) -> None:
@@ -76,7 +76,7 @@ def test_filters_that_only_together_leave_nothing(columns: Path) -> None:
 
 def test_wrong_options(columns: Path) -> None:
     refused(halo("analyse", "colours", str(columns)), 111, "offenders")
-    refused(halo("analyse", "offenders"), 111, "halo analyse NAME FOLDER")
+    refused(halo("analyse", "offenders"), 111, "halo analyse NAME TRACE")
     refused(halo("offenders", str(columns), "--memory", "much"), 111, "--memory", "2GB")
     refused(halo("offenders", str(columns), "--csv", "-", "--json", "-"), 111, "stdout")
 
