@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from halo.analyses.advice_offenders import advise
 from halo.analyses.analysis import Analysis, Table, Value
+from halo.analyses.shown import shown_offenders
 from halo.errors import UsageError
 
 # What a row stands for; the other names are of one of its sites.
@@ -78,20 +79,7 @@ ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
         return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
 
     def shown(self, report: Table) -> Table:
-        columns = ("variable", "where", "in", "accesses", "L1 misses", "last-level misses", "share")
-        rows = [
-            (
-                row["variable"] or row["type"] or "?",
-                f"{row['file']}:{row['line']}",
-                row["function"],
-                row["accesses"],
-                row["first_missed"],
-                row["last_missed"],
-                f"{int(row['permille']) / 10:.1f} %",
-            )
-            for row in report.dicts()
-        ]
-        return Table(columns, tuple(rows))
+        return shown_offenders(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report, details["used"])
