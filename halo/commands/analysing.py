@@ -126,7 +126,9 @@ def _follow(
     from halo.analyses.spark_live import follow
 
     def update(answer: Answer) -> None:
-        hand_over(options, analysis, answer)
+        # A reader of stdout wants one document: the last.
+        if "-" not in (options.csv, options.json):
+            hand_over(options, analysis, answer)
 
     with closing(SparkEngine(request.tmp, request.memory, request.threads)) as engine:
         return follow(analysis, folder, request, engine, update)

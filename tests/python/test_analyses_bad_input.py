@@ -10,6 +10,7 @@ import pytest
 from command import Outcome, halo
 from trace_samples import SampleTrace, scan_of_wide_structures, write_part
 
+from halo.analyses.engine import memory_bytes
 from halo.analyses.schema import TABLES
 
 
@@ -78,6 +79,7 @@ def test_wrong_options(columns: Path) -> None:
     refused(halo("analyse", "colours", str(columns)), 111, "offenders")
     refused(halo("analyse", "offenders"), 111, "halo analyse NAME TRACE")
     refused(halo("offenders", str(columns), "--memory", "much"), 111, "--memory", "2GB")
+    refused(halo("offenders", str(columns), "--memory", "1MB"), 111, "--memory", "64MB")
     refused(halo("offenders", str(columns), "--csv", "-", "--json", "-"), 111, "stdout")
 
 
@@ -117,3 +119,8 @@ def test_what_was_lost_is_said(tmp_path: Path) -> None:
     assert outcome.status == 0
     assert "3 events were lost" in outcome.stdout
     assert "not whole (cut-short). The last frame is not whole." in outcome.stdout
+
+
+def test_amounts_of_memory_are_read_as_they_are_meant() -> None:
+    amounts = {"2GB": 2 * 10**9, "512MiB": 2**29, "1.5 gb": 1_500_000_000, "100000K": 10**8}
+    assert {text: memory_bytes(text) for text in amounts} == amounts
