@@ -11,6 +11,7 @@ from halo.analyses.schema import LINE_SHIFT
 LINE = 1 << LINE_SHIFT
 MOST = 3  # sentences
 WORTH_SAYING = 50  # of a thousand misses
+RARELY_MISSED = 1000  # of so many accesses: then the whole program is no matter for the caches
 OFTEN_MISSED = 100  # at least each hundredth access: rarer misses cost next to nothing
 USED_WITH = 10  # a field belongs to the same loop if accessed at least this fraction as often
 
@@ -31,8 +32,14 @@ class Use:
         return LINE * self.bytes // max(self.owner_bytes, 1)
 
 
-def advise(report: Table, used: Table) -> Sequence[str]:
+def advise(report: Table, used: Table, totals: Table) -> Sequence[str]:
     """A sentence or two on each of the worst rows that are worth it."""
+    ((accesses, _, missed),) = totals.rows
+    if 0 < int(missed) * RARELY_MISSED < int(accesses):
+        return [
+            f"Only {missed:,} of {accesses:,} accesses miss the last level: the caches hold what"
+            " this run uses. Trace a larger input, or simulate a smaller machine, to learn more."
+        ]
     found = []
     for row in report.dicts()[:MOST]:
         often = int(row["last_missed"]) * OFTEN_MISSED >= int(row["accesses"])
