@@ -74,6 +74,10 @@ class Analysis:
             keep_key=self.keep_key,
         )
 
+    def shown(self, report: Table) -> Table:
+        """The report for people: which columns the terminal shows, and how."""
+        return report
+
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         """What the rows mean for the program, as sentences."""
         return ()

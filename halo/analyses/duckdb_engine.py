@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
 from halo.analyses.analysis import Queries, Table
-from halo.analyses.engine import REPORT_TABLES, Answers, Sources
+from halo.analyses.engine import REPORT_TABLES, Answers, Sources, memory_bytes
 from halo.analyses.schema import TABLES
 from halo.errors import BadInput
 
@@ -22,12 +21,10 @@ class DuckDbEngine:
     name = "duckdb"
 
     def __init__(self, folder: Path, memory: str = DEFAULT_MEMORY, threads: int = 0) -> None:
-        if not re.fullmatch(r"[0-9]+(\.[0-9]+)? *[kKMGT]i?B", memory):
-            raise BadInput(f"--memory '{memory}' is no amount of memory; say for instance 2GB.")
         self._connection = duckdb.connect()
         # The order of rows that a query does not ask for would cost memory.
         settings = {
-            "memory_limit": memory,
+            "memory_limit": f"{memory_bytes(memory)}B",
             "temp_directory": str(folder),
             "preserve_insertion_order": "false",
             "enable_progress_bar": "false",

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from halo.analyses.advice_offenders import advise
 from halo.analyses.analysis import Analysis, Table, Value
+from halo.analyses.shown import shown_offenders
 from halo.errors import UsageError
 
 # What a row stands for; the other names are of one of its sites.
@@ -58,6 +59,12 @@ ORDER BY last_missed DESC, first_missed DESC, accesses DESC, {keys} LIMIT {limit
 """
 
     details: ClassVar[Mapping[str, str]] = {
+        "totals": """
+SELECT CAST(COALESCE(SUM(accesses), 0) AS BIGINT) AS accesses,
+  CAST(COALESCE(SUM(first_missed), 0) AS BIGINT) AS first_missed,
+  CAST(COALESCE(SUM(last_missed), 0) AS BIGINT) AS last_missed
+FROM counted
+""",
         # Which bytes of a structure a function touches, and how often.
         "used": """
 SELECT sites.owner AS owner, owner_bytes, function, file, field, field_offset,
@@ -67,7 +74,7 @@ JOIN (SELECT owner_id, MAX(owner_bytes) AS owner_bytes FROM fields GROUP BY owne
   ON owners.owner_id = sites.owner_id
 GROUP BY sites.owner, owner_bytes, function, file, field, field_offset, bytes
 ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
-"""
+""",
     }
 
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -77,5 +84,8 @@ ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
         shown = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
         return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
 
+    def shown(self, report: Table) -> Table:
+        return shown_offenders(report)
+
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
-        return advise(report, details["used"])
+        return advise(report, details["used"], details["totals"])

@@ -11,6 +11,7 @@ from typing import ClassVar
 from halo.analyses.advice_sharing import advise
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.schema import LINE_SHIFT
+from halo.analyses.shown import shown_sharing
 
 _PLACE = "variable, type, function, file, line"
 
@@ -65,32 +66,37 @@ SELECT * FROM (
 ) AS worst WHERE place_of_line <= {limit}
 """,
     "grains": """
-SELECT touches.block AS block, address, bytes, thread, SUM(writes) AS writes
+SELECT touches.block AS block, address, bytes, thread, SUM(accesses) AS accesses,
+  SUM(writes) AS writes
 FROM touches JOIN picked ON picked.block = touches.block
 GROUP BY touches.block, address, bytes, thread
 """,
-    # Bytes that another thread touches too, where one of the two writes.
-    "contended": """
-SELECT DISTINCT own.block AS block, own.address AS address, own.bytes AS bytes,
-  own.thread AS thread
-FROM grains AS own JOIN grains AS other ON other.block = own.block
-WHERE other.thread <> own.thread AND (own.writes > 0 OR other.writes > 0)
-  AND own.address < other.address + other.bytes AND other.address < own.address + own.bytes
+    # What other threads do to the same bytes and to bytes beside them, where one of both writes.
+    "met": """
+SELECT block, address, bytes, thread, SUM(CASE WHEN overlap THEN accesses ELSE 0 END) AS same,
+  SUM(CASE WHEN overlap THEN 0 ELSE accesses END) AS beside
+FROM (
+  SELECT own.block AS block, own.address AS address, own.bytes AS bytes, own.thread AS thread,
+    other.accesses AS accesses, own.address < other.address + other.bytes
+      AND other.address < own.address + own.bytes AS overlap
+  FROM grains AS own JOIN grains AS other ON other.block = own.block
+  WHERE other.thread <> own.thread AND (own.writes > 0 OR other.writes > 0)
+) AS pairs GROUP BY block, address, bytes, thread
 """,
     "shares": """
 SELECT touches.block AS block, {place}, touches.thread AS thread,
-  SUM(accesses) AS accesses,
-  SUM(CASE WHEN contended.block IS NULL THEN 0 ELSE accesses END) AS contended,
+  SUM(accesses) AS accesses, SUM(LEAST(accesses, COALESCE(same, 0))) AS same,
+  SUM(LEAST(accesses, COALESCE(beside, 0))) AS beside,
   ROW_NUMBER() OVER (PARTITION BY touches.block, {place}
     ORDER BY SUM(accesses) DESC, touches.thread) AS number
 FROM touches JOIN picked ON picked.block = touches.block
 JOIN sites ON sites.site = touches.site
-LEFT JOIN contended ON contended.block = touches.block AND contended.address = touches.address
-  AND contended.bytes = touches.bytes AND contended.thread = touches.thread
+LEFT JOIN met ON met.block = touches.block AND met.address = touches.address
+  AND met.bytes = touches.bytes AND met.thread = touches.thread
 GROUP BY touches.block, {place}, touches.thread
 """,
     "summed": """
-SELECT block, {place}, COUNT(*) AS threads, SUM(contended) AS contended,
+SELECT block, {place}, COUNT(*) AS threads, SUM(same) AS same, SUM(beside) AS beside,
   MAX(accesses) AS most, MAX(CASE WHEN number = 2 THEN accesses ELSE 0 END) AS second
 FROM shares GROUP BY block, {place}
 """,
@@ -124,7 +130,7 @@ SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(picked.transfers AS BIGINT) A
   CAST(lines AS BIGINT) AS lines, picked.block * {1 << LINE_SHIFT} AS cache_line,
   CAST(blocks.accesses AS BIGINT) AS line_accesses, CAST(blocks.writes AS BIGINT) AS line_writes,
   CAST(blocks.threads AS BIGINT) AS line_threads, CAST(place AS BIGINT) AS place,
-  CASE WHEN contended * 2 >= places.accesses THEN 'true' ELSE 'false' END AS sharing,
+  CASE WHEN same > 0 AND same * 2 >= beside THEN 'true' ELSE 'false' END AS sharing,
   {", ".join(f"places.{name} AS {name}" for name in _PLACE.split(", "))},
   first_byte - picked.block * {1 << LINE_SHIFT} AS line_offset, end_byte - first_byte AS bytes,
   CAST(places.accesses AS BIGINT) AS accesses, CAST(places.writes AS BIGINT) AS writes,
@@ -149,6 +155,9 @@ WHERE place <= {{places}} ORDER BY rank, place, shares.number
 
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
         return {"places": 8, **parameters, "shift": LINE_SHIFT, "place": _PLACE}
+
+    def shown(self, report: Table) -> Table:
+        return shown_sharing(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report)

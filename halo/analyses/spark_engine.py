@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from halo.analyses.analysis import Queries, Table
-from halo.analyses.engine import REPORT_TABLES, Answers, Sources
+from halo.analyses.engine import REPORT_TABLES, Answers, Sources, memory_bytes
 from halo.analyses.schema import TABLES
 from halo.analyses.spark_session import start_session
 from halo.errors import BadInput
@@ -29,7 +29,7 @@ class SparkEngine:
 
     def __init__(self, folder: Path, memory: str, threads: int = 0, session: Any = None) -> None:
         self._owned = session is None
-        self.session = session or start_session(folder, spark_memory(memory), threads)
+        self.session = session or start_session(folder, f"{memory_bytes(memory) >> 20}m", threads)
 
     def run(self, queries: Queries, sources: Sources) -> Answers:
         """The answers; BadInput where the files cannot be read."""
@@ -75,11 +75,6 @@ class SparkEngine:
     def _answer(self, text: str) -> Table:
         answer = self.session.sql(text)
         return Table(tuple(answer.columns), tuple(tuple(row) for row in answer.collect()))
-
-
-def spark_memory(memory: str) -> str:
-    """An amount of memory as Spark writes it: 2GB is 2g."""
-    return memory.strip().replace(" ", "").rstrip("B").rstrip("i").lower()
 
 
 def cause_of(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ _OPTIONS = {
 }
 
 
-def start_session(folder: Path, memory: str, threads: int) -> Any:
+def start_session(
+    folder: Path, memory: str, threads: int, more: Mapping[str, str] | None = None
+) -> Any:
     """A local session that writes only below `folder`; MissingPart without Spark or Java."""
     check_java()
     try:
@@ -43,6 +45,7 @@ def start_session(folder: Path, memory: str, threads: int) -> Any:
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": str(cores),
+        **(more or {}),
     }
     builder = SparkSession.builder.master(f"local[{cores}]").appName("halo")
     for key, value in options.items():

@@ -68,8 +68,8 @@ def _members(use: ClassUse, decision: Decision, cold: bool) -> tuple[Leaf, ...]:
             continue
         beside = [(it, its) for it, its in placed if it.top == leaf.top]
         declared = use.declared.fields[leaf.top]
-        spelt = declared.name and is_spelt(declared.type)
-        if len(beside) > 1 and spelt and all(its is cold for _, its in beside):
+        apart = any(its is not cold or not it.inside(declared.name) for it, its in beside)
+        if declared.name and is_spelt(declared.type) and not apart:
             whole.add(leaf.top)
             leaf = Leaf(declared.name, declared.type, declared.offset, declared.bytes, leaf.top)
         found.append(leaf)

@@ -21,9 +21,9 @@ def show_split(console: Console, result: SplitResult, shown: Sequence[ClassSplit
         console.print(fields_table(found, result))
         if found.parts is not None:
             console.print(parts_table(found))
-            console.print(Text(found.suggestion))
+            console.print(found.suggestion, highlight=False, soft_wrap=True, markup=False)
     for sentence in findings(result, list(shown)):
-        console.print(Text(sentence))
+        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
 
 
 def fields_table(found: ClassSplit, result: SplitResult) -> Table:
@@ -40,7 +40,7 @@ def fields_table(found: ClassSplit, result: SplitResult) -> Table:
         table.add_row(
             str(offset),
             str(size),
-            Text(name or ("" if padding else "nameless")),
+            Text(name),
             Text(type_),
             "" if padding else f"{accesses:,}",
             "" if padding else f"{share:.1%}",

@@ -99,18 +99,20 @@ def _lines(members: Sequence[Leaf], tags: Mapping[str, str]) -> list[str]:
 
 
 def _declarations(member: Leaf, tags: Mapping[str, str]) -> list[str]:
-    last = member.name.rpartition(".")[2]
     if member.virtual:
         return ["/* the pointer to the virtual functions */"]
     if member.parts and member.type:
-        bits = [f"{declare(type_, name, tags)};" for name, type_ in member.parts if name]
-        return ["/* share bytes: keep their widths */", *bits]
-    name = member.name.replace(".", "_")
-    if not last or not is_spelt(member.type):
-        name = name or f"bytes_{member.offset}"
+        bits = [f"{declare(type_, _word(name), tags)};" for name, type_ in member.parts]
+        return ["/* share bytes: keep their widths and their order */", *bits]
+    if member.nameless or not is_spelt(member.type):
+        name = f"bytes_{member.offset}" if member.nameless else _word(member.name)
         return [f"unsigned char {name}[{member.bytes}]; /* {_unnamed(member)} */"]
     was = f" /* was {member.name} */" if "." in member.name else ""
-    return [f"{declare(member.type, name, tags)};{was}"]
+    return [f"{declare(member.type, _word(member.name), tags)};{was}"]
+
+
+def _word(name: str) -> str:
+    return NOT_A_LETTER.sub("_", name)
 
 
 def _unnamed(member: Leaf) -> str:

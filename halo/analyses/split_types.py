@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 UNION = "union"
+NAMELESS = "(nameless)"
+"""The name of a leaf that is a nameless member."""
 VIRTUAL = "_vptr"
 """How debug information names the pointer to the virtual functions, which cannot be moved."""
 DEEPEST = 16
@@ -59,6 +61,15 @@ class Leaf:
     @property
     def end(self) -> int:
         return self.offset + self.bytes
+
+    @property
+    def nameless(self) -> bool:
+        return self.name.rpartition(".")[2] == NAMELESS
+
+    def inside(self, name: str) -> bool:
+        """Whether it is all within the field of that name, and not that field itself."""
+        names = [part for part, _ in self.parts] or [self.name]
+        return all(part.startswith(f"{name}.") for part in names)
 
     @property
     def virtual(self) -> bool:
@@ -115,7 +126,7 @@ def _flatten(
     deepest: int,
 ) -> list[Leaf]:
     nested = known.get(bare(field.type))
-    name = f"{prefix}{field.name}"
+    name = f"{prefix}{field.name or NAMELESS}"
     # A base class may be smaller inside of a class than alone: its padding is used again.
     fits = nested is not None and (nested.bytes == field.bytes or not field.name)
     if nested is None or not fits or nested.kind == UNION or not nested.fields or not deepest:
@@ -131,7 +142,7 @@ def _flatten(
 def _join(leaves: Sequence[Leaf]) -> list[Leaf]:
     """Leaves that share a byte become one; empty base classes, of which nothing is read, none."""
     ordered = sorted(leaves, key=lambda leaf: (leaf.offset, leaf.end))
-    named = [leaf for leaf in ordered if leaf.name.rpartition(".")[2] or leaf.bytes > 1]
+    named = [leaf for leaf in ordered if not leaf.nameless or leaf.bytes > 1]
     found: list[Leaf] = []
     for leaf in named:
         if found and leaf.offset < found[-1].end and leaf.bytes:
@@ -145,7 +156,7 @@ def _together(one: Leaf, other: Leaf) -> Leaf:
     parts = [*(one.parts or ((one.name, one.type),)), (other.name, other.type)]
     types = dict.fromkeys(type_ for _, type_ in parts)
     return Leaf(
-        name=", ".join(name for name, _ in parts),
+        name=", ".join(dict.fromkeys(name for name, _ in parts)),
         type=", ".join(types),
         offset=one.offset,
         bytes=max(one.end, other.end) - one.offset,

@@ -89,5 +89,5 @@ _REASONS = {
     Finding.TOO_FEW_FIELDS: "{fields} fields, and more than {fewest} are asked for",
     Finding.ALL_HOT: "no field has less than {least} accesses",
     Finding.LITTLE_COLD: "its cold fields are not larger than the pointer to them, {pointer} bytes",
-    Finding.TOO_WARM: "its cold fields are too warm, and few have less than {least} accesses",
+    Finding.TOO_WARM: "its cold fields are too warm, and too few have less than {least} accesses",
 }

@@ -9,8 +9,10 @@ from pathlib import Path
 from halo.commands.program import positive, the_program
 from halo.errors import BadInput, HaloError, RecordingFailed
 from halo.foreground import Ending, end_like
+from halo.producers.producer import Producer
+from halo.producers.registry import PRODUCERS, find_producer
 from halo.progress import ProgressLine
-from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, record, workspace
+from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
 from halo.settings import Settings
 from halo.target import Target, find_target
 
@@ -19,11 +21,19 @@ class RecordCommand:
     name = "record"
     summary = "Run a program under the recorder and write a profile."
     usage = (
-        "halo record [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
+        "halo record [--producer NAME] [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
         " [--hot-streams[=REFERENCES]] -- PROG ARGS"
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--producer",
+            choices=[producer.name for producer in PRODUCERS],
+            default=PRODUCERS[0].name,
+            metavar="NAME",
+            help="; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
+            + " (default: %(default)s)",
+        )
         parser.add_argument(
             "-o", "--output", type=Path, metavar="PROFILE", help="default: PROG.profile, here"
         )
@@ -60,16 +70,26 @@ class RecordCommand:
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
         limits = Limits(options.distance, options.max_object, options.hot_streams)
+        producer = find_producer(options.producer)
         with workspace() as folder:
             progress = ProgressLine(folder / "progress")
             try:
-                recording = record(settings, target, arguments, limits, folder, progress.tick)
+                recording = producer.record(
+                    settings, target, arguments, limits, folder, progress.tick
+                )
             finally:
                 progress.clear()
-            self._save(recording, target, arguments, path)
+            self._save(producer, recording, target, arguments, path)
         return end_like(recording.ending)
 
-    def _save(self, recording: Recording, target: Target, arguments: list[str], path: Path) -> None:
+    def _save(
+        self,
+        producer: Producer,
+        recording: Recording,
+        target: Target,
+        arguments: list[str],
+        path: Path,
+    ) -> None:
         """Writes the profile; the program's own death comes before a complaint about it."""
         from halo.planning import merge_recording
 
@@ -77,7 +97,7 @@ class RecordCommand:
         if not recording.parts:
             failure = RecordingFailed(
                 f"{target.name} ended {_how(ending)} without leaving a profile, so none was"
-                " written; check that it runs to its end, and the recorder with: halo doctor"
+                f" written; {producer.nothing(target)}"
             )
             if not ending.signal:
                 raise failure

@@ -97,7 +97,7 @@ def _draw_class(axes: Axes, found: SplitClass) -> None:
 
 
 def _name(field: FieldWeight) -> str:
-    name = field.name or f"at {field.offset}"
+    name = field.name
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 

@@ -10,6 +10,7 @@ from halo.report.ranking import offender_blocks
 from halo.report.shared_lines import sharing_blocks
 from halo.report.splitting import split_blocks
 from halo.results.analysis import AnalysisResult
+from halo.results.split import has_classes
 
 TITLES = {
     "offenders": "Cache offenders",
@@ -38,6 +39,8 @@ class AnalysisSection:
 def analysis_section(result: AnalysisResult, index: int) -> AnalysisSection:
     """An analysis that the page does not know is a table. BadInput where a part is damaged."""
     blocks = BLOCKS.get(result.analysis, _table)
+    if result.analysis == "split" and not has_classes(result):
+        blocks = _table
     return AnalysisSection(
         anchor=f"analysis-{index}",
         title=TITLES.get(result.analysis, result.analysis),

@@ -22,10 +22,7 @@ def _block(found: SplitClass) -> Block:
     sentences = [f"{found.bytes} bytes, {found.accesses:,} accesses, declared at {found.place}."]
     sentences.append(f"{(found.reason[:1].upper() + found.reason[1:]).rstrip('.')}.")
     columns = ("offset", "bytes", "field", "type", "accesses", "part")
-    rows = [
-        (f.offset, f.bytes, f.name or "nameless", f.type, f.accesses, _part(f))
-        for f in found.fields
-    ]
+    rows = [(f.offset, f.bytes, f.name, f.type, f.accesses, _part(f)) for f in found.fields]
     return Block(
         title=found.label,
         sentences=[found.gain, *sentences] if found.gain else sentences,
@@ -48,8 +45,7 @@ def _fields_chart(found: SplitClass) -> Bars | None:
     for field in shown:
         share = 100 * field.accesses / total
         text = f"{number(field.accesses)} {_part(field)}".strip()
-        name = field.name or f"at {field.offset}"
-        bars.append(Row(name, text, _part(field) or "unmarked", share, share, share))
+        bars.append(Row(field.name, text, _part(field) or "unmarked", share, share, share))
     return chart("accesses to the field, per cent of the class's", bars)
 
 

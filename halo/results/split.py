@@ -10,6 +10,7 @@ from halo.results.analysis import AnalysisResult, section_of
 from halo.results.document import Damaged, count, flag, optional, text
 
 PADDING = "padding"
+CLASSES = "classes"
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,20 @@ class SplitClass:
     fields: tuple[FieldWeight, ...]
 
 
+def has_classes(result: AnalysisResult) -> bool:
+    """Whether it is of `halo split`; `halo analyse split` writes the counts alone."""
+    return CLASSES in result.more
+
+
 def split_classes_of(result: AnalysisResult) -> list[SplitClass]:
     """All classes, those with most accesses first; BadInput where the document is damaged."""
     try:
         if result.analysis != "split":
             raise Damaged(f"it is of the analysis '{result.analysis}', and split is asked for")
+        if not has_classes(result):
+            raise Damaged("it has no classes, as what halo split writes has")
         fields = _fields(result)
-        return [_class(raw, fields) for raw in section_of(result, "classes")]
+        return [_class(raw, fields) for raw in section_of(result, CLASSES)]
     except Damaged as error:
         raise result.damaged(error) from error
 

@@ -17,7 +17,6 @@ void ShadowStack::insert(uint64_t slot, uint64_t return_address) {
       std::lower_bound(frames.begin(), frames.end(), slot,
                        [](const ShadowFrame& frame, uint64_t value) { return frame.slot > value; });
   if (at->slot != slot) {
-    current_->highest = std::max(current_->highest, slot);
     at = frames.insert(at, {slot, return_address});
   } else if (at->return_address == return_address) {
     return;

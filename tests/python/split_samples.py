@@ -9,7 +9,9 @@ from typing import Any
 
 from trace_samples import SampleTrace
 
-from halo.analyses.split_types import DeclaredClass, DeclaredField
+from halo.analyses.split import ClassSplit, split_classes
+from halo.analyses.split_counts import PlaceUse, count_uses
+from halo.analyses.split_types import DeclaredClass, DeclaredField, leaves_of, same_once
 
 # Name, type, offset and bytes: the arc of mcf, whose loop over all reads one field.
 ARC = (
@@ -47,6 +49,15 @@ def declared(
     return DeclaredClass(
         name, kind, size, file, line, tuple(DeclaredField(*field) for field in fields)
     )
+
+
+def chosen(whole: DeclaredClass, hot: str, *others: DeclaredClass) -> ClassSplit:
+    """A class of which one field is accessed, so that it is split."""
+    leaves = leaves_of(whole, same_once([whole, *others]))
+    place = next(leaf for leaf in leaves if leaf.name == hot)
+    classes = dict(enumerate([whole, *others]))
+    uses = count_uses(classes, [PlaceUse(0, place.offset, place.bytes, 1000)])
+    return split_classes("p", uses, {}).classes[0]
 
 
 def declare_in(

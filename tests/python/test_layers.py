@@ -46,6 +46,7 @@ PYTHON = [
     "simulation",
     "analyses",
     "tracing",
+    "producers",
     "trials",
     "results",
     "figures",

@@ -117,6 +117,15 @@ def test_an_analysis_that_the_page_does_not_know_is_a_table(tmp_path: Path) -> N
     assert "The loop at a.c:7 strides." in text
 
 
+def test_the_counts_of_split_without_its_classes_are_a_table(tmp_path: Path) -> None:
+    """As `halo analyse split` writes them."""
+    columns = open_folder(arcs_and_nodes().write(tmp_path / "columns"))
+    answer = run_analysis(find_analysis("split"), columns, Request(tmp_path))
+    text = checked(page_of(answer_document(answer), tmp_path))
+    assert "Structure splitting" in text and "arc 1 0 4 4,000" in text
+    check(tmp_path, BAD_INPUT, "it has no classes", "plot", "split", "one.json")
+
+
 def test_very_many_rows_are_not_all_shown(tmp_path: Path) -> None:
     raw = {"format": "halo-analysis", "version": 1, "analysis": "x", "program": "p"}
     rows = [[at] for at in range(450)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -103,6 +104,21 @@ def test_classes_that_are_not_live_are_told_on_request(tmp_path: Path) -> None:
     assert outcome.stdout.endswith(
         "No class should be split: of 0 live ones none has enough cold fields.\n"
     )
+
+
+def test_stdout_takes_one_file(columns: Path) -> None:
+    outcome = halo("split", str(columns), "--csv", "-", "--limit", "1")
+    assert outcome.stdout.startswith("class,field,type,offset,bytes,accesses,share,part\narc,")
+    assert "node,potential" not in outcome.stdout
+    assert json.loads(halo("split", str(columns), "--json", "-").stdout)["analysis"] == "split"
+
+
+def test_a_trace_that_is_not_whole_is_said(tmp_path: Path) -> None:
+    detail = "It ends within a frame."
+    folder = arcs_and_nodes().write(tmp_path / "columns", ending="cut-short", detail=detail, lost=4)
+    said = halo("split", str(folder)).stdout
+    assert said.endswith(f"warning: the trace is not whole (cut-short). {detail}\n")
+    assert "warning: 4 events were lost." in said
 
 
 def test_a_trace_without_types(tmp_path: Path) -> None:

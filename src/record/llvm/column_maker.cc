@@ -46,9 +46,9 @@ ColumnMaker::ColumnMaker(BlockOutput& output, const std::optional<simulator::Mac
 
 void ColumnMaker::about(std::string_view json) { output_.write(BlockKind::kAbout, json); }
 
-void ColumnMaker::module(const SiteTable::Module& module) {
-  for (uint64_t at = 0; at < module.sites; ++at) {
-    const trace::Site& site = (*sites_)[module.first_site + at];
+void ColumnMaker::module(const NewModule& module) {
+  for (uint64_t number = module.text.first_site; number < module.sites_end; ++number) {
+    const trace::file::SiteText& site = (*sites_)[number];
     traits_.push_back({site.kind, site.size});
   }
   output_.write(BlockKind::kModule, module_json(*sites_, module));

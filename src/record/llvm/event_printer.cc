@@ -1,4 +1,4 @@
-// Lines of text.
+// Lines of site.
 #include "record/llvm/event_printer.h"
 
 #include "record/llvm/trace_json.h"
@@ -18,9 +18,9 @@ void EventPrinter::about(std::string_view json) {
   fprintf(file_, "# trace %.*s\n", length(json), json.data());
 }
 
-void EventPrinter::module(const SiteTable::Module& module) {
-  fprintf(file_, "# module %s %s sites %lu-%lu\n", module.path.c_str(), module.build_id.c_str(),
-          module.first_site, module.first_site + module.sites - 1);
+void EventPrinter::module(const NewModule& module) {
+  fprintf(file_, "# module %s %s sites %lu-%lu\n", module.text.path.c_str(),
+          module.text.build_id.c_str(), module.text.first_site, module.sites_end - 1);
 }
 
 void EventPrinter::events(uint32_t thread, std::span<const trace::Logged> events) {
@@ -64,8 +64,7 @@ void EventPrinter::print_marker(const trace::Logged& event) {
 }
 
 void EventPrinter::print_site(const trace::Logged& event) {
-  const trace::Site& site = (*sites_)[event.site];
-  const SiteText text = sites_->text(event.site);
+  const trace::file::SiteText& site = (*sites_)[event.site];
   fprintf(file_, "%s 0x%lx ", site_kind_name(site.kind), event.word1);
   switch (site.kind) {
     case SiteKind::kEnter:
@@ -80,9 +79,9 @@ void EventPrinter::print_site(const trace::Logged& event) {
     default:
       fprintf(file_, "%u =0x%lx ", unsigned{site.size}, event.word2);
   }
-  fprintf(file_, "%.*s (%.*s) %.*s %.*s:%u:%u\n", length(text.variable), text.variable.data(),
-          length(text.type), text.type.data(), length(text.function), text.function.data(),
-          length(text.file), text.file.data(), site.line, site.column);
+  fprintf(file_, "%.*s (%.*s) %.*s %.*s:%u:%u\n", length(site.variable), site.variable.data(),
+          length(site.type), site.type.data(), length(site.function), site.function.data(),
+          length(site.file), site.file.data(), site.line, site.column);
 }
 
 void EventPrinter::end(const TraceEnd& end) {

@@ -15,7 +15,7 @@ class EventPrinter : public TraceConsumer {
   void begin(const SiteTable& sites) override { sites_ = &sites; }
   void about(std::string_view json) override;
   void maps(std::string_view) override {}
-  void module(const SiteTable::Module& module) override;
+  void module(const NewModule& module) override;
   void events(uint32_t thread, std::span<const trace::Logged> events) override;
   void pause() override {}
   void end(const TraceEnd& end) override;

@@ -6,8 +6,10 @@
 //   halo-trace profile --out=PREFIX [--distance=BYTES] [--max-object=BYTES] [--streams=N]
 //                      [--machine=this|FILE] [--progress=FILE] TRACE
 //
-// TRACE may be `-`, standard input. Statuses: 0 done, 1 cannot write, 2 wrong usage, 3 no trace, or
-// a newer or damaged one; the last with one sentence on stderr.
+// TRACE may be `-`, standard input. That of `profile` may be `listen:SOCKET`: it takes the traces
+// of all processes that connect, and ends with standard input (trace_server.h). Statuses: 0 done, 1
+// cannot write, 2 wrong usage, 3 no trace, or a newer or damaged one; the last with one sentence on
+// stderr.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@
 #include "record/llvm/profiler.h"
 #include "record/llvm/trace_counter.h"
 #include "record/llvm/trace_input.h"
+#include "record/llvm/trace_server.h"
 #include "record/plugin_options.h"
 #include "trace/file/trace_reader.h"
 
@@ -39,12 +42,7 @@ int usage() {
   return kUsage;
 }
 
-int read_into(const std::string& path, TraceConsumer& consumer) {
-  const int descriptor = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    fprintf(stderr, "the trace cannot be read: %s\n", strerror(errno));
-    return kNoTrace;
-  }
+int read_into(int descriptor, TraceConsumer& consumer) {
   try {
     halo::record::llvm::read_trace(descriptor, consumer);
   } catch (const std::system_error& error) {
@@ -55,6 +53,13 @@ int read_into(const std::string& path, TraceConsumer& consumer) {
     return kNoTrace;
   }
   return kDone;
+}
+
+int read_into(const std::string& path, TraceConsumer& consumer) {
+  const int descriptor = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return read_into(descriptor, consumer);
+  fprintf(stderr, "the trace cannot be read: %s\n", strerror(errno));
+  return kNoTrace;
 }
 
 int print_events(const std::string& path) {
@@ -97,9 +102,14 @@ int write_profile(const std::string& path, std::vector<std::string> arguments) {
   }
   halo::record::Options options;
   if (!halo::record::parse_options(plain, options)) return kUsage;
-  halo::record::llvm::Profiler profiler(options);
-  const int status = read_into(path, profiler);
-  return status == kDone && !profiler.written() ? kCannotWrite : status;
+  const auto read = [&](const auto& trace) -> int {
+    halo::record::llvm::Profiler profiler(options);
+    const int status = read_into(trace, profiler);
+    return status == kDone && !profiler.written() ? kCannotWrite : status;
+  };
+  constexpr std::string_view kListen = "listen:";
+  if (!path.starts_with(kListen)) return read(path);
+  return halo::record::llvm::serve_traces(path.substr(kListen.size()), read);
 }
 
 }  // namespace

@@ -42,17 +42,20 @@ void Profiler::about(std::string_view json) { pid_ = read_facts(json).pid; }
 
 void Profiler::maps(std::string_view json) {
   code_.add_maps(json);
-  for (const SiteTable::Module& module : sites_->modules()) code_.add_sites(module);
+  for (const Sites& sites : site_places_) code_.add_sites(sites.path, sites.begin, sites.end);
   contexts_.forget_code({0, UINT64_MAX});
 }
 
-void Profiler::module(const SiteTable::Module& module) {
-  for (uint64_t number = module.first_site; number < sites_->end(); ++number) {
-    const trace::Site& site = (*sites_)[number];
+void Profiler::module(const NewModule& module) {
+  for (uint64_t number = module.text.first_site; number < module.sites_end; ++number) {
+    const trace::file::SiteText& site = (*sites_)[number];
     traits_.push_back(
         {site.kind, alignment_class(site.alignment_log2), site.size, sites_->address_of(number)});
   }
-  code_.add_sites(module);
+  const uint64_t begin = module.text.sites_address;
+  const uint64_t count = module.sites_end - module.text.first_site;
+  site_places_.push_back({module.text.path, begin, begin + count * sizeof(trace::Site)});
+  code_.add_sites(module.text.path, begin, site_places_.back().end);
   contexts_.mappings_changed();
 }
 
@@ -103,18 +106,22 @@ void Profiler::on_marker(Thread& thread, const trace::Logged& event) {
 }
 
 // What is not instrumented does not say when it returns: frames inside of the innermost one that is
-// are forgotten at once, the others when a call or return further out shows that they are gone.
+// are forgotten at once, the others when a call or return further out shows that they are gone. Of
+// what lies outside of all that is instrumented only some allocations tell: it is left out of all.
 void Profiler::alloc(Thread& thread, uint64_t slot, uint64_t return_address) {
   ShadowStack& stack = thread.producer.stack();
   thread.frames.push_back({slot, return_address});
-  const uint64_t innermost = stack.frames().empty() ? UINT64_MAX : stack.frames().back().slot;
-  uint64_t outermost_new = slot;
+  const bool bare = stack.frames().empty();
+  const uint64_t outermost = bare ? UINT64_MAX : stack.frames().front().slot;
+  const uint64_t innermost = bare ? UINT64_MAX : stack.frames().back().slot;
+  uint64_t inside = slot;
   for (const Frame& frame : thread.frames) {
+    if (frame.slot > outermost) continue;
     stack.insert(frame.slot, frame.return_address);
-    if (frame.slot < innermost) outermost_new = std::max(outermost_new, frame.slot);
+    if (frame.slot < innermost) inside = std::max(inside, frame.slot);
   }
   thread.producer.alloc(thread.alloc_address, thread.alloc_bytes, slot);
-  stack.ret(outermost_new);
+  stack.ret(inside);
   thread.frames.clear();
 }
 

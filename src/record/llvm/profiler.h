@@ -26,7 +26,7 @@ class Profiler : public TraceConsumer {
   void begin(const SiteTable& sites) override { sites_ = &sites; }
   void about(std::string_view json) override;
   void maps(std::string_view json) override;
-  void module(const SiteTable::Module& module) override;
+  void module(const NewModule& module) override;
   void events(uint32_t thread, std::span<const trace::Logged> events) override;
   void pause() override;
   void end(const TraceEnd& end) override;
@@ -43,6 +43,11 @@ class Profiler : public TraceConsumer {
   };
   struct Frame {
     uint64_t slot, return_address;
+  };
+  // Where a module's sites lay.
+  struct Sites {
+    std::string path;
+    uint64_t begin, end;
   };
   struct Thread {
     explicit Thread(base::ThreadId id, Profiler& owner);
@@ -63,6 +68,7 @@ class Profiler : public TraceConsumer {
   const Options options_;
   const SiteTable* sites_ = nullptr;
   std::vector<Traits> traits_;  // by site number
+  std::vector<Sites> site_places_;
   StoredCode code_;
   ContextTable contexts_;
   ProducerShared shared_;

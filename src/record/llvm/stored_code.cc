@@ -36,15 +36,13 @@ void StoredCode::add(CodeMapping mapping) {
   mappings_.push_back(std::move(mapping));
 }
 
-void StoredCode::add_sites(const SiteTable::Module& module) {
-  const auto code =
-      std::find_if(mappings_.begin(), mappings_.end(),
-                   [&](const CodeMapping& mapping) { return mapping.path == module.path; });
-  if (code == mappings_.end() || module.sites == 0) return;
+void StoredCode::add_sites(const std::string& path, uint64_t begin, uint64_t end) {
+  const auto code = std::find_if(mappings_.begin(), mappings_.end(),
+                                 [&](const CodeMapping& mapping) { return mapping.path == path; });
+  if (code == mappings_.end() || begin == end) return;
   CodeMapping sites = *code;
-  const uint64_t bias = code->range.begin - code->first_vaddr;
-  sites.range = {module.sites_address, module.sites_address + module.sites * sizeof(trace::Site)};
-  sites.first_vaddr = module.sites_address - bias;
+  sites.first_vaddr = begin - (code->range.begin - code->first_vaddr);
+  sites.range = {begin, end};
   add(std::move(sites));
 }
 

@@ -1,10 +1,10 @@
 // Where the traced process had its code, as its trace says.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "record/llvm/site_table.h"
 #include "record/module_table.h"
 
 namespace halo::record::llvm {
@@ -16,8 +16,8 @@ class StoredCode {
   // std::runtime_error where it is no such list.
   void add_maps(std::string_view json);
 
-  // Makes a site's address a place in the module's file, as those of code are.
-  void add_sites(const SiteTable::Module& module);
+  // Makes the addresses of a module's sites places in its file, as those of code are.
+  void add_sites(const std::string& path, uint64_t begin, uint64_t end);
 
   void for_each(const CodeVisitor& visit) const;
 

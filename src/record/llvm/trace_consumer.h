@@ -6,10 +6,19 @@
 #include <string>
 #include <string_view>
 
-#include "record/llvm/site_table.h"
+#include "trace/file/site_table.h"
 #include "trace/logged.h"
 
 namespace halo::record::llvm {
+
+using trace::file::SiteTable;
+
+// The sites and types that a module has added to the table.
+struct NewModule {
+  const SiteTable::ModuleText& text;
+  uint64_t sites_end;        // number behind its last site
+  int32_t types, types_end;  // its first type, and the number behind its last
+};
 
 struct TraceEnd {
   std::string ending;  // complete, signal, no-space, exec, cut-short
@@ -26,7 +35,7 @@ class TraceConsumer {
   // JSON, as docs/trace-format.md defines it.
   virtual void about(std::string_view json) = 0;
   virtual void maps(std::string_view json) = 0;
-  virtual void module(const SiteTable::Module& module) = 0;
+  virtual void module(const NewModule& module) = 0;
   // The next events, of one thread. Site numbers are known, or below kMarkers.
   virtual void events(uint32_t thread, std::span<const trace::Logged> events) = 0;
   // What came so far is all that there is for now.

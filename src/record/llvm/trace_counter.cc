@@ -24,10 +24,10 @@ void TraceCounter::events(uint32_t thread, std::span<const trace::Logged> events
       ++markers_[event.site];
       continue;
     }
-    const trace::Site& site = (*sites_)[event.site];
+    const trace::file::SiteText& site = (*sites_)[event.site];
     ++kinds_[size_t(site.kind) % kKinds];
     if (!is_access(site.kind)) continue;
-    without_variable_ += site.variable == 0;
+    without_variable_ += site.variable.empty();
     without_line_ += site.line == 0;
   }
 }
@@ -48,12 +48,12 @@ void TraceCounter::end(const TraceEnd& end) {
 
 void TraceCounter::print_modules() const {
   const char* separator = "";
-  for (const SiteTable::Module& module : sites_->modules()) {
+  for (const SiteTable::ModuleText& module : sites_->modules()) {
     fprintf(file_, "%s\n{\"path\":", separator);
     separator = ",";
     print_json_string(file_, module.path);
-    fprintf(file_, ",\"build_id\":\"%s\",\"sites\":%lu,\"owners\":%d}", module.build_id.c_str(),
-            module.sites, module.owners);
+    fprintf(file_, ",\"build_id\":\"%s\",\"first_site\":%lu}", module.build_id.c_str(),
+            module.first_site);
   }
 }
 

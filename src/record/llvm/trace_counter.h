@@ -12,7 +12,7 @@
 namespace halo::record::llvm {
 
 // Prints, when the trace has ended:
-// {"about", "modules": [{"path", "build_id", "sites", "owners"}…], "threads", "rounds",
+// {"about", "modules": [{"path", "build_id", "first_site"}…], "threads", "rounds",
 // "events": {KIND: N…}, "nameless": {"variable", "line"}, "ending", "detail", "lost"}
 class TraceCounter : public TraceConsumer {
  public:
@@ -21,7 +21,7 @@ class TraceCounter : public TraceConsumer {
   void begin(const SiteTable& sites) override { sites_ = &sites; }
   void about(std::string_view json) override { about_ = json; }
   void maps(std::string_view) override {}
-  void module(const SiteTable::Module&) override {}
+  void module(const NewModule&) override {}
   void events(uint32_t thread, std::span<const trace::Logged> events) override;
   void pause() override { ++rounds_; }
   void end(const TraceEnd& end) override;

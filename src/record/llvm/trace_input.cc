@@ -13,10 +13,6 @@ namespace {
 
 namespace file = trace::file;
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 TraceEnd end_of(const file::EndNote& note) {
   TraceEnd end{.ending = "complete", .detail = "", .lost = note.lost};
   switch (note.ending) {
@@ -53,11 +49,12 @@ class Ordering : public file::TraceVisitor {
   void about(std::string_view json) override { consumer_.about(json); }
   void maps(std::string_view json) override { consumer_.maps(json); }
   void module(const file::Module& module) override {
-    consumer_.module(sites_.add({.path = std::string(module.path),
-                                 .build_id = std::string(module.build_id),
-                                 .sites = {module.head.sites, text_of(module.sites)},
-                                 .types = {module.head.types, text_of(module.types)},
-                                 .strings = {module.head.strings, text_of(module.strings)}}));
+    const auto types = int32_t(sites_.types().size());
+    sites_.add(module);
+    consumer_.module({.text = sites_.modules().back(),
+                      .sites_end = sites_.end(),
+                      .types = types,
+                      .types_end = int32_t(sites_.types().size())});
   }
   void events(uint32_t thread, std::span<const trace::Logged> events) override {
     for (const trace::Logged& event : events) {

@@ -22,29 +22,29 @@ const char* name_of(trace::TypeNoteKind kind) {
 }
 
 void print_site(FILE* file, const SiteTable& sites, uint64_t number) {
-  const trace::Site& site = sites[number];
-  const SiteText text = sites.text(number);
+  const trace::file::SiteText& site = sites[number];
+  const bool owned = site.owner >= 0;
   fprintf(file, "[\"%s\",", site_kind_name(site.kind));
-  print_json_string(file, text.variable);
+  print_json_string(file, site.variable);
   fputc(',', file);
-  print_json_string(file, text.type);
-  fprintf(file, ",%d,", text.owner);
-  print_json_string(file, text.field);
-  fprintf(file, ",%u,%u,", text.owner < 0 ? 0 : site.owner_offset, unsigned{site.size});
-  print_json_string(file, text.function);
+  print_json_string(file, site.type);
+  fprintf(file, ",%d,", site.owner);
+  print_json_string(file, owned ? sites.field_path(site.owner, site.owner_offset, site.size) : "");
+  fprintf(file, ",%u,%u,", owned ? site.owner_offset : 0, unsigned{site.size});
+  print_json_string(file, site.function);
   fputc(',', file);
-  print_json_string(file, text.file);
+  print_json_string(file, site.file);
   fprintf(file, ",%u,%u]", site.line, site.column);
 }
 
-void print_owner(FILE* file, const Owner& owner) {
+void print_owner(FILE* file, const trace::file::TypeText& owner) {
   fputc('[', file);
   print_json_string(file, owner.name);
   fprintf(file, ",\"%s\",%u,", name_of(owner.kind), owner.size);
   print_json_string(file, owner.file);
   fprintf(file, ",%u,[", owner.line);
   const char* separator = "";
-  for (const FieldText& field : owner.fields) {
+  for (const trace::file::FieldText& field : owner.fields) {
     fprintf(file, "%s[", separator);
     separator = ",";
     print_json_string(file, field.name);
@@ -72,22 +72,22 @@ std::string machine_json(const simulator::Machine& machine) {
   return text.text();
 }
 
-std::string module_json(const SiteTable& sites, const SiteTable::Module& module) {
+std::string module_json(const SiteTable& sites, const NewModule& module) {
   MemoryText text;
   FILE* file = text.file();
   fputs("{\"path\":", file);
-  print_json_string(file, module.path);
+  print_json_string(file, module.text.path);
   fputs(",\"build_id\":", file);
-  print_json_string(file, module.build_id);
-  fprintf(file, ",\"first_site\":%lu,\"sites\":[", module.first_site);
-  for (uint64_t at = 0; at < module.sites; ++at) {
-    fputs(at == 0 ? "\n" : ",\n", file);
-    print_site(file, sites, module.first_site + at);
+  print_json_string(file, module.text.build_id);
+  fprintf(file, ",\"first_site\":%lu,\"sites\":[", module.text.first_site);
+  for (uint64_t number = module.text.first_site; number < module.sites_end; ++number) {
+    fputs(number == module.text.first_site ? "\n" : ",\n", file);
+    print_site(file, sites, number);
   }
-  fprintf(file, "],\"owners\":{\"first\":%d,\"all\":[", module.first_owner);
-  for (int32_t at = 0; at < module.owners; ++at) {
-    fputs(at == 0 ? "\n" : ",\n", file);
-    print_owner(file, sites.owners()[size_t(module.first_owner + at)]);
+  fprintf(file, "],\"owners\":{\"first\":%d,\"all\":[", module.types);
+  for (int32_t type = module.types; type < module.types_end; ++type) {
+    fputs(type == module.types ? "\n" : ",\n", file);
+    print_owner(file, sites.types()[size_t(type)]);
   }
   fputs("]}}", file);
   return text.text();

@@ -17,7 +17,7 @@ std::string machine_json(const simulator::Machine& machine);
 // {"path", "build_id", "first_site", "sites": [[kind, variable, type, owner_id, field,
 // field_offset, bytes, function, file, line, column]…], "owners": {"first": id, "all": [[owner,
 // kind, bytes, file, line, [[field, type, offset, bytes]…]]…]}}
-std::string module_json(const SiteTable& sites, const SiteTable::Module& module);
+std::string module_json(const SiteTable& sites, const NewModule& module);
 
 // {"events", "lost", "ending", "detail"}
 std::string end_json(const TraceEnd& end, uint64_t events);

@@ -1,0 +1,1 @@
+"""What can record a program: each producer leaves the same parts of a profile."""

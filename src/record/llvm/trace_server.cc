@@ -1,0 +1,119 @@
+// A process a connection: sinks are large, and one that fails takes no other with it.
+#include "record/llvm/trace_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace halo::record::llvm {
+
+namespace {
+
+constexpr int kBacklog = 128;
+
+// Not only its entry, which waits for its parent to ask how it ended.
+bool is_running(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+}
+
+int listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  path.copy(address.sun_path, path.size());
+  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(listener, kBacklog) != 0)
+    return -1;
+  return listener;
+}
+
+class Server {
+ public:
+  Server(int listener, const std::function<int(int)>& read) : listener_(listener), read_(read) {}
+
+  int serve() {
+    for (pollfd both[2] = {{listener_, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};;) {
+      if (poll(both, 2, -1) < 0 && errno != EINTR) break;
+      accept_all();
+      char ignored[64];
+      if (both[1].revents != 0 && ::read(STDIN_FILENO, ignored, sizeof ignored) <= 0) break;
+    }
+    accept_all();  // who connected just before the end
+    for (const Reader& reader : readers_) wait_for(reader);
+    return worst_;
+  }
+
+ private:
+  struct Reader {
+    pid_t process;
+    pid_t traced;
+  };
+
+  void accept_all() {
+    for (;;) {
+      const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (connection < 0) return;
+      ucred traced{};
+      socklen_t size = sizeof traced;
+      getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &traced, &size);
+      const pid_t process = fork();
+      if (process == 0) {
+        close(listener_);
+        _exit(read_(connection));
+      }
+      if (process > 0) readers_.push_back({process, traced.pid});
+      if (process < 0) worst_ = 1;
+      close(connection);
+    }
+  }
+
+  void wait_for(const Reader& reader) {
+    int status = 0;
+    while (waitpid(reader.process, &status, WNOHANG) == 0) {
+      if (is_running(reader.traced)) kill(reader.process, SIGKILL);
+      const timespec pause{0, 5000000};
+      nanosleep(&pause, nullptr);
+    }
+    worst_ = std::max(worst_, WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+  }
+
+  int listener_;
+  const std::function<int(int)>& read_;
+  std::vector<Reader> readers_;
+  int worst_ = 0;
+};
+
+}  // namespace
+
+int serve_traces(const std::string& socket_path, const std::function<int(int)>& read) {
+  const int listener = listen_at(socket_path);
+  if (listener < 0) {
+    fprintf(stderr, "%s: %s\n", socket_path.c_str(), strerror(errno));
+    return 1;
+  }
+  puts("ready");
+  fflush(stdout);
+  return Server(listener, read).serve();
+}
+
+}  // namespace halo::record::llvm
