@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,6 +156,8 @@ def _row(raw: Any, columns: Sequence[str], what: str) -> tuple[Cell, ...]:
         raise Damaged(f"{what} has {len(cells)} cells for {len(columns)} columns")
     if any(isinstance(cell, list | dict) for cell in cells):
         raise Damaged(f"{what} holds more than texts and numbers")
+    if any(isinstance(cell, float) and not math.isfinite(cell) for cell in cells):
+        raise Damaged(f"{what} holds a number without end or meaning")
     return tuple(cells)
 
 

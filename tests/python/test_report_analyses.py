@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import html
 import json
+import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,9 @@ from halo.analyses.split_analysis import split_of
 from halo.analyses.split_document import split_document
 from halo.errors import BadInput
 from halo.report import render_report
+from halo.report.analysis import analysis_section
 from halo.results import read_measurements
-from halo.results.analysis import read_analysis
+from halo.results.analysis import parse_analysis, read_analysis
 from halo.results.split import split_classes_of
 
 TRACES = {
@@ -184,6 +187,7 @@ def test_measurements_and_analyses_stand_on_one_page(
         ({"columns": ["class", "class"]}, "columns are missing or have the same name"),
         ({"rows": [["arc"]]}, "rows[0] has 1 cells for 8 columns"),
         ({"rows": [[[], 0, 0, 0, 0, 0, 0, 0]]}, "rows[0] holds more than texts and numbers"),
+        ({"rows": [[float("nan")] * 8]}, "rows[0] holds a number without end or meaning"),
         ({"rows": {}}, "rows is not a list"),
         ({"findings": [3]}, "findings is not a text"),
         ({"classes": [{}]}, "class is not a text"),
@@ -198,6 +202,36 @@ def test_damaged_documents(
 ) -> None:
     kept({**found["split"], **change}, tmp_path / "one.json")
     check(tmp_path, BAD_INPUT, words, "report", "one.json")
+
+
+WRONG = (None, 0, -1, 1.5, float("inf"), 1 << 70, "x", "", [], {}, True, [1], {"a": 1})
+
+
+def places_in(found: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Of all values in a document, however deep."""
+    inner = found.items() if isinstance(found, dict) else enumerate(found)
+    for key, value in inner:
+        yield (*place, key)
+        if isinstance(value, dict | list):
+            yield from places_in(value, (*place, key))
+
+
+def test_any_damage_is_shown_or_refused(documents: dict[str, dict[str, Any]]) -> None:
+    source, refused = random.Random(5), 0
+    for raw in documents.values():
+        places = list(places_in(raw))
+        for _ in range(700):
+            changed = copy.deepcopy(raw)
+            *above, last = source.choice(places)
+            holder: Any = changed
+            for key in above:
+                holder = holder[key]
+            holder[last] = source.choice(WRONG)
+            try:
+                analysis_section(parse_analysis(json.dumps(changed), Path("a.json")), 1)
+            except BadInput:
+                refused += 1
+    assert 700 < refused < 2100
 
 
 def test_files_that_are_cut_short_or_something_else(
