@@ -77,9 +77,14 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, int64_t 
   return choices.front();
 }
 
+// Whether an access is to the whole of a class of more than one field.
 bool fills(const llvm::DICompositeType* type, int64_t offset, uint64_t size) {
-  return offset == 0 && size == bytes_of(type) && members_of(type).size() > 1 &&
-         type->getTag() != dwarf::DW_TAG_union_type;
+  if (offset != 0 || size != bytes_of(type) || type->getTag() == dwarf::DW_TAG_union_type)
+    return false;
+  const auto members = members_of(type);
+  return std::count_if(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
+           return !is_empty_class(member->getBaseType());
+         }) > 1;
 }
 
 }  // namespace
