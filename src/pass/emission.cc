@@ -107,13 +107,34 @@ void Emitter::access(const PlannedAccess& planned) {
 
 void Emitter::masked(const PlannedAccess& planned) {
   const Access& found = planned.access;
-  llvm::IRBuilder<> builder(found.instruction->getNextNode());
-  builder.SetCurrentDebugLocation(found.instruction->getDebugLoc());
-  llvm::Value* any = builder.CreateOrReduce(found.mask);
-  builder.SetInsertPoint(
-      llvm::SplitBlockAndInsertIfThen(any, builder.GetInsertPoint(), /*Unreachable=*/false));
-  builder.SetCurrentDebugLocation(found.instruction->getDebugLoc());
-  log(builder, site(planned.site), to_word(builder, found.pointer), accessed_value(builder, found));
+  llvm::Value* value = found.value ? found.value : found.instruction;
+  if (!found.pointer->getType()->isVectorTy()) {
+    llvm::IRBuilder<> builder(found.instruction->getNextNode());
+    log_if(planned, builder.CreateOrReduce(found.mask), found.pointer, value);
+    return;
+  }
+  const auto* lanes = llvm::cast<llvm::FixedVectorType>(found.pointer->getType());
+  // Each is put in front of those behind the instruction: the last one first.
+  for (unsigned lane = lanes->getNumElements(); lane-- > 0;) {
+    llvm::IRBuilder<> builder(found.instruction->getNextNode());
+    llvm::Value* on = builder.CreateExtractElement(found.mask, lane);
+    llvm::Value* pointer = builder.CreateExtractElement(found.pointer, lane);
+    log_if(planned, on, pointer, builder.CreateExtractElement(value, lane));
+  }
+}
+
+// Behind the instruction and all that was computed for this from its result.
+void Emitter::log_if(const PlannedAccess& planned, llvm::Value* condition, llvm::Value* pointer,
+                     llvm::Value* value) {
+  llvm::Instruction* at = planned.access.instruction->getNextNode();
+  for (llvm::Value* needed : {condition, pointer, value}) {
+    auto* made = llvm::dyn_cast<llvm::Instruction>(needed);
+    if (made && made->getParent() == at->getParent() && at->comesBefore(made->getNextNode()))
+      at = made->getNextNode();
+  }
+  llvm::IRBuilder<> builder(llvm::SplitBlockAndInsertIfThen(condition, at, /*Unreachable=*/false));
+  builder.SetCurrentDebugLocation(planned.access.instruction->getDebugLoc());
+  log(builder, site(planned.site), to_word(builder, pointer), to_word(builder, value));
 }
 
 void Emitter::allocation(const PlannedAllocation& planned) {

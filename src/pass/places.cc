@@ -206,8 +206,8 @@ Place Places::of_element(const llvm::GEPOperator* element) {
   const unsigned bits = layout_.getIndexSizeInBits(0);
   llvm::MapVector<llvm::Value*, llvm::APInt> steps;
   llvm::APInt offset(bits, 0);
-  if (!element->getType()->isPointerTy() || !element->collectOffset(layout_, bits, steps, offset))
-    return {};
+  if (element->getType()->isVectorTy()) return place;
+  if (!element->collectOffset(layout_, bits, steps, offset)) return {};
   place.offset += offset.getSExtValue();
   return place;
 }

@@ -151,22 +151,46 @@ def test_jumps_stay_jumps(stub: Path, tmp_path: Path, level: str) -> None:
     assert len({e["word2"] for e in chain[:6] if e["kind"] == ENTER}) == 1
 
 
-def test_vectors_that_are_masked_out_are_not_logged(stub: Path, tmp_path: Path) -> None:
-    source = tmp_path / "masked.c"
-    source.write_text(
-        "#include <immintrin.h>\n#include <stdio.h>\nint from[8] = {7, 6, 5}, to[8];\n"
-        "__attribute__((noinline)) void copy(__m256i mask) {\n"
-        "  _mm256_maskstore_epi32(to, mask, _mm256_maskload_epi32(from, mask));\n}\n"
-        'int main(void) {\n  if (!__builtin_cpu_supports("avx2")) return 0;\n'
-        "  copy(_mm256_setzero_si256());\n  copy(_mm256_set1_epi32(-1));\n"
-        '  printf("%d\\n", to[2]);\n  return 0;\n}\n'
-    )
-    found = traced(stub, tmp_path / "masked", str(source), "-O2", "-mavx2")
-    if not found.stdout:
-        pytest.skip("this processor has no AVX2")
-    assert found.stdout == "5\n"
-    wide = [event["variable"] for event in found.of(LOAD, STORE, size=32)]
-    assert wide == ["from[]", "to[]"]
+MASKED = """
+#include <stdio.h>
+int from[64], to[64], places[64];
+__attribute__((noinline)) void copy(const int* mask) {
+#pragma clang loop vectorize(enable) vectorize_width(8) interleave(disable) unroll(disable)
+  for (int i = 0; i < 8; ++i)
+    if (mask[i]) to[i] = 5;
+}
+__attribute__((noinline)) int gather(void) {
+  int sum = 0;
+#pragma clang loop vectorize(enable) vectorize_width(8) interleave(disable) unroll(disable)
+  for (int i = 0; i < 64; ++i) sum += from[places[i]];
+  return sum;
+}
+int main(void) {
+  if (!__builtin_cpu_supports("avx512f")) return 3;
+  static const int none[8], all[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  copy(none);
+  copy(all);
+  for (int i = 0; i < 64; ++i) places[i] = 63 - i, from[i] = i;
+  printf("%d %d\\n", to[2], gather());
+  return 0;
+}
+"""
+
+
+def test_vectors_with_masks(stub: Path, tmp_path: Path) -> None:
+    """Masked out is not logged; a gather is as many reads as it has elements."""
+    (tmp_path / "masked.c").write_text(MASKED)
+    flags = ["-O3", "-mavx512f", "-mavx512vl", "-mprefer-vector-width=512"]
+    found = traced(stub, tmp_path / "masked", str(tmp_path / "masked.c"), *flags)
+    if found.status == 3:
+        pytest.skip("this processor has no AVX-512")
+    assert found.stdout == "5 2016\n"
+    stores = found.of(STORE, variable="to[]", function="copy")
+    assert [(event["size"], event["word2"]) for event in stores] == [(32, 5 << 32 | 5)]
+    gathered = found.of(LOAD, variable="from[]", function="gather")
+    assert [event["word2"] for event in gathered] == list(reversed(range(64)))
+    first = gathered[0]["word1"]
+    assert [first - event["word1"] for event in gathered] == [4 * n for n in range(64)]
 
 
 def check_nothing_known(found: Trace) -> None:

@@ -128,8 +128,8 @@ def test_registers_are_kept(stub: Path, tmp_path: Path) -> None:
         "double a[16];\nint main(int count, char** arguments) {\n"
         "  double s0 = 0, s1 = 1, s2 = 2, s3 = 3, s4 = 4, s5 = 5;\n"
         "  long t0 = count, t1 = 2, t2 = 3, t3 = 4, t4 = 5;\n"
-        "  for (int i = 0; i < 16; ++i) {\n    a[i] = i;\n    s0 += a[i] * s1; s1 += s2; s2 += s3;\n"
-        "    s3 += s4; s4 += s5; t0 += t1; t1 ^= t2; t2 += t3; t3 += t4; t4 += i;\n  }\n"
+        "  for (int i = 0; i < 16; ++i) {\n    a[i] = i;\n    s0 += a[i] * s1; s1 += s2;\n"
+        "    s2 += s3; s3 += s4; s4 += s5; t0 += t1; t1 ^= t2; t2 += t3; t3 += t4; t4 += i;\n  }\n"
         "  return (int)(((long)s0 + t0 + t1) & 127);\n}\n"
     )
     plain = tmp_path / "plain"

@@ -1,4 +1,4 @@
-"""What the tracing pass calls variables, fields and types, and how much of a program it can name."""
+"""What the tracing pass calls variables, fields and types, and how much it can name."""
 
 from __future__ import annotations
 
