@@ -12,7 +12,7 @@ inline constexpr uint32_t kVersion = 1;
 struct FileHead {
   char magic[8];
   uint32_t version;
-  uint32_t reserved;
+  uint32_t reserved;  // 0
 };
 static_assert(sizeof(FileHead) == 16);
 
@@ -29,7 +29,7 @@ struct FrameHead {
   FrameKind kind;
   uint32_t thread;  // of kEvents, else 0
   uint64_t bytes;   // of the payload, which follows
-  uint64_t check;   // XXH64 of the payload, seed 0
+  uint64_t check;   // XXH64 of the payload; its seed: kind + (thread << 32)
 };
 static_assert(sizeof(FrameHead) == 24);
 

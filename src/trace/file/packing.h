@@ -17,21 +17,24 @@ struct SiteTraits {
   uint16_t size = 0;  // bytes
 };
 
-// State that grows with the trace; packer and unpacker go through the same events with it.
-class Predictor;
-
 // Packs the blocks of all threads of one process, in the order in which they are written. Takes all
 // of its memory by mmap when it is made (ok() says whether that worked) and by add_sites.
 class Packer {
  public:
   Packer();
   ~Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
   bool ok() const;
   // Their numbers follow on those added before; the first added is number kMarkers.
   bool add_sites(std::span<const SiteTraits> sites);
   // At most kMostEvents; site numbers, not addresses. The result is valid until the next call.
   std::span<const std::byte> pack(uint32_t thread, std::span<const Logged> events);
   static constexpr size_t kMostEvents = 1 << 16;
+
+ private:
+  class State;
+  State* state_ = nullptr;  // in memory of its own
 };
 
 class Unpacker {
@@ -41,6 +44,10 @@ class Unpacker {
   void add_sites(std::span<const SiteTraits> sites);
   // Throws std::runtime_error with one sentence for a damaged payload.
   void unpack(uint32_t thread, std::span<const std::byte> payload, std::vector<Logged>& events);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace halo::trace::file

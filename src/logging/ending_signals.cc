@@ -1,0 +1,99 @@
+// Takes the place of the default action, and hides it: programs ask whether a signal has it, and
+// give it back to end themselves by the signal. What the program installs is what counts.
+#include "logging/ending_signals.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/keep_errno.h"
+#include "logging/consumer.h"
+#include "record/guest/wrapper.h"
+
+namespace {
+
+using Handler = void (*)(int);
+using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
+using Signal = Handler (*)(int, Handler);
+
+constexpr int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP,   SIGABRT,
+                                  SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV,  SIGUSR2,   SIGPIPE,
+                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ,  SIGVTALRM, SIGPROF,
+                                  SIGIO,   SIGPWR,  SIGSYS,  SIGSTKFLT};
+
+constinit bool watching = false;
+constinit Sigaction next_sigaction = nullptr;
+constinit Signal next_signal = nullptr;
+
+// The handler is gone (SA_RESETHAND). What the processor raised it raises again on return, with
+// all that belongs to it; the others are sent again.
+void leave_at_signal(int signal, siginfo_t* info, void*) {
+  const halo::KeepErrno keep;
+  halo::logging::end_trace(halo::trace::file::Ending::kSignal, uint32_t(signal));
+  const bool by_processor = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+                            signal == SIGFPE || signal == SIGTRAP;
+  if (by_processor && info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP) return;
+  syscall(SYS_tgkill, getpid(), gettid(), signal);
+}
+
+void look_up() {
+  next_sigaction = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
+  next_signal = reinterpret_cast<Signal>(dlsym(RTLD_NEXT, "signal"));
+}
+
+bool is_watched(int signal) {
+  if (!watching) return false;
+  for (const int watched : ending_signals)
+    if (watched == signal) return true;
+  return false;
+}
+
+struct sigaction leaving() {
+  struct sigaction action{};
+  action.sa_sigaction = leave_at_signal;
+  action.sa_flags = SA_RESETHAND | SA_NODEFER | SA_SIGINFO | SA_ONSTACK;
+  return action;
+}
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == leave_at_signal;
+}
+
+}  // namespace
+
+HALO_EXPORT int sigaction(int signal, const struct sigaction* wanted,
+                          struct sigaction* before) noexcept {
+  if (next_sigaction == nullptr) look_up();
+  const struct sigaction ours = leaving();
+  if (wanted != nullptr && wanted->sa_handler == SIG_DFL && is_watched(signal)) wanted = &ours;
+  const int result = next_sigaction(signal, wanted, before);
+  if (result == 0 && before != nullptr && is_ours(*before)) *before = {};
+  return result;
+}
+
+HALO_EXPORT Handler signal(int signal, Handler handler) noexcept {
+  if (next_signal == nullptr) look_up();
+  if (handler != SIG_DFL || !is_watched(signal)) {
+    const Handler before = next_signal(signal, handler);
+    return reinterpret_cast<void*>(before) == reinterpret_cast<void*>(leave_at_signal) ? SIG_DFL
+                                                                                       : before;
+  }
+  struct sigaction wanted{}, before{};
+  wanted.sa_handler = SIG_DFL;
+  return sigaction(signal, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+namespace halo::logging {
+
+void watch_ending_signals() {
+  look_up();
+  watching = true;
+  for (const int signal : ending_signals) {
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
+      sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace halo::logging

@@ -1,0 +1,119 @@
+// `file:PATH`: the trace as a file, which ends with a whole frame whatever happens.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "logging/output/descriptor.h"
+#include "logging/output/frame_output.h"
+#include "logging/output/new_file.h"
+
+namespace halo::logging {
+
+namespace {
+
+class FileOutput final : public FrameOutput {
+ public:
+  bool set_path(const char* path) { return new_file_.set_path(path); }
+
+  bool end(trace::file::EndNote& note) override;
+  bool continue_after_end() override { return cut_to(end_); }
+  bool begin_in_child() override;
+
+ protected:
+  bool open() override;
+  bool put(const void* bytes, size_t count) override;
+  void frame_done(uint64_t events) override;
+
+ private:
+  struct Frame {
+    off_t begin;
+    uint64_t events;
+  };
+
+  bool cut_to(off_t bytes);
+
+  NewFile new_file_;
+  Descriptor descriptor_;
+  off_t bytes_ = 0;  // written
+  off_t end_ = 0;    // of the last whole frame
+  // The last frames, to make room for the end note where nothing else does.
+  static constexpr size_t kRemembered = 64;
+  Frame frames_[kRemembered]{};
+  size_t frame_count_ = 0;
+};
+
+bool FileOutput::open() {
+  descriptor_.hold(new_file_.create());
+  return descriptor_.number() >= 0;
+}
+
+// By position: a forked child that has inherited the descriptor moves no offset of ours.
+bool FileOutput::put(const void* bytes, size_t count) {
+  if (!descriptor_.is_ours()) return false;
+  const char* at = static_cast<const char*>(bytes);
+  while (count != 0) {
+    const ssize_t done = pwrite(descriptor_.number(), at, count, bytes_);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      if (done == 0) errno = ENOSPC;
+      return false;
+    }
+    at += done;
+    count -= size_t(done);
+    bytes_ += done;
+  }
+  return true;
+}
+
+void FileOutput::frame_done(uint64_t events) {
+  frames_[frame_count_++ % kRemembered] = {end_, events};
+  end_ = bytes_;
+}
+
+bool FileOutput::cut_to(off_t bytes) {
+  if (!descriptor_.is_ours() || ftruncate(descriptor_.number(), bytes) != 0) return false;
+  bytes_ = end_ = bytes;
+  return true;
+}
+
+// Where there is no room for it, the last frames make some.
+bool FileOutput::end(trace::file::EndNote& note) {
+  const off_t whole = end_;
+  size_t left = std::min(frame_count_, kRemembered);
+  off_t keep = end_;
+  for (;;) {
+    if (bytes_ != keep && !cut_to(keep)) return false;
+    note.written = written_;
+    if (end_frame(note)) break;
+    if (left-- == 0 || keep == 0) return false;
+    const Frame& frame = frames_[--frame_count_ % kRemembered];
+    keep = frame.begin;
+    written_ -= frame.events;
+    note.lost += frame.events;
+  }
+  end_ = keep;
+  if (keep != whole) frame_count_ = 0;
+  return true;
+}
+
+bool FileOutput::begin_in_child() {
+  descriptor_.give_up();
+  bytes_ = end_ = 0;
+  frame_count_ = 0;
+  forget();
+  new_file_.is_taken();
+  return true;
+}
+
+constinit FileOutput output;
+
+}  // namespace
+
+Output* make_file_output(const char* argument) {
+  return output.set_path(argument) ? &output : nullptr;
+}
+
+}  // namespace halo::logging

@@ -1,0 +1,41 @@
+// Creates files that were not there before.
+#include "logging/output/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "logging/output/descriptor.h"
+
+namespace halo::logging {
+
+bool NewFile::set_path(const char* path) {
+  char here[PATH_MAX];
+  if (*path == '\0') return false;
+  int length;
+  if (*path == '/' || getcwd(here, sizeof here) == nullptr) {
+    length = snprintf(path_, sizeof path_, "%s", path);
+  } else {
+    length = snprintf(path_, sizeof path_, "%s/%s", here, path);
+  }
+  return size_t(length) < sizeof path_ - 32;
+}
+
+int NewFile::create() {
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  int descriptor = -1;
+  errno = EEXIST;
+  if (!taken_) descriptor = open(path_, flags, 0666);
+  // A process may become other programs one after the other.
+  for (int number = 0; descriptor < 0 && errno == EEXIST && number < 10000; ++number) {
+    char path[PATH_MAX];
+    const size_t length = size_t(snprintf(path, sizeof path, "%s.%d", path_, getpid()));
+    if (number != 0) snprintf(path + length, sizeof path - length, ".%d", number);
+    descriptor = open(path, flags, 0666);
+  }
+  return move_away(descriptor);
+}
+
+}  // namespace halo::logging

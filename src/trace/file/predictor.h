@@ -1,0 +1,201 @@
+// What packer and unpacker learn from the events, alike: only the events and their order decide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "trace/file/codes.h"
+#include "trace/file/mapped_memory.h"
+#include "trace/file/packing.h"
+
+namespace halo::trace::file {
+
+// What the events of a site mean to the predictions.
+enum Behaviour : uint8_t {
+  kInMemory = 1,      // word2 lies at word1
+  kGivesValue = 2,    // word2 may be a pointer that is used next
+  kGivesPointer = 4,  // word1 may be
+  kGivesAddress = 8,  // word1 is near to what is used next
+  kOpensFrame = 16,
+  kClosesFrame = 32,
+};
+
+// What the addresses of events lie near to, in the order of the codes from kAddressFromAddress on.
+enum Near { kNearAddress, kNearValue, kNearEarlier, kNearFrame, kNears };
+static_assert(kAddressFromAddress + unsigned(kNears) == kAddressFollowing);
+
+// What has been seen at one site. Distances are cut to 32 bits: a wrong one only predicts badly.
+struct alignas(64) SiteState {
+  uint64_t last_address;
+  uint64_t last_value;
+  int32_t from[kNears];
+  int32_t stride;
+  int32_t value_stride;
+  int32_t image_step;
+  int32_t value_from_address;
+  uint8_t address_code;  // which was right the last time
+  uint8_t value_code;
+  uint8_t behaviour;
+  uint8_t bits;  // of a word that it accesses, less one
+};
+static_assert(sizeof(SiteState) == 64);
+
+// The sites that have come after the last two of a thread: the latest, and the latest but it.
+struct Followers {
+  uint32_t first;
+  uint32_t second;
+
+  void saw(uint64_t site) {
+    if (first == uint32_t(site)) return;
+    second = first;
+    first = uint32_t(site);
+  }
+};
+
+struct ThreadState {
+  static constexpr uint32_t kFrames = 64;
+  uint64_t site;
+  uint64_t earlier_site;
+  // The address of the access before; the latest value that may be a pointer, and the one before
+  // that; the innermost frame.
+  uint64_t near[kNears];
+  uint32_t depth;  // only the innermost kFrames are kept
+  uint64_t frames[kFrames];
+};
+
+inline uint64_t plus(uint64_t base, int32_t distance) { return base + uint64_t(int64_t{distance}); }
+inline int32_t distance(uint64_t to, uint64_t from) { return int32_t(to - from); }
+
+struct Tables {
+  static constexpr size_t kThreads = 256;
+  static constexpr unsigned kFollowerBits = 14;
+  static constexpr unsigned kFollowingBits = 17;
+  static constexpr size_t kImageWords = 1 << 22;
+
+  Followers followers[1 << kFollowerBits];
+  uint64_t following[1 << kFollowingBits];
+  ThreadState threads[kThreads];
+  uint64_t no_word;
+  uint64_t image[kImageWords];
+};
+
+// Where all of that lies; a copy on the stack lets the compiler keep it in registers.
+class Places {
+ public:
+  // Threads whose numbers collide share a state, which only predicts badly.
+  ThreadState& thread(uint32_t number) const { return tables_->threads[number % Tables::kThreads]; }
+  // Sites that nobody has described share the first one.
+  SiteState& site(uint64_t number) const { return sites_[number < site_count_ ? number : 0]; }
+  Followers& followers(const ThreadState& thread) const {
+    const uint64_t pair = thread.site * kMix + thread.earlier_site;
+    return tables_->followers[(pair * kMix) >> (64 - Tables::kFollowerBits)];
+  }
+  // The word that holds `address`. Windows of 32 MiB do not lie exactly over each other, since
+  // regions of a power of two, as allocators make them, would.
+  uint64_t& image(uint64_t address) const {
+    const uint64_t at = (address >> 3) + (address >> 25) * 0x9e37;
+    return tables_->image[at % Tables::kImageWords];
+  }
+  uint64_t& word_of(const SiteState& site, uint64_t address) const {
+    return (site.behaviour & kInMemory) != 0 ? image(address) : tables_->no_word;
+  }
+  // The address that came at this site after `site.last_address` the last time.
+  uint64_t& following(uint64_t number, const SiteState& site) const {
+    const uint64_t pair = (site.last_address ^ (number << 48)) * kMix;
+    return tables_->following[pair >> (64 - Tables::kFollowingBits)];
+  }
+
+ protected:
+  static constexpr uint64_t kMix = 0x9e3779b97f4a7c15;  // odd, without a pattern
+
+  Tables* tables_ = nullptr;
+  SiteState* sites_ = nullptr;
+  size_t site_count_ = 0;
+};
+
+// Owns them.
+class Predictor : private Places {
+ public:
+  Predictor();
+  bool ok() const { return memory_.ok() && site_memory_.ok(); }
+  bool add_sites(std::span<const SiteTraits> sites);
+  const Places& places() const { return *this; }
+
+ private:
+  MappedMemory memory_;
+  MappedMemory site_memory_;
+};
+
+// `code`: any from kAddressStride on that is below kAddressFollowing.
+inline uint64_t expected_address(unsigned code, const SiteState& site, const ThreadState& thread) {
+  if (code == kAddressStride) return plus(site.last_address, site.stride);
+  return plus(thread.near[code - kAddressFromAddress], site.from[code - kAddressFromAddress]);
+}
+
+inline uint64_t mask_of(const SiteState& site) { return ~uint64_t{0} >> (63 - site.bits); }
+inline unsigned shift_of(uint64_t address) { return unsigned(address % 8 * 8); }
+
+// `code`: any from kValueImage on that is below kValue1. `seen`: what the image holds there.
+inline uint64_t expected_value(unsigned code, const SiteState& site, const ThreadState& thread,
+                               uint64_t seen) {
+  switch (code) {
+    case kValueImage:
+      return seen;
+    case kValueLast:
+      return site.last_value;
+    case kValueStride:
+      return plus(site.last_value, site.value_stride);
+    case kValueImageStep:
+      return plus(seen, site.image_step);
+    case kValuePrevious:
+      return thread.near[kNearValue];
+    case kValueEarlier:
+      return thread.near[kNearEarlier];
+    default:
+      return plus(thread.near[kNearAddress], site.value_from_address);
+  }
+}
+
+// Frames further in than a new or a closed one are gone: an exception or longjmp left them.
+inline void learn_frame(uint8_t behaviour, ThreadState& thread, uint64_t slot) {
+  const auto frame = [&]() -> uint64_t& { return thread.frames[thread.depth % thread.kFrames]; };
+  for (uint32_t i = 0; i < thread.kFrames && frame() < slot; ++i) --thread.depth;
+  if ((behaviour & kClosesFrame) != 0) {
+    --thread.depth;
+  } else {
+    ++thread.depth;
+    frame() = slot;
+  }
+  thread.near[kNearFrame] = frame();
+}
+
+// `word` is the image's word, of which the event covers what `seen` was.
+inline void learn(SiteState& site, ThreadState& thread, const Logged& event, uint64_t& word,
+                  uint64_t seen) {
+  const uint64_t address = event.word1, value = event.word2;
+  for (int near = 0; near < kNears; ++near) site.from[near] = distance(address, thread.near[near]);
+  site.stride = distance(address, site.last_address);
+  site.value_stride = distance(value, site.last_value);
+  site.image_step = distance(value, seen);
+  site.value_from_address = distance(value, thread.near[kNearAddress]);
+  site.last_address = address;
+  site.last_value = value;
+  const uint64_t mask = mask_of(site) << shift_of(address);
+  word = (word & ~mask) | ((value << shift_of(address)) & mask);
+  const uint8_t behaviour = site.behaviour;
+  if ((behaviour & kGivesAddress) != 0) thread.near[kNearAddress] = address;
+  if ((behaviour & (kGivesValue | kGivesPointer)) != 0) {
+    thread.near[kNearEarlier] = thread.near[kNearValue];
+    thread.near[kNearValue] = (behaviour & kGivesValue) != 0 ? value : address;
+  }
+  if ((behaviour & (kOpensFrame | kClosesFrame)) != 0) learn_frame(behaviour, thread, address);
+}
+
+inline void learn_site(Followers& followers, ThreadState& thread, uint64_t site) {
+  followers.saw(site);
+  thread.earlier_site = thread.site;
+  thread.site = site;
+}
+
+}  // namespace halo::trace::file

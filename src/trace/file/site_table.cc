@@ -1,0 +1,190 @@
+// Follows the references between a module's sections, none of which need be true.
+#include "trace/file/site_table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace halo::trace::file {
+namespace {
+
+constexpr int kDeepest = 16;  // members within members
+
+[[noreturn]] void damaged(const char* what) {
+  throw TraceError(std::string("the trace is damaged: ") + what);
+}
+
+template <class T>
+T copy_at(std::span<const std::byte> section, size_t at) {
+  T object;
+  std::memcpy(&object, section.data() + at, sizeof object);
+  return object;
+}
+
+// Whether the field holds the beginning of the access.
+bool holds(const FieldText& field, uint32_t offset) {
+  return offset >= field.offset && offset - field.offset < std::max(field.size, 1u);
+}
+
+// Of the members of a union, the smallest that holds all of the access.
+bool fits_better(const FieldText& one, const FieldText& other, uint32_t offset, uint32_t size) {
+  const auto rank = [&](const FieldText& field) {
+    return std::pair(field.offset + uint64_t{field.size} < uint64_t{offset} + size, field.size);
+  };
+  return rank(one) < rank(other);
+}
+
+struct ElementName {
+  std::string_view name;
+  bool in_array;
+};
+
+// "struct node *[4][2]" is an array of "struct node *".
+ElementName element_of(std::string_view type) {
+  bool in_array = false;
+  while (type.ends_with(']') && type.find('[') != type.npos) {
+    type = type.substr(0, type.rfind('['));
+    in_array = true;
+  }
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return {type, in_array};
+}
+
+std::string_view without_keywords(std::string_view type) {
+  for (const std::string_view word : {"const ", "volatile ", "struct ", "class ", "union "}) {
+    if (type.starts_with(word)) type.remove_prefix(word.size());
+  }
+  return type;
+}
+
+}  // namespace
+
+struct SiteTable::Sections {
+  const Module& module;
+  std::string_view strings;  // copied
+  uint32_t number;           // of the module
+
+  // The string that the reference at this address of the running program leads to.
+  std::string_view string(uint64_t address, Reference to) const {
+    if (to == 0) return {};
+    const uint64_t at = address + uint64_t(int64_t{to}) - module.head.strings;
+    if (at >= strings.size()) damaged("a reference to a string leads out of its section");
+    const size_t end = strings.find('\0', at);
+    if (end == strings.npos) damaged("a string has no end");
+    return strings.substr(at, end - at);
+  }
+};
+
+void SiteTable::add(const Module& module) {
+  if (module.head.first_site != end()) damaged("a module's sites are numbered out of order");
+  if (module.sites.size() % sizeof(Site) != 0) damaged("a module has a part of a site");
+  modules_.push_back({std::string(module.path), std::string(module.build_id),
+                      module.head.first_site, module.head.sites});
+  const std::string& copied = strings_.emplace_back(
+      reinterpret_cast<const char*>(module.strings.data()), module.strings.size());
+  const Sections sections{module, copied, uint32_t(modules_.size() - 1)};
+  type_at_.clear();
+  add_types(sections);
+  const size_t count = module.sites.size() / sizeof(Site);
+  sites_.reserve(sites_.size() + count);
+  for (size_t number = 0; number < count; ++number) add_site(sections, number);
+}
+
+void SiteTable::add_types(const Sections& sections) {
+  const std::span<const std::byte> bytes = sections.module.types;
+  for (size_t at = 0; at != bytes.size();) {
+    if (bytes.size() - at < sizeof(TypeNote)) damaged("a type's note is cut off");
+    const auto note = copy_at<TypeNote>(bytes, at);
+    const uint64_t here = sections.module.head.types + at;
+    TypeText type{.name = sections.string(here + offsetof(TypeNote, name), note.name),
+                  .kind = note.kind,
+                  .size = note.size,
+                  .fields = {},
+                  .file = sections.string(here + offsetof(TypeNote, file), note.file),
+                  .line = note.line,
+                  .module = sections.number};
+    type_at_.emplace(here, int32_t(types_.size()));
+    at += sizeof note;
+    if ((bytes.size() - at) / sizeof(FieldNote) < note.fields) damaged("a type lacks fields");
+    for (unsigned i = 0; i < note.fields; ++i, at += sizeof(FieldNote)) {
+      const auto field = copy_at<FieldNote>(bytes, at);
+      const uint64_t place = sections.module.head.types + at;
+      type.fields.push_back({.name = sections.string(place + offsetof(FieldNote, name), field.name),
+                             .type = sections.string(place + offsetof(FieldNote, type), field.type),
+                             .offset = field.offset,
+                             .size = field.size});
+    }
+    if (!type.name.empty()) types_called_[type.name].push_back(int32_t(types_.size()));
+    types_.push_back(std::move(type));
+  }
+}
+
+void SiteTable::add_site(const Sections& sections, size_t number) {
+  const auto site = copy_at<Site>(sections.module.sites, number * sizeof(Site));
+  const uint64_t here = sections.module.head.sites + number * sizeof(Site);
+  int32_t owner = -1;
+  if (site.owner != 0) {
+    const uint64_t note = here + offsetof(Site, owner) + uint64_t(int64_t{site.owner});
+    const auto found = type_at_.find(note);
+    if (found == type_at_.end()) damaged("a site refers to a type that is not there");
+    owner = found->second;
+  }
+  sites_.push_back({.kind = site.kind,
+                    .alignment_log2 = site.alignment_log2,
+                    .size = site.size,
+                    .line = site.line,
+                    .column = site.column,
+                    .file = sections.string(here + offsetof(Site, file), site.file),
+                    .function = sections.string(here + offsetof(Site, function), site.function),
+                    .variable = sections.string(here + offsetof(Site, variable), site.variable),
+                    .type = sections.string(here + offsetof(Site, type), site.type),
+                    .owner = owner,
+                    .owner_offset = site.owner_offset,
+                    .element_size = site.element_size,
+                    .module = sections.number});
+}
+
+uint64_t SiteTable::address_of(uint64_t number) const {
+  const ModuleText& module = modules_[(*this)[number].module];
+  return module.sites_address + (number - module.first_site) * sizeof(Site);
+}
+
+// Types of one name in several modules may differ: that of the same module comes first.
+int32_t SiteTable::type_called(std::string_view name, uint32_t module) const {
+  const auto found = types_called_.find(without_keywords(name));
+  if (found == types_called_.end()) return -1;
+  const std::vector<int32_t>& all = found->second;
+  const auto own = std::find_if(all.begin(), all.end(), [&](int32_t number) {
+    return types_[size_t(number)].module == module;
+  });
+  return own == all.end() ? all.front() : *own;
+}
+
+void SiteTable::descend(int32_t number, uint32_t offset, uint32_t size, int depth,
+                        std::string& path) const {
+  const TypeText& type = types_[size_t(number)];
+  const FieldText* best = nullptr;
+  for (const FieldText& field : type.fields) {
+    if (!holds(field, offset)) continue;
+    if (best == nullptr || fits_better(field, *best, offset, size)) best = &field;
+  }
+  if (best == nullptr) return;
+  if (!best->name.empty()) path.append(path.empty() ? "" : ".").append(best->name);
+  const ElementName element = element_of(best->type);
+  const bool filled = offset == best->offset && size >= best->size;
+  if (element.in_array && !filled) path += "[]";
+  // A nameless member is told by what lies in it.
+  if (filled && !best->name.empty()) return;
+  const int32_t inner = type_called(element.name, type.module);
+  if (inner < 0 || inner == number || depth == kDeepest) return;
+  const uint32_t inner_size = std::max(types_[size_t(inner)].size, 1u);
+  descend(inner, (offset - best->offset) % inner_size, size, depth + 1, path);
+}
+
+std::string SiteTable::field_path(int32_t type, uint32_t offset, uint32_t size) const {
+  std::string path;
+  if (type >= 0 && size_t(type) < types_.size()) descend(type, offset, size, 0, path);
+  return path;
+}
+
+}  // namespace halo::trace::file

@@ -1,0 +1,93 @@
+// The sites of a trace and the types that they access, by number, with all references resolved.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/file/trace_reader.h"
+#include "trace/site.h"
+
+namespace halo::trace::file {
+
+struct FieldText {
+  std::string_view name;  // empty: a base class or a nameless member
+  std::string_view type;
+  uint32_t offset = 0;
+  uint32_t size = 0;
+};
+
+struct TypeText {
+  std::string_view name;
+  TypeNoteKind kind{};
+  uint32_t size = 0;
+  std::vector<FieldText> fields;  // ascending by offset
+  std::string_view file;
+  uint32_t line = 0;
+  uint32_t module = 0;  // in modules()
+};
+
+// Strings are empty and numbers 0 where nothing is known.
+struct SiteText {
+  SiteKind kind{};
+  uint8_t alignment_log2 = 0;
+  uint16_t size = 0;
+  uint32_t line = 0;
+  uint32_t column = 0;
+  std::string_view file;
+  std::string_view function;
+  std::string_view variable;
+  std::string_view type;
+  int32_t owner = -1;  // in types(); -1: none
+  uint32_t owner_offset = 0;
+  uint32_t element_size = 0;
+  uint32_t module = 0;  // in modules()
+};
+
+class SiteTable {
+ public:
+  struct ModuleText {
+    std::string path;
+    std::string build_id;
+    uint64_t first_site = 0;
+    uint64_t sites_address = 0;  // of its first site in the running program
+  };
+
+  // Modules in the order of the trace. Copies what it needs. Throws TraceError for references that
+  // lead nowhere.
+  void add(const Module& module);
+
+  bool knows(uint64_t number) const { return number - kMarkers < sites_.size(); }
+  // `number` is known.
+  const SiteText& operator[](uint64_t number) const { return sites_[number - kMarkers]; }
+  // One behind the last.
+  uint64_t end() const { return kMarkers + sites_.size(); }
+  // Of the Site in the running program.
+  uint64_t address_of(uint64_t number) const;
+
+  const std::vector<TypeText>& types() const { return types_; }
+  const std::deque<ModuleText>& modules() const { return modules_; }
+
+  // What `size` bytes at `offset` of a type are, down to what they fill: "a.b[].c". Base classes
+  // and nameless members add nothing to it; empty where there is no field.
+  std::string field_path(int32_t type, uint32_t offset, uint32_t size) const;
+
+ private:
+  struct Sections;
+  void add_types(const Sections& sections);
+  void add_site(const Sections& sections, size_t number);
+  int32_t type_called(std::string_view name, uint32_t module) const;
+  void descend(int32_t type, uint32_t offset, uint32_t size, int depth, std::string& path) const;
+
+  std::deque<ModuleText> modules_;
+  std::deque<std::string> strings_;  // of each module
+  std::vector<SiteText> sites_;
+  std::vector<TypeText> types_;
+  std::unordered_map<uint64_t, int32_t> type_at_;  // by its note's place in the module being added
+  std::unordered_map<std::string_view, std::vector<int32_t>> types_called_;
+};
+
+}  // namespace halo::trace::file

@@ -1,0 +1,86 @@
+// Reads a trace, frame by frame, from a file, a pipe or a socket, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/file/frames.h"
+#include "trace/file/packing.h"
+#include "trace/site.h"
+
+namespace halo::trace::file {
+
+// One sentence: no trace at all, one of a newer version, or a damaged one.
+class TraceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A module of the traced program; valid while the visitor is called. The sections may say anything:
+// SiteTable resolves them.
+struct Module {
+  ModuleHead head;
+  std::string_view path;
+  std::string_view build_id;
+  std::span<const std::byte> sites;
+  std::span<const std::byte> types;
+  std::span<const std::byte> strings;
+};
+
+// Called in the order of the trace.
+class TraceVisitor {
+ public:
+  virtual ~TraceVisitor() = default;
+  virtual void about(std::string_view /*json*/) {}
+  virtual void module(const Module&) {}
+  virtual void maps(std::string_view /*json*/) {}
+  virtual void events(uint32_t /*thread*/, std::span<const Logged>) {}
+  virtual void round(uint64_t /*limit_key*/) {}
+  virtual void end(const EndNote&) {}
+};
+
+enum class ReadResult {
+  kComplete,  // up to its end frame
+  kCutShort,  // it ends without one; all whole frames have been handed out
+};
+
+class TraceReader {
+ public:
+  // The descriptor stays the caller's.
+  explicit TraceReader(int descriptor) : descriptor_(descriptor) {}
+  // Throws TraceError; what came before the damage has been handed out.
+  ReadResult read(TraceVisitor& visitor);
+
+ private:
+  size_t read_some(std::byte* to, size_t bytes);
+  void read_file_head();
+  bool read_head(FrameHead& head);
+  bool read_payload(const FrameHead& head);
+  void hand_out(const FrameHead& head, TraceVisitor& visitor);
+  void hand_out_module(TraceVisitor& visitor);
+  void hand_out_events(uint32_t thread, TraceVisitor& visitor);
+  void add_sites(std::span<const std::byte> sites);
+  [[noreturn]] void damaged(const char* what) const;
+
+  template <class T>
+  T whole_payload() const;
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(payload_.data()), payload_.size()};
+  }
+
+  int descriptor_;
+  uint64_t at_ = 0;     // bytes read
+  uint64_t frame_ = 0;  // where the present frame begins
+  bool begun_ = false;  // the first frame has been handed out
+  uint64_t next_site_ = kMarkers;
+  Unpacker unpacker_;
+  std::vector<std::byte> payload_;
+  std::vector<Logged> events_;
+};
+
+}  // namespace halo::trace::file

@@ -1,0 +1,181 @@
+// Unpacks events: predicts as the packer did, and reads what was not predicted.
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "trace/file/packing.h"
+#include "trace/file/predictor.h"
+
+namespace halo::trace::file {
+namespace {
+
+// A literal is read as 8 bytes at once, so that many lie behind each stream.
+constexpr size_t kSlack = 8;
+
+[[noreturn]] void damaged() { throw std::runtime_error("a block of events is damaged"); }
+
+struct FreeZstd {
+  void operator()(ZSTD_DCtx* zstd) const { ZSTD_freeDCtx(zstd); }
+};
+
+class Input {
+ public:
+  void open(const std::byte* begin, size_t bytes) { at_ = begin, end_ = begin + bytes; }
+  bool at_end() const { return at_ == end_; }
+  uint8_t byte() {
+    if (at_ == end_) damaged();
+    return uint8_t(*at_++);
+  }
+  uint64_t low_bytes(unsigned count) {
+    if (size_t(end_ - at_) < count) damaged();
+    uint64_t word;
+    std::memcpy(&word, at_, sizeof word);
+    at_ += count;
+    return count == 8 ? word : word & ((uint64_t{1} << 8 * count) - 1);
+  }
+  uint64_t varint() {
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint8_t next = byte();
+      number |= uint64_t(next & 127) << shift;
+      if (next < 128) return number;
+    }
+    damaged();
+  }
+
+ private:
+  const std::byte* at_ = nullptr;
+  const std::byte* end_ = nullptr;
+};
+
+uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
+
+// Through the events of a block; copies what changes with each of them.
+class Walk {
+ public:
+  Walk(const Places& places, uint32_t thread, const Input (&streams)[kStreams])
+      : places_(places), home_(places.thread(thread)), thread_(home_) {
+    std::copy_n(streams, int(kStreams), streams_);
+  }
+
+  void finish() {
+    home_ = thread_;
+    for (const Input& stream : streams_) {
+      if (!stream.at_end()) damaged();
+    }
+  }
+
+  void get(Logged& event) {
+    Followers& followers = places_.followers(thread_);
+    unsigned code = streams_[kCodeStream].byte();
+    event.site = code < kPairs ? followers.first : followers.second;
+    if (code == kSiteLiteral) {
+      event.site = streams_[kSiteStream].varint();
+      code = streams_[kCodeStream].byte();
+    } else if (code >= kPairs) {
+      code -= kPairs;
+    }
+    if (code >= kPairs) damaged();
+    learn_site(followers, thread_, event.site);
+    SiteState& site = places_.site(event.site);
+    event.word1 = get_address(code / kValueCodes, event.site, site);
+    uint64_t& word = places_.word_of(site, event.word1);
+    const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
+    event.word2 = get_value(code % kValueCodes, seen, site);
+    learn(site, thread_, event, word, seen);
+  }
+
+ private:
+  uint64_t get_address(unsigned code, uint64_t number, SiteState& site) {
+    if (code == kAddressAgain) code = site.address_code;
+    site.address_code = uint8_t(code);
+    if (code < kAddressFollowing) return expected_address(code, site, thread_);
+    uint64_t& following = places_.following(number, site);
+    if (code == kAddressLiteral) {
+      following = site.last_address + from_zigzag(streams_[kAddressStream].varint());
+    }
+    return following;
+  }
+
+  uint64_t get_value(unsigned code, uint64_t seen, SiteState& site) {
+    if (code == kValueAgain) code = site.value_code;
+    site.value_code = uint8_t(code);
+    if (code < kValue1) return expected_value(code, site, thread_, seen);
+    const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
+    return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
+  }
+
+  const Places places_;
+  ThreadState& home_;
+  ThreadState thread_;
+  Input streams_[kStreams];
+};
+
+}  // namespace
+
+class Unpacker::State {
+ public:
+  State() : zstd_(ZSTD_createDCtx()) {
+    if (!predictor.ok() || zstd_ == nullptr) throw std::bad_alloc();
+  }
+
+  void unpack(uint32_t number, std::span<const std::byte> payload, std::vector<Logged>& events) {
+    const size_t count = open_streams(payload);
+    events.resize(count);
+    Walk walk(predictor.places(), number, streams_);
+    for (Logged& event : events) walk.get(event);
+    walk.finish();
+  }
+
+  Predictor predictor;
+
+ private:
+  size_t open_streams(std::span<const std::byte> payload) {
+    BlockHead head;
+    if (payload.size() < sizeof head) damaged();
+    std::memcpy(&head, payload.data(), sizeof head);
+    if (head.events > Packer::kMostEvents) damaged();
+    payload = payload.subspan(sizeof head);
+    for (int stream = 0; stream < kStreams; ++stream) {
+      const StreamHead& part = head.streams[stream];
+      if (part.bytes > kMostBytes[stream] * head.events || part.packed > payload.size()) damaged();
+      open(stream, payload.first(part.packed), part.bytes);
+      payload = payload.subspan(part.packed);
+    }
+    if (!payload.empty()) damaged();
+    return head.events;
+  }
+
+  void open(int stream, std::span<const std::byte> packed, size_t bytes) {
+    std::vector<std::byte>& to = unpacked_[stream];
+    if (to.size() < bytes + kSlack) to.resize(bytes + kSlack);
+    if (packed.size() == bytes) {
+      std::memcpy(to.data(), packed.data(), bytes);
+    } else if (ZSTD_decompressDCtx(zstd_.get(), to.data(), bytes, packed.data(), packed.size()) !=
+               bytes) {
+      damaged();
+    }
+    streams_[stream].open(to.data(), bytes);
+  }
+
+  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd_;
+  Input streams_[kStreams];
+  std::vector<std::byte> unpacked_[kStreams];
+};
+
+Unpacker::Unpacker() : state_(std::make_unique<State>()) {}
+Unpacker::~Unpacker() = default;
+
+void Unpacker::add_sites(std::span<const SiteTraits> sites) {
+  if (!state_->predictor.add_sites(sites)) throw std::bad_alloc();
+}
+
+void Unpacker::unpack(uint32_t thread, std::span<const std::byte> payload,
+                      std::vector<Logged>& events) {
+  state_->unpack(thread, payload, events);
+}
+
+}  // namespace halo::trace::file
