@@ -12,8 +12,6 @@ namespace {
 
 using trace::SiteKind;
 
-constexpr uint64_t kCookie = 8;  // what new[] may put in front of the elements: their number
-
 // After an instruction; of a call that may throw where it has not.
 llvm::Instruction* behind(llvm::Instruction* instruction) {
   auto* call = llvm::dyn_cast<llvm::InvokeInst>(instruction);
@@ -36,10 +34,6 @@ llvm::Value* argument(llvm::IRBuilderBase& builder, const llvm::CallBase& call, 
                                    builder.getInt64Ty());
 }
 
-bool is_array_new(const llvm::CallBase& call) {
-  return call.getCalledFunction()->getName().starts_with("_Znam");
-}
-
 struct Elements {
   llvm::Value* size;
   llvm::Value* count;
@@ -52,15 +46,10 @@ Elements elements_of(llvm::IRBuilderBase& builder, const PlannedAllocation& plan
   if (planned.element_size == 0) return asked;
   llvm::Value* size = builder.getInt64(planned.element_size);
   llvm::Value* bytes = builder.CreateMul(asked.size, asked.count);
-  Elements found = asked;
-  const auto try_bytes = [&](llvm::Value* total) {
-    llvm::Value* fits = builder.CreateICmpEQ(builder.CreateURem(total, size), builder.getInt64(0));
-    found.size = builder.CreateSelect(fits, size, found.size);
-    found.count = builder.CreateSelect(fits, builder.CreateUDiv(total, size), found.count);
-  };
-  if (is_array_new(*planned.call)) try_bytes(builder.CreateSub(bytes, builder.getInt64(kCookie)));
-  try_bytes(bytes);
-  return found;
+  if (planned.has_cookie) bytes = builder.CreateSub(bytes, builder.getInt64(kCookie));
+  llvm::Value* fits = builder.CreateICmpEQ(builder.CreateURem(bytes, size), builder.getInt64(0));
+  return {builder.CreateSelect(fits, size, asked.size),
+          builder.CreateSelect(fits, builder.CreateUDiv(bytes, size), asked.count)};
 }
 
 // A call that becomes a jump: what comes after it is never reached from here.

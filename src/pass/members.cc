@@ -9,7 +9,8 @@ namespace {
 
 namespace dwarf = llvm::dwarf;
 
-constexpr int kDeepest = 32;  // a guard against types that contain themselves, which are broken
+constexpr int64_t kNearby = 4;  // elements that an index is likely to be off by
+constexpr int kDeepest = 32;    // a guard against types that contain themselves, which are broken
 
 bool is_transparent(unsigned tag) {
   return tag == dwarf::DW_TAG_typedef || tag == dwarf::DW_TAG_const_type ||
@@ -169,6 +170,26 @@ int64_t within(const llvm::DIType* type, int64_t offset) {
   const llvm::DICompositeType* composite = as_class(type);
   if (composite && offset >= 0 && open_end(composite)) return offset;
   return ((offset % size) + size) % size;
+}
+
+int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
+  const llvm::DICompositeType* composite = as_class(type);
+  if (!composite || step == 0 || step >= bytes_of(composite)) return offset;
+  if (descend(type, within(type, offset), 1).path.find("[]") != std::string::npos) return offset;
+  int64_t best = offset;
+  int64_t nearest = kNearby * static_cast<int64_t>(step);
+  for (const llvm::DIDerivedType* member : members_of(composite)) {
+    const llvm::DICompositeType* array = as_array(member->getBaseType());
+    const auto element = array ? static_cast<int64_t>(bytes_of(element_of(array))) : 0;
+    if (element == 0 || static_cast<int64_t>(step) % element != 0) continue;
+    const auto begin = static_cast<int64_t>(offset_of(member));
+    const auto end = begin + static_cast<int64_t>(bytes_of(array));
+    const int64_t distance = offset < begin ? begin - offset : offset - end;
+    if (distance > nearest) continue;
+    nearest = distance;
+    best = begin + (((offset - begin) % element) + element) % element;
+  }
+  return best;
 }
 
 }  // namespace halo::pass

@@ -209,6 +209,8 @@ Place Places::of_element(const llvm::GEPOperator* element) {
   if (element->getType()->isVectorTy()) return place;
   if (!element->collectOffset(layout_, bits, steps, offset)) return {};
   place.offset += offset.getSExtValue();
+  if (!steps.empty())
+    place.offset = within_array(place.type, place.offset, steps.front().second.getZExtValue());
   return place;
 }
 

@@ -151,6 +151,34 @@ def test_jumps_stay_jumps(stub: Path, tmp_path: Path, level: str) -> None:
     assert len({e["word2"] for e in chain[:6] if e["kind"] == ENTER}) == 1
 
 
+def test_calls_that_must_be_jumps(stub: Path, tmp_path: Path) -> None:
+    """Nothing may stand between such a call and the return; deep recursion needs no stack."""
+    (tmp_path / "must.c").write_text(
+        "long sum;\n__attribute__((noinline)) int down(int n, int step) {\n"
+        "  sum += n;\n  if (n == 0) return 9;\n"
+        "  __attribute__((musttail)) return down(n - step, step);\n}\n"
+        "int main(int count, char** arguments) { return down(3000, count); }\n"
+    )
+    for level in ("-O0", "-O2"):
+        found = traced(stub, tmp_path / "must", str(tmp_path / "must.c"), level)
+        assert found.status == 9
+        assert found.of(STORE, variable="sum")[-1]["word2"] == 3000 * 3001 // 2
+        assert len({e["word1"] for e in found.of(ENTER, function="down")}) == 1
+        assert len(found.of(ENTER)) == len(found.of(EXIT))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_elements_of_new(stub: Path, tmp_path: Path, level: str) -> None:
+    """What new[] puts in front of elements that have a destructor is none of them."""
+    found = traced(stub, tmp_path / "shapes", "shapes.cc", level)
+    (place,) = [
+        n
+        for n, event in enumerate(found.events)
+        if event["kind"] == ALLOCATION and event["type"].startswith("std::unique_ptr<int")
+    ]
+    assert (found.events[place]["word2"], found.events[place + 1]["word1"]) == (8, 4)
+
+
 MASKED = """
 #include <stdio.h>
 int from[64], to[64], places[64];

@@ -47,6 +47,21 @@ def test_fields_variables_and_elements(stub: Path, tmp_path: Path, level: str) -
     assert [event["type"] for event in found.of(ALLOCATION)] == ["node", "node", "int"]
 
 
+def test_an_index_that_is_off_by_one(stub: Path, tmp_path: Path) -> None:
+    """The constant part of such an address lies in the field in front of the array."""
+    (tmp_path / "off.c").write_text(
+        "struct row { int before[2]; long front; int cells[8]; long behind; } row;\n"
+        "__attribute__((noinline)) void set(struct row* row, int i) { row->cells[i - 1] = 7; }\n"
+        "__attribute__((noinline)) int get(struct row* row, int i) { return row->cells[i + 9]; }\n"
+        "int main(int count, char** unused) { set(&row, count); return get(&row, -count - 8); }\n"
+    )
+    for level in ("-O0", "-O2"):
+        found = traced(stub, tmp_path / "off", str(tmp_path / "off.c"), level)
+        assert found.status == 7
+        cells = found.of(LOAD, STORE, variable="row.cells[]")
+        assert [event["function"] for event in cells] == ["set", "get"]
+
+
 def test_notes_of_types(stub: Path, tmp_path: Path) -> None:
     found = traced(stub, tmp_path / "lists", "lists.c", "-O2")
     node = found.types["node"]
