@@ -24,15 +24,6 @@ bool is_data(const llvm::DIDerivedType* member) {
   return member->getTag() == dwarf::DW_TAG_member && !member->isStaticMember();
 }
 
-bool is_empty_class(const llvm::DIType* type) {
-  const llvm::DICompositeType* composite = as_class(type);
-  if (!composite || composite->isForwardDecl()) return false;
-  const auto members = members_of(composite);
-  return std::all_of(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
-    return is_empty_class(member->getBaseType());
-  });
-}
-
 uint64_t bytes_of_member(const llvm::DIDerivedType* member) {
   const uint64_t bits = member->getSizeInBits();
   if (!member->isBitField()) return bits ? bits / 8 : bytes_of(member->getBaseType());
@@ -135,6 +126,15 @@ std::vector<const llvm::DIDerivedType*> members_of(const llvm::DICompositeType* 
     if (const auto* member = llvm::dyn_cast_or_null<llvm::DIDerivedType>(element))
       if (is_data(member)) found.push_back(member);
   return found;
+}
+
+bool is_empty_class(const llvm::DIType* type) {
+  const llvm::DICompositeType* composite = as_class(type);
+  if (!composite || composite->isForwardDecl()) return false;
+  const auto members = members_of(composite);
+  return std::all_of(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
+    return is_empty_class(member->getBaseType());
+  });
 }
 
 uint64_t offset_of(const llvm::DIDerivedType* member) { return member->getOffsetInBits() / 8; }

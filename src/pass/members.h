@@ -22,6 +22,8 @@ const llvm::DIType* element_of(const llvm::DICompositeType* array);
 
 // Bases and data members, in the order of the declaration.
 std::vector<const llvm::DIDerivedType*> members_of(const llvm::DICompositeType* type);
+// Without data, so that something else may lie at the same place.
+bool is_empty_class(const llvm::DIType* type);
 // Bytes from the beginning of its class; of a bit-field the byte that it begins in.
 uint64_t offset_of(const llvm::DIDerivedType* member);
 

@@ -70,8 +70,8 @@ def test_notes_of_types(stub: Path, tmp_path: Path) -> None:
     assert fields == [
         ("next", "node *", 0, 8),
         ("key", "int", 8, 4),
-        ("low", "unsigned int", 12, 1),
         ("high", "unsigned int", 12, 2),
+        ("low", "unsigned int", 12, 1),
         ("pos", "position", 16, 16),
     ]
     assert [f["name"] for f in found.types["position"]["fields"]] == ["x", "y"]
