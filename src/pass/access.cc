@@ -69,26 +69,35 @@ void add_fill(std::vector<Access>& found, llvm::CallBase& call, llvm::Value* len
       range(call, SiteKind::kWriteRange, call.getArgOperand(0), length, call.getParamAlign(0)));
 }
 
-void add_masked(std::vector<Access>& found, llvm::IntrinsicInst& call) {
-  const bool load = call.getIntrinsicID() == llvm::Intrinsic::masked_load;
+// Vectors of which a mask says what is accessed; of a gather or scatter each element for itself.
+void add_masked(std::vector<Access>& found, llvm::IntrinsicInst& call, bool load, bool each) {
   llvm::Value* pointer = call.getArgOperand(load ? 0 : 1);
   llvm::Value* value = load ? nullptr : call.getArgOperand(0);
+  llvm::Type* type = load ? call.getType() : value->getType();
   const auto* alignment = llvm::cast<llvm::ConstantInt>(call.getArgOperand(load ? 1 : 2));
   Access access = plain(call, load ? SiteKind::kLoad : SiteKind::kStore, pointer, value,
-                        load ? call.getType() : value->getType(),
+                        each ? type->getScalarType() : type,
                         llvm::Align(std::max<uint64_t>(1, alignment->getZExtValue())));
   access.mask = call.getArgOperand(load ? 2 : 3);
-  found.push_back(access);
+  if (!each || llvm::isa<llvm::FixedVectorType>(type)) found.push_back(access);
 }
 
 void add_intrinsic(std::vector<Access>& found, llvm::IntrinsicInst& call) {
-  if (auto* copy = llvm::dyn_cast<llvm::AnyMemTransferInst>(&call)) {
-    add_copy(found, call, copy->getLength());
-  } else if (auto* fill = llvm::dyn_cast<llvm::AnyMemSetInst>(&call)) {
-    add_fill(found, call, fill->getLength());
-  } else if (call.getIntrinsicID() == llvm::Intrinsic::masked_load ||
-             call.getIntrinsicID() == llvm::Intrinsic::masked_store) {
-    add_masked(found, call);
+  if (auto* copy = llvm::dyn_cast<llvm::AnyMemTransferInst>(&call))
+    return add_copy(found, call, copy->getLength());
+  if (auto* fill = llvm::dyn_cast<llvm::AnyMemSetInst>(&call))
+    return add_fill(found, call, fill->getLength());
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::masked_load:
+      return add_masked(found, call, true, false);
+    case llvm::Intrinsic::masked_store:
+      return add_masked(found, call, false, false);
+    case llvm::Intrinsic::masked_gather:
+      return add_masked(found, call, true, true);
+    case llvm::Intrinsic::masked_scatter:
+      return add_masked(found, call, false, true);
+    default:
+      return;
   }
 }
 

@@ -12,8 +12,6 @@ namespace {
 
 using trace::SiteKind;
 
-constexpr uint64_t kCookie = 8;  // what new[] may put in front of the elements: their number
-
 // After an instruction; of a call that may throw where it has not.
 llvm::Instruction* behind(llvm::Instruction* instruction) {
   auto* call = llvm::dyn_cast<llvm::InvokeInst>(instruction);
@@ -36,10 +34,6 @@ llvm::Value* argument(llvm::IRBuilderBase& builder, const llvm::CallBase& call, 
                                    builder.getInt64Ty());
 }
 
-bool is_array_new(const llvm::CallBase& call) {
-  return call.getCalledFunction()->getName().starts_with("_Znam");
-}
-
 struct Elements {
   llvm::Value* size;
   llvm::Value* count;
@@ -52,15 +46,10 @@ Elements elements_of(llvm::IRBuilderBase& builder, const PlannedAllocation& plan
   if (planned.element_size == 0) return asked;
   llvm::Value* size = builder.getInt64(planned.element_size);
   llvm::Value* bytes = builder.CreateMul(asked.size, asked.count);
-  Elements found = asked;
-  const auto try_bytes = [&](llvm::Value* total) {
-    llvm::Value* fits = builder.CreateICmpEQ(builder.CreateURem(total, size), builder.getInt64(0));
-    found.size = builder.CreateSelect(fits, size, found.size);
-    found.count = builder.CreateSelect(fits, builder.CreateUDiv(total, size), found.count);
-  };
-  if (is_array_new(*planned.call)) try_bytes(builder.CreateSub(bytes, builder.getInt64(kCookie)));
-  try_bytes(bytes);
-  return found;
+  if (planned.has_cookie) bytes = builder.CreateSub(bytes, builder.getInt64(kCookie));
+  llvm::Value* fits = builder.CreateICmpEQ(builder.CreateURem(bytes, size), builder.getInt64(0));
+  return {builder.CreateSelect(fits, size, asked.size),
+          builder.CreateSelect(fits, builder.CreateUDiv(bytes, size), asked.count)};
 }
 
 // A call that becomes a jump: what comes after it is never reached from here.
@@ -107,13 +96,34 @@ void Emitter::access(const PlannedAccess& planned) {
 
 void Emitter::masked(const PlannedAccess& planned) {
   const Access& found = planned.access;
-  llvm::IRBuilder<> builder(found.instruction->getNextNode());
-  builder.SetCurrentDebugLocation(found.instruction->getDebugLoc());
-  llvm::Value* any = builder.CreateOrReduce(found.mask);
-  builder.SetInsertPoint(
-      llvm::SplitBlockAndInsertIfThen(any, builder.GetInsertPoint(), /*Unreachable=*/false));
-  builder.SetCurrentDebugLocation(found.instruction->getDebugLoc());
-  log(builder, site(planned.site), to_word(builder, found.pointer), accessed_value(builder, found));
+  llvm::Value* value = found.value ? found.value : found.instruction;
+  if (!found.pointer->getType()->isVectorTy()) {
+    llvm::IRBuilder<> builder(found.instruction->getNextNode());
+    log_if(planned, builder.CreateOrReduce(found.mask), found.pointer, value);
+    return;
+  }
+  const auto* lanes = llvm::cast<llvm::FixedVectorType>(found.pointer->getType());
+  // Each is put in front of those behind the instruction: the last one first.
+  for (unsigned lane = lanes->getNumElements(); lane-- > 0;) {
+    llvm::IRBuilder<> builder(found.instruction->getNextNode());
+    llvm::Value* on = builder.CreateExtractElement(found.mask, lane);
+    llvm::Value* pointer = builder.CreateExtractElement(found.pointer, lane);
+    log_if(planned, on, pointer, builder.CreateExtractElement(value, lane));
+  }
+}
+
+// Behind the instruction and all that was computed for this from its result.
+void Emitter::log_if(const PlannedAccess& planned, llvm::Value* condition, llvm::Value* pointer,
+                     llvm::Value* value) {
+  llvm::Instruction* at = planned.access.instruction->getNextNode();
+  for (llvm::Value* needed : {condition, pointer, value}) {
+    auto* made = llvm::dyn_cast<llvm::Instruction>(needed);
+    if (made && made->getParent() == at->getParent() && at->comesBefore(made->getNextNode()))
+      at = made->getNextNode();
+  }
+  llvm::IRBuilder<> builder(llvm::SplitBlockAndInsertIfThen(condition, at, /*Unreachable=*/false));
+  builder.SetCurrentDebugLocation(planned.access.instruction->getDebugLoc());
+  log(builder, site(planned.site), to_word(builder, pointer), to_word(builder, value));
 }
 
 void Emitter::allocation(const PlannedAllocation& planned) {

@@ -18,6 +18,8 @@ class Emitter {
  private:
   void access(const PlannedAccess& planned);
   void masked(const PlannedAccess& planned);
+  void log_if(const PlannedAccess& planned, llvm::Value* condition, llvm::Value* pointer,
+              llvm::Value* value);
   void allocation(const PlannedAllocation& planned);
   void enter(llvm::Function& function, uint32_t site);
   void exit(const PlannedExit& planned);

@@ -38,6 +38,14 @@ bool fits_registers(const llvm::CallBase& call) {
   return integers <= kIntegerRegisters && vectors <= kVectorRegisters;
 }
 
+// Such a function finds its frame again at its end, so its calls stay calls.
+bool realigns_stack(const llvm::Function& function) {
+  for (const llvm::Instruction& at : function.getEntryBlock())
+    if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&at))
+      if (local->getAlign() > llvm::Align(16)) return true;
+  return false;
+}
+
 bool is_nothing(const llvm::Instruction& instruction) {
   if (instruction.isDebugOrPseudoInst()) return true;
   const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -131,7 +139,7 @@ bool may_become_jump(const llvm::CallBase& call) {
   return plain->isTailCall() && !plain->isNoTailCall() && !plain->isInlineAsm() &&
          caller->getFnAttribute("disable-tail-calls").getValueAsString() != "true" &&
          caller->getCallingConv() == call.getCallingConv() && !caller->hasStructRetAttr() &&
-         !call.hasStructRetAttr() && fits_registers(call);
+         !call.hasStructRetAttr() && fits_registers(call) && !realigns_stack(*caller);
 }
 
 void part_returns(llvm::Function& function) {

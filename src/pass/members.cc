@@ -9,7 +9,8 @@ namespace {
 
 namespace dwarf = llvm::dwarf;
 
-constexpr int kDeepest = 32;  // a guard against types that contain themselves, which are broken
+constexpr int64_t kNearby = 4;  // elements that an index is likely to be off by
+constexpr int kDeepest = 32;    // a guard against types that contain themselves, which are broken
 
 bool is_transparent(unsigned tag) {
   return tag == dwarf::DW_TAG_typedef || tag == dwarf::DW_TAG_const_type ||
@@ -21,15 +22,6 @@ bool is_data(const llvm::DIDerivedType* member) {
   if (member->getTag() == dwarf::DW_TAG_inheritance)
     return !(member->getFlags() & llvm::DINode::FlagVirtual);
   return member->getTag() == dwarf::DW_TAG_member && !member->isStaticMember();
-}
-
-bool is_empty_class(const llvm::DIType* type) {
-  const llvm::DICompositeType* composite = as_class(type);
-  if (!composite || composite->isForwardDecl()) return false;
-  const auto members = members_of(composite);
-  return std::all_of(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
-    return is_empty_class(member->getBaseType());
-  });
 }
 
 uint64_t bytes_of_member(const llvm::DIDerivedType* member) {
@@ -77,9 +69,14 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, int64_t 
   return choices.front();
 }
 
+// Whether an access is to the whole of a class of more than one field.
 bool fills(const llvm::DICompositeType* type, int64_t offset, uint64_t size) {
-  return offset == 0 && size == bytes_of(type) && members_of(type).size() > 1 &&
-         type->getTag() != dwarf::DW_TAG_union_type;
+  if (offset != 0 || size != bytes_of(type) || type->getTag() == dwarf::DW_TAG_union_type)
+    return false;
+  const auto members = members_of(type);
+  return std::count_if(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
+           return !is_empty_class(member->getBaseType());
+         }) > 1;
 }
 
 }  // namespace
@@ -131,6 +128,15 @@ std::vector<const llvm::DIDerivedType*> members_of(const llvm::DICompositeType* 
   return found;
 }
 
+bool is_empty_class(const llvm::DIType* type) {
+  const llvm::DICompositeType* composite = as_class(type);
+  if (!composite || composite->isForwardDecl()) return false;
+  const auto members = members_of(composite);
+  return std::all_of(members.begin(), members.end(), [](const llvm::DIDerivedType* member) {
+    return is_empty_class(member->getBaseType());
+  });
+}
+
 uint64_t offset_of(const llvm::DIDerivedType* member) { return member->getOffsetInBits() / 8; }
 
 Descent descend(const llvm::DIType* type, int64_t offset, uint64_t size) {
@@ -164,6 +170,26 @@ int64_t within(const llvm::DIType* type, int64_t offset) {
   const llvm::DICompositeType* composite = as_class(type);
   if (composite && offset >= 0 && open_end(composite)) return offset;
   return ((offset % size) + size) % size;
+}
+
+int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
+  const llvm::DICompositeType* composite = as_class(type);
+  if (!composite || step == 0 || step >= bytes_of(composite)) return offset;
+  if (descend(type, within(type, offset), 1).path.find("[]") != std::string::npos) return offset;
+  int64_t best = offset;
+  int64_t nearest = kNearby * static_cast<int64_t>(step);
+  for (const llvm::DIDerivedType* member : members_of(composite)) {
+    const llvm::DICompositeType* array = as_array(member->getBaseType());
+    const auto element = array ? static_cast<int64_t>(bytes_of(element_of(array))) : 0;
+    if (element == 0 || static_cast<int64_t>(step) % element != 0) continue;
+    const auto begin = static_cast<int64_t>(offset_of(member));
+    const auto end = begin + static_cast<int64_t>(bytes_of(array));
+    const int64_t distance = offset < begin ? begin - offset : offset - end;
+    if (distance > nearest) continue;
+    nearest = distance;
+    best = begin + (((offset - begin) % element) + element) % element;
+  }
+  return best;
 }
 
 }  // namespace halo::pass

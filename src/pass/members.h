@@ -22,6 +22,8 @@ const llvm::DIType* element_of(const llvm::DICompositeType* array);
 
 // Bases and data members, in the order of the declaration.
 std::vector<const llvm::DIDerivedType*> members_of(const llvm::DICompositeType* type);
+// Without data, so that something else may lie at the same place.
+bool is_empty_class(const llvm::DIType* type);
 // Bytes from the beginning of its class; of a bit-field the byte that it begins in.
 uint64_t offset_of(const llvm::DIDerivedType* member);
 
@@ -43,5 +45,9 @@ Descent descend(const llvm::DIType* type, int64_t offset, uint64_t size);
 
 // An offset within one object, for one that pointer arithmetic took past it.
 int64_t within(const llvm::DIType* type, int64_t offset);
+
+// The same for pointer arithmetic with an index that is not known: `a->list[i - 1]` may look as if
+// it went to what lies in front of the list. `step` is the bytes of an element.
+int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step);
 
 }  // namespace halo::pass

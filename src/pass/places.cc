@@ -6,6 +6,8 @@
 #include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "pass/functions.h"
+
 namespace halo::pass {
 namespace {
 
@@ -37,12 +39,16 @@ bool passes_through(const llvm::CallBase& call) {
   }
 }
 
-const llvm::DIType* parameter_type(const llvm::CallBase& call, unsigned position) {
-  const llvm::Function* callee = call.getCalledFunction();
-  const llvm::DISubprogram* program = callee ? callee->getSubprogram() : nullptr;
+// Position 0 is the result.
+const llvm::DIType* type_in(const llvm::DISubprogram* program, unsigned position) {
   if (!program || !program->getType()) return nullptr;
   const llvm::DITypeRefArray types = program->getType()->getTypeArray();
   return position < types.size() ? types[position] : nullptr;
+}
+
+const llvm::DIType* parameter_type(const llvm::CallBase& call, unsigned position) {
+  const llvm::Function* callee = call.getCalledFunction();
+  return callee ? type_in(callee->getSubprogram(), position) : nullptr;
 }
 
 bool is_reference(const llvm::DIType* type) {
@@ -52,6 +58,12 @@ bool is_reference(const llvm::DIType* type) {
 }
 
 }  // namespace
+
+Places::Places(const llvm::Function& function, TypeNames& names)
+    : variables_(function),
+      returned_(type_in(function.getSubprogram(), 0)),
+      names_(names),
+      layout_(function.getDataLayout()) {}
 
 Place Places::accessed(const llvm::Instruction& access, const llvm::Value* pointer, uint64_t size) {
   return combine(of(pointer), tag_of(access), size, names_);
@@ -114,16 +126,17 @@ Place Places::by_instruction(const llvm::Instruction* instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) return of_called(call);
   if (const auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(instruction))
     return of_extracted(part);
-  if (llvm::isa<llvm::AllocaInst>(instruction) && variables_.of(instruction).empty())
-    return {nullptr, 0, "temporary", true};
+  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(instruction))
+    return variables_.of(local).empty() ? of_temporary(local) : Place{};
   return {};
 }
 
 Place Places::by_variable(const llvm::Value* pointer) {
   Place best;
   for (const Binding& binding : variables_.of(pointer)) {
+    const llvm::StringRef name = binding.variable->getName();
     const Place variable{binding.variable->getType(), binding.fragment,
-                         binding.variable->getName().str(), true};
+                         name.empty() ? "parameter" : name.str(), true};
     Place place = variable;
     if (!binding.is_address) {
       place = followed(variable);
@@ -158,6 +171,7 @@ Place Places::by_use(const llvm::Value* pointer, const llvm::User* user) {
       if (call->getArgOperand(number) == pointer)
         return {pointee_of(parameter_type(*call, number + 1)), 0, "", false};
   }
+  if (llvm::isa<llvm::ReturnInst>(user)) return {pointee_of(returned_), 0, "", false};
   if (llvm::isa<llvm::PHINode, llvm::SelectInst>(user)) return by_variable(user);
   return {};
 }
@@ -175,14 +189,28 @@ Place Places::of_global(const llvm::GlobalVariable* global) {
   return {nullptr, 0, llvm::demangle(global->getName()), true};
 }
 
+// Clang names the types of its own temporaries after the classes.
+Place Places::of_temporary(const llvm::AllocaInst* local) {
+  const llvm::DIType* type = nullptr;
+  const auto* structure = llvm::dyn_cast<llvm::StructType>(local->getAllocatedType());
+  if (structure && structure->hasName()) {
+    const auto [kind, name] = structure->getName().split('.');
+    type = names_.tagged(name);
+    if (bytes_of(type) != layout_.getTypeAllocSize(local->getAllocatedType())) type = nullptr;
+  }
+  return {type ? type : by_uses(local).type, 0, "temporary", true};
+}
+
 Place Places::of_element(const llvm::GEPOperator* element) {
   Place place = of(element->getPointerOperand());
   const unsigned bits = layout_.getIndexSizeInBits(0);
   llvm::MapVector<llvm::Value*, llvm::APInt> steps;
   llvm::APInt offset(bits, 0);
-  if (!element->getType()->isPointerTy() || !element->collectOffset(layout_, bits, steps, offset))
-    return {};
+  if (element->getType()->isVectorTy()) return place;
+  if (!element->collectOffset(layout_, bits, steps, offset)) return {};
   place.offset += offset.getSExtValue();
+  if (!steps.empty())
+    place.offset = within_array(place.type, place.offset, steps.front().second.getZExtValue());
   return place;
 }
 
@@ -192,12 +220,23 @@ Place Places::of_loaded(const llvm::Instruction* load, const llvm::Value* addres
 
 Place Places::of_merged(const llvm::User* merge, unsigned first) {
   Place best;
+  bool certain = false;  // what came in from outside the loop says where the loop began
+  const bool before = went_round_;
+  bool round = false;
   for (unsigned number = first; number < merge->getNumOperands(); ++number) {
     const llvm::Value* choice = merge->getOperand(number);
     if (llvm::isa<llvm::ConstantData>(choice)) continue;
-    best = better(best, of(choice));
+    went_round_ = false;
+    const Place place = of(choice);
+    const bool better_founded = rank_of(place) == rank_of(best) && !certain && !went_round_;
+    if (rank_of(place) > rank_of(best) || better_founded) {
+      best = place;
+      certain = !went_round_;
+    }
+    round = round || went_round_;
     if (rank_of(best) == 3) break;
   }
+  went_round_ = before || round;
   return best;
 }
 
@@ -209,9 +248,10 @@ Place Places::of_called(const llvm::CallBase* call) {
           llvm::dyn_cast_or_null<llvm::DIType>(call->getMetadata("heapallocsite")))
     return {allocated, 0, "", false};
   const llvm::DIType* result = parameter_type(*call, 0);
-  if (!pointee_of(result)) return {};
-  const std::string name = call->getCalledFunction()->getSubprogram()->getName().str();
-  return {pointee_of(result), 0, name + (is_reference(result) ? "()" : "()[]"), false};
+  const llvm::Function* callee = call->getCalledFunction();
+  if (!callee || !call->getType()->isPointerTy()) return {};
+  return {pointee_of(result), 0,
+          readable(callee->getName()) + (is_reference(result) ? "()" : "()[]"), false};
 }
 
 // Part of what was returned in two registers.
@@ -222,7 +262,7 @@ Place Places::of_extracted(const llvm::ExtractValueInst* part) {
   if (!result || !structure) return {};
   const auto offset = layout_.getStructLayout(structure)->getElementOffset(part->getIndices()[0]);
   return followed({result, static_cast<int64_t>(offset.getFixedValue()),
-                   call->getCalledFunction()->getSubprogram()->getName().str() + "()", true});
+                   readable(call->getCalledFunction()->getName()) + "()", true});
 }
 
 // An address that was held as an integer, perhaps with a mark in its low bits.

@@ -13,8 +13,7 @@ namespace halo::pass {
 
 class Places {
  public:
-  Places(const llvm::Function& function, TypeNames& names)
-      : variables_(function), names_(names), layout_(function.getDataLayout()) {}
+  Places(const llvm::Function& function, TypeNames& names);
 
   // What lies at a pointer.
   Place of(const llvm::Value* pointer);
@@ -31,6 +30,7 @@ class Places {
   Place by_uses(const llvm::Value* pointer);
   Place by_use(const llvm::Value* pointer, const llvm::User* user);
   Place of_global(const llvm::GlobalVariable* global);
+  Place of_temporary(const llvm::AllocaInst* local);
   Place of_element(const llvm::GEPOperator* element);
   Place of_loaded(const llvm::Instruction* load, const llvm::Value* address);
   Place of_merged(const llvm::User* merge, unsigned first);
@@ -41,6 +41,7 @@ class Places {
   Place followed(const Place& holder);
 
   Variables variables_;
+  const llvm::DIType* returned_;  // by the function
   TypeNames& names_;
   const llvm::DataLayout& layout_;
   llvm::DenseMap<const llvm::Value*, Place> known_;

@@ -30,6 +30,24 @@ Place allocated_at(Places& places, const llvm::CallBase& call, const Allocator& 
   return places.held(holder);
 }
 
+// Elements with a destructor: their number is stored in front of them, by no type of the source's.
+bool has_cookie(const llvm::CallBase& call, const llvm::DIType* type) {
+  if (!as_class(type) || !call.getCalledFunction()->getName().starts_with("_Zna")) return false;
+  bool stores_number = false;
+  bool skips_it = false;
+  for (const llvm::User* user : call.users()) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+    stores_number |= store && store->getPointerOperand() == &call &&
+                     store->getValueOperand()->getType()->isIntegerTy(64) &&
+                     !store->hasMetadata(llvm::LLVMContext::MD_tbaa);
+    const auto* element = llvm::dyn_cast<llvm::GEPOperator>(user);
+    llvm::APInt offset(64, 0);
+    skips_it |= element && element->accumulateConstantOffset(call.getDataLayout(), offset) &&
+                offset == kCookie;
+  }
+  return stores_number && skips_it;
+}
+
 std::string without_brackets(llvm::StringRef name) {
   name.consume_back("[]");
   return name.str();
@@ -115,7 +133,8 @@ void Planner::plan_allocation(FunctionPlan& plan, Places& places, llvm::CallBase
   note->owner = as_class(type);
   note->variable = without_brackets(place.name);
   if (options_.filters.types.pass({note->type}))
-    plan.allocations.push_back({&call, *allocator, size, notes_.add(*note)});
+    plan.allocations.push_back(
+        {&call, *allocator, size, has_cookie(call, type), notes_.add(*note)});
 }
 
 void Planner::plan_calls(FunctionPlan& plan, llvm::Function& function) {

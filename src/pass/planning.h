@@ -16,10 +16,13 @@ struct PlannedAccess {
   uint32_t site;
 };
 
+inline constexpr uint64_t kCookie = 8;  // bytes
+
 struct PlannedAllocation {
   llvm::CallBase* call;
   Allocator allocator;
   uint64_t element_size;  // 0: not known
+  bool has_cookie;        // new[] puts the number of elements in front of them
   uint32_t site;
 };
 

@@ -4,6 +4,7 @@
 #include <llvm/Support/Path.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "pass/members.h"
 #include "trace/site.h"
@@ -19,9 +20,13 @@ trace::TypeNoteKind kind_of(const llvm::DICompositeType* type) {
 
 std::vector<const llvm::DIDerivedType*> fields_of(const llvm::DICompositeType* type) {
   auto fields = members_of(type);
-  std::stable_sort(fields.begin(), fields.end(), [](const auto* left, const auto* right) {
-    return left->getOffsetInBits() < right->getOffsetInBits();
-  });
+  // Readers take the last field that begins at a byte: one that has data, and the lowest bits.
+  const auto place = [](const llvm::DIDerivedType* field) {
+    return std::tuple(offset_of(field), !is_empty_class(field->getBaseType()),
+                      -static_cast<int64_t>(field->getOffsetInBits()));
+  };
+  std::stable_sort(fields.begin(), fields.end(),
+                   [&](const auto* left, const auto* right) { return place(left) < place(right); });
   fields.resize(std::min<size_t>(fields.size(), UINT16_MAX));
   return fields;
 }
