@@ -23,6 +23,7 @@ from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.trace import TraceCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -59,6 +60,7 @@ COMMANDS: Sequence[Command] = (
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),
+    TraceCommand(),
     DoctorCommand(),
 )
 

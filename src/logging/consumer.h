@@ -25,8 +25,8 @@ void end_trace(trace::file::Ending ending, uint32_t detail);
 void end_trace_for_exec();
 void resume_trace();
 
-// The main thread has ended, and others may go on. A process ends with its last thread; the consumer
-// sees to it that this is not the consumer.
+// The main thread has ended, and others may go on. A process ends with its last thread; the
+// consumer sees to it that this is not the consumer.
 void main_thread_ended();
 
 // In a forked child: there is no consumer, and nothing has been written.

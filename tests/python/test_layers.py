@@ -43,6 +43,7 @@ PYTHON = [
     "qemu",
     "recording",
     "simulation",
+    "tracing",
     "trials",
     "results",
     "figures",

@@ -1,0 +1,1 @@
+"""Traces of instrumented programs: turning them into columns and profiles."""
