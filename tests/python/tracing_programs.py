@@ -27,12 +27,10 @@ def program(name: str, *flags: str, output: str = "") -> Path:
     """A program of tests/programs/tracing, compiled and linked with the logging library."""
     path = PROGRAMS / (output or name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        ["gcc", "-O2", "-g", "-pthread", f"-I{SOURCES}", f"-L{LIBRARIES}", *flags]
-        + [f"-Wl,-rpath,{LIBRARIES}", "-Wl,--no-as-needed", "-o", str(path)]
-        + [str(SOURCES / f"{name}.c"), "-lhalo-logging"],
-        check=True,
-    )
+    command = ["gcc", "-O2", "-g", "-pthread", f"-I{SOURCES}", f"-L{LIBRARIES}", *flags]
+    command += [f"-Wl,-rpath,{LIBRARIES}", "-Wl,--no-as-needed", "-o", str(path)]
+    command += [str(SOURCES / f"{name}.c"), "-lhalo-logging"]
+    subprocess.run(command, check=True)
     return path
 
 
