@@ -69,6 +69,14 @@ def test_modules_at_one_address_are_told_apart(tmp_path: Path) -> None:
     assert set(found.modules) >= set(names)
 
 
+def test_a_module_that_comes_back_is_written_once(tmp_path: Path) -> None:
+    module = str(program("module", "-shared", "-fPIC", "-DLINE=100", output="100.so"))
+    status, _, found = traced("loader", "50", module, trace=tmp_path / "t")
+    assert status == 7
+    assert found.count(1100) == 50 * 100
+    assert len(found.modules) < 10
+
+
 def test_the_program_and_its_code_are_described(tmp_path: Path) -> None:
     path = program("count")
     _, _, found = traced("count", "10", "1", trace=tmp_path / "t")

@@ -118,7 +118,7 @@ def test_an_exec_ends_the_trace_and_the_next_program_has_its_own(tmp_path: Path)
     assert summarise(other.read_bytes()).count(LOAD) == 20
 
 
-@pytest.mark.parametrize("how", ["failing-exec", "vfork"])
+@pytest.mark.parametrize("how", ["failing-exec", "vfork", "setuid"])
 def test_tracing_goes_on_after(how: str, tmp_path: Path) -> None:
     status, _, found = life(how, tmp_path)
     assert status == 3
