@@ -1,7 +1,7 @@
 """Every way in which halo refuses or fails: one class, one exit status, one sentence each.
 
 The message of an exception is the sentence the user sees; it names the cause and the way out.
-`docs/exit-status.md` documents the numbers. They lie in 110-120 so that they can be told apart from
+`docs/exit-status.md` documents the numbers. They lie in 110-121 so that they can be told apart from
 the exit status of the program that `halo record` and `halo exec` pass through.
 """
 
@@ -74,3 +74,9 @@ class LitterFailed(HaloError):
     """A program ran, but on a heap that was not aged as was asked for, or only in part."""
 
     exit_status = 120
+
+
+class BadTrace(HaloError):
+    """A trace is empty, damaged, of a newer version or no trace."""
+
+    exit_status = 121

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from halo.errors import BadInput
 from halo.plan import Plan, PlanOptions, build_plan, write_plan
 from halo.profile import Profile, merge_parts, read_profile, write_profile
 from halo.strategies import make_grouping
+from halo.transfer import Carried
 
 
 def merge_recording(
@@ -22,15 +23,25 @@ def merge_recording(
     return profile
 
 
-def make_plan(profile: Profile, strategy: str, options: Mapping[str, str]) -> Plan:
+def make_plan(
+    profile: Profile,
+    strategy: str,
+    options: Mapping[str, str],
+    carry: Callable[[Profile], Carried] | None = None,
+) -> Plan:
     """Groups the profile's contexts by a strategy and builds the plan that recognises them.
 
     `options` holds the options of both; those that the plan does not know are the strategy's.
+    `carry` makes it a plan for another build than the recorded one.
     """
     for_plan = {field.name for field in fields(PlanOptions)}
     mine = {key: value for key, value in options.items() if key not in for_plan}
     rest = {key: value for key, value in options.items() if key in for_plan}
-    return build_plan(profile, make_grouping(profile, strategy, mine), rest)
+    if carry is None:
+        return build_plan(profile, make_grouping(profile, strategy, mine), rest)
+    carried = carry(profile)
+    grouping = make_grouping(carried.unified, strategy, mine)
+    return build_plan(carried.profile, carried.grouping(grouping), rest)
 
 
 def save_plan(plan: Plan, path: Path) -> None:

@@ -28,6 +28,10 @@ class Settings:
         return self.build / "lib" / "libhalo-recorder.so"
 
     @property
+    def tracer(self) -> Path:
+        return self.build / "bin" / "halo-trace"
+
+    @property
     def command(self) -> str:
         """How to call halo from here, for the commands that it suggests."""
         launcher = self.repository / "bin" / "halo"

@@ -21,3 +21,12 @@ exec "$here/.venv/bin/python3" -I -m halo "$@"
 LAUNCHER
 chmod +x bin/halo.new
 mv bin/halo.new bin/halo
+
+# The compilers of programs to be traced.
+wrapper() {
+  sed "s|@COMPILER@|$2|" scripts/halo-cc.in >"bin/$1.new"
+  chmod +x "bin/$1.new"
+  mv "bin/$1.new" "bin/$1"
+}
+wrapper halo-cc '${HALO_CLANG:-clang-19}'
+wrapper halo-c++ '${HALO_CLANGXX:-clang++-19}'

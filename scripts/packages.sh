@@ -3,7 +3,7 @@
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user
   libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev libjsmn-dev
-  clang-19 llvm-19-dev libzstd-dev libxxhash-dev
+  clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
 test_packages=(
@@ -14,3 +14,4 @@ bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind lin
 soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
 )
+projects_packages=(dpkg-dev autoconf automake libtool libonig-dev make cmake clang-19)

@@ -35,3 +35,9 @@ void read_arguments(int argc, char** argv, Argument* arguments, int count) {
     arguments[i].value = value;
   }
 }
+
+void read_arguments_if_any(int argc, char** argv, Argument* arguments, int count) {
+  if (argc > 1) {
+    read_arguments(argc, argv, arguments, count);
+  }
+}

@@ -11,6 +11,7 @@ from typing import Protocol
 from halo.commands.age import AgeCommand
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
+from halo.commands.columns import ColumnsCommand
 from halo.commands.detect import DetectCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.evaluate import EvaluateCommand
@@ -23,6 +24,7 @@ from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.split import SplitCommand
 from halo.commands.trace import TraceCommand
 from halo.errors import HaloError
 from halo.settings import Settings
@@ -57,9 +59,11 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    SplitCommand(),
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),
+    ColumnsCommand(),
     TraceCommand(),
     DoctorCommand(),
 )

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.errors import UsageError
 from halo.settings import Settings
 from halo.strategies import names
+from halo.target import find_target
+
+if TYPE_CHECKING:
+    from halo.profile import Profile
+    from halo.transfer import Carried
 
 
 class PlanCommand:
@@ -15,7 +23,7 @@ class PlanCommand:
     summary = "Turn a profile into a reviewable plan, and the compact form the runtime reads."
     usage = (
         "halo plan PROFILE [--strategy NAME] [--identification walk|selectors]"
-        " [--option KEY=VALUE] [--file GROUPS] [-o PLAN]"
+        " [--option KEY=VALUE] [--file GROUPS] [--for PROG] [-o PLAN]"
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -41,6 +49,13 @@ class PlanCommand:
         )
         parser.add_argument("--file", metavar="GROUPS", help="the groups, for from-file")
         parser.add_argument(
+            "--for",
+            dest="program",
+            metavar="PROG",
+            help="make it for this build of the recorded program's source, which needs debug"
+            " information (default: for the recorded one)",
+        )
+        parser.add_argument(
             "-o", "--output", type=Path, metavar="PLAN", help="default: PROFILE's name with .plan"
         )
 
@@ -55,10 +70,29 @@ class PlanCommand:
         chosen = strategy_options(options.option, options.file)
         if options.identification is not None:
             chosen["identification"] = options.identification
-        plan = make_plan(read_profile(options.profile), options.strategy, chosen)
+        carry = None
+        if options.program is not None:
+            program = find_target(options.program, settings.environment).path
+            carry = partial(_carry_over, program)
+        plan = make_plan(read_profile(options.profile), options.strategy, chosen, carry)
         save_plan(plan, path)
         show_review(plan, path)
         return 0
+
+
+def _carry_over(program: Path, profile: Profile) -> Carried:
+    from halo.transfer import carry_over
+
+    carried = carry_over(profile, program)
+    if carried.lost:
+        lost = sum(carried.unified.contexts[at].accesses for at in carried.lost)
+        print(
+            f"{len(carried.lost)} of {len(carried.became)} contexts, with"
+            f" {lost / max(profile.accesses, 1):.1%} of the accesses, are not in {program.name};"
+            " they stay ungrouped.",
+            file=sys.stderr,
+        )
+    return carried
 
 
 def strategy_options(pairs: list[str], file: str | None) -> dict[str, str]:

@@ -11,7 +11,8 @@ uint64_t key_of(uint32_t high, uint32_t low) { return uint64_t(high) << 32 | low
 
 }  // namespace
 
-ContextTable::ContextTable(uint32_t max_nodes) : max_nodes_(max_nodes) {
+ContextTable::ContextTable(uint32_t max_nodes, CodeSource code)
+    : max_nodes_(max_nodes), modules_(std::move(code)) {
   nodes_.push_back({0, kNoFrame});
 }
 

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "record/elf_image.h"
 #include "record/memory_map.h"
 
 namespace halo::record {
@@ -22,9 +22,24 @@ struct CodePlace {
   uint64_t offset = 0;  // virtual address in the ELF file; the absolute one where module is -1
 };
 
+// A piece of a file's code in memory.
+struct CodeMapping {
+  AddressRange range;
+  uint64_t first_vaddr = 0;  // ELF virtual address of the range's begin
+  std::string path;
+  uint64_t inode = 0;
+  std::string build_id;
+};
+
+// Where the recorded program's code lies now: gives each mapping to the visitor.
+using CodeVisitor = std::function<void(const CodeMapping&)>;
+using CodeSource = std::function<void(const CodeVisitor&)>;
+
 // Not synchronised, except where stated.
 class ModuleTable {
  public:
+  explicit ModuleTable(CodeSource source) : source_(std::move(source)) {}
+
   CodePlace locate(uint64_t address);
 
   // The guest changes its mappings: look again before the next miss. From any thread.
@@ -44,9 +59,9 @@ class ModuleTable {
 
   const Mapping* find(uint64_t address) const;
   void read_maps();
-  void add_code(const MapsLine& line, const ElfImage& image);
-  int32_t module_index(const std::string& path, uint64_t inode);
+  int32_t module_index(const CodeMapping& mapping);
 
+  const CodeSource source_;
   std::vector<Module> modules_;
   std::vector<Mapping> mappings_;  // ascending
   std::atomic<uint64_t> changes_{1};

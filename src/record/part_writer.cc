@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "record/json_list.h"
+#include "record/json_text.h"
 #include "record/simulation_part.h"
 
 namespace halo::record {
@@ -40,23 +40,6 @@ class Renumbering {
   std::vector<uint32_t> used_;
 };
 
-// Of the UTF-8 character that the text begins with; 0 where it is none. Not empty.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t at) { return uint8_t(text[at]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  const size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  for (size_t at = 1; at < length; ++at) {
-    if ((byte(at) & 0xC0) != 0x80) return 0;
-  }
-  // Longer than need be, half of a UTF-16 pair, beyond the last.
-  const bool refused = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) ||
-                       (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) >= 0x90);
-  return refused ? 0 : length;
-}
-
 class PartFile {
  public:
   PartFile(FILE* file, const PartInput& input)
@@ -75,8 +58,8 @@ class PartFile {
 
   void print() {
     const sinks::Parameters& parameters = input_.result.parameters;
-    fprintf(file_, "{\"format\":\"halo-profile\",\"version\":1,\"producer\":\"qemu\",\"pid\":%d,\n",
-            int(getpid()));
+    fprintf(file_, "{\"format\":\"halo-profile\",\"version\":1,\"producer\":\"%s\",\"pid\":%d,\n",
+            input_.producer, input_.pid);
     fprintf(file_, "\"parameters\":{\"affinity_distance\":%u,\"max_object_size\":%u},\n",
             parameters.affinity_distance, parameters.max_object_size);
     print_modules();
@@ -136,29 +119,10 @@ class PartFile {
     }
   }
 
-  void print_string(const std::string& text) {
-    fputc('"', file_);
-    for (size_t at = 0; at < text.size();) {
-      const unsigned char c = text[at];
-      const size_t length = utf8_length(std::string_view(text).substr(at));
-      if (length == 0) {
-        fputs("\\ufffd", file_);  // a path may be any bytes, JSON may not
-      } else if (c == '"' || c == '\\') {
-        fprintf(file_, "\\%c", c);
-      } else if (c < 0x20) {
-        fprintf(file_, "\\u%04x", c);
-      } else {
-        fwrite(&text[at], 1, length, file_);
-      }
-      at += std::max<size_t>(length, 1);
-    }
-    fputc('"', file_);
-  }
-
   void print_modules() {
     print_list(file_, "modules", modules_.used(), [&](uint32_t module) {
       fprintf(file_, "{\"path\":");
-      print_string(input_.contexts.modules()[module].path);
+      print_json_string(file_, input_.contexts.modules()[module].path);
       fprintf(file_, ",\"build_id\":\"%s\"}", input_.contexts.modules()[module].build_id.c_str());
     });
   }

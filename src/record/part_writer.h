@@ -1,6 +1,8 @@
 // Writes one process's part of the profile (docs/profile-format.md).
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +19,8 @@ struct PartInput {
   std::vector<uint32_t> code_frames{};
   double seconds;
   uint64_t instructions;
+  const char* producer = "qemu";
+  int pid = getpid();  // of the recorded process
 };
 
 bool has_activity(const sinks::AnalysisResult& result);

@@ -29,24 +29,6 @@ std::string from_root(std::string_view path) {
   return path.empty() || error ? std::string(path) : absolute.string();
 }
 
-// `this`, or a file.
-bool read_machine(std::string_view value, std::optional<simulator::Machine>& machine) {
-  if (value == "this") {
-    machine = simulator::this_machine();
-    return true;
-  }
-  std::ifstream file{std::string(value)};
-  if (!file) return false;
-  try {
-    machine = simulator::parse_machine(file);
-    const simulator::Hierarchy possible(*machine);
-    return true;
-  } catch (const std::invalid_argument& error) {
-    fprintf(stderr, "halo-recorder: %s\n", error.what());
-    return false;
-  }
-}
-
 bool parse_one(std::string_view name, std::string_view value, Options& options) {
   if (name == "out")
     options.out = from_root(value);
@@ -68,6 +50,23 @@ bool parse_one(std::string_view name, std::string_view value, Options& options) 
 }
 
 }  // namespace
+
+bool read_machine(std::string_view value, std::optional<simulator::Machine>& machine) {
+  if (value == "this") {
+    machine = simulator::this_machine();
+    return true;
+  }
+  std::ifstream file{std::string(value)};
+  if (!file) return false;
+  try {
+    machine = simulator::parse_machine(file);
+    const simulator::Hierarchy possible(*machine);
+    return true;
+  } catch (const std::invalid_argument& error) {
+    fprintf(stderr, "halo-recorder: %s\n", error.what());
+    return false;
+  }
+}
 
 bool parse_options(std::span<char*> arguments, Options& options) {
   for (const std::string_view argument : arguments) {

@@ -13,12 +13,14 @@ void ProducerShared::mark_heap(uint64_t address, uint64_t size) {
   }
 }
 
-Producer::Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts)
+Producer::Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts,
+                   ShadowStack::FindMapping find_stack)
     : id_(id),
       shared_(shared),
       max_repeats_(shared.merge_repeats ? trace::Record::kMaxRepeats : 0),
       store_mark_(shared_.all_accesses ? 1ULL << 63 : 0),
-      stack_(find_mapping),
+      find_stack_(std::move(find_stack)),
+      stack_(find_stack_),
       resolver_(contexts) {
   source_.thread = id;
   source_.ring = &ring_;
@@ -28,7 +30,7 @@ void Producer::reuse() {
   epoch_ = 0;
   last_granule_ = 0;
   repeats_ = 0;
-  stack_ = ShadowStack(find_mapping);
+  stack_ = ShadowStack(find_stack_);
   ended.store(false, std::memory_order_release);
 }
 

@@ -28,13 +28,18 @@ struct ProducerShared {
   std::function<void()> on_ring_full;  // makes sure that someone consumes
 
   void mark_heap(uint64_t address, uint64_t size);
+  // Whether the sinks want to see accesses there.
+  bool wants(uint64_t address) const {
+    return all_accesses || heap_regions[(address >> kRegionShift) & (kRegions - 1)] != 0;
+  }
 };
 
 class Producer {
  public:
   static constexpr size_t kRingCapacity = 1 << 16;
 
-  Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts);
+  Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts,
+           ShadowStack::FindMapping find_stack = find_mapping);
 
   // The address may be an object's.
   void access(uint64_t address, uint32_t size_log2, bool store, uint32_t alignment_class,
@@ -100,6 +105,7 @@ class Producer {
   uint32_t repeats_ = 0;
   const uint32_t max_repeats_;
   const uint64_t store_mark_;  // tells the granule of a store from that of a load, or 0
+  const ShadowStack::FindMapping find_stack_;
   ShadowStack stack_;
   ContextResolver resolver_;
   trace::MergeSource source_;  // the consumer's

@@ -10,6 +10,22 @@ ShadowStack::ShadowStack(FindMapping find_mapping) : find_mapping_(std::move(fin
   current_ = &stacks_.front();
 }
 
+void ShadowStack::insert(uint64_t slot, uint64_t return_address) {
+  auto& frames = current_->frames;
+  if (frames.empty() || slot < frames.back().slot) return call(slot, return_address);
+  auto at =
+      std::lower_bound(frames.begin(), frames.end(), slot,
+                       [](const ShadowFrame& frame, uint64_t value) { return frame.slot > value; });
+  if (at->slot != slot) {
+    current_->highest = std::max(current_->highest, slot);
+    at = frames.insert(at, {slot, return_address});
+  } else if (at->return_address == return_address) {
+    return;
+  }
+  *at = {slot, return_address};
+  for (; at != frames.end(); ++at) at->node = ShadowFrame::kUnresolved;
+}
+
 bool ShadowStack::belongs(const Stack& stack, uint64_t slot) {
   if (!stack.mapping.contains(slot) || slot > stack.highest) return false;
   const uint64_t innermost = stack.frames.empty() ? stack.highest : stack.frames.back().slot;

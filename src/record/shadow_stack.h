@@ -35,6 +35,9 @@ class ShadowStack {
   }
   void ret(uint64_t slot) { drop_through(slot); }
 
+  // A frame whose call was not seen, wherever it lies on the stack in use; those inside of it stay.
+  void insert(uint64_t slot, uint64_t return_address);
+
   // The stack pointer was loaded from elsewhere: the next slot may lie on another stack.
   void stack_pointer_loaded() { moved_ = true; }
 

@@ -15,19 +15,19 @@ void print_levels(FILE* file, const char* key,
   });
 }
 
+}  // namespace
+
 void print_machine(FILE* file, const simulator::Machine& machine) {
-  fprintf(file, "\"machine\":{");
+  fputc('{', file);
   print_levels(file, "caches", machine.caches);
   print_levels(file, "tlbs", machine.tlbs);
   fprintf(file,
           "\"huge_tlb\":[%u,%u],\"line\":%u,\"page\":%u,\"memory_cycles\":%u,\"walk_cycles\":%u,"
-          "\"next_line\":%s,\"streams\":%s},\n",
+          "\"next_line\":%s,\"streams\":%s}",
           machine.huge_tlb.sets, machine.huge_tlb.ways, machine.line, machine.page,
           machine.memory_cycles, machine.walk_cycles, machine.next_line ? "true" : "false",
           machine.streams ? "true" : "false");
 }
-
-}  // namespace
 
 void print_simulation(FILE* file, const sinks::Simulation& simulation,
                       std::span<const uint32_t> code, std::span<const uint32_t> contexts,
@@ -39,8 +39,9 @@ void print_simulation(FILE* file, const sinks::Simulation& simulation,
       fprintf(file, ",%lu", tally.cache_misses[level]);
     for (size_t level = 0; level < tlbs; ++level) fprintf(file, ",%lu", tally.tlb_misses[level]);
   };
-  fprintf(file, "\"simulation\":{");
+  fprintf(file, "\"simulation\":{\"machine\":");
   print_machine(file, simulation.machine);
+  fputs(",\n", file);
   print_list(file, "contexts", contexts, [&](uint32_t context) {
     const bool seen = context < simulation.contexts.size();
     fprintf(file, "[");

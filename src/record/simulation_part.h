@@ -10,6 +10,9 @@
 
 namespace halo::record {
 
+// As docs/simulator.md defines it.
+void print_machine(FILE* file, const simulator::Machine& machine);
+
 // Prints it as a key of the object, with a comma behind it. `code`: the frames of its list of code;
 // `contexts`: those to be listed, in order; `number_of`: a context's place among them.
 void print_simulation(FILE* file, const sinks::Simulation& simulation,

@@ -24,30 +24,39 @@ namespace halo::trace {
 constexpr uint64_t owner_key(uint64_t epoch) { return epoch * 2; }
 constexpr uint64_t observer_key(uint64_t epoch) { return epoch * 2 + 1; }
 
-struct MergeSource {
+// What a queue's records must tell: whether one is a marker, and which key it sets.
+inline bool is_marker(const Record& record) { return record.kind() == Kind::kEpoch; }
+inline uint64_t marked_key(const Record& record) { return record.word1; }
+
+// `Queue` has a ring's consumer side: at(), contiguous() and release().
+template <class Queue>
+struct MergeSourceOf {
   base::ThreadId thread{};
-  Ring* ring = nullptr;
+  Queue* ring = nullptr;
   uint64_t key = 0;     // of the records at the cursor; kept between rounds
   uint64_t cursor = 0;  // all before it is handed over
   uint64_t end = 0;     // what was published when the round began
 };
 
+using MergeSource = MergeSourceOf<Ring>;
+
 namespace detail {
 
 // Moves past a marker at the cursor; false where the source has no more in this round.
-inline bool enter_segment(MergeSource& source, uint64_t limit_key) {
+template <class Queue>
+bool enter_segment(MergeSourceOf<Queue>& source, uint64_t limit_key) {
   while (source.cursor < source.end) {
-    const Record& record = source.ring->at(source.cursor);
-    if (record.kind() != Kind::kEpoch) return source.key < limit_key;
-    source.key = record.word1;
+    const auto& record = source.ring->at(source.cursor);
+    if (!is_marker(record)) return source.key < limit_key;
+    source.key = marked_key(record);
     if (source.key >= limit_key) return false;
     ++source.cursor;
   }
   return false;
 }
 
-template <class Handler>
-void hand_over(MergeSource& source, uint64_t to, Handler&& handler) {
+template <class Queue, class Handler>
+void hand_over(MergeSourceOf<Queue>& source, uint64_t to, Handler&& handler) {
   while (source.cursor < to) {
     // In portions, so that a waiting producer soon has room again.
     const uint64_t portion = std::min(to, source.cursor + 4096);
@@ -58,9 +67,10 @@ void hand_over(MergeSource& source, uint64_t to, Handler&& handler) {
   }
 }
 
-inline uint64_t segment_end(const MergeSource& source) {
+template <class Queue>
+uint64_t segment_end(const MergeSourceOf<Queue>& source) {
   uint64_t at = source.cursor;
-  while (at < source.end && source.ring->at(at).kind() != Kind::kEpoch) ++at;
+  while (at < source.end && !is_marker(source.ring->at(at))) ++at;
   return at;
 }
 
@@ -68,17 +78,18 @@ inline uint64_t segment_end(const MergeSource& source) {
 
 // One round: hands all records with a key below `limit_key` to handler(thread, span), in key order.
 // The spans may contain markers. `sources` is reordered.
-template <class Handler>
-void merge_round(std::span<MergeSource*> sources, uint64_t limit_key, Handler&& handler) {
-  const auto later = [](const MergeSource* a, const MergeSource* b) { return a->key > b->key; };
-  std::vector<MergeSource*> heap;
-  for (MergeSource* source : sources) {
+template <class Queue, class Handler>
+void merge_round(std::span<MergeSourceOf<Queue>*> sources, uint64_t limit_key, Handler&& handler) {
+  using Source = MergeSourceOf<Queue>;
+  const auto later = [](const Source* a, const Source* b) { return a->key > b->key; };
+  std::vector<Source*> heap;
+  for (Source* source : sources) {
     if (detail::enter_segment(*source, limit_key)) heap.push_back(source);
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
-    MergeSource* source = heap.back();
+    Source* source = heap.back();
     detail::hand_over(*source, detail::segment_end(*source), handler);
     if (detail::enter_segment(*source, limit_key)) {
       std::push_heap(heap.begin(), heap.end(), later);
@@ -86,7 +97,7 @@ void merge_round(std::span<MergeSource*> sources, uint64_t limit_key, Handler&& 
       heap.pop_back();
     }
   }
-  for (MergeSource* source : sources) source->ring->release(source->cursor);
+  for (Source* source : sources) source->ring->release(source->cursor);
 }
 
 // A round for a program that has only one thread: nothing to order, no limit.

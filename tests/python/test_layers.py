@@ -33,6 +33,7 @@ PYTHON = [
     "profile",
     "plan",
     "strategies",
+    "transfer",
     "planning",
     "matching",
     "target",
@@ -43,6 +44,7 @@ PYTHON = [
     "qemu",
     "recording",
     "simulation",
+    "analyses",
     "tracing",
     "trials",
     "results",
@@ -105,6 +107,7 @@ def test_the_page_lists_the_native_layers() -> None:
     assert list(NATIVE) == [
         "base",
         "trace",
+        "pass",
         "simulator",
         "sinks",
         "record",

@@ -110,7 +110,7 @@ __attribute__((noinline)) uint64_t code_here() {
 }
 
 TEST(ModuleTable, FindsThisProgramAndItsBuildId) {
-  ModuleTable table;
+  ModuleTable table(for_each_live_code);
   const CodePlace place = table.locate(code_here());
   ASSERT_GE(place.module, 0);
   EXPECT_NE(table.modules()[size_t(place.module)].path.find("record-tests"), std::string::npos);

@@ -1,0 +1,13 @@
+// Which arcs are open, and which of these is the cheapest.
+#pragma once
+
+#include <stdbool.h>
+
+#include "arcs/network.h"
+
+// Opens every arc whose number is a multiple of `spacing`.
+void open_arcs(Network* network, uint32_t spacing);
+// Of the open arcs the first one with the least reduced cost; null where none is open.
+Arc* cheapest_arc(const Network* network);
+// Closes this arc and opens the next one in the array that is closed.
+void pass_on(Network* network, Arc* arc);

@@ -1,0 +1,39 @@
+// All particles: a list that each step of time walks, to find those that end.
+#pragma once
+
+#include <cstdint>
+
+#include "common/rng.h"
+#include "particles/particle.h"
+
+namespace particles {
+
+// What is left of the particles that have ended.
+struct Tally {
+  double energy = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t checksum = 0;
+};
+
+class Cloud {
+ public:
+  Cloud(std::uint32_t count, std::uint32_t longest_life, std::uint64_t seed);
+  ~Cloud();
+  Cloud(const Cloud&) = delete;
+  Cloud& operator=(const Cloud&) = delete;
+
+  // Sets every particle off again that ends at this step.
+  void step(std::int64_t now);
+  const Tally& tally() const { return tally_; }
+
+ private:
+  void begin(Particle* particle, std::int64_t now);
+  void end(const Particle* particle);
+
+  Rng rng_;
+  std::uint32_t longest_life_;
+  Particle* first_ = nullptr;
+  Tally tally_;
+};
+
+}  // namespace particles

@@ -1,0 +1,35 @@
+// A particle: a member of the list that every step walks, and what it is like.
+#pragma once
+
+#include <cstdint>
+
+#include "common/rng.h"
+
+namespace particles {
+
+struct Vector {
+  double x, y, z;
+};
+
+struct Particle {
+  Particle* next;
+  std::int64_t ends;  // the step at which it ends
+  Vector position;
+  Vector velocity;
+  Vector spin;
+  double mass;
+  double charge;
+  std::uint32_t colour;
+  std::uint32_t emitter;
+};
+
+// Not yet set off: nothing but its place in the list.
+Particle* make_particle(Particle* next);
+void delete_particle(Particle* particle);
+// Draws all that the particle is like; an ended one may be set off again.
+void set_off(Particle* particle, Rng& rng);
+// How much it moves, and what it looks like.
+double energy(const Particle* particle);
+std::uint32_t appearance(const Particle* particle);
+
+}  // namespace particles

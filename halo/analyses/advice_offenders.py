@@ -1,0 +1,89 @@
+"""What the worst offenders suggest: of a wide structure, what of each line is put to use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from halo.analyses.analysis import Table, Value
+from halo.analyses.schema import LINE_SHIFT
+
+LINE = 1 << LINE_SHIFT
+MOST = 3  # sentences
+WORTH_SAYING = 50  # of a thousand misses
+USED_WITH = 10  # a field belongs to the same loop if accessed at least this fraction as often
+
+
+@dataclass(frozen=True)
+class Use:
+    """The fields of a structure that a function uses, and how many bytes they have."""
+
+    owner_bytes: int
+    fields: tuple[str, ...]
+    bytes: int
+
+    @property
+    def of_each_line(self) -> int:
+        """Bytes of a fetched line that are put to use."""
+        if self.owner_bytes >= LINE:
+            return min(self.bytes, LINE)
+        return LINE * self.bytes // max(self.owner_bytes, 1)
+
+
+def advise(report: Table, used: Table) -> Sequence[str]:
+    """A sentence or two on each of the worst rows that a thousand misses notice."""
+    found = []
+    for row in report.dicts()[:MOST]:
+        if int(row["permille"]) >= WORTH_SAYING:
+            found.append(f"{_share(row)} {_suggestion(row, _use(row, used))}".strip())
+    return found
+
+
+def _share(row: dict[str, Value]) -> str:
+    permille = int(row["permille"])
+    share = f"{permille // 10}.{permille % 10} %"
+    return (
+        f"{row['variable'] or row['type'] or 'An access'} at {row['file']}:{row['line']}"
+        f" (in {row['function'] or '?'}) takes {share} of all last-level misses."
+    )
+
+
+def _use(row: dict[str, Value], used: Table) -> Use | None:
+    """What the row's function uses of the structure that the row is a field of."""
+    if not row["owner"]:
+        return None
+    places = ("owner", "function", "file")
+    same = [item for item in used.dicts() if all(item[key] == row[key] for key in places)]
+    often = [item for item in same if int(item["accesses"]) * USED_WITH >= int(row["accesses"])]
+    if not often:
+        return None
+    size = max(int(item["owner_bytes"]) for item in often)
+    touched: set[int] = set()
+    for item in often:
+        begin = int(item["field_offset"])
+        touched |= set(range(begin, min(begin + int(item["bytes"]), size)))
+    fields = tuple(dict.fromkeys(str(item["field"]) for item in often if item["field"]))
+    return Use(size, fields, len(touched))
+
+
+def _suggestion(row: dict[str, Value], use: Use | None) -> str:
+    if use is None or not use.bytes:
+        return ""
+    names = " and ".join(use.fields) or str(row["variable"])
+    if use.of_each_line * 2 <= LINE:
+        return (
+            f"Each miss brings a line of {LINE} bytes, of which this code uses"
+            f" {use.of_each_line}: {row['owner']} has {use.owner_bytes} bytes, and"
+            f" {row['function']} reads {use.bytes} of them ({names}). Keep {names} in an array of"
+            f" {'its' if len(use.fields) < 2 else 'their'} own, or move the rest out (halo split)."
+        )
+    if str(row["type"]).rstrip().endswith("*"):
+        return (
+            f"This code uses {use.bytes} of the {use.owner_bytes} bytes of {row['owner']}, and"
+            " follows a pointer: what helps is to place the objects in the order of their use"
+            " (halo run)."
+        )
+    return (
+        f"This code uses {use.bytes} of the {use.owner_bytes} bytes of {row['owner']}: splitting it"
+        " would not help; smaller fields or another order of the accesses would."
+    )

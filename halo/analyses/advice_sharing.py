@@ -1,0 +1,79 @@
+"""What shared lines suggest: room between what is unrelated, a copy for each thread of what is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.analyses.analysis import Table, Value
+from halo.analyses.schema import LINE_SHIFT
+
+LINE = 1 << LINE_SHIFT
+MOST = 3  # sentences
+WORTH_SAYING = 50  # a line of at least a fiftieth of the worst one's transfers
+OFTEN_WRITTEN = 8  # at least each eighth access
+
+
+def advise(report: Table) -> Sequence[str]:
+    """A sentence or two on each of the worst lines."""
+    rows = report.dicts()
+    leaders = [row for row in rows if row["place"] == 1][:MOST]
+    worst = max((int(row["transfers"]) for row in leaders), default=0)
+    return [
+        f"{_what(row)} {_suggestion(row, [r for r in rows if r['rank'] == row['rank']])}"
+        for row in leaders
+        if int(row["transfers"]) * WORTH_SAYING >= worst
+    ]
+
+
+def name_of(row: dict[str, Value]) -> str:
+    """The variable and its line in the source."""
+    return f"{row['variable'] or row['type'] or 'An access'} at {row['file']}:{row['line']}"
+
+
+def _what(row: dict[str, Value]) -> str:
+    lines = int(row["lines"])
+    where = "its cache line" if lines == 1 else f"its {lines} cache lines"
+    return (
+        f"{name_of(row)} (in {row['function'] or '?'}): {row['line_threads']} threads share"
+        f" {where}, which moved between them up to {int(row['transfers']):,} times."
+    )
+
+
+def _suggestion(leader: dict[str, Value], places: list[dict[str, Value]]) -> str:
+    others = [row for row in places if row["variable"] != leader["variable"]]
+    if leader["sharing"] == "false":
+        if int(leader["threads"]) > 1:
+            return (
+                "False sharing: each thread uses other bytes of it. Give each thread's part a line"
+                f" of its own (alignas({LINE}), or elements of {LINE} bytes)."
+            )
+        beside = _names(others)
+        return (
+            f"False sharing: what others use lies beside it{f' ({beside})' if beside else ''}."
+            f" Keep them apart: alignas({LINE}), or fields of other threads in a structure of"
+            " their own."
+        )
+    return f"True sharing: {_remedy(leader)}{_victims(others)}"
+
+
+def _remedy(leader: dict[str, Value]) -> str:
+    if int(leader["writes"]) * OFTEN_WRITTEN < int(leader["accesses"]):
+        return (
+            "most accesses read it. Let each thread keep a copy and look again more rarely, or"
+            " write it only when it changes."
+        )
+    if str(leader["type"]).rstrip().endswith("*"):
+        return "the threads hand it to and fro. Let each work on a part of its own, or in batches."
+    return "all write the same bytes. Count for each thread apart, and add up where it is read."
+
+
+def _victims(others: list[dict[str, Value]]) -> str:
+    victims = [row for row in others if row["sharing"] == "false"]
+    if not victims:
+        return ""
+    return f" It also takes {_names(victims)} with it: align it to {LINE} bytes."
+
+
+def _names(rows: list[dict[str, Value]]) -> str:
+    names = list(dict.fromkeys(str(row["variable"]) for row in rows if row["variable"]))
+    return ", ".join(names[:3])

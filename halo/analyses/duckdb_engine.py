@@ -1,0 +1,99 @@
+"""The embedded engine: DuckDB, within the memory and the threads that it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from halo.analyses.analysis import Queries, Table
+from halo.analyses.engine import REPORT_TABLES, Answers, Sources
+from halo.analyses.schema import TABLES
+from halo.errors import BadInput
+
+DEFAULT_MEMORY = "2GB"
+
+
+class DuckDbEngine:
+    """DuckDB in this process; what does not fit into `memory` is spilt into `folder`."""
+
+    name = "duckdb"
+
+    def __init__(self, folder: Path, memory: str = DEFAULT_MEMORY, threads: int = 0) -> None:
+        if not re.fullmatch(r"[0-9]+(\.[0-9]+)? *[kKMGT]i?B", memory):
+            raise BadInput(f"--memory '{memory}' is no amount of memory; say for instance 2GB.")
+        self._connection = duckdb.connect()
+        # The order of rows that a query does not ask for would cost memory.
+        settings = {
+            "memory_limit": memory,
+            "temp_directory": str(folder),
+            "preserve_insertion_order": "false",
+            "enable_progress_bar": "false",
+            **({"threads": str(threads)} if threads else {}),
+        }
+        for key, value in settings.items():
+            self._connection.execute(f"SET {key} = {quoted(value)}")
+
+    def run(self, queries: Queries, sources: Sources) -> Answers:
+        """The answers; BadInput where the files cannot be read."""
+        try:
+            return self._run(queries, sources)
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            raise BadInput(f"The columns cannot be read: {first_line(error)}.") from error
+        except duckdb.OutOfMemoryException as error:
+            raise BadInput(
+                f"The analysis needs more memory than it was given (--memory): {first_line(error)}."
+            ) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _run(self, queries: Queries, sources: Sources) -> Answers:
+        for table in ("accesses", *REPORT_TABLES):
+            self._view(table, rows_of(table, sources.files.get(table, ())))
+        if queries.keep:
+            self._table("kept", queries.keep)
+            accesses = rows_of("accesses", sources.files["accesses"])
+            narrowed = f"{accesses} WHERE {queries.keep_key} IN (FROM kept)"
+            self._view("accesses", narrowed)
+        for name, text in {"reduced": queries.reduce, **queries.steps}.items():
+            self._table(name, text)
+        return Answers(
+            report=self._answer(queries.report),
+            details={name: self._answer(text) for name, text in queries.details.items()},
+        )
+
+    def _view(self, name: str, text: str) -> None:
+        self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS {text}")
+
+    def _table(self, name: str, text: str) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {text}")
+
+    def _answer(self, text: str) -> Table:
+        result = self._connection.execute(text)
+        columns = tuple(column[0] for column in result.description or ())
+        return Table(columns, tuple(result.fetchall()))
+
+
+def rows_of(table: str, files: Sequence[Path]) -> str:
+    """SQL for all rows of a table."""
+    if files:
+        names = ", ".join(quoted(str(path)) for path in files)
+        return f"SELECT * FROM read_parquet([{names}])"
+    types = {"int64": "BIGINT", "int32": "INTEGER", "int8": "TINYINT", "bool": "BOOLEAN"}
+    columns = ", ".join(
+        f'CAST(NULL AS {types.get(str(column.type), "VARCHAR")}) AS "{column.name}"'
+        for column in TABLES["sites" if table == "all_sites" else table]
+    )
+    return f"SELECT {columns} WHERE false"
+
+
+def quoted(text: str) -> str:
+    """A string as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")

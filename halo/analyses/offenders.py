@@ -1,0 +1,81 @@
+"""Cache offenders: the variables and lines that access and miss most (thesis, section 2.3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from halo.analyses.advice_offenders import advise
+from halo.analyses.analysis import Analysis, Table, Value
+from halo.errors import UsageError
+
+# What a row stands for; the other names are of one of its sites.
+BY = {
+    "variable": ("variable", "file", "line"),
+    "line": ("file", "line"),
+    "function": ("function", "file"),
+}
+_NAMES = ("variable", "owner", "type", "function", "file", "line")
+
+
+class Offenders(Analysis):
+    """Ranks by misses of the last level, then of the first, then by accesses."""
+
+    name = "offenders"
+    summary = "variables and lines by cache misses and accesses"
+    parameters: ClassVar[Mapping[str, Value]] = {"limit": 20, "by": "variable"}
+
+    reduce = """
+SELECT site, missed, tlb_missed, COUNT(*) AS accesses
+FROM accesses GROUP BY site, missed, tlb_missed
+"""
+
+    steps: ClassVar[Mapping[str, str]] = {
+        # Where the trace is not finished, its last level is the deepest seen so far.
+        "machine": """
+SELECT COALESCE((SELECT MAX(levels) FROM trace), (SELECT MAX(missed) FROM reduced)) AS levels
+""",
+        "counted": """
+SELECT site, SUM(accesses) AS accesses,
+  SUM(CASE WHEN missed >= 1 THEN accesses ELSE 0 END) AS first_missed,
+  SUM(CASE WHEN levels >= 1 AND missed >= levels THEN accesses ELSE 0 END) AS last_missed,
+  SUM(CASE WHEN tlb_missed >= 1 THEN accesses ELSE 0 END) AS tlb_missed
+FROM reduced CROSS JOIN machine GROUP BY site
+""",
+    }
+
+    report = """
+SELECT {names},
+  CAST(SUM(accesses) AS BIGINT) AS accesses,
+  CAST(SUM(first_missed) AS BIGINT) AS first_missed,
+  CAST(SUM(last_missed) AS BIGINT) AS last_missed,
+  CAST(SUM(counted.tlb_missed) AS BIGINT) AS tlb_missed,
+  CAST(FLOOR(SUM(last_missed) * 1000
+    / GREATEST((SELECT SUM(last_missed) FROM counted), 1)) AS BIGINT) AS permille
+FROM counted JOIN sites ON sites.site = counted.site
+GROUP BY {keys}
+ORDER BY last_missed DESC, first_missed DESC, accesses DESC, {keys} LIMIT {limit}
+"""
+
+    details: ClassVar[Mapping[str, str]] = {
+        # Which bytes of a structure a function touches, and how often.
+        "used": """
+SELECT sites.owner AS owner, owner_bytes, function, file, field, field_offset,
+  bytes, CAST(SUM(accesses) AS BIGINT) AS accesses
+FROM counted JOIN sites ON sites.site = counted.site
+JOIN (SELECT owner_id, MAX(owner_bytes) AS owner_bytes FROM fields GROUP BY owner_id) AS owners
+  ON owners.owner_id = sites.owner_id
+GROUP BY sites.owner, owner_bytes, function, file, field, field_offset, bytes
+ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
+"""
+    }
+
+    def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
+        keys = BY.get(str(parameters["by"]))
+        if keys is None:
+            raise UsageError(f"--by is one of {', '.join(BY)}, not '{parameters['by']}'.")
+        shown = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
+        return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
+
+    def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
+        return advise(report, details["used"])

@@ -1,0 +1,27 @@
+"""The analyses that halo knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.analyses.analysis import Analysis
+from halo.analyses.offenders import Offenders
+from halo.analyses.sharing import Sharing
+from halo.analyses.split_analysis import SplitAnalysis
+from halo.errors import UsageError
+
+# To add an analysis, add its file and one line here.
+ANALYSES: Sequence[Analysis] = (
+    Offenders(),
+    Sharing(),
+    SplitAnalysis(),
+)
+
+
+def find_analysis(name: str) -> Analysis:
+    """The analysis of that name."""
+    for analysis in ANALYSES:
+        if analysis.name == name:
+            return analysis
+    known = ", ".join(analysis.name for analysis in ANALYSES)
+    raise UsageError(f"There is no analysis '{name}'; there are: {known}.")

@@ -1,0 +1,41 @@
+"""The call instructions of a file, and whom they call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from halo.elf.disassembly import instructions_of
+
+_SYMBOL = re.compile(r"<([^<>+]+?)(?:@plt|@[A-Z][\w.]*)?>$")
+_CLONE = re.compile(r"(\.(part|constprop|isra|cold|llvm|lto_priv)(\.\d+)?)+$")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call by its return address; `callee` is a symbol's name, or empty where it is not known."""
+
+    return_address: int
+    callee: str
+
+
+def calls_in(path: str) -> Iterator[Call]:
+    """All calls in the executable sections, ascending."""
+    pending: str | None = None
+    for instruction in instructions_of(path):
+        if pending is not None:
+            yield Call(instruction.address, pending)
+        calls = instruction.mnemonic in ("call", "callq")
+        pending = _callee(instruction.operands) if calls else None
+
+
+def _callee(operands: str) -> str:
+    """`1090 <malloc@plt>` and `*0x2f(%rip) # 3fc0 <malloc@GLIBC_2.2.5>` are both malloc."""
+    found = _SYMBOL.search(operands)
+    return function_name(found.group(1)) if found else ""
+
+
+def function_name(symbol: str) -> str:
+    """A symbol without what compilers append to the names of parts and clones of a function."""
+    return _CLONE.sub("", symbol)

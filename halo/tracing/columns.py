@@ -1,0 +1,122 @@
+"""Turns traces into a folder of columns (docs/trace-columns.md)."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import BadTrace, HaloError, MissingPart
+from halo.settings import Settings
+from halo.tracing.blocks import BlockReader, Document
+from halo.tracing.trace_folder import FolderWriter
+
+STANDARD_INPUT = "-"
+LIVE_SECONDS = 1.0  # rows of a trace that is still being written wait for no longer
+_CANNOT_WRITE = 1
+_BAD_TRACE = 3
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What became of the traces: rows, and what there is to be said, a sentence each."""
+
+    folder: Path
+    accesses: int
+    sentences: tuple[str, ...]
+
+
+def check_reader(settings: Settings) -> None:
+    """MissingPart unless halo-trace is built."""
+    if not settings.tracer.is_file():
+        raise MissingPart(f"halo-trace is not built ({settings.tracer}); run: make build")
+
+
+def convert(
+    settings: Settings, traces: Sequence[str], folder: Path, machine: str = ""
+) -> Conversion:
+    """Converts traces of one build, one behind the other, each as far as it goes.
+
+    `machine` is what to simulate: `this`, or a file of the simulator's; empty: nothing. A trace
+    may be `-`, which is standard input: then files appear while it comes.
+    """
+    check_reader(settings)
+    with ThreadPoolExecutor(max_workers=1) as writer:
+        target = FolderWriter(folder, writer)
+        for trace in traces:
+            _Reading(settings, trace, target, machine).run()
+        return Conversion(folder, target.accesses, tuple(target.finish()))
+
+
+class _Reading:
+    """One trace by way of halo-trace."""
+
+    def __init__(self, settings: Settings, trace: str, target: FolderWriter, machine: str) -> None:
+        self._trace = trace
+        self._target = target
+        self._live = trace == STANDARD_INPUT
+        self._command = [str(settings.tracer), "columns"]
+        self._command += [f"--machine={machine}"] if machine else []
+        self._command.append(trace)
+
+    def run(self) -> None:
+        with subprocess.Popen(
+            self._command,
+            stdin=None if self._live else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            try:
+                ended = self._read(BlockReader(process.stdout), process.stdout.fileno())
+            except BaseException:
+                process.kill()
+                raise
+            said = process.stderr.read().decode(errors="replace")
+        self._judge(process.returncode, " ".join(said.split()), ended)
+
+    def _read(self, reader: BlockReader, descriptor: int) -> bool:
+        """Whether the end came."""
+        self._target.begin(self._trace)
+        last = time.monotonic()
+        while True:
+            if self._live:
+                last = self._flush_in_time(descriptor, last)
+            block = reader.next()
+            if block is None:
+                return False
+            self._target.take(block)
+            if isinstance(block, Document) and block.kind == "end":
+                return True
+
+    def _flush_in_time(self, descriptor: int, last: float) -> float:
+        rest = max(last + LIVE_SECONDS - time.monotonic(), 0)
+        if rest and select.select([descriptor], [], [], rest)[0]:
+            return last
+        self._target.flush()
+        return time.monotonic()
+
+    def _judge(self, status: int, said: str, ended: bool) -> None:
+        name = "standard input" if self._live else self._trace
+        if status == 0 and ended:
+            return
+        if status == _BAD_TRACE:
+            kept = f"; what comes before that is in {self._target.folder}"
+            more = kept if self._target.accesses else ""
+            raise BadTrace(f"{name}: {said.rstrip('.')}{more}.")
+        how = f"status {status}" if status >= 0 else f"signal {-status}"
+        raise HaloError(f"halo-trace ended with {how} while it read {name}: {said or 'silently'}")
+
+
+def default_folder(trace: str) -> Path:
+    """Beside nothing else: in the current directory, named after the trace."""
+    return Path(f"{os.path.basename(trace)}.columns")
+
+
+__all__ = ["Conversion", "check_reader", "convert", "default_folder"]

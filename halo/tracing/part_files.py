@@ -1,0 +1,99 @@
+"""The Parquet files of a table: they appear one after the other, each complete or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from halo.analyses.schema import TABLES
+from halo.errors import BadInput
+from halo.tracing.blocks import Column
+
+ROWS_PER_FILE = 2_000_000
+# Small enough for an engine to read a file by several cores.
+ROWS_PER_GROUP = 500_000
+# These grow from row to row by little; the others take few values, or any.
+_DELTA = {"seq"}
+_DICTIONARY = {
+    *("thread", "site", "bytes", "missed", "tlb_missed", "object_offset"),
+    *("element_bytes", "elements", "entry"),
+}
+
+
+class PartFiles:
+    """Rows of one table on their way to files, which another thread writes."""
+
+    def __init__(self, folder: Path, table: str, writer: ThreadPoolExecutor) -> None:
+        self._folder = folder / table
+        self._schema = TABLES[table]
+        self._writer = writer
+        self._waiting: list[list[Column]] = []
+        self._written: list[Future[None]] = []
+        self.rows = 0  # that are not in a file yet
+        self.files = 0
+        make_folder(self._folder)
+
+    def add(self, columns: Mapping[str, Column], count: int) -> None:
+        """Takes rows; makes a file of them where they are enough for one."""
+        self._waiting.append(list(columns.values()))
+        self.rows += count
+        if self.rows >= ROWS_PER_FILE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Makes a file of what there is. Waits where the writer is two files behind."""
+        if not self.rows:
+            return
+        columns = [
+            pa.chunked_array([_array(part, field.type) for part in parts], field.type)
+            for field, parts in zip(self._schema, zip(*self._waiting, strict=True), strict=True)
+        ]
+        table = pa.Table.from_arrays(columns, schema=self._schema)
+        self._waiting, self.rows = [], 0
+        self.files += 1
+        path = self._folder / f"part-{self.files:05}.parquet"
+        self._written.append(self._writer.submit(write_file, table, path))
+        while len(self._written) > 2:
+            self._written.pop(0).result()
+
+    def finish(self) -> None:
+        """All rows are in files when this returns."""
+        self.flush()
+        for written in self._written:
+            written.result()
+        self._written = []
+
+
+def _array(values: Column, kind: pa.DataType) -> pa.Array:
+    return pa.array(values.view("bool") if pa.types.is_boolean(kind) else values, kind)
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be made: {error.strerror or error}.") from error
+
+
+def write_file(table: pa.Table, path: Path) -> None:
+    """BadInput where it cannot be written; then nothing is left of it."""
+    temporary = path.with_suffix(".tmp")
+    names = table.schema.names
+    options: dict[str, Any] = {
+        "compression": "zstd",
+        "compression_level": 1,
+        "row_group_size": ROWS_PER_GROUP,
+        "use_dictionary": [name for name in names if name not in _DELTA and name in _DICTIONARY],
+        "column_encoding": {name: "DELTA_BINARY_PACKED" for name in names if name in _DELTA},
+    }
+    try:
+        pq.write_table(table, temporary, **options)
+        temporary.rename(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error

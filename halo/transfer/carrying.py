@@ -1,0 +1,134 @@
+"""Carries a profile and a grouping over to another build of the recorded program."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from halo.elf import build_id_of
+from halo.elf.positions import symbolizer
+from halo.elf.vector_demands import demands_alignment
+from halo.errors import BadInput, MissingPart
+from halo.plan.grouping import Grouping
+from halo.profile.model import Context, Module, Profile
+from halo.transfer.stacks import Address, StackCarrier, stack_of
+from halo.transfer.steps import Build, read_build
+from halo.transfer.unifying import StackNumbers, unify
+
+_ABI_ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A profile in the terms of another build, and the contexts to find groups of.
+
+    `unified` is the old profile with those contexts as one that are one in the new build: copies
+    of a call, say, which the old compiler made. `profile` has the new build's stacks, without an
+    affinity graph. `became` holds, by context of `unified`, those of `profile`; each is in one.
+    """
+
+    unified: Profile
+    profile: Profile
+    became: tuple[tuple[int, ...], ...]
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The contexts of `unified` that the new build does not have."""
+        return tuple(at for at, new in enumerate(self.became) if not new)
+
+    def grouping(self, old: Grouping) -> Grouping:
+        """The grouping of `unified` as one of `profile`, without groups that are lost."""
+        groups = []
+        for group in old.groups:
+            members = sorted(new for context in group.contexts for new in self.became[context])
+            if members or old.at_random:
+                groups.append(replace(group, contexts=tuple(members)))
+        return replace(old, groups=tuple(groups))
+
+
+def carry_over(profile: Profile, program: Path) -> Carried:
+    """The profile in the terms of `program`, which is built from the same source.
+
+    Raises `BadInput` where the recorded build is gone, where one of the two has no debug
+    information, and where they have nothing in common; `MissingPart` without a symbolizer.
+    """
+    old, new = _recorded(profile), _other(program)
+    old_build = _build(old)
+    new_build = old_build if old.build_id == new.build_id else _build(new)
+    carrier = StackCarrier(old, old_build, new, new_build)
+    stacks = [carrier.carry(stack_of(profile, at)) for at in range(len(profile.contexts))]
+    if not any(stacks):
+        raise BadInput(
+            f"{new.path} has none of the calls that were recorded in {old.path}; give a build"
+            " of the same source."
+        )
+    # What the recorded build's instructions demand of objects, another's need not be content with.
+    same = old.build_id == new.build_id
+    least_alignment = _ABI_ALIGNMENT if not same and demands_alignment(new.path) else 0
+    return _assembled(profile, new, stacks, least_alignment)
+
+
+def _recorded(profile: Profile) -> Module:
+    path = os.path.realpath(profile.program)
+    for module in profile.modules:
+        if module.path == path and module.build_id:
+            if build_id_of(path) == module.build_id:
+                return module
+            raise BadInput(
+                f"{path} is not there any more as it was recorded, so its calls cannot be found in"
+                " another build; record it again."
+            )
+    raise BadInput("The profile does not say which program was recorded; record it again.")
+
+
+def _other(program: Path) -> Module:
+    path = os.path.realpath(program)
+    build_id = build_id_of(path)
+    if not build_id:
+        raise BadInput(
+            f"{program} has no build-id, so no plan can name it; link it with -Wl,--build-id."
+        )
+    return Module(path, build_id)
+
+
+def _build(module: Module) -> Build:
+    if symbolizer() is None:
+        raise MissingPart(
+            "llvm-symbolizer is not installed, and it tells where in the source calls are; install"
+            " Debian's with: apt-get install llvm-19"
+        )
+    build = read_build(module.path)
+    if not build.sites:
+        raise BadInput(
+            f"{module.path} has no debug information, so its calls cannot be told; build it"
+            " with -g."
+        )
+    return build
+
+
+def _assembled(
+    profile: Profile, new: Module, stacks: list[list[tuple[Address, ...]]], least_alignment: int
+) -> Carried:
+    unified, stacks_of = unify(profile, stacks)
+    nodes = StackNumbers()
+    contexts: list[Context] = []
+    became: list[tuple[int, ...]] = []
+    for old, found in zip(unified.contexts, stacks_of, strict=True):
+        became.append(tuple(range(len(contexts), len(contexts) + len(found))))
+        alignment = max(old.alignment, least_alignment)
+        contexts.extend(
+            replace(old, node=nodes.node_of(stack), alignment=alignment) for stack in found
+        )
+    moved = replace(
+        profile,
+        modules=tuple(nodes.modules),
+        frames=tuple(nodes.frames),
+        nodes=tuple(nodes.nodes),
+        contexts=tuple(contexts),
+        edges=(),
+        program=new.path,
+        hot_streams=None,
+        simulation=None,
+    )
+    return Carried(unified, moved, tuple(became))

@@ -1,0 +1,46 @@
+#include "pass/combined.h"
+
+#include <llvm/Demangle/Demangle.h>
+
+#include <algorithm>
+
+namespace halo::pass {
+namespace {
+
+// The same class may have more than one description after link-time optimisation.
+bool same(const llvm::DICompositeType* left, const llvm::DICompositeType* right) {
+  return left == right || (!left->getName().empty() && left->getName() == right->getName() &&
+                           left->getSizeInBits() == right->getSizeInBits());
+}
+
+bool agrees(const Place& place, const llvm::DICompositeType* type, int64_t offset, uint64_t size) {
+  const int64_t where = within(place.type, place.offset);
+  const Descent descent = descend(place.type, where, size);
+  return std::any_of(descent.steps.begin(), descent.steps.end(), [&](const Step& step) {
+    return same(step.type, type) && where - step.begin == offset;
+  });
+}
+
+std::string readable(llvm::StringRef base) {
+  std::string name = llvm::demangle(base);
+  constexpr llvm::StringRef kPrefix = "typeinfo name for ";
+  return llvm::StringRef(name).starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
+
+}  // namespace
+
+int rank_of(const Place& place) {
+  if (as_class(place.type)) return 3;
+  if (place.type) return 2;
+  return place.name.empty() ? 0 : 1;
+}
+
+Place combine(const Place& place, const Tag& tag, uint64_t size, const TypeNames& names) {
+  if (tag.base.empty()) return place;
+  const llvm::DICompositeType* type = names.tagged(tag.base);
+  if (!type) return place.known() ? place : Place{nullptr, 0, readable(tag.base), false};
+  if (place.type && agrees(place, type, tag.offset, size)) return place;
+  return {type, tag.offset, "", false};
+}
+
+}  // namespace halo::pass

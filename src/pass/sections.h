@@ -1,0 +1,43 @@
+// The three sections of site.h as they grow: strings, and 32-bit words that may refer to others.
+#pragma once
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halo::pass {
+
+// What a Reference refers to: a place in another section, by its number of bytes.
+struct Target {
+  enum class Section : uint8_t { kNone, kStrings, kTypes } section = Section::kNone;
+  uint32_t offset = 0;
+};
+
+class Strings {
+ public:
+  // No target for the empty string, which a reader takes an empty reference for.
+  Target add(llvm::StringRef text);
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+  llvm::StringMap<uint32_t> offsets_;
+};
+
+struct Word {
+  uint32_t number = 0;
+  Target target;
+
+  static Word of(uint64_t number) { return {static_cast<uint32_t>(number), {}}; }
+  static Word of(Target target) { return {0, target}; }
+};
+
+// Makes the variables that hold the sections; `sites` takes the place of what stood for it.
+void emit_sections(llvm::Module& module, llvm::GlobalVariable& sites_stand_in,
+                   const std::vector<Word>& sites, const std::vector<Word>& types,
+                   const std::string& strings);
+
+}  // namespace halo::pass

@@ -1,0 +1,36 @@
+// How types are called, as their source does.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/DebugInfo.h>
+
+#include <string>
+
+namespace halo::pass {
+
+// The namespaces and classes around something, "" or with "::" at the end.
+std::string scope_prefix(const llvm::DIScope* scope);
+
+class TypeNames {
+ public:
+  explicit TypeNames(const llvm::DebugInfoFinder& types);
+
+  // With namespaces and template arguments; "void" for null. A nameless class is called after its
+  // typedef, or after the place of its declaration.
+  const std::string& name(const llvm::DIType* type);
+
+  // The class that type-based alias information calls so: by its tag in C, as mangled in C++.
+  const llvm::DICompositeType* tagged(llvm::StringRef name) const;
+
+ private:
+  std::string make(const llvm::DIType* type);
+  std::string of_derived(const llvm::DIDerivedType* type);
+  std::string of_composite(const llvm::DICompositeType* type);
+  std::string of_function(const llvm::DISubroutineType* type);
+
+  llvm::DenseMap<const llvm::DIType*, std::string> names_;
+  llvm::DenseMap<const llvm::DIType*, llvm::StringRef> typedefs_;  // of nameless classes
+  llvm::StringMap<const llvm::DICompositeType*> tagged_;
+};
+
+}  // namespace halo::pass

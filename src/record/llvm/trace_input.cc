@@ -1,0 +1,99 @@
+// Between the trace's reader and its consumer: order, and the check of site numbers.
+#include "record/llvm/trace_input.h"
+
+#include <cstring>
+#include <string>
+
+#include "record/llvm/ordered_events.h"
+#include "trace/file/trace_reader.h"
+
+namespace halo::record::llvm {
+
+namespace {
+
+namespace file = trace::file;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TraceEnd end_of(const file::EndNote& note) {
+  TraceEnd end{.ending = "complete", .detail = "", .lost = note.lost};
+  switch (note.ending) {
+    case file::Ending::kComplete:
+      break;
+    case file::Ending::kSignal:
+      end.ending = "signal";
+      end.detail = "The program was killed by signal " + std::to_string(note.detail) + ".";
+      break;
+    case file::Ending::kNoSpace:
+      end.ending = "no-space";
+      end.detail = std::string("The trace could not be written any further: ") +
+                   strerror(int(note.detail)) + ".";
+      break;
+    case file::Ending::kExec:
+      end.ending = "exec";
+      end.detail = "The program became another one (exec).";
+      break;
+  }
+  return end;
+}
+
+struct HandOver {
+  TraceConsumer& consumer;
+  void operator()(base::ThreadId thread, std::span<const trace::Logged> events) const {
+    consumer.events(base::index(thread), events);
+  }
+};
+
+class Ordering : public file::TraceVisitor {
+ public:
+  explicit Ordering(TraceConsumer& consumer) : consumer_(consumer) { consumer.begin(sites_); }
+
+  void about(std::string_view json) override { consumer_.about(json); }
+  void maps(std::string_view json) override { consumer_.maps(json); }
+  void module(const file::Module& module) override {
+    consumer_.module(sites_.add({.path = std::string(module.path),
+                                 .build_id = std::string(module.build_id),
+                                 .sites = {module.head.sites, text_of(module.sites)},
+                                 .types = {module.head.types, text_of(module.types)},
+                                 .strings = {module.head.strings, text_of(module.strings)}}));
+  }
+  void events(uint32_t thread, std::span<const trace::Logged> events) override {
+    for (const trace::Logged& event : events) {
+      if (event.site >= trace::kMarkers && !sites_.knows(event.site))
+        throw file::TraceError(
+            "The trace is damaged: an event is of a place that it does not name.");
+    }
+    events_.put(thread, events);
+  }
+  void round(uint64_t limit_key) override {
+    events_.take_below(limit_key, HandOver{consumer_});
+    consumer_.pause();
+  }
+  void end(const file::EndNote& note) override { end_ = end_of(note); }
+
+  void finish() {
+    events_.take_rest(HandOver{consumer_});
+    consumer_.end(end_);
+  }
+
+ private:
+  TraceConsumer& consumer_;
+  SiteTable sites_;
+  OrderedEvents events_;
+  TraceEnd end_{.ending = "cut-short",
+                .detail =
+                    "The trace ends without an end: the program was killed or is still"
+                    " running, or the file is not all of it."};
+};
+
+}  // namespace
+
+void read_trace(int descriptor, TraceConsumer& consumer) {
+  Ordering ordering(consumer);
+  file::TraceReader(descriptor).read(ordering);
+  ordering.finish();
+}
+
+}  // namespace halo::record::llvm

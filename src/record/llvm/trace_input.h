@@ -1,0 +1,12 @@
+// Reads a trace from a file descriptor and hands its events to a consumer in one order.
+#pragma once
+
+#include "record/llvm/trace_consumer.h"
+
+namespace halo::record::llvm {
+
+// Throws trace::file::TraceError where it is no trace, one of a newer version, or damaged; what
+// came before that has been consumed, but for end(). A trace without an end is no error.
+void read_trace(int descriptor, TraceConsumer& consumer);
+
+}  // namespace halo::record::llvm

@@ -1,0 +1,126 @@
+"""Sharing: what hurts comes first, true and false sharing are told apart, by a slow reference."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+from trace_samples import SampleTrace
+
+from halo.analyses import Answer, Request, find_analysis, open_folder, run_analysis
+
+LINE = 0x10000
+
+
+def sharing(trace: SampleTrace, tmp_path: Path) -> Answer:
+    folder = open_folder(trace.write(tmp_path / "columns"))
+    return run_analysis(find_analysis("sharing"), folder, Request(tmp_path))
+
+
+def counters(atomic: bool) -> SampleTrace:
+    """Four threads update a counter of a structure, beside a field that is only read."""
+    trace = SampleTrace()
+    trace.structure("stats", 64, ("limit", 0, 8), ("hits", 8, 8))
+    table = trace.site("load", "table[]", 30)
+    limit = trace.site("load", "stats.limit", 31)
+    hits = (
+        [trace.site("update", "stats.hits", 32)]
+        if atomic
+        else [trace.site("load", "stats.hits", 32), trace.site("store", "stats.hits", 32)]
+    )
+    for at in range(100):
+        for thread in range(4):
+            for step in range(6):
+                trace.access(table, 0x50000 + 8 * step, thread)
+            if at % 10 == 0:
+                trace.access(limit, LINE, thread)
+            for site in hits:
+                trace.access(site, LINE + 8, thread)
+    return trace
+
+
+def test_a_shared_counter_comes_first_plain_or_atomic(tmp_path: Path) -> None:
+    for atomic in (False, True):
+        answer = sharing(counters(atomic), tmp_path / str(atomic))
+        first, second = answer.report.dicts()
+        assert (first["variable"], first["line"]) == ("stats.hits", 32)
+        assert (first["sharing"], first["threads"], first["uniform"]) == ("true", 4, "yes")
+        assert (first["line_offset"], first["bytes"], first["cache_line"]) == (8, 8, LINE)
+        assert first["accesses"] == (400 if atomic else 800) and first["writes"] == 400
+        assert (second["variable"], second["sharing"]) == ("stats.limit", "false")
+        (sentence,) = answer.findings
+        assert "Count for each thread apart" in sentence and "takes stats.limit" in sentence
+        threads = answer.details["threads"].dicts()
+        assert [row["thread"] for row in threads if row["place"] == 1] == [0, 1, 2, 3]
+
+
+def test_counters_of_threads_in_one_line_are_false_sharing(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    own = trace.site("update", "counts[]", 5)
+    for at in range(400):
+        trace.access(own, LINE + 8 * (at % 4), at % 4)
+    (row,) = (answer := sharing(trace, tmp_path)).report.dicts()
+    assert (row["variable"], row["sharing"], row["threads"]) == ("counts[]", "false", 4)
+    assert row["transfers"] == 400 and row["line_offset"] == 0 and row["bytes"] == 32
+    assert "alignas(64)" in answer.findings[0]
+
+
+def test_what_does_not_hurt_is_left_out(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    read, write = trace.site("load", "table[]", 1), trace.site("store", "own", 2)
+    for thread in range(4):
+        trace.access(read, LINE, thread)
+        trace.access(write, LINE + 64 * (thread + 1), thread)
+    answer = sharing(trace, tmp_path)
+    assert answer.report.rows == () and not answer.findings
+
+
+def test_written_once_and_read_often_ranks_below_written_often(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    set_up, read = trace.site("store", "config", 1), trace.site("load", "config", 2)
+    count = trace.site("update", "count", 3)
+    trace.access(set_up, LINE)
+    for at in range(300):
+        trace.access(read, LINE, at % 3)
+    for at in range(20):
+        trace.access(count, LINE + 64, at % 2)
+    rows = sharing(trace, tmp_path).report.dicts()
+    assert [(row["variable"], row["line"]) for row in rows if row["place"] == 1] == [
+        ("count", 3),
+        ("config", 1),
+    ]
+    assert next(row["transfers"] for row in rows if row["variable"] == "config") == 3
+
+
+def test_lines_of_one_variable_make_one_row(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    node = trace.site("update", "node.references", 7)
+    for at in range(10):
+        for thread in range(2):
+            trace.access(node, LINE + 64 * at, thread)
+    (row,) = sharing(trace, tmp_path).report.dicts()
+    assert (row["lines"], row["transfers"], row["cache_line"]) == (10, 20, LINE)
+
+
+def test_figures_are_those_of_a_slow_reference(tmp_path: Path) -> None:
+    drawn = random.Random(4)
+    trace = SampleTrace()
+    sites = [trace.site(drawn.choice(["load", "store"]), f"v{at}", at) for at in range(12)]
+    for _ in range(3000):
+        at = drawn.randrange(12)
+        trace.access(sites[at], LINE + 16 * at + drawn.choice([0, 8]), drawn.randrange(1, 4))
+    kinds = {row["site"]: row["kind"] for row in trace.rows["sites"]}
+    touched: dict[int, Counter[int]] = {}
+    writes: Counter[int] = Counter()
+    for access in trace.rows["accesses"]:
+        line = access["address"] // 64 * 64
+        touched.setdefault(line, Counter())[access["thread"]] += 1
+        writes[line] += kinds[access["site"]] == "store"
+    rows = {int(row["cache_line"]): row for row in sharing(trace, tmp_path).report.dicts()}
+    assert set(rows) == {line for line in touched if writes[line] and len(touched[line]) > 1}
+    for line, row in rows.items():
+        total, most = touched[line].total(), max(touched[line].values())
+        bound = min(total, 2 * (total - most), writes[line] * len(touched[line]))
+        assert (row["line_accesses"], row["line_writes"]) == (total, writes[line])
+        assert (row["line_threads"], row["transfers"]) == (len(touched[line]), bound)
