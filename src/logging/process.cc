@@ -41,15 +41,17 @@ void leave_thread(void* round) {
 
 // No thread may be in the middle of a change to what the child will use.
 void prepare_fork() {
-  sigset_t all;
+  sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before_fork);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   modules.lock().lock();
+  before_fork = before;  // the lock's holder's
 }
 
 void leave_fork() {
+  const sigset_t before = before_fork;
   modules.lock().unlock();
-  pthread_sigmask(SIG_SETMASK, &before_fork, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void begin_child() {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tracing_programs import (
+    ALLOC,
     COMPLETE,
     EXEC,
     LOAD,
@@ -108,6 +109,17 @@ def test_a_child_that_logs_nothing_leaves_nothing(tmp_path: Path) -> None:
     status, _, found = life("silent-fork", tmp_path)
     assert (status, found.complete) == (3, True)
     assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+def test_children_of_a_process_whose_threads_log_have_whole_traces(tmp_path: Path) -> None:
+    status, _, found = traced("forks", "100", trace=tmp_path / "t")
+    assert (status, found.complete) == (7, True)
+    children = [path for path in tmp_path.iterdir() if path.name != "t"]
+    assert len(children) == 100
+    for path in children:
+        child = summarise(path.read_bytes())
+        assert child.end == [COMPLETE, 0, child.all, 0]
+        assert (child.count(LOAD), child.count(ALLOC)) == (50, 50)
 
 
 def test_an_exec_ends_the_trace_and_the_next_program_has_its_own(tmp_path: Path) -> None:
