@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "logging/elf_notes.h"
 
@@ -88,6 +89,12 @@ void CodeMap::add_mapping(char* text) {
   }
   print(line.range, vaddr, line.path, build_id);
   ranges_[count_++] = line.range;
+}
+
+void CodeMap::forget() {
+  new (&maps_) Text;
+  new (&json_) Text;
+  digest_ = 0;
 }
 
 bool CodeMap::refresh() {

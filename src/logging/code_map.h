@@ -10,8 +10,8 @@ namespace halo::logging {
 
 class CodeMap {
  public:
-  // As if they had never been read.
-  void forget() { digest_ = 0; }
+  // As if they had never been read; also where a fork has interrupted refresh().
+  void forget();
   // Reads the mappings anew. True where some are executable that were not there before.
   bool refresh();
   bool contains(uint64_t address) const;

@@ -35,20 +35,23 @@ void leave_thread(void* round) {
     pthread_setspecific(key, reinterpret_cast<void*>(number + 1));
   } else {
     end_thread();
+    if (gettid() == getpid()) main_thread_ended();
   }
 }
 
 // No thread may be in the middle of a change to what the child will use.
 void prepare_fork() {
-  sigset_t all;
+  sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before_fork);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   modules.lock().lock();
+  before_fork = before;  // the lock's holder's
 }
 
 void leave_fork() {
+  const sigset_t before = before_fork;
   modules.lock().unlock();
-  pthread_sigmask(SIG_SETMASK, &before_fork, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void begin_child() {
@@ -80,7 +83,7 @@ __attribute__((constructor)) void begin() {
   at_quick_exit(finish);
   prepare_consumer(output);
   ensure_consumer();
-  if (halo_log_local.ring != nullptr) begin_thread(halo_log_local);
+  begin_thread(halo_log_local);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // `socket:PATH` and `pipe:FD`: the trace as a stream to whoever reads it.
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,15 @@ class SocketOutput final : public StreamOutput {
   bool set_path(const char* path) {
     address_.sun_family = AF_UNIX;
     if (*path == '\0' || strlen(path) >= sizeof address_.sun_path) return false;
-    strcpy(address_.sun_path, path);
+    // For children that have another folder; as it is where there is no room for more.
+    char here[PATH_MAX];
+    const bool relative = *path != '/' && getcwd(here, sizeof here) != nullptr &&
+                          strlen(here) + strlen(path) + 2 <= sizeof address_.sun_path;
+    if (relative) {
+      strcpy(address_.sun_path, here);
+      strcat(address_.sun_path, "/");
+    }
+    strcat(address_.sun_path, path);
     return true;
   }
 

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "logging/lasting.h"
 #include "logging/output/descriptor.h"
 #include "logging/output/new_file.h"
@@ -59,7 +61,7 @@ class TextOutput final : public Output {
   bool continue_after_end() override { return true; }
   bool begin_in_child() override {
     descriptor_.give_up();
-    text_.clear();
+    new (&text_) Text;  // the fork may have interrupted its growing
     new_file_.is_taken();
     module_ = nullptr;
     return true;
