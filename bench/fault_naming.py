@@ -19,7 +19,8 @@ from halo.settings import Settings
 class Fault:
     """A program, its small input, and what a tool has to name first.
 
-    `fields` are all of a class that are hot, or the one field to name; `text` is on its line.
+    `fields` are all of a class that are hot, or the one field to name; `text` is on its line, in
+    `file`. Where the program is a variant of another one, that is `variant_of`.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Fault:
     fields: tuple[str, ...]
     file: str
     text: str
+    sharing: str = ""  # true or false, by `halo sharing`
+    variant_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,10 @@ def halo(settings: Settings, *arguments: str | Path) -> None:
 
 def ask(settings: Settings, fault: Fault, scratch: Path) -> Named:
     folder = settings.bench / "faults"
-    program = build(settings, wrappers(settings), folder / fault.name, [folder])
+    variant = folder / fault.name if fault.variant_of else None
+    program = build(
+        settings, wrappers(settings), folder / (fault.variant_of or fault.name), variant
+    )
     trace, columns, answer = scratch / "trace", scratch / "columns", scratch / "answer.json"
     environment = {**settings.environment, "HALO_TRACE": f"file:{trace}"}
     command = [str(program), *fault.arguments]
@@ -78,7 +84,7 @@ def ask(settings: Settings, fault: Fault, scratch: Path) -> Named:
 def wanted_of(folder: Path, fault: Fault) -> str:
     lines = (folder / fault.file).read_text().splitlines()
     number = next(at for at, line in enumerate(lines, 1) if fault.text in line)
-    return as_named(fault.owner, fault.fields, fault.file, number)
+    return as_named(fault.owner, fault.fields, fault.file, number, fault.sharing)
 
 
 def first_variable(found: Mapping[str, Any]) -> str:
@@ -87,7 +93,7 @@ def first_variable(found: Mapping[str, Any]) -> str:
         return "nothing"
     row = dict(zip(found["columns"], found["rows"][0], strict=True))
     owner, _, field = row["variable"].rpartition(".")
-    return as_named(owner, (field,), row["file"], row["line"])
+    return as_named(owner, (field,), row["file"], row["line"], row.get("sharing", ""))
 
 
 def first_class(found: Mapping[str, Any]) -> str:
@@ -101,5 +107,6 @@ def first_class(found: Mapping[str, Any]) -> str:
     return as_named(name, hot, split[0]["file"], split[0]["line"])
 
 
-def as_named(owner: str, fields: tuple[str, ...], file: str, line: int) -> str:
-    return f"{owner}.{{{', '.join(fields)}}} at {Path(file).name}:{line}"
+def as_named(owner: str, fields: tuple[str, ...], file: str, line: int, sharing: str = "") -> str:
+    what = f"{owner}.{{{', '.join(fields)}}} at {Path(file).name}:{line}"
+    return f"{what}, {sharing} sharing" if sharing else what

@@ -55,6 +55,20 @@ FAULTS = (
         fields=("look_ups",),
         file="counters/statistics.c",
         text="atomic_fetch_add_explicit(&statistics.look_ups",
+        sharing="true",
+    ),
+    Fault(
+        name="counters-adjacent",
+        repaired="counters-repaired",
+        least_gain=1.5,
+        tool="sharing",
+        arguments=("500", "3000", "40", "2", "1"),
+        owner="statistics[]",
+        fields=("look_ups",),
+        file="counters-adjacent/counters/statistics.c",
+        text="atomic_fetch_add_explicit(&statistics[worker].look_ups",
+        sharing="false",
+        variant_of="counters",
     ),
 )
 
@@ -93,12 +107,12 @@ def measure_gain(settings: Settings, fault: Fault, trials: int) -> Gain:
 
 
 def as_text(gains: Sequence[Gain]) -> str:
-    lines = [f"{'program':12} {'faulty, s':>10} {'repaired, s':>12} {'times faster':>13}"]
+    lines = [f"{'program':18} {'faulty, s':>10} {'repaired, s':>12} {'times faster':>13}"]
     for row in gains:
         spread = f"({row.gain.low:.2f} to {row.gain.high:.2f})"
         verdict = "met" if row.met else "MISSED"
         lines.append(
-            f"{row.name:12} {row.faulty.median:10.2f} {row.repaired.median:12.2f} "
+            f"{row.name:18} {row.faulty.median:10.2f} {row.repaired.median:12.2f} "
             f"{row.gain.value:13.2f} {spread}, at least {row.least}: {verdict}"
         )
     return "\n".join(lines)
