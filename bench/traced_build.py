@@ -38,18 +38,31 @@ def wrappers(settings: Settings) -> Compilers:
 
 
 def build(
-    settings: Settings, compilers: Compilers, folder: Path, includes: Sequence[Path] = ()
+    settings: Settings,
+    compilers: Compilers,
+    folder: Path,
+    variant: Path | None = None,
 ) -> Path:
-    """The program of the sources in `folder`, optimised and with debug information."""
-    into = settings.build / "traced" / compilers.name / folder.name
+    """The program of the sources in `folder`, optimised and with debug information.
+
+    Of a variant, the files in `variant/NAME` stand for those of the same name in `folder`.
+    """
+    name = folder.name if variant is None else variant.name
+    into = settings.build / "traced" / compilers.name / name
     into.mkdir(parents=True, exist_ok=True)
-    sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".cc"))
-    found = [f"-I{path}" for path in (*includes, settings.bench)]
-    objects = [into / f"{source.name}.o" for source in (*sources, settings.bench / "common/args.c")]
-    for source, made in zip((*sources, settings.bench / "common/args.c"), objects, strict=True):
-        call([*compilers.of(source), "-O2", "-g", *found, "-c", str(source), "-o", str(made)])
-    program = into / folder.name
-    call([compilers.cxx, "-pthread", *map(str, objects), "-o", str(program)])
+    includes = [folder.parent, settings.bench]
+    places = [settings.bench / "common/args.c", *folder.iterdir()]
+    if variant is not None:
+        includes.insert(0, variant)
+        places += (variant / folder.name).iterdir()
+    sources = {path.name: path for path in places if path.suffix in (".c", ".cc")}
+    options = ["-O2", "-g", *(f"-I{path}" for path in includes)]
+    objects = []
+    for source in sources.values():
+        objects.append(str(into / f"{source.name}.o"))
+        call([*compilers.of(source), *options, "-c", str(source), "-o", objects[-1]])
+    program = into / name
+    call([compilers.cxx, "-pthread", *objects, "-o", str(program)])
     return program
 
 

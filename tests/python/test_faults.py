@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,12 @@ def test_a_variant_differs_in_some_files_alone(name: str) -> None:
     for repaired in folder.glob(f"{name}-*"):
         replaced = {path.name for path in (repaired / name).iterdir()}
         assert replaced < own
+
+
+@pytest.mark.parametrize("name", [*TINY, "counters-adjacent"])
+def test_its_tool_names_the_fault_first(name: str) -> None:
+    script = Path(__file__).parents[2] / "bench" / "faults.py"
+    done = subprocess.run(
+        [sys.executable, script, name, "--trials", "0"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
