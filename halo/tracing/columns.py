@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import BadTrace, HaloError, MissingPart
+from halo.errors import BadInput, BadTrace, HaloError, MissingPart
 from halo.settings import Settings
 from halo.tracing.blocks import BlockReader, Document
 from halo.tracing.trace_folder import FolderWriter
@@ -43,14 +44,32 @@ def convert(
     """Converts traces of one build, one behind the other, each as far as it goes.
 
     `machine` is what to simulate: `this`, or a file of the simulator's; empty: nothing. A trace
-    may be `-`, which is standard input: then files appear while it comes.
+    may be `-`, which is standard input: then files appear while it comes. What precedes damage is
+    kept; after any other failure nothing is.
     """
     check_reader(settings)
+    check_free(folder)
     with ThreadPoolExecutor(max_workers=1) as writer:
         target = FolderWriter(folder, writer)
-        for trace in traces:
-            _Reading(settings, trace, target, machine).run()
+        try:
+            for trace in traces:
+                _Reading(settings, trace, target, machine).run()
+        except BadTrace:
+            if target.accesses:
+                target.finish()
+            else:
+                shutil.rmtree(folder)
+            raise
+        except HaloError:
+            shutil.rmtree(folder)
+            raise
         return Conversion(folder, target.accesses, tuple(target.finish()))
+
+
+def check_free(folder: Path) -> None:
+    """BadInput where there is something already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} exists already; remove it, or choose another folder.")
 
 
 class _Reading:
@@ -119,4 +138,4 @@ def default_folder(trace: str) -> Path:
     return Path(f"{os.path.basename(trace)}.columns")
 
 
-__all__ = ["Conversion", "check_reader", "convert", "default_folder"]
+__all__ = ["Conversion", "check_free", "check_reader", "convert", "default_folder"]

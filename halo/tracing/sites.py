@@ -16,6 +16,7 @@ _SITE = (
     *("kind", "variable", "type", "owner_id", "field", "field_offset", "bytes"),
     *("function", "file", "line", "column"),
 )
+_FUNCTION, _LINE = _SITE.index("function"), _SITE.index("line")
 
 
 class SiteRows:
@@ -45,6 +46,7 @@ class SiteRows:
             self._add_fields(self._first_owner + first_owner + at, owner)
         first = self._first_site + module["first_site"]
         names = {first_owner + at: owner[0] for at, owner in enumerate(owners)}
+        with_lines = {site[_FUNCTION] for site in module["sites"] if site[_LINE]}
         for at, values in enumerate(module["sites"]):
             row = dict(zip(_SITE, values, strict=True))
             row["site"] = first + at
@@ -52,7 +54,8 @@ class SiteRows:
             row["owner_id"] += self._first_owner if row["owner_id"] >= 0 else 0
             row["module"] = module["path"]
             self._waiting["sites"].append(row)
-            if not row["line"]:
+            # Where the compiler has merged two places there is none, but elsewhere in the function.
+            if row["function"] not in with_lines:
                 self._lineless.append(row["site"])
             if not row["variable"]:
                 self._nameless.append(row["site"])
@@ -88,7 +91,7 @@ class SiteRows:
             rows.clear()
 
     def shares_without(self, accesses_by_site: NDArray[np.int64]) -> tuple[float, float]:
-        """Of all accesses, the shares of those without a line and without a variable."""
+        """Of all accesses, the shares in functions without any line, and without a variable."""
         total = max(int(accesses_by_site.sum()), 1)
         known = len(accesses_by_site)
         shares = [

@@ -28,8 +28,6 @@ class FolderWriter:
 
     def __init__(self, folder: Path, writer: ThreadPoolExecutor) -> None:
         self.folder = folder
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadInput(f"{folder} exists already; remove it, or choose another one with -o.")
         make_folder(folder)
         self._parts = {table: PartFiles(folder, table, writer) for table in EVENTS}
         self._sites = SiteRows(folder)
@@ -139,7 +137,7 @@ class FolderWriter:
             yield "There are no accesses: nothing is instrumented, or the filters let nothing pass."
             return
         lineless, nameless = self._sites.shares_without(self._by_site)
-        if lineless >= WORTH_SAYING:
+        if max(lineless, nameless) >= WORTH_SAYING:
             yield (
                 f"Debug information is missing: {lineless:.0%} of the accesses have no line in the"
                 f" source and {nameless:.0%} no variable; compile with -g."
