@@ -19,8 +19,7 @@ from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"
 LIVE_SECONDS = 1.0  # rows of a trace that is still being written wait for no longer
-_CANNOT_WRITE = 1
-_BAD_TRACE = 3
+BAD_TRACE = 3  # status of halo-trace: none, a newer or a damaged one
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class _Reading:
         name = "standard input" if self._live else self._trace
         if status == 0 and ended:
             return
-        if status == _BAD_TRACE:
+        if status == BAD_TRACE:
             kept = f"; what comes before that is in {self._target.folder}"
             more = kept if self._target.accesses else ""
             raise BadTrace(f"{name}: {said.rstrip('.')}{more}.")
@@ -136,6 +135,3 @@ class _Reading:
 def default_folder(trace: str) -> Path:
     """Beside nothing else: in the current directory, named after the trace."""
     return Path(f"{os.path.basename(trace)}.columns")
-
-
-__all__ = ["Conversion", "check_free", "check_reader", "convert", "default_folder"]
