@@ -137,7 +137,7 @@ class FolderWriter:
             yield "There are no accesses: nothing is instrumented, or the filters let nothing pass."
             return
         lineless, nameless = self._sites.shares_without(self._by_site)
-        if max(lineless, nameless) >= WORTH_SAYING:
+        if lineless >= WORTH_SAYING:
             yield (
                 f"Debug information is missing: {lineless:.0%} of the accesses have no line in the"
                 f" source and {nameless:.0%} no variable; compile with -g."
