@@ -62,8 +62,10 @@ class PartFiles:
             self._written.pop(0).result()
 
     def finish(self) -> None:
-        """All rows are in files when this returns."""
+        """All rows are in files when this returns; a table without rows is an empty file."""
         self.flush()
+        if not self.files:
+            write_file(self._schema.empty_table(), self._folder / "part-00001.parquet")
         for written in self._written:
             written.result()
         self._written = []

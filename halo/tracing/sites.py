@@ -20,7 +20,7 @@ _FUNCTION, _LINE = _SITE.index("function"), _SITE.index("line")
 
 
 class SiteRows:
-    """Rows of both tables, in files as soon as flush() is called."""
+    """Rows of both tables, in files as soon as flush_new() is called."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -80,10 +80,17 @@ class SiteRows:
                 }
             )
 
-    def flush(self) -> None:
-        """Writes what has come since the last time; events that refer to it come later."""
-        if not self._waiting["sites"]:
-            return
+    def flush_new(self) -> None:
+        """Writes what has come since the last time, where there is anything."""
+        if self._waiting["sites"]:
+            self._flush()
+
+    def finish(self) -> None:
+        """A table without rows is an empty file."""
+        if self._waiting["sites"] or not self._files:
+            self._flush()
+
+    def _flush(self) -> None:
         self._files += 1
         for table, rows in self._waiting.items():
             written = pa.Table.from_pylist(rows, TABLES[table])

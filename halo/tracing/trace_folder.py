@@ -69,6 +69,7 @@ class FolderWriter:
         self._abouts.append(about)
 
     def _take_rows(self, rows: Rows) -> None:
+        self._sites.flush_new()  # a file of sites precedes those of the events that refer to them
         columns = dict(rows.columns)
         if len(self._names) > 1:
             columns = {name: self._moved(name, values) for name, values in columns.items()}
@@ -92,13 +93,13 @@ class FolderWriter:
 
     def flush(self) -> None:
         """Everything that came so far is in files when the writer gets to it."""
-        self._sites.flush()
+        self._sites.flush_new()
         for table in EVENTS:
             self._parts[table].flush()
 
     def finish(self) -> Iterator[str]:
         """Writes what is left, the `trace` table last; returns what there is to be said."""
-        self._sites.flush()
+        self._sites.finish()
         for table in EVENTS:
             self._parts[table].finish()
         make_folder(self.folder / "trace")
