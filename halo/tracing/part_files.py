@@ -84,7 +84,8 @@ def make_folder(path: Path) -> None:
 
 def write_file(table: pa.Table, path: Path) -> None:
     """BadInput where it cannot be written; then nothing is left of it."""
-    temporary = path.with_suffix(".tmp")
+    # Hidden: who reads a whole folder passes over such names.
+    temporary = path.with_name(f".{path.name}.tmp")
     names = table.schema.names
     options: dict[str, Any] = {
         "compression": "zstd",
