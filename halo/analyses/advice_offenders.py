@@ -11,6 +11,7 @@ from halo.analyses.schema import LINE_SHIFT
 LINE = 1 << LINE_SHIFT
 MOST = 3  # sentences
 WORTH_SAYING = 50  # of a thousand misses
+OFTEN_MISSED = 100  # at least each hundredth access: rarer misses cost next to nothing
 USED_WITH = 10  # a field belongs to the same loop if accessed at least this fraction as often
 
 
@@ -31,10 +32,11 @@ class Use:
 
 
 def advise(report: Table, used: Table) -> Sequence[str]:
-    """A sentence or two on each of the worst rows that a thousand misses notice."""
+    """A sentence or two on each of the worst rows that are worth it."""
     found = []
     for row in report.dicts()[:MOST]:
-        if int(row["permille"]) >= WORTH_SAYING:
+        often = int(row["last_missed"]) * OFTEN_MISSED >= int(row["accesses"])
+        if often and int(row["permille"]) >= WORTH_SAYING:
             found.append(f"{_share(row)} {_suggestion(row, _use(row, used))}".strip())
     return found
 
@@ -74,7 +76,7 @@ def _suggestion(row: dict[str, Value], use: Use | None) -> str:
         return (
             f"Each miss brings a line of {LINE} bytes, of which this code uses"
             f" {use.of_each_line}: {row['owner']} has {use.owner_bytes} bytes, and"
-            f" {row['function']} reads {use.bytes} of them ({names}). Keep {names} in an array of"
+            f" {row['function']} uses {use.bytes} of them ({names}). Keep {names} in an array of"
             f" {'its' if len(use.fields) < 2 else 'their'} own, or move the rest out (halo split)."
         )
     if str(row["type"]).rstrip().endswith("*"):

@@ -31,6 +31,7 @@ class Queries:
 
     reduce: str
     report: str
+    steps: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     keep: str = ""
     keep_key: str = ""
@@ -43,13 +44,15 @@ class Analysis:
     COUNT, SUM, MIN, MAX or bit_or, so that a stream can keep its answer up to date. `report` reads
     that answer as `reduced`, and `sites` (those that pass the filters; `all_sites` has the others
     too), `fields`, `allocations`, `frees` and `trace`. It ends in an ORDER BY that leaves no ties.
-    `details` are further reports, for `findings`. {NAME} in any of them is the parameter NAME.
+    `steps` are tables to make between the two, in order; `details` are further reports, for
+    `findings`. {NAME} in any of them is the parameter NAME.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     reduce: ClassVar[str]
     report: ClassVar[str]
+    steps: ClassVar[Mapping[str, str]] = {}
     details: ClassVar[Mapping[str, str]] = {}
     keep: ClassVar[str] = ""
     keep_key: ClassVar[str] = ""
@@ -65,10 +68,15 @@ class Analysis:
         return Queries(
             reduce=self.reduce.format(**values),
             report=self.report.format(**values),
+            steps={name: text.format(**values) for name, text in self.steps.items()},
             details={name: text.format(**values) for name, text in self.details.items()},
             keep=self.keep.format(**values),
             keep_key=self.keep_key,
         )
+
+    def shown(self, report: Table) -> Table:
+        """The report for people: which columns the terminal shows, and how."""
+        return report
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         """What the rows mean for the program, as sentences."""

@@ -11,7 +11,7 @@ import duckdb
 from halo.analyses.analysis import Queries, Table
 from halo.analyses.engine import REPORT_TABLES, Answers, Sources
 from halo.analyses.schema import TABLES
-from halo.errors import BadInput
+from halo.errors import BadInput, UsageError
 
 DEFAULT_MEMORY = "2GB"
 
@@ -23,7 +23,7 @@ class DuckDbEngine:
 
     def __init__(self, folder: Path, memory: str = DEFAULT_MEMORY, threads: int = 0) -> None:
         if not re.fullmatch(r"[0-9]+(\.[0-9]+)? *[kKMGT]i?B", memory):
-            raise BadInput(f"--memory '{memory}' is no amount of memory; say for instance 2GB.")
+            raise UsageError(f"--memory '{memory}' is no amount of memory; say for instance 2GB.")
         self._connection = duckdb.connect()
         # The order of rows that a query does not ask for would cost memory.
         settings = {
@@ -58,7 +58,8 @@ class DuckDbEngine:
             accesses = rows_of("accesses", sources.files["accesses"])
             narrowed = f"{accesses} WHERE {queries.keep_key} IN (FROM kept)"
             self._view("accesses", narrowed)
-        self._table("reduced", queries.reduce)
+        for name, text in {"reduced": queries.reduce, **queries.steps}.items():
+            self._table(name, text)
         return Answers(
             report=self._answer(queries.report),
             details={name: self._answer(text) for name, text in queries.details.items()},

@@ -79,6 +79,10 @@ class TraceFolder:
         taken |= {"arguments": tuple(json.loads(row["arguments"] or "[]")), "machine": machine}
         return About(**taken)
 
+    def about_so_far(self) -> About:
+        """What can be said of a trace that is still being written."""
+        return About("", (), "", 0, 0, "running", "", {}, 0)
+
 
 def open_folder(path: Path) -> TraceFolder:
     """A finished folder of columns; BadInput where it is none."""

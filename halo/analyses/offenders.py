@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from halo.analyses.advice_offenders import advise
 from halo.analyses.analysis import Analysis, Table, Value
+from halo.analyses.shown import shown_offenders
 from halo.errors import UsageError
 
 # What a row stands for; the other names are of one of its sites.
@@ -30,22 +31,21 @@ SELECT site, missed, tlb_missed, COUNT(*) AS accesses
 FROM accesses GROUP BY site, missed, tlb_missed
 """
 
-    # Where the trace is not finished, its last level is the deepest seen so far.
-    _counted = """
-WITH machine AS (
-  SELECT COALESCE((SELECT MAX(levels) FROM trace), (SELECT MAX(missed) FROM reduced)) AS levels
-), counted AS (
-  SELECT site, SUM(accesses) AS accesses,
-    SUM(CASE WHEN missed >= 1 THEN accesses ELSE 0 END) AS first_missed,
-    SUM(CASE WHEN levels >= 1 AND missed >= levels THEN accesses ELSE 0 END) AS last_missed,
-    SUM(CASE WHEN tlb_missed >= 1 THEN accesses ELSE 0 END) AS tlb_missed
-  FROM reduced CROSS JOIN machine GROUP BY site
-)
-"""
+    steps: ClassVar[Mapping[str, str]] = {
+        # Where the trace is not finished, its last level is the deepest seen so far.
+        "machine": """
+SELECT COALESCE((SELECT MAX(levels) FROM trace), (SELECT MAX(missed) FROM reduced)) AS levels
+""",
+        "counted": """
+SELECT site, SUM(accesses) AS accesses,
+  SUM(CASE WHEN missed >= 1 THEN accesses ELSE 0 END) AS first_missed,
+  SUM(CASE WHEN levels >= 1 AND missed >= levels THEN accesses ELSE 0 END) AS last_missed,
+  SUM(CASE WHEN tlb_missed >= 1 THEN accesses ELSE 0 END) AS tlb_missed
+FROM reduced CROSS JOIN machine GROUP BY site
+""",
+    }
 
-    report = (
-        _counted
-        + """
+    report = """
 SELECT {names},
   CAST(SUM(accesses) AS BIGINT) AS accesses,
   CAST(SUM(first_missed) AS BIGINT) AS first_missed,
@@ -57,12 +57,10 @@ FROM counted JOIN sites ON sites.site = counted.site
 GROUP BY {keys}
 ORDER BY last_missed DESC, first_missed DESC, accesses DESC, {keys} LIMIT {limit}
 """
-    )
 
     details: ClassVar[Mapping[str, str]] = {
         # Which bytes of a structure a function touches, and how often.
-        "used": _counted
-        + """
+        "used": """
 SELECT sites.owner AS owner, owner_bytes, function, file, field, field_offset,
   bytes, CAST(SUM(accesses) AS BIGINT) AS accesses
 FROM counted JOIN sites ON sites.site = counted.site
@@ -79,6 +77,9 @@ ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
             raise UsageError(f"--by is one of {', '.join(BY)}, not '{parameters['by']}'.")
         shown = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
         return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
+
+    def shown(self, report: Table) -> Table:
+        return shown_offenders(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report, details["used"])

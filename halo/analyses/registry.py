@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from halo.analyses.analysis import Analysis
 from halo.analyses.offenders import Offenders
 from halo.analyses.sharing import Sharing
+from halo.analyses.split_analysis import SplitAnalysis
 from halo.errors import UsageError
 
 # To add an analysis, add its file and one line here.
 ANALYSES: Sequence[Analysis] = (
     Offenders(),
     Sharing(),
+    SplitAnalysis(),
 )
 
 

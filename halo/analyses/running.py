@@ -61,6 +61,11 @@ def make_engine(request: Request) -> Engine:
     """The engine that is asked for."""
     if request.engine == "duckdb":
         return DuckDbEngine(request.tmp, request.memory, request.threads)
+    if request.engine == "spark":
+        # Imported here: nothing of Spark is needed by the other engine.
+        from halo.analyses.spark_engine import SparkEngine
+
+        return SparkEngine(request.tmp, request.memory, request.threads)
     raise UsageError(f"There is no engine '{request.engine}'; there are: {', '.join(ENGINES)}.")
 
 
@@ -70,6 +75,6 @@ def sources_of(folder: TraceFolder, request: Request) -> Sources:
     files["all_sites"] = files["sites"]
     if request.filters:
         sites = request.tmp / "sites.parquet"
-        pq.write_table(request.filters.select(folder.read("sites")), sites)
+        pq.write_table(request.filters.select(folder.read("sites")), sites, compression="zstd")
         files["sites"] = [sites]
     return Sources(files)

@@ -11,81 +11,96 @@ from typing import ClassVar
 from halo.analyses.advice_sharing import advise
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.schema import LINE_SHIFT
+from halo.analyses.shown import shown_sharing
 
 _PLACE = "variable, type, function, file, line"
 
-# A transfer of a line needs an access by another thread than the one before, and a write: so there
-# are at most as many as this. The true number depends on timing, which a trace does not have.
-_BLOCKS = """
-WITH touches AS (
-  SELECT address >> {shift} AS block, address, reduced.bytes AS bytes, thread,
-    reduced.site AS site, accesses,
-    CASE WHEN kind IN ('store', 'update', 'write-range') THEN accesses ELSE 0 END AS writes
-  FROM reduced JOIN all_sites ON all_sites.site = reduced.site
-), by_thread AS (
-  SELECT block, thread, SUM(accesses) AS accesses, SUM(writes) AS writes
-  FROM touches GROUP BY block, thread
-), blocks AS (
-  SELECT block, SUM(accesses) AS accesses, SUM(writes) AS writes, COUNT(*) AS threads,
-    LEAST(SUM(accesses), 2 * (SUM(accesses) - MAX(accesses)), SUM(writes) * COUNT(*)) AS transfers
-  FROM by_thread GROUP BY block HAVING COUNT(*) > 1 AND SUM(writes) > 0
-), placed AS (
-  SELECT touches.block AS block, {place}, SUM(touches.accesses) AS accesses,
-    SUM(touches.writes) AS writes, MIN(address) AS first_byte,
-    MAX(address + touches.bytes) AS end_byte
-  FROM touches JOIN blocks ON blocks.block = touches.block
-  JOIN sites ON sites.site = touches.site
-  GROUP BY touches.block, {place}
-), places AS (
-  SELECT *, ROW_NUMBER() OVER (PARTITION BY block ORDER BY
-    CASE WHEN writes > 0 THEN 0 ELSE 1 END, accesses DESC, {place}) AS place
-  FROM placed
-)
-"""
-
-# Each variable that leads in some line, with the worst of these lines.
-_PICKED = """, leaders AS (
-  SELECT blocks.block AS block, transfers,
-    CASE WHEN variable = '' THEN file || ':' || CAST(line AS STRING) ELSE variable END AS leader
-  FROM places JOIN blocks ON blocks.block = places.block WHERE place = 1
-), ordered AS (
-  SELECT block, leader, SUM(transfers) OVER (PARTITION BY leader) AS transfers,
-    COUNT(*) OVER (PARTITION BY leader) AS lines,
-    ROW_NUMBER() OVER (PARTITION BY leader ORDER BY transfers DESC, block) AS number
-  FROM leaders
-), picked AS (
-  SELECT * FROM (
-    SELECT block, transfers, lines,
-      ROW_NUMBER() OVER (ORDER BY transfers DESC, leader) AS place_of_line
-    FROM ordered WHERE number = 1
-  ) AS worst WHERE place_of_line <= {limit}
-), grains AS (
-  SELECT touches.block AS block, address, bytes, thread, SUM(writes) AS writes
-  FROM touches JOIN picked ON picked.block = touches.block
-  GROUP BY touches.block, address, bytes, thread
-), contended AS (
-  SELECT DISTINCT own.block AS block, own.address AS address, own.bytes AS bytes,
-    own.thread AS thread
+_STEPS = {
+    "touches": """
+SELECT address >> {shift} AS block, address, reduced.bytes AS bytes, thread,
+  reduced.site AS site, accesses,
+  CASE WHEN kind IN ('store', 'update', 'write-range') THEN accesses ELSE 0 END AS writes
+FROM reduced JOIN all_sites ON all_sites.site = reduced.site
+""",
+    "by_thread": """
+SELECT block, thread, SUM(accesses) AS accesses, SUM(writes) AS writes
+FROM touches GROUP BY block, thread
+""",
+    # A transfer of a line needs an access by another thread than the one before, and a write: so
+    # there are at most this many. The true number depends on timing, which a trace does not have.
+    "blocks": """
+SELECT block, SUM(accesses) AS accesses, SUM(writes) AS writes, COUNT(*) AS threads,
+  LEAST(SUM(accesses), 2 * (SUM(accesses) - MAX(accesses)), SUM(writes) * COUNT(*)) AS transfers
+FROM by_thread GROUP BY block HAVING COUNT(*) > 1 AND SUM(writes) > 0
+""",
+    "placed": """
+SELECT touches.block AS block, {place}, SUM(touches.accesses) AS accesses,
+  SUM(touches.writes) AS writes, MIN(address) AS first_byte,
+  MAX(address + touches.bytes) AS end_byte
+FROM touches JOIN blocks ON blocks.block = touches.block
+JOIN sites ON sites.site = touches.site
+GROUP BY touches.block, {place}
+""",
+    "places": """
+SELECT *, ROW_NUMBER() OVER (PARTITION BY block ORDER BY
+  CASE WHEN writes > 0 THEN 0 ELSE 1 END, accesses DESC, {place}) AS place
+FROM placed
+""",
+    # Each variable that leads in some line, with the worst of these lines.
+    "leaders": """
+SELECT blocks.block AS block, transfers,
+  CASE WHEN variable = '' THEN file || ':' || CAST(line AS STRING) ELSE variable END AS leader
+FROM places JOIN blocks ON blocks.block = places.block WHERE place = 1
+""",
+    "ordered": """
+SELECT block, leader, SUM(transfers) OVER (PARTITION BY leader) AS transfers,
+  COUNT(*) OVER (PARTITION BY leader) AS lines,
+  ROW_NUMBER() OVER (PARTITION BY leader ORDER BY transfers DESC, block) AS number
+FROM leaders
+""",
+    "picked": """
+SELECT * FROM (
+  SELECT block, transfers, lines,
+    ROW_NUMBER() OVER (ORDER BY transfers DESC, leader) AS place_of_line
+  FROM ordered WHERE number = 1
+) AS worst WHERE place_of_line <= {limit}
+""",
+    "grains": """
+SELECT touches.block AS block, address, bytes, thread, SUM(accesses) AS accesses,
+  SUM(writes) AS writes
+FROM touches JOIN picked ON picked.block = touches.block
+GROUP BY touches.block, address, bytes, thread
+""",
+    # What other threads do to the same bytes and to bytes beside them, where one of both writes.
+    "met": """
+SELECT block, address, bytes, thread, SUM(CASE WHEN overlap THEN accesses ELSE 0 END) AS same,
+  SUM(CASE WHEN overlap THEN 0 ELSE accesses END) AS beside
+FROM (
+  SELECT own.block AS block, own.address AS address, own.bytes AS bytes, own.thread AS thread,
+    other.accesses AS accesses, own.address < other.address + other.bytes
+      AND other.address < own.address + own.bytes AS overlap
   FROM grains AS own JOIN grains AS other ON other.block = own.block
   WHERE other.thread <> own.thread AND (own.writes > 0 OR other.writes > 0)
-    AND own.address < other.address + other.bytes AND other.address < own.address + own.bytes
-), shares AS (
-  SELECT touches.block AS block, {place}, touches.thread AS thread,
-    SUM(accesses) AS accesses,
-    SUM(CASE WHEN contended.block IS NULL THEN 0 ELSE accesses END) AS contended,
-    ROW_NUMBER() OVER (PARTITION BY touches.block, {place}
-      ORDER BY SUM(accesses) DESC, touches.thread) AS number
-  FROM touches JOIN picked ON picked.block = touches.block
-  JOIN sites ON sites.site = touches.site
-  LEFT JOIN contended ON contended.block = touches.block AND contended.address = touches.address
-    AND contended.bytes = touches.bytes AND contended.thread = touches.thread
-  GROUP BY touches.block, {place}, touches.thread
-), summed AS (
-  SELECT block, {place}, COUNT(*) AS threads, SUM(contended) AS contended,
-    MAX(accesses) AS most, MAX(CASE WHEN number = 2 THEN accesses ELSE 0 END) AS second
-  FROM shares GROUP BY block, {place}
-)
-"""
+) AS pairs GROUP BY block, address, bytes, thread
+""",
+    "shares": """
+SELECT touches.block AS block, {place}, touches.thread AS thread,
+  SUM(accesses) AS accesses, SUM(LEAST(accesses, COALESCE(same, 0))) AS same,
+  SUM(LEAST(accesses, COALESCE(beside, 0))) AS beside,
+  ROW_NUMBER() OVER (PARTITION BY touches.block, {place}
+    ORDER BY SUM(accesses) DESC, touches.thread) AS number
+FROM touches JOIN picked ON picked.block = touches.block
+JOIN sites ON sites.site = touches.site
+LEFT JOIN met ON met.block = touches.block AND met.address = touches.address
+  AND met.bytes = touches.bytes AND met.thread = touches.thread
+GROUP BY touches.block, {place}, touches.thread
+""",
+    "summed": """
+SELECT block, {place}, COUNT(*) AS threads, SUM(same) AS same, SUM(beside) AS beside,
+  MAX(accesses) AS most, MAX(CASE WHEN number = 2 THEN accesses ELSE 0 END) AS second
+FROM shares GROUP BY block, {place}
+""",
+}
 
 _SAME_PLACE = " AND ".join(f"{{0}}.{name} = places.{name}" for name in _PLACE.split(", "))
 
@@ -108,15 +123,14 @@ SELECT address, bytes, thread, site, COUNT(*) AS accesses
 FROM accesses GROUP BY address, bytes, thread, site
 """
 
-    report = (
-        _BLOCKS
-        + _PICKED
-        + f"""
+    steps: ClassVar[Mapping[str, str]] = _STEPS
+
+    report = f"""
 SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(picked.transfers AS BIGINT) AS transfers,
   CAST(lines AS BIGINT) AS lines, picked.block * {1 << LINE_SHIFT} AS cache_line,
   CAST(blocks.accesses AS BIGINT) AS line_accesses, CAST(blocks.writes AS BIGINT) AS line_writes,
   CAST(blocks.threads AS BIGINT) AS line_threads, CAST(place AS BIGINT) AS place,
-  CASE WHEN contended * 2 >= places.accesses THEN 'true' ELSE 'false' END AS sharing,
+  CASE WHEN same > 0 AND same * 2 >= beside THEN 'true' ELSE 'false' END AS sharing,
   {", ".join(f"places.{name} AS {name}" for name in _PLACE.split(", "))},
   first_byte - picked.block * {1 << LINE_SHIFT} AS line_offset, end_byte - first_byte AS bytes,
   CAST(places.accesses AS BIGINT) AS accesses, CAST(places.writes AS BIGINT) AS writes,
@@ -127,13 +141,10 @@ JOIN places ON places.block = picked.block
 JOIN summed ON summed.block = places.block AND {_SAME_PLACE.format("summed")}
 WHERE place <= {{places}} ORDER BY rank, place
 """
-    )
 
     details: ClassVar[Mapping[str, str]] = {
         # Listing 2.5: how often each thread accesses, the one with most accesses first.
-        "threads": _BLOCKS
-        + _PICKED
-        + f"""
+        "threads": f"""
 SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(place AS BIGINT) AS place,
   thread, CAST(shares.accesses AS BIGINT) AS accesses
 FROM picked JOIN places ON places.block = picked.block
@@ -144,6 +155,9 @@ WHERE place <= {{places}} ORDER BY rank, place, shares.number
 
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
         return {"places": 8, **parameters, "shift": LINE_SHIFT, "place": _PLACE}
+
+    def shown(self, report: Table) -> Table:
+        return shown_sharing(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report)

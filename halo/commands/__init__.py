@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from halo.commands.age import AgeCommand
+from halo.commands.analyse import AnalyseCommand
 from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
 from halo.commands.columns import ColumnsCommand
@@ -17,13 +18,16 @@ from halo.commands.doctor import DoctorCommand
 from halo.commands.evaluate import EvaluateCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.litter import LitterCommand
+from halo.commands.offenders import OffendersCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.probe import ProbeCommand
 from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
+from halo.commands.sharing import SharingCommand
 from halo.commands.simulate import SimulateCommand
+from halo.commands.split import SplitCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -52,11 +56,15 @@ COMMANDS: Sequence[Command] = (
     PlanCommand(),
     ExecCommand(),
     SimulateCommand(),
+    OffendersCommand(),
+    SharingCommand(),
+    AnalyseCommand(),
     BaselineCommand(),
     EvaluateCommand(),
     ProbeCommand(),
     PlotCommand(),
     ReportCommand(),
+    SplitCommand(),
     DetectCommand(),
     AgeCommand(),
     LitterCommand(),

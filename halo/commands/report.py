@@ -1,4 +1,4 @@
-"""`halo report`: writes one page about measurements, for people."""
+"""`halo report`: writes one page about results, for people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReportCommand:
             type=Path,
             nargs="+",
             metavar="RESULT",
-            help="a results folder or its results.json",
+            help="a results folder, its results.json, or the JSON of an analysis of a trace",
         )
         parser.add_argument(
             "-o",
@@ -36,11 +36,17 @@ class ReportCommand:
         from halo.profile.writing import write_atomically
         from halo.report import render_report
         from halo.results import read_measurements
+        from halo.results.analysis import is_analysis, read_analysis
 
         if rest:
             raise UsageError("`halo report` takes results and no program; leave out the `--`.")
         check_place(options.output)
-        page = render_report(read_measurements(options.results))
+        analyses = [path for path in options.results if is_analysis(path)]
+        measured = [path for path in options.results if path not in analyses]
+        page = render_report(
+            read_measurements(measured) if measured else [],
+            [read_analysis(path) for path in analyses],
+        )
         write_atomically(options.output, page.encode())
         print(f"Report: {options.output}")
         return 0

@@ -17,6 +17,7 @@ from halo.figures.model import ModelFigure
 from halo.figures.occupancy import OccupancyFigure
 from halo.figures.random_pools import RandomPoolsFigure
 from halo.figures.speedup import SpeedupFigure
+from halo.figures.split import SplitFigure
 
 # To add a figure, add its file and one line here.
 FIGURES: Sequence[Figure] = (
@@ -31,6 +32,7 @@ FIGURES: Sequence[Figure] = (
     ContendersFigure(),
     AgedFigure(),
     ModelFigure(),
+    SplitFigure(),
 )
 
 

@@ -1,7 +1,8 @@
-"""One self-contained page about measurements, for people: `page` puts it together.
+"""One self-contained page about results, for people: `page` puts it together.
 
 Every other module makes one part of it as plain data: `verdict` (what was found), `bars` (charts),
-`times`, `misses`, `memory`, `groups`, `picture` (the affinity graph) and `repeating` (commands).
+`times`, `misses`, `memory`, `groups`, `picture` (the affinity graph) `repeating` (commands) and
+`analysis` (what analyses of a trace have found).
 """
 
 from halo.report.page import render_report

@@ -1,4 +1,4 @@
-"""Puts the page together: a section for each program, one template, no request to anywhere."""
+"""Puts the page together: a section for each result, one template, no request to anywhere."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import jinja2
 
 from halo import __version__
 from halo.figures.style import group_colour, text_on
+from halo.report.analysis import analysis_section
 from halo.report.section import section
 from halo.report.times import overview
 from halo.report.verdict import judge
 from halo.results import Measurement
+from halo.results.analysis import AnalysisResult
 from halo.results.model import Machine
 
 
-def render_report(measurements: Sequence[Measurement]) -> str:
+def render_report(
+    measurements: Sequence[Measurement], analyses: Sequence[AnalysisResult] = ()
+) -> str:
     """The whole page as HTML; everything that comes from files is escaped."""
     verdicts = [judge(measurement) for measurement in measurements]
     pairs = list(zip(measurements, verdicts, strict=True))
@@ -30,12 +34,21 @@ def render_report(measurements: Sequence[Measurement]) -> str:
     )
     return environment.get_template("page.html").render(
         sections=[section(m, verdict, index) for index, (m, verdict) in enumerate(pairs, 1)],
+        analyses=[analysis_section(found, index) for index, found in enumerate(analyses, 1)],
+        together=len(pairs) + len(analyses),
+        programs=_programs(measurements, analyses),
         overview=overview(measurements, verdicts),
         colour=group_colour,
         text_on=text_on,
-        machine=machine_rows(measurements[0].machine),
+        machine=machine_rows(measurements[0].machine) if measurements else [],
         version=__version__,
     )
+
+
+def _programs(measurements: Sequence[Measurement], analyses: Sequence[AnalysisResult]) -> list[str]:
+    """Each once."""
+    names = [found.program for found in measurements] + [found.program for found in analyses]
+    return list(dict.fromkeys(names))
 
 
 def machine_rows(machine: Machine) -> list[tuple[str, str]]:

@@ -23,6 +23,8 @@ _DICTIONARY = {
     *("thread", "site", "bytes", "missed", "tlb_missed", "object_offset"),
     *("element_bytes", "elements", "entry"),
 }
+# What every analysis reads is unpacked quickly; the rest is packed well.
+_QUICK = {"thread", "site", "address", "bytes", "missed", "tlb_missed"}
 
 
 class PartFiles:
@@ -88,8 +90,8 @@ def write_file(table: pa.Table, path: Path) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     names = table.schema.names
     options: dict[str, Any] = {
-        "compression": "zstd",
-        "compression_level": 1,
+        "compression": {name: "lz4" if name in _QUICK else "zstd" for name in names},
+        "compression_level": {name: 1 for name in names if name not in _QUICK},
         "row_group_size": ROWS_PER_GROUP,
         "use_dictionary": [name for name in names if name not in _DELTA and name in _DICTIONARY],
         # Nobody looks for single addresses or values: their bounds only cost time.

@@ -51,7 +51,7 @@ def test_counts_are_those_of_a_slow_reference(tmp_path: Path) -> None:
 def test_a_wide_structure_is_to_be_split_and_a_full_one_is_not(tmp_path: Path) -> None:
     first, second = offenders(scan_of_wide_structures(), tmp_path).findings
     assert "record.key at src/sample.c:10 (in scan) takes 80.0 % of all last-level" in first
-    assert "uses 8: record has 128 bytes, and scan reads 8 of them (key)" in first
+    assert "uses 8: record has 128 bytes, and scan uses 8 of them (key)" in first
     assert "Keep key in an array of its own" in first
     assert "pair.left" in second and "splitting it would not help" in second
 
@@ -87,3 +87,13 @@ def test_without_a_simulated_machine_it_ranks_by_accesses(tmp_path: Path) -> Non
     answer = run_analysis(find_analysis("offenders"), folder, Request(tmp_path))
     assert [row["variable"] for row in answer.report.dicts()] == ["often", "rare"]
     assert not answer.findings
+
+
+def test_misses_that_are_rare_are_no_reason_to_change_anything(tmp_path: Path) -> None:
+    """Four of 500: the caches do what they are for."""
+    trace = SampleTrace()
+    trace.structure("record", 128, ("key", 0, 8))
+    key = trace.site("load", "record.key", 10)
+    for at in range(500):
+        trace.access(key, 0x10000, missed=2 * (at < 4))
+    assert not offenders(trace, tmp_path).findings

@@ -66,6 +66,33 @@ def test_counters_of_threads_in_one_line_are_false_sharing(tmp_path: Path) -> No
     assert "alignas(64)" in answer.findings[0]
 
 
+def test_counters_that_are_added_up_once_are_false_sharing_all_the_same(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    own, total = trace.site("update", "counts[]", 5), trace.site("load", "counts[]", 9)
+    for at in range(400):
+        trace.access(own, LINE + 8 * (at % 4), 1 + at % 4)
+    for at in range(4):
+        trace.access(total, LINE + 8 * at)
+    first, second = sharing(trace, tmp_path).report.dicts()
+    assert (first["line"], first["sharing"]) == (5, "false")
+    assert (second["line"], second["accesses"]) == (9, 4)
+
+
+def test_two_shared_counters_side_by_side_are_both_truly_shared(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    often, rarely = trace.site("update", "hits", 5), trace.site("update", "misses", 6)
+    for at in range(400):
+        trace.access(often, LINE, at % 2)
+        if at % 4 < 2:
+            trace.access(rarely, LINE + 8, at % 2)
+    trace.access(rarely, LINE + 8, 0)
+    rows = sharing(trace, tmp_path).report.dicts()
+    assert [(row["variable"], row["sharing"]) for row in rows] == [
+        ("hits", "true"),
+        ("misses", "true"),
+    ]
+
+
 def test_what_does_not_hurt_is_left_out(tmp_path: Path) -> None:
     trace = SampleTrace()
     read, write = trace.site("load", "table[]", 1), trace.site("store", "own", 2)

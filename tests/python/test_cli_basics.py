@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def test_help_names_every_command() -> None:
         assert outcome.status == 0
         assert outcome.stderr == ""
         for command in COMMANDS:
-            assert f"  {command.name} " in outcome.stdout
+            assert re.search(rf"^ +{command.name}\s", outcome.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

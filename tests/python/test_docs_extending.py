@@ -1,4 +1,4 @@
-"""The command in docs/extending.md is a command, and the figure there is a figure."""
+"""The examples in docs/extending.md work: the command, the figure and the analysis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from command import REPOSITORY
 from plan_samples import Sample
 from results_samples import document, save
+from trace_samples import scan_of_wide_structures
 
+from halo.analyses import Request, open_folder, run_analysis
 from halo.commands import run_command
 from halo.figures import Options
 from halo.profile import write_profile
@@ -49,3 +51,11 @@ def test_the_documented_figure_is_drawn(tmp_path: Path) -> None:
     results = save(document(), tmp_path / "results")
     drawn = figure.make([results], Options(), "svg").decode()
     assert ">Peak memory<" in drawn and ">halo<" in drawn
+
+
+def test_the_documented_analysis_runs(tmp_path: Path) -> None:
+    analysis = example("An analysis of traces").Types()
+    folder = open_folder(scan_of_wide_structures(10).write(tmp_path / "columns"))
+    answer = run_analysis(analysis, folder, Request(tmp_path))
+    assert answer.report.columns == ("type", "accesses")
+    assert answer.report.rows == (("long", 40),)

@@ -113,7 +113,7 @@ def write_part(folder: Path, table: str, part: int, rows: list[dict[str, Any]]) 
     """One file of a table."""
     (folder / table).mkdir(parents=True, exist_ok=True)
     path = folder / table / f"part-{part:05}.parquet"
-    pq.write_table(pa.Table.from_pylist(rows, schema=TABLES[table]), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=TABLES[table]), path, compression="zstd")
 
 
 def scan_of_wide_structures(records: int = 64) -> SampleTrace:

@@ -1,0 +1,156 @@
+"""What the commands of analyses have in common: options, running, output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halo.commands.program import natural
+from halo.errors import BadInput, UsageError
+from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.analyses import Analysis, Answer, Request, TraceFolder, Value
+
+    Deliver = Callable[[argparse.Namespace, Analysis, Answer], None]
+
+KINDS = ("function", "type", "file", "variable")
+COMMON = "[--csv FILE] [--json FILE] [--limit N] [--engine duckdb|spark] [OPTIONS]"
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """The options of all analyses."""
+    parser.add_argument("--csv", metavar="FILE", help="write the rows to FILE; -: to stdout alone")
+    parser.add_argument("--json", metavar="FILE", help="write all of it to FILE; -: to stdout")
+    parser.add_argument(
+        "--limit", type=natural, default=20, metavar="N", help="rows (default: %(default)s)"
+    )
+    for kind in KINDS:
+        parser.add_argument(
+            f"--{kind}",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=f"only where the {kind} matches; !GLOB: only where it does not; repeatable",
+        )
+    parser.add_argument(
+        "--engine",
+        choices=("duckdb", "spark"),
+        default="duckdb",
+        help="what computes it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--memory", default="2GB", metavar="SIZE", help="memory to use (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--threads", type=natural, default=0, metavar="N", help="threads to use (default: all)"
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="follow a folder that `halo columns` is still writing (Spark)",
+    )
+
+
+def analyse(
+    settings: Settings,
+    options: argparse.Namespace,
+    analysis: Analysis,
+    parameters: dict[str, Value],
+    hand_over: Deliver | None = None,
+) -> int:
+    """Runs the analysis and prints or writes what it says, where need be in a way of its own."""
+    from halo.analyses import Filters, Request, TraceFolder, open_folder, run_analysis
+    from halo.planning import check_place
+
+    if options.csv == "-" and options.json == "-":
+        raise UsageError("Only one of --csv and --json can go to stdout.")
+    for name in (options.csv, options.json):
+        if name not in (None, "-"):
+            check_place(Path(name))
+    hand_over = hand_over or deliver
+    with tempfile.TemporaryDirectory(prefix="halo-") as tmp:
+        request = Request(
+            tmp=Path(tmp),
+            engine=options.engine,
+            memory=options.memory,
+            threads=options.threads,
+            filters=Filters({kind: tuple(getattr(options, kind)) for kind in KINDS}),
+            parameters={"limit": options.limit, **parameters},
+        )
+        if options.live:
+            if len(options.trace) != 1:
+                raise UsageError("--live follows one folder.")
+            folder = TraceFolder(options.trace[0])
+            answer = _follow(options, analysis, folder, request, hand_over)
+        else:
+            folder = open_folder(columns_of(settings, options.trace, Path(tmp)))
+            answer = run_analysis(analysis, folder, request)
+        hand_over(options, analysis, answer)
+    return 0
+
+
+def columns_of(settings: Settings, paths: list[Path], tmp: Path) -> Path:
+    """The folder of columns itself, or traces as one, with this machine's caches simulated."""
+    from halo.tracing.columns import convert
+    from halo.tracing.machines import machine_of
+
+    if len(paths) == 1 and paths[0].is_dir():
+        return paths[0]
+    for path in paths:
+        if path.is_dir():
+            raise UsageError(f"Give one folder of columns, or traces; {path} is one of several.")
+        if not path.exists():
+            raise BadInput(f"There is no {path}.")
+    with machine_of(None, False) as machine:
+        conversion = convert(settings, [str(path) for path in paths], tmp / "columns", machine)
+    for sentence in conversion.sentences:
+        print(f"halo: {sentence}", file=sys.stderr)
+    return conversion.folder
+
+
+def _follow(
+    options: argparse.Namespace,
+    analysis: Analysis,
+    folder: TraceFolder,
+    request: Request,
+    hand_over: Deliver,
+) -> Answer:
+    from halo.analyses.spark_engine import SparkEngine
+    from halo.analyses.spark_live import follow
+
+    def update(answer: Answer) -> None:
+        hand_over(options, analysis, answer)
+
+    with closing(SparkEngine(request.tmp, request.memory, request.threads)) as engine:
+        return follow(analysis, folder, request, engine, update)
+
+
+def deliver(options: argparse.Namespace, analysis: Analysis, answer: Answer) -> None:
+    """To the files asked for; as a table unless stdout takes one of them."""
+    from halo.analyses.documents import answer_document, csv_text
+    from halo.analyses.showing import show_answer
+
+    if options.csv:
+        write_out(options.csv, csv_text(answer.report))
+    if options.json:
+        write_out(options.json, json.dumps(answer_document(answer), indent=1) + "\n")
+    if "-" not in (options.csv, options.json):
+        show_answer(analysis, answer)
+    sys.stdout.flush()
+
+
+def write_out(name: str, text: str) -> None:
+    """To the file of that name; `-` is stdout."""
+    from halo.profile.writing import write_atomically
+
+    if name == "-":
+        sys.stdout.write(text)
+    else:
+        write_atomically(Path(name), text.encode())

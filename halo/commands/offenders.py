@@ -1,0 +1,39 @@
+"""`halo offenders`: which variables and lines miss the caches."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.commands.analysing import COMMON, add_common, analyse
+from halo.errors import UsageError
+from halo.settings import Settings
+
+
+class OffendersCommand:
+    name = "offenders"
+    summary = "Name the variables and source lines that miss the caches most, and what helps."
+    usage = f"halo offenders TRACE [--by variable|line|function] {COMMON}"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "trace",
+            type=Path,
+            nargs="+",
+            metavar="TRACE",
+            help="traces, or what `halo columns` made of them",
+        )
+        parser.add_argument(
+            "--by",
+            choices=("variable", "line", "function"),
+            default="variable",
+            help="what a row is (default: %(default)s)",
+        )
+        add_common(parser)
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.analyses import find_analysis
+
+        if rest:
+            raise UsageError("`halo offenders` takes a trace and no program; leave out the `--`.")
+        return analyse(settings, options, find_analysis(self.name), {"by": options.by})

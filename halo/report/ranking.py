@@ -1,0 +1,72 @@
+"""Cache offenders on the page: the first rows as bars, and all as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from halo.report.bars import Bars, Row, chart
+from halo.report.blocks import Block, grid
+from halo.report.numbers import number, share
+from halo.results.analysis import AnalysisResult, Cell
+
+MOST_BARS = 12
+MEASURES = (
+    ("last_missed", "misses of the last level"),
+    ("first_missed", "misses of the first level"),
+    ("accesses", "accesses; no cache was simulated, or nothing missed it"),
+)
+
+
+SHOWN = (
+    *("variable", "function", "place", "accesses", "first_missed", "last_missed", "tlb_missed"),
+    "of last missed",
+)
+
+
+def offender_blocks(result: AnalysisResult) -> list[Block]:
+    """A table that fits a page, and folded away all columns."""
+    rows = [with_place(row) for row in result.dicts()]
+    for row in rows:
+        if isinstance(row.get("permille"), int | float):
+            row["of last missed"] = share(_count(row["permille"]) / 1000)
+    columns = [name for name in SHOWN if any(name in row for row in rows)]
+    whole = grid(result.columns, result.rows)
+    if not columns:
+        return [Block(table=whole)]
+    short = grid(columns, [[row.get(name) for name in columns] for row in rows])
+    return [Block(chart=_chart(result), table=short), Block(table=whole, folded="All columns")]
+
+
+def with_place(row: dict[str, Cell]) -> dict[str, Cell]:
+    """The row with the name of its file and the line in one cell, `place`."""
+    file = row.get("file")
+    return {**row, "place": f"{Path(str(file)).name}:{row.get('line') or '?'}" if file else ""}
+
+
+def place_of(cells: dict[str, Cell]) -> str:
+    """What a row speaks of: its variable or function, and the place in the source."""
+    name = cells.get("variable") or cells.get("function") or cells.get("type") or ""
+    return f"{name} {with_place(cells)['place']}".strip() or "not known"
+
+
+def _chart(result: AnalysisResult) -> Bars | None:
+    """By misses, or by accesses where none missed; None where neither is known."""
+    rows = result.dicts()[:MOST_BARS]
+    for name, words in MEASURES:
+        values = [_count(row.get(name)) for row in rows]
+        if any(values):
+            return _bars(words, rows, values)
+    return None
+
+
+def _bars(words: str, rows: Sequence[dict[str, Cell]], values: Sequence[float]) -> Bars:
+    bars = [
+        Row(place_of(row), number(value), "halo", value, value, value)
+        for row, value in zip(rows, values, strict=True)
+    ]
+    return chart(f"{words}; the first {len(bars)} rows", bars)
+
+
+def _count(cell: Cell) -> float:
+    return max(float(cell), 0.0) if isinstance(cell, int | float) else 0.0

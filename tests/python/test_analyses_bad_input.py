@@ -1,0 +1,119 @@
+"""What is wrong with the input of an analysis: one sentence, a documented status, no output."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from command import Outcome, halo
+from trace_samples import SampleTrace, scan_of_wide_structures, write_part
+
+from halo.analyses.schema import TABLES
+
+
+def refused(outcome: Outcome, status: int, *words: str) -> None:
+    assert outcome.status == status, outcome.stderr
+    assert outcome.stdout == ""
+    assert outcome.stderr.startswith("halo: ") and outcome.stderr.count("\n") == 1
+    for word in words:
+        assert word in outcome.stderr
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> Path:
+    return scan_of_wide_structures().write(tmp_path / "columns")
+
+
+def test_no_folder_of_columns(tmp_path: Path) -> None:
+    refused(halo("offenders", str(tmp_path / "none")), 117, "none")
+    refused(halo("offenders", str(tmp_path)), 117, "no folder of columns")
+    text = tmp_path / "text"
+    text.write_text("no trace")
+    refused(halo("sharing", str(text)), 121, "text")
+
+
+def test_a_table_is_missing(columns: Path) -> None:
+    shutil.rmtree(columns / "sites")
+    refused(halo("offenders", str(columns)), 117, "`sites`")
+
+
+def test_a_trace_that_is_not_finished(columns: Path) -> None:
+    shutil.rmtree(columns / "trace")
+    refused(halo("offenders", str(columns)), 117, "not yet finished")
+
+
+def test_a_damaged_table(columns: Path) -> None:
+    part = next((columns / "accesses").iterdir())
+    part.write_bytes(part.read_bytes()[:40])
+    refused(halo("offenders", str(columns)), 117, "cannot be read")
+    part.write_bytes(b"")
+    refused(halo("offenders", str(columns)), 117, "cannot be read")
+
+
+def test_a_newer_version(tmp_path: Path) -> None:
+    columns = scan_of_wide_structures().write(tmp_path / "columns", version=2)
+    refused(halo("offenders", str(columns)), 117, "version 2", "newer")
+
+
+def test_traces_of_different_builds_in_one_folder(columns: Path) -> None:
+    other = pq.read_table(columns / "trace" / "part-00000.parquet").to_pylist()
+    write_part(columns, "trace", 1, [{**other[0], "build_id": "cd" * 20}])
+    refused(halo("offenders", str(columns)), 117, "different builds", "cdcd")
+
+
+@pytest.mark.parametrize("option", ["--function", "--type", "--file", "--variable"])
+def test_a_filter_that_matches_nothing_is_named(columns: Path, option: str) -> None:
+    refused(halo("offenders", str(columns), option, "nothing*"), 117, option, "nothing*")
+    refused(halo("offenders", str(columns), option, "!nothing*"), 117, option, "nothing*")
+
+
+def test_filters_that_only_together_leave_nothing(columns: Path) -> None:
+    outcome = halo("sharing", str(columns), "--function", "sum", "--variable", "total")
+    refused(outcome, 117, "--function 'sum'", "--variable 'total'")
+
+
+def test_wrong_options(columns: Path) -> None:
+    refused(halo("analyse", "colours", str(columns)), 111, "offenders")
+    refused(halo("analyse", "offenders"), 111, "halo analyse NAME TRACE")
+    refused(halo("offenders", str(columns), "--memory", "much"), 111, "--memory", "2GB")
+    refused(halo("offenders", str(columns), "--csv", "-", "--json", "-"), 111, "stdout")
+
+
+def test_spark_without_java_and_without_pyspark(columns: Path, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    arguments = ("offenders", str(columns), "--engine", "spark")
+    refused(halo(*arguments, env={"PATH": str(nothing)}), 114, "Java", "install")
+    # A Java that is there and a PySpark that is not.
+    (nothing / "java").symlink_to("/bin/true")
+    (nothing / "pyspark").mkdir()
+    (nothing / "pyspark" / "__init__.py").write_text("raise ImportError")
+    env = {"PATH": str(nothing), "PYTHONPATH": f"{nothing}:{Path(__file__).parents[2]}"}
+    refused(halo(*arguments, env=env), 114, "PySpark", "halo[spark]")
+    # Live is Spark too.
+    live = ("offenders", str(columns), "--live")
+    refused(halo(*live, env=env), 114, "PySpark", "halo[spark]")
+
+
+def test_an_empty_trace_has_nothing_to_say(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    trace.site("load", "total", 1)
+    columns = trace.write(tmp_path / "columns")
+    write_part(columns, "accesses", 0, [])
+    for name in ("offenders", "sharing"):
+        outcome = halo(name, str(columns))
+        assert (outcome.status, outcome.stderr) == (0, "")
+        assert "nothing found" in outcome.stdout
+    assert set(TABLES) >= {path.name for path in columns.iterdir()}
+
+
+def test_what_was_lost_is_said(tmp_path: Path) -> None:
+    columns = scan_of_wide_structures().write(
+        tmp_path / "columns", lost=3, ending="cut-short", detail="The last frame is not whole."
+    )
+    outcome = halo("offenders", str(columns))
+    assert outcome.status == 0
+    assert "3 events were lost" in outcome.stdout
+    assert "not whole (cut-short). The last frame is not whole." in outcome.stdout
