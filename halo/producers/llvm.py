@@ -16,7 +16,7 @@ from halo.foreground import run_in_foreground
 from halo.recording import Limits, Recording
 from halo.settings import Settings
 from halo.target import Target
-from halo.tracing.columns import BAD_TRACE, check_reader
+from halo.tracing.reader import BAD_TRACE, check_reader
 
 
 class LlvmProducer:

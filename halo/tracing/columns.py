@@ -12,14 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import BadInput, BadTrace, HaloError, MissingPart
+from halo.errors import BadInput, BadTrace, HaloError
 from halo.settings import Settings
 from halo.tracing.blocks import BlockReader, Document
+from halo.tracing.reader import BAD_TRACE, check_reader
 from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"
 LIVE_SECONDS = 1.0  # rows of a trace that is still being written wait for no longer
-BAD_TRACE = 3  # status of halo-trace: none, a newer or a damaged one
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,6 @@ class Conversion:
     folder: Path
     accesses: int
     sentences: tuple[str, ...]
-
-
-def check_reader(settings: Settings) -> None:
-    """MissingPart unless halo-trace is built."""
-    if not settings.tracer.is_file():
-        raise MissingPart(f"halo-trace is not built ({settings.tracer}); run: make build")
 
 
 def convert(

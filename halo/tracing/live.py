@@ -11,7 +11,8 @@ from pathlib import Path
 from halo.foreground import Ending, run_in_foreground
 from halo.settings import Settings
 from halo.target import Target
-from halo.tracing.columns import check_free, check_reader
+from halo.tracing.columns import check_free
+from halo.tracing.reader import check_reader
 
 
 def run_live(
