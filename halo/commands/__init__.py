@@ -28,6 +28,7 @@ from halo.commands.run import RunCommand
 from halo.commands.sharing import SharingCommand
 from halo.commands.simulate import SimulateCommand
 from halo.commands.split import SplitCommand
+from halo.commands.trace import TraceCommand
 from halo.errors import HaloError
 from halo.settings import Settings
 
@@ -69,6 +70,7 @@ COMMANDS: Sequence[Command] = (
     AgeCommand(),
     LitterCommand(),
     ColumnsCommand(),
+    TraceCommand(),
     DoctorCommand(),
 )
 

@@ -1,7 +1,12 @@
 // The consumer's thread, and what it is asked for.
 #include "logging/consumer.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <new>
@@ -43,6 +48,7 @@ struct Consumer {
   std::atomic<uint32_t> work{0};  // changes when there is some
   std::atomic<uint32_t> sleeps{0};
   std::atomic<uint64_t> wish{0};
+  std::atomic<bool> without_main{false};
   std::atomic<uint32_t> answers{0};  // changes when a wish has been fulfilled
 };
 
@@ -94,8 +100,35 @@ void pause_until_work(uint32_t seen) {
   consumer.sleeps.store(0);
 }
 
+bool is_last_thread() {
+  char text[4096];
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t bytes = read(file, text, sizeof text - 1);
+  close(file);
+  text[bytes > 0 ? bytes : 0] = '\0';
+  const char* threads = strstr(text, "\nThreads:");
+  return threads != nullptr && strtol(threads + 9, nullptr, 10) == 2;  // and what is left of main's
+}
+
+// As libc does in the last thread.
+void exit_as_last_thread() {
+  finish(trace::file::Ending::kComplete, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  exit(0);
+}
+
+// Not the two by which libc speaks to all threads: setuid waits for an answer of each.
+void let_libc_in() {
+  const uint64_t blocked = ~(uint64_t{1} << 31 | uint64_t{1} << 32);
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+}
+
 void* run(void*) {
   is_consumer = true;
+  let_libc_in();
   const OwnWork own;
   pthread_setname_np(pthread_self(), "halo-logging");
   bool alive = emptying.begin(consumer.output);
@@ -112,6 +145,7 @@ void* run(void*) {
       if (emptying.failed()) finish(trace::file::Ending::kNoSpace, emptying.error());
     }
     alive = fulfil(consumer.wish.load()) && consumer.state != State::kEnded;
+    if (alive && consumer.without_main && is_last_thread()) exit_as_last_thread();
     if (alive) pause_until_work(seen);
   }
   return nullptr;
@@ -195,6 +229,8 @@ void resume_trace() {
   const KeepErrno keep;
   if (is_there()) ask(wish_word(Wish::kResume));
 }
+
+void main_thread_ended() { consumer.without_main = true; }
 
 void forget_consumer(Output* output) {
   new (&consumer) Consumer;

@@ -25,6 +25,10 @@ void end_trace(trace::file::Ending ending, uint32_t detail);
 void end_trace_for_exec();
 void resume_trace();
 
+// The main thread has ended, and others may go on. A process ends with its last thread; the
+// consumer sees to it that this is not the consumer.
+void main_thread_ended();
+
 // In a forked child: there is no consumer, and nothing has been written.
 void forget_consumer(Output* output);
 

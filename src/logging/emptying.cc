@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kLookAgain = 10;
 constexpr int64_t kLookAnyway = 250;
 
-Logged block[kRecords];
+Logged block[kRecords + 1];
 
 int64_t now() {
   timespec time{};
@@ -48,6 +48,7 @@ bool Emptying::begin(Output* output) {
   last_module_ = nullptr;
   failed_ = false;
   lost_ = 0;
+  last_limit_ = 0;
   Text about;
   print_about(about);
   if (!output_->begin(about.view())) return false;
@@ -76,16 +77,23 @@ void Emptying::write_module(LoggedModule& module) {
   if (!failed_) check(output_->module(module));
 }
 
+LoggedModule* Emptying::find_module(uint64_t site, uint64_t epoch) {
+  LoggedModule* last = nullptr;
+  for (uint32_t at = 0; at < modules.count(); ++at) {
+    LoggedModule& module = modules[at];
+    if (belongs(module, site, epoch)) return &module;
+    if (module.sites.contains(site)) last = &module;
+  }
+  // Threads that still run while the process exits log after their module has taken its leave.
+  return last;
+}
+
 uint64_t Emptying::number_of(uint64_t site, uint64_t epoch) {
   if (last_module_ == nullptr || !belongs(*last_module_, site, epoch)) {
-    last_module_ = nullptr;
-    for (uint32_t at = 0; at < modules.count() && last_module_ == nullptr; ++at) {
-      LoggedModule& module = modules[at];
-      if (!belongs(module, site, epoch)) continue;
-      if (module.first_site == 0) write_module(module);
-      last_module_ = &module;
-    }
-    if (last_module_ == nullptr) return 0;
+    LoggedModule* module = find_module(site, epoch);
+    if (module == nullptr) return 0;
+    if (module->first_site == 0) write_module(*module);
+    last_module_ = module;
   }
   return last_module_->first_site + (site - last_module_->sites.begin) / sizeof(trace::Site);
 }
@@ -93,9 +101,6 @@ uint64_t Emptying::number_of(uint64_t site, uint64_t epoch) {
 // False where the record is not for the trace.
 bool Emptying::keep_marker(Ring& ring, const Logged& record) {
   switch (trace::Marker(record.site)) {
-    case trace::Marker::kEpoch:
-      ring.key = record.word1;
-      return true;
     case trace::Marker::kAllocFrom:
     case trace::Marker::kFrame:
       if (!code_.contains(record.word2) && now() - looked_at_ > kLookAgain) look_at_code();
@@ -110,6 +115,11 @@ bool Emptying::keep_marker(Ring& ring, const Logged& record) {
 
 bool Emptying::translate(Ring& ring, const Logged& record, Logged& result) {
   result = record;
+  if (record.site == uint64_t(trace::Marker::kEpoch)) {
+    // Less than before only where a handler came in between: what it logged has been seen then.
+    result.word1 = ring.key = std::max(ring.key, record.word1);
+    return true;
+  }
   if (record.site < trace::kMarkers) return keep_marker(ring, record);
   result.site = number_of(record.site, ring.key / 2);
   if (result.site == 0) {  // of a module that never told us of itself
@@ -145,6 +155,11 @@ void Emptying::take_records(Ring& ring, char* segment, bool last) {
   const auto* const end = reinterpret_cast<const Logged*>(segment + kSegmentBytes);
   const bool wanted = output_->wants_events();
   uint64_t count = 0;
+  if (ring.key < last_limit_ && load_site(record) > uint64_t(trace::Marker::kEpoch)) {
+    // Published after the last round had looked, so nothing in that depends on it.
+    ring.key = last_limit_;
+    block[count++] = {uint64_t(trace::Marker::kEpoch), ring.key, 0};
+  }
   for (; record < end; ++record) {
     if (load_site(record) == 0) {
       if (!give_up_hole(ring, record, last)) break;
@@ -208,6 +223,7 @@ void Emptying::round(uint64_t limit_key, bool last) {
   write_modules();
   for (uint32_t at = 0; at < rings.count(); ++at) any |= empty(rings[at], last);
   if (any && !failed_) check(output_->round(limit_key));
+  last_limit_ = limit_key;
 }
 
 void Emptying::end(trace::file::Ending ending, uint32_t detail) {

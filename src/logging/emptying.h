@@ -32,6 +32,7 @@ class Emptying {
   bool give_up_hole(Ring& ring, const Logged* hole, bool last);
   bool translate(Ring& ring, const Logged& record, Logged& result);
   bool keep_marker(Ring& ring, const Logged& record);
+  LoggedModule* find_module(uint64_t site, uint64_t epoch);
   uint64_t number_of(uint64_t site, uint64_t epoch);
   void write_modules();
   void write_module(LoggedModule& module);
@@ -45,11 +46,12 @@ class Emptying {
   bool failed_ = false;
   uint32_t error_ = 0;
   uint64_t lost_ = 0;
+  uint64_t last_limit_ = 0;  // key of the last round
   uint64_t next_site_ = 0;
   const LoggedModule* last_module_ = nullptr;
   int64_t looked_at_ = 0;  // when the mappings were read, in milliseconds
   CodeMap code_;
 };
-static_assert(kRecords <= trace::file::Packer::kMostEvents);
+static_assert(kRecords < trace::file::Packer::kMostEvents);
 
 }  // namespace halo::logging

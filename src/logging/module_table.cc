@@ -77,7 +77,7 @@ void ModuleTable::add(const trace::ModuleNote& note) {
     modules_ = static_cast<LoggedModule*>(reserve_pages(kMost * sizeof(LoggedModule)));
   }
   const uint32_t at = count_.load(std::memory_order_relaxed);
-  if (modules_ == nullptr || at == kMost || find(note) != nullptr) return;
+  if (modules_ == nullptr || find(note) != nullptr || revive(note) || at == kMost) return;
   LoggedModule& module = modules_[at];
   if (!copy_sections(note, module.copy)) return;
   module.note = note;
@@ -86,6 +86,26 @@ void ModuleTable::add(const trace::ModuleNote& note) {
   describe(module);
   count_.store(at + 1, std::memory_order_release);
   advance_epoch();
+}
+
+// A module that is loaded again, as it was and where it was, keeps its numbers.
+bool ModuleTable::revive(const trace::ModuleNote& note) {
+  LoggedModule* last = nullptr;
+  for (uint32_t at = 0; at < count(); ++at) {
+    if (modules_[at].sites.contains(reinterpret_cast<uint64_t>(note.sites))) last = &modules_[at];
+  }
+  if (last == nullptr || memcmp(&last->note, &note, sizeof note) != 0) return false;
+  const auto same = [](const char* begin, const char* end, const char* copy) {
+    return begin == end || memcmp(begin, copy, size_t(end - begin)) == 0;
+  };
+  if (!same(note.sites, note.sites_end, last->copy.sites) ||
+      !same(note.types, note.types_end, last->copy.types) ||
+      !same(note.strings, note.strings_end, last->copy.strings)) {
+    return false;
+  }
+  last->gone_epoch = 0;
+  advance_epoch();
+  return true;
 }
 
 void ModuleTable::remove(const trace::ModuleNote& note) {

@@ -52,6 +52,7 @@ class ModuleTable {
 
  private:
   LoggedModule* find(const trace::ModuleNote& note);
+  bool revive(const trace::ModuleNote& note);
 
   Lock lock_;
   std::atomic<uint32_t> count_{0};

@@ -35,6 +35,7 @@ void leave_thread(void* round) {
     pthread_setspecific(key, reinterpret_cast<void*>(number + 1));
   } else {
     end_thread();
+    if (gettid() == getpid()) main_thread_ended();
   }
 }
 
@@ -80,7 +81,7 @@ __attribute__((constructor)) void begin() {
   at_quick_exit(finish);
   prepare_consumer(output);
   ensure_consumer();
-  if (halo_log_local.ring != nullptr) begin_thread(halo_log_local);
+  begin_thread(halo_log_local);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "logging/output/descriptor.h"
@@ -24,6 +24,9 @@ bool NewFile::set_path(const char* path) {
 }
 
 int NewFile::create() {
+  struct stat status{};
+  if (stat(path_, &status) == 0 && S_ISCHR(status.st_mode))
+    return move_away(open(path_, O_WRONLY | O_NOCTTY | O_CLOEXEC));
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   int descriptor = -1;
   errno = EEXIST;

@@ -13,7 +13,7 @@ class NewFile {
   bool set_path(const char* path);
   // The path is another process's; from now on this one takes a name of its own.
   void is_taken() { taken_ = true; }
-  // A descriptor of a new, empty file; -1 with errno where there is none.
+  // A descriptor of a new, empty file, or of the device at that path; -1 with errno.
   int create();
 
  private:

@@ -32,12 +32,15 @@ static inline void event(const struct site* site, uint64_t word1, uint64_t word2
                    : "r11", "cc", "memory");
 }
 
+#ifndef LINE
+#define LINE 12
+#endif
 #define STRINGS "walk\0node.next\0struct node *\0walk.c"
 
 static struct {
   struct site sites[4];
   char strings[sizeof STRINGS];
-} table = {{{.kind = LOAD, .size = 8, .line = 12, .column = 7},
+} table = {{{.kind = LOAD, .size = 8, .line = LINE, .column = 7},
             {.kind = STORE, .size = 4, .line = 13, .column = 3},
             {.kind = ENTER, .line = 10, .column = 1},
             {.kind = LEAVE, .line = 15, .column = 1}},

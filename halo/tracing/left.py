@@ -1,0 +1,59 @@
+"""What a traced run has left: the trace of the program, and those of its children."""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+_END_FRAME = struct.Struct("<IIQQIIQQ")  # FrameHead and EndNote of src/trace/file/frames.h
+_END_KIND = 6
+_NO_SPACE = 3
+
+
+@dataclass(frozen=True)
+class Left:
+    """One trace; `complete` where it has its end, `errno` where writing it failed."""
+
+    path: Path
+    size: int
+    complete: bool
+    errno: int = 0
+    lost: int = 0
+
+
+def look_at(path: Path, *, text: bool) -> Left:
+    """Reads no more than the end of the trace. Text has none, so nothing is known of that."""
+    size = path.stat().st_size
+    if text or size < _END_FRAME.size:
+        return Left(path, size, text)
+    with path.open("rb") as stream:
+        stream.seek(-_END_FRAME.size, os.SEEK_END)
+        kind, thread, payload, _, ending, detail, _, lost = _END_FRAME.unpack(stream.read())
+    if (kind, thread, payload) != (_END_KIND, 0, 24):
+        return Left(path, size, complete=False)
+    return Left(path, size, True, detail if ending == _NO_SPACE else 0, lost)
+
+
+def describe(first: Left, others: int) -> str:
+    """One line for people."""
+    parts = [f"{first.path}: {_bytes(first.size)}"]
+    if others:
+        parts.append(f"{others} further process{'es' if others > 1 else ''} in {first.path.name}.*")
+    if first.errno:
+        parts.append(f"ended early, as writing failed ({os.strerror(first.errno)})")
+    elif not first.complete:
+        parts.append("cut short, as the program was killed")
+    if first.lost:
+        parts.append(f"{first.lost} events lost")
+    return "; ".join(parts)
+
+
+def _bytes(count: int) -> str:
+    amount = float(count)
+    for unit in ("bytes", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} GiB"

@@ -1,0 +1,72 @@
+"""Runs an instrumented program with a trace of it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from halo.errors import Unsuitable
+from halo.foreground import Ending, run_in_foreground
+from halo.target import Target, examine
+
+VARIABLE = "HALO_TRACE"
+LIBRARY = "libhalo-logging.so"
+_SITES = "halo_sites"
+
+
+def check_instrumented(target: Target) -> None:
+    """Unsuitable unless the program, or a library that it needs, was built with the wrappers."""
+    with target.path.open("rb") as stream:
+        if ELFFile(stream).get_section_by_name(_SITES) is not None:
+            return
+    loader = examine(target.path).interpreter
+    listing = subprocess.run(
+        [loader, "--list", str(target.path)], capture_output=True, text=True, check=False
+    )
+    if LIBRARY not in listing.stdout:
+        raise Unsuitable(f"{target.name} is not instrumented: build it with halo-cc or halo-c++.")
+
+
+def run_traced(
+    target: Target, arguments: list[str], environment: Mapping[str, str], request: str
+) -> Ending:
+    """In the foreground; `request` is what HALO_TRACE says (docs/cli.md)."""
+    return run_in_foreground(
+        str(target.path), arguments, {**environment, VARIABLE: request}, lambda: None
+    )
+
+
+class Drafts:
+    """Where a run's traces are written until it has ended, so that a trace that was there stays
+    until there is a new one."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output.absolute()
+        self.path = self._output.with_name(f".{output.name}.new")
+
+    def begin(self) -> None:
+        """Removes what another run may have left."""
+        for path in [self.path, *self._of_children()]:
+            path.unlink(missing_ok=True)
+
+    def publish(self) -> list[Path]:
+        """Gives them their names, the program's first; empty where the program has left none."""
+        if not self.path.exists():
+            return []
+        published = [self.path.replace(self._output)]
+        for path in self._of_children():
+            ending = path.name.removeprefix(self.path.name)
+            published.append(path.replace(self._output.with_name(self._output.name + ending)))
+        return published
+
+    def _of_children(self) -> list[Path]:
+        prefix = f"{self.path.name}."
+        return sorted(
+            path
+            for path in self.path.parent.iterdir()
+            if path.name.startswith(prefix)
+            and path.name.removeprefix(prefix).replace(".", "").isdigit()
+        )

@@ -1,0 +1,32 @@
+// The arithmetic of cursors: which of them have a place, and how much room is behind one.
+#include <gtest/gtest.h>
+
+#include "logging/local.h"
+
+namespace halo::logging {
+namespace {
+
+constexpr uint64_t kSegment = 5 * kSegmentBytes;
+
+TEST(Segment, ItsRecordsEndExactlyAtItsEnd) {
+  uint64_t cursor = kSegment + kRecordsBegin;
+  uint64_t places = 0;
+  for (; has_place(cursor); cursor += sizeof(Logged)) ++places;
+  EXPECT_EQ(cursor, kSegment + kSegmentBytes);
+  EXPECT_EQ(places, kRecords);
+}
+
+TEST(Segment, ACursorThatHasRunPastItHasNoPlace) {
+  EXPECT_FALSE(has_place(0));
+  // As many as nested handlers may reserve in vain.
+  for (uint64_t extra = 0; extra < 2 * 72; ++extra)
+    EXPECT_FALSE(has_place(kSegment + extra * sizeof(Logged)));
+}
+
+TEST(Segment, RoomIsCountedToItsEnd) {
+  EXPECT_EQ(room_behind(kSegment + kRecordsBegin), kRecords);
+  EXPECT_EQ(room_behind(kSegment + kSegmentBytes - sizeof(Logged)), 1u);
+}
+
+}  // namespace
+}  // namespace halo::logging

@@ -1,0 +1,57 @@
+"""`halo trace`: what it leaves, says and passes through."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from command import halo
+from tracing_programs import LOAD, program, summarise
+
+
+def test_the_trace_lies_here_under_the_programs_name(tmp_path: Path) -> None:
+    done = halo("trace", "--", str(program("count")), "100", "1", cwd=tmp_path)
+    assert done.status == 7
+    assert summarise((tmp_path / "count.trace").read_bytes()).count(LOAD) == 50
+    assert done.stderr.startswith("halo: count.trace: ") and done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["count.trace"]
+
+
+def test_traces_of_children_lie_beside_it_and_are_counted(tmp_path: Path) -> None:
+    done = halo("trace", "-o", "t", "--", str(program("life")), "fork", cwd=tmp_path)
+    assert done.status == 3
+    child = tmp_path / f"t.{done.stdout.strip()}"
+    assert summarise(child.read_bytes()).count(LOAD) == 30
+    assert "1 further process in t.*" in done.stderr
+
+
+def test_a_signal_is_passed_through(tmp_path: Path) -> None:
+    done = halo("trace", "-o", "t", "--", str(program("life")), "kill", cwd=tmp_path)
+    assert done.status == -signal.SIGKILL
+    assert "cut short, as the program was killed" in done.stderr
+
+
+def test_a_trace_that_was_there_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("old")
+    refused = halo("trace", "-o", "t", "--", "/bin/true", cwd=tmp_path)
+    assert (refused.status, (tmp_path / "t").read_text()) == (113, "old")
+    assert "is not instrumented: build it with halo-cc" in refused.stderr
+    halo("trace", "-o", "t", "--", str(program("count")), "100", "1", cwd=tmp_path)
+    assert summarise((tmp_path / "t").read_bytes()).count(LOAD) == 50
+
+
+def test_text_and_none(tmp_path: Path) -> None:
+    count = str(program("count"))
+    assert halo("trace", "--text", "-o", "t", "--", count, "4", "1", cwd=tmp_path).status == 7
+    assert len((tmp_path / "t").read_text().splitlines()) == 4
+    quiet = halo("trace", "--none", "--", count, "4", "1", cwd=tmp_path)
+    assert (quiet.status, quiet.stderr) == (7, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+def test_a_bad_place_is_one_sentence(tmp_path: Path) -> None:
+    count = str(program("count"))
+    for output in ("nowhere/t", "."):
+        done = halo("trace", "-o", output, "--", count, "4", "1", cwd=tmp_path)
+        assert done.status == 117 and done.stderr.count("\n") == 1
+    assert halo("trace", cwd=tmp_path).status == 111
