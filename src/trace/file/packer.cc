@@ -159,6 +159,7 @@ class Packer::State {
   MappedMemory&& self() { return std::move(self_); }
 
   std::span<const std::byte> pack(uint32_t number, std::span<const Logged> events) {
+    if (events.size() > kMostEvents) return {};
     Walk walk(predictor.places(), number, begin_);
     for (size_t at = 0; at < events.size(); ++at) {
       walk.prefetch(events[std::min(at + kAhead, events.size() - 1)]);

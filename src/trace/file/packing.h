@@ -26,9 +26,11 @@ class Packer {
   Packer(const Packer&) = delete;
   Packer& operator=(const Packer&) = delete;
   bool ok() const;
-  // Their numbers follow on those added before; the first added is number kMarkers.
+  // Their numbers follow on those added before; the first added is number kMarkers. False: no
+  // memory, and none is added; then their module must not be written either.
   bool add_sites(std::span<const SiteTraits> sites);
-  // At most kMostEvents; site numbers, not addresses. The result is valid until the next call.
+  // At most kMostEvents, else nothing comes back; site numbers, not addresses. The result is valid
+  // until the next call.
   std::span<const std::byte> pack(uint32_t thread, std::span<const Logged> events);
   static constexpr size_t kMostEvents = 1 << 16;
 

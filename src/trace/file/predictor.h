@@ -70,7 +70,7 @@ inline int32_t distance(uint64_t to, uint64_t from) { return int32_t(to - from);
 struct Tables {
   static constexpr size_t kThreads = 256;
   static constexpr unsigned kFollowerBits = 14;
-  static constexpr unsigned kFollowingBits = 17;
+  static constexpr unsigned kFollowingBits = 14;
   static constexpr size_t kImageWords = 1 << 22;
 
   Followers followers[1 << kFollowerBits];

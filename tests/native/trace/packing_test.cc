@@ -137,6 +137,13 @@ TEST(Packing, FramesLeftWithoutAnExitDoNoHarm) {
   trip.pass(0, events);
 }
 
+TEST(Packing, MoreEventsThanABlockHoldsAreRefused) {
+  Packer packer;
+  const std::vector<Logged> events(Packer::kMostEvents + 1);
+  EXPECT_TRUE(packer.pack(0, events).empty());
+  EXPECT_FALSE(packer.pack(0, std::span(events).first(Packer::kMostEvents)).empty());
+}
+
 TEST(Packing, ADamagedBlockIsRefusedOrGivesOtherEvents) {
   MadeProgram program("list", 5);
   std::mt19937_64 random(9);
