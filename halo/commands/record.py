@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from halo.commands.program import positive, the_program
-from halo.errors import BadInput, HaloError, RecordingFailed
+from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.foreground import Ending, end_like
 from halo.producers.producer import Producer
 from halo.producers.registry import PRODUCERS, find_producer
@@ -22,7 +22,7 @@ class RecordCommand:
     summary = "Run a program under the recorder and write a profile."
     usage = (
         "halo record [--producer NAME] [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
-        " [--hot-streams[=REFERENCES]] -- PROG ARGS"
+        " [--hot-streams[=REFERENCES]] -- PROG ARGS | --trace TRACE"
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,12 @@ class RecordCommand:
             metavar="NAME",
             help="; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
             + " (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--trace",
+            type=Path,
+            metavar="TRACE",
+            help="run nothing: make a profile of a stored trace (docs/tracing.md)",
         )
         parser.add_argument(
             "-o", "--output", type=Path, metavar="PROFILE", help="default: PROG.profile, here"
@@ -65,11 +71,13 @@ class RecordCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.planning import check_place
 
+        limits = Limits(options.distance, options.max_object, options.hot_streams)
+        if options.trace is not None:
+            return self._stored(settings, options, limits, rest)
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
-        limits = Limits(options.distance, options.max_object, options.hot_streams)
         producer = find_producer(options.producer)
         with workspace() as folder:
             progress = ProgressLine(folder / "progress")
@@ -81,6 +89,21 @@ class RecordCommand:
                 progress.clear()
             self._save(producer, recording, target, arguments, path)
         return end_like(recording.ending)
+
+    def _stored(
+        self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]
+    ) -> int:
+        from halo.planning import check_place, merge_recording
+        from halo.producers.llvm import profile_of
+
+        if rest:
+            raise UsageError("Give either a program to run or --trace TRACE, not both.")
+        path = options.output or Path(f"{options.trace.name}.profile")
+        check_place(path)
+        with workspace() as folder:
+            stored = profile_of(settings, options.trace, limits, folder)
+            merge_recording([stored.part], stored.program, stored.arguments, path)
+        return 0
 
     def _save(
         self,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import HaloError
+from halo.errors import BadTrace, HaloError
 from halo.foreground import run_in_foreground
 from halo.recording import Limits, Recording
 from halo.settings import Settings
 from halo.target import Target
-from halo.tracing.columns import check_reader
+from halo.tracing.reader import BAD_TRACE, check_reader
 
 
 class LlvmProducer:
@@ -67,6 +69,40 @@ def _listening(settings: Settings, limits: Limits, folder: Path, socket: Path) -
         said = " ".join(reader.stderr.read().decode(errors="replace").split())
         if reader.wait() != 0:
             raise HaloError(f"halo-trace failed: {said.rstrip('.')}.")
+
+
+@dataclass(frozen=True)
+class StoredRecording:
+    """What a stored trace gives: its part, and whose trace it is."""
+
+    part: Path
+    program: Path
+    arguments: tuple[str, ...]
+
+
+def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) -> StoredRecording:
+    """A stored trace's part of a profile; BadTrace where there is no trace, or a damaged one."""
+    check_reader(settings)
+    _call(settings, trace, "profile", *profile_options(limits, folder))
+    about = json.loads(_call(settings, trace, "info"))["about"]
+    (part,) = folder.glob("part.*.json")
+    return StoredRecording(part, Path(about["program"]), tuple(about["args"][1:]))
+
+
+def _call(settings: Settings, trace: Path, *command: str) -> str:
+    done = subprocess.run(
+        [str(settings.tracer), *command, str(trace)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = " ".join(done.stderr.split()).rstrip(".")
+    if done.returncode == BAD_TRACE:
+        raise BadTrace(f"{trace}: {said}.")
+    if done.returncode != 0:
+        raise HaloError(f"halo-trace failed: {said}.")
+    return done.stdout
 
 
 def profile_options(limits: Limits, folder: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
@@ -11,15 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import BadTrace, HaloError, MissingPart
+from halo.errors import BadInput, BadTrace, HaloError
 from halo.settings import Settings
 from halo.tracing.blocks import BlockReader, Document
+from halo.tracing.reader import BAD_TRACE, check_reader
 from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"
 LIVE_SECONDS = 1.0  # rows of a trace that is still being written wait for no longer
-_CANNOT_WRITE = 1
-_BAD_TRACE = 3
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,38 @@ class Conversion:
     sentences: tuple[str, ...]
 
 
-def check_reader(settings: Settings) -> None:
-    """MissingPart unless halo-trace is built."""
-    if not settings.tracer.is_file():
-        raise MissingPart(f"halo-trace is not built ({settings.tracer}); run: make build")
-
-
 def convert(
     settings: Settings, traces: Sequence[str], folder: Path, machine: str = ""
 ) -> Conversion:
     """Converts traces of one build, one behind the other, each as far as it goes.
 
     `machine` is what to simulate: `this`, or a file of the simulator's; empty: nothing. A trace
-    may be `-`, which is standard input: then files appear while it comes.
+    may be `-`, which is standard input: then files appear while it comes. What precedes damage is
+    kept; after any other failure nothing is.
     """
     check_reader(settings)
+    check_free(folder)
     with ThreadPoolExecutor(max_workers=1) as writer:
         target = FolderWriter(folder, writer)
-        for trace in traces:
-            _Reading(settings, trace, target, machine).run()
+        try:
+            for trace in traces:
+                _Reading(settings, trace, target, machine).run()
+        except BadTrace:
+            if target.accesses:
+                target.finish()
+            else:
+                shutil.rmtree(folder)
+            raise
+        except HaloError:
+            shutil.rmtree(folder)
+            raise
         return Conversion(folder, target.accesses, tuple(target.finish()))
+
+
+def check_free(folder: Path) -> None:
+    """BadInput where there is something already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} exists already; remove it, or choose another folder.")
 
 
 class _Reading:
@@ -106,7 +118,7 @@ class _Reading:
         name = "standard input" if self._live else self._trace
         if status == 0 and ended:
             return
-        if status == _BAD_TRACE:
+        if status == BAD_TRACE:
             kept = f"; what comes before that is in {self._target.folder}"
             more = kept if self._target.accesses else ""
             raise BadTrace(f"{name}: {said.rstrip('.')}{more}.")
@@ -117,6 +129,3 @@ class _Reading:
 def default_folder(trace: str) -> Path:
     """Beside nothing else: in the current directory, named after the trace."""
     return Path(f"{os.path.basename(trace)}.columns")
-
-
-__all__ = ["Conversion", "check_reader", "convert", "default_folder"]

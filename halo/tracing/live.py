@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.errors import BadInput
 from halo.foreground import Ending, run_in_foreground
 from halo.settings import Settings
 from halo.target import Target
-from halo.tracing.columns import check_reader
+from halo.tracing.columns import check_free
+from halo.tracing.reader import check_reader
 
 
 def run_live(
@@ -27,8 +27,7 @@ def run_live(
     Only the first process is traced: two cannot share a pipe.
     """
     check_reader(settings)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(f"{folder} exists already; remove it, or choose another one.")
+    check_free(folder)
     end, begin = os.pipe()
     converter = subprocess.Popen(
         [sys.executable, "-m", "halo", "columns", "-", "-o", str(folder), *options],

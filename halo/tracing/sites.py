@@ -16,10 +16,11 @@ _SITE = (
     *("kind", "variable", "type", "owner_id", "field", "field_offset", "bytes"),
     *("function", "file", "line", "column"),
 )
+_FUNCTION, _LINE = _SITE.index("function"), _SITE.index("line")
 
 
 class SiteRows:
-    """Rows of both tables, in files as soon as flush() is called."""
+    """Rows of both tables, in files as soon as flush_new() is called."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -45,6 +46,7 @@ class SiteRows:
             self._add_fields(self._first_owner + first_owner + at, owner)
         first = self._first_site + module["first_site"]
         names = {first_owner + at: owner[0] for at, owner in enumerate(owners)}
+        with_lines = {site[_FUNCTION] for site in module["sites"] if site[_LINE]}
         for at, values in enumerate(module["sites"]):
             row = dict(zip(_SITE, values, strict=True))
             row["site"] = first + at
@@ -52,7 +54,8 @@ class SiteRows:
             row["owner_id"] += self._first_owner if row["owner_id"] >= 0 else 0
             row["module"] = module["path"]
             self._waiting["sites"].append(row)
-            if not row["line"]:
+            # Where the compiler has merged two places there is none, but elsewhere in the function.
+            if row["function"] not in with_lines:
                 self._lineless.append(row["site"])
             if not row["variable"]:
                 self._nameless.append(row["site"])
@@ -77,10 +80,17 @@ class SiteRows:
                 }
             )
 
-    def flush(self) -> None:
-        """Writes what has come since the last time; events that refer to it come later."""
-        if not self._waiting["sites"]:
-            return
+    def flush_new(self) -> None:
+        """Writes what has come since the last time, where there is anything."""
+        if self._waiting["sites"]:
+            self._flush()
+
+    def finish(self) -> None:
+        """A table without rows is an empty file."""
+        if self._waiting["sites"] or not self._files:
+            self._flush()
+
+    def _flush(self) -> None:
         self._files += 1
         for table, rows in self._waiting.items():
             written = pa.Table.from_pylist(rows, TABLES[table])
@@ -88,7 +98,7 @@ class SiteRows:
             rows.clear()
 
     def shares_without(self, accesses_by_site: NDArray[np.int64]) -> tuple[float, float]:
-        """Of all accesses, the shares of those without a line and without a variable."""
+        """Of all accesses, the shares in functions without any line, and without a variable."""
         total = max(int(accesses_by_site.sum()), 1)
         known = len(accesses_by_site)
         shares = [

@@ -28,8 +28,6 @@ class FolderWriter:
 
     def __init__(self, folder: Path, writer: ThreadPoolExecutor) -> None:
         self.folder = folder
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadInput(f"{folder} exists already; remove it, or choose another one with -o.")
         make_folder(folder)
         self._parts = {table: PartFiles(folder, table, writer) for table in EVENTS}
         self._sites = SiteRows(folder)
@@ -71,6 +69,7 @@ class FolderWriter:
         self._abouts.append(about)
 
     def _take_rows(self, rows: Rows) -> None:
+        self._sites.flush_new()  # a file of sites precedes those of the events that refer to them
         columns = dict(rows.columns)
         if len(self._names) > 1:
             columns = {name: self._moved(name, values) for name, values in columns.items()}
@@ -94,13 +93,13 @@ class FolderWriter:
 
     def flush(self) -> None:
         """Everything that came so far is in files when the writer gets to it."""
-        self._sites.flush()
+        self._sites.flush_new()
         for table in EVENTS:
             self._parts[table].flush()
 
     def finish(self) -> Iterator[str]:
         """Writes what is left, the `trace` table last; returns what there is to be said."""
-        self._sites.flush()
+        self._sites.finish()
         for table in EVENTS:
             self._parts[table].finish()
         make_folder(self.folder / "trace")

@@ -35,8 +35,8 @@ class ShadowStack {
   }
   void ret(uint64_t slot) { drop_through(slot); }
 
-  // A frame whose call was not seen, inside of the outermost of the stack in use; those inside of it
-  // stay.
+  // A frame whose call was not seen, inside of the outermost one of the stack in use; the frames
+  // inside of it stay.
   void insert(uint64_t slot, uint64_t return_address);
 
   // The stack pointer was loaded from elsewhere: the next slot may lie on another stack.

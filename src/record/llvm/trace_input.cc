@@ -46,7 +46,10 @@ class Ordering : public file::TraceVisitor {
  public:
   explicit Ordering(TraceConsumer& consumer) : consumer_(consumer) { consumer.begin(sites_); }
 
-  void about(std::string_view json) override { consumer_.about(json); }
+  void about(std::string_view json) override {
+    begun_ = true;
+    consumer_.about(json);
+  }
   void maps(std::string_view json) override { consumer_.maps(json); }
   void module(const file::Module& module) override {
     const auto types = int32_t(sites_.types().size());
@@ -70,6 +73,10 @@ class Ordering : public file::TraceVisitor {
   }
   void end(const file::EndNote& note) override { end_ = end_of(note); }
 
+  void stop_at_damage(const char* what) {
+    end_ = {.ending = "cut-short", .detail = std::string(what) + "."};
+    if (begun_) finish();
+  }
   void finish() {
     events_.take_rest(HandOver{consumer_});
     consumer_.end(end_);
@@ -79,6 +86,7 @@ class Ordering : public file::TraceVisitor {
   TraceConsumer& consumer_;
   SiteTable sites_;
   OrderedEvents events_;
+  bool begun_ = false;
   TraceEnd end_{.ending = "cut-short",
                 .detail =
                     "The trace ends without an end: the program was killed or is still"
@@ -89,7 +97,12 @@ class Ordering : public file::TraceVisitor {
 
 void read_trace(int descriptor, TraceConsumer& consumer) {
   Ordering ordering(consumer);
-  file::TraceReader(descriptor).read(ordering);
+  try {
+    file::TraceReader(descriptor).read(ordering);
+  } catch (const file::TraceError& error) {
+    ordering.stop_at_damage(error.what());
+    throw;
+  }
   ordering.finish();
 }
 

@@ -6,7 +6,7 @@
 namespace halo::record::llvm {
 
 // Throws trace::file::TraceError where it is no trace, one of a newer version, or damaged; what
-// came before that has been consumed, but for end(). A trace without an end is no error.
+// came before the damage has been consumed, as a trace that is cut short. One that is, is no error.
 void read_trace(int descriptor, TraceConsumer& consumer);
 
 }  // namespace halo::record::llvm

@@ -72,6 +72,20 @@ TEST(ShadowStack, CoroutinesInOneMappingKeepTheirFrames) {
   EXPECT_EQ(stack.stacks(), 3u);
 }
 
+TEST(ShadowStack, AFrameIsInsertedWhereItsSlotLies) {
+  ShadowStack stack(mapping);
+  stack.call(0x1FF000, 1);
+  stack.call(0x1FEE00, 3);
+  stack.frames()[1].node = 7;
+  stack.insert(0x1FEF00, 2);
+  stack.insert(0x1FEF00, 2);  // known by now
+  stack.insert(0x1FED00, 4);
+  EXPECT_EQ(returns(stack), (Addresses{1, 2, 3, 4}));
+  EXPECT_EQ(stack.frames()[2].node, ShadowFrame::kUnresolved) << "it has another stack outside";
+  stack.ret(0x1FEF00);
+  EXPECT_EQ(returns(stack), (Addresses{1}));
+}
+
 TEST(ShadowStack, ALargeFrameIsNotAnotherStack) {
   ShadowStack stack(mapping);
   stack.call(0x1F0000, 1);

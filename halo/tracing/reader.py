@@ -1,0 +1,14 @@
+"""The native reader of traces, halo-trace (src/record/llvm/main.cc)."""
+
+from __future__ import annotations
+
+from halo.errors import MissingPart
+from halo.settings import Settings
+
+BAD_TRACE = 3  # its status where there is no trace, a newer or a damaged one
+
+
+def check_reader(settings: Settings) -> None:
+    """MissingPart unless halo-trace is built."""
+    if not settings.tracer.is_file():
+        raise MissingPart(f"halo-trace is not built ({settings.tracer}); run: make build")
