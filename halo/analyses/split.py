@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from halo.analyses.split_text import suggest
 from halo.analyses.split_types import UNION, DeclaredClass, bare, is_spelt
 
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C", ".hh", ".hpp", ".hxx")
+SYSTEM = ("/usr/",)
+"""Where headers lie whose classes are not the program's to change."""
 MANY = 16
 """Elements from which on an allocation counts as an array."""
 
@@ -65,11 +67,12 @@ class SplitResult:
     classes: tuple[ClassSplit, ...]
 
     def chosen(self, names: str = "*", everything: bool = False) -> list[ClassSplit]:
-        """The live classes whose names a glob matches; `everything`: the others, too."""
+        """The program's own live classes that a glob matches; `everything`: the others, too."""
         return [
             it
             for it in self.classes
-            if (everything or it.decision.live) and fnmatchcase(it.use.declared.name, names)
+            if (everything or (it.decision.live and it.decision.finding is not Finding.LIBRARY))
+            and fnmatchcase(it.use.declared.name, names)
         ]
 
 
@@ -84,7 +87,7 @@ def split_classes(
     found = []
     for use, decided in zip(accessed, decisions, strict=True):
         declared = use.declared
-        decision = _keep_virtual(use, decided)
+        decision = _practical(use, _keep_virtual(use, decided))
         name = declared.name or f"nameless {declared.kind}"
         unique = declared.name and names.count(declared.name) == 1
         parts = parts_of(use, decision) if decision.split else None
@@ -130,6 +133,15 @@ def _keep_virtual(use: ClassUse, decision: Decision) -> Decision:
     if decision.split and not suffices(_fields(use), cold):
         finding = Finding.LITTLE_COLD
     return Decision(finding, cold, decision.divisor)
+
+
+def _practical(use: ClassUse, decision: Decision) -> Decision:
+    """Not split after all where nobody can do it, and where it would gain nothing."""
+    if decision.live and use.declared.file.startswith(SYSTEM):
+        return replace(decision, finding=Finding.LIBRARY)
+    if decision.split and parts_of(use, decision).hot_bytes >= use.declared.bytes:
+        return replace(decision, finding=Finding.NO_SMALLER)
+    return decision
 
 
 def _fields(use: ClassUse) -> list[FieldUse]:

@@ -40,6 +40,8 @@ class Finding(Enum):
     ALL_HOT = "no cold field"
     LITTLE_COLD = "too few cold bytes"
     TOO_WARM = "cold fields too warm"
+    LIBRARY = "of a library"
+    NO_SMALLER = "no smaller"
 
 
 @dataclass(frozen=True)

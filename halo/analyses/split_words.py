@@ -13,6 +13,7 @@ from halo.analyses.split_rules import (
     SMALLEST_CLASS,
     Finding,
 )
+from halo.analyses.split_types import bare
 
 
 def findings(result: SplitResult, shown: list[ClassSplit]) -> list[str]:
@@ -26,7 +27,12 @@ def findings(result: SplitResult, shown: list[ClassSplit]) -> list[str]:
     if not split:
         live = sum(it.decision.live for it in shown)
         return [f"No class should be split: of {live} live ones none has enough cold fields."]
-    return [sentence for it in split for sentence in (gain(it), alternative(it)) if sentence]
+    return [
+        sentence
+        for it in split
+        for sentence in (gain(it), alternative(it), caution(it, result))
+        if sentence
+    ]
 
 
 def gain(found: ClassSplit) -> str:
@@ -34,13 +40,11 @@ def gain(found: ClassSplit) -> str:
     assert found.parts is not None
     size, parts, total = found.use.declared.bytes, found.parts, found.use.total
     cold, fields = sum(found.decision.cold), len(found.use.leaves)
-    what = f"Split {found.label}: {cold} of its {fields} fields are cold"
-    cost = f"{found.indirect:,} of {total:,} accesses go through the added pointer"
-    if parts.hot_bytes >= size:
-        return f"{what}, but its {size} bytes become no fewer with the pointer; {cost}."
     return (
-        f"{what}; {size} bytes become {parts.hot_bytes}, so that {per_line(parts.hot_bytes):.2g}"
-        f" objects lie in a line instead of {per_line(size):.2g}; {cost}."
+        f"Split {found.label}: {cold} of its {fields} fields are cold; {size} bytes become"
+        f" {parts.hot_bytes}, so that {per_line(parts.hot_bytes):.2g} objects lie in a line instead"
+        f" of {per_line(size):.2g}; {found.indirect:,} of {total:,} accesses go through the added"
+        " pointer."
     )
 
 
@@ -56,12 +60,36 @@ def alternative(found: ClassSplit) -> str:
     )
 
 
+def caution(found: ClassSplit, result: SplitResult) -> str:
+    """What the counts of the cold fields leave out; empty where that is unlikely to matter."""
+    totals = {bare(it.use.declared.name): it.use.total for it in result.classes}
+    unseen, apart = [], []
+    for member in found.parts.cold if found.parts else ():
+        type_ = bare(member.type)
+        if totals.get(type_):
+            apart.append(f"{member.name} ({totals[type_]:,} to {type_})")
+        elif "[" in member.type or member.bytes > POINTER:
+            unseen.append(member.name)
+    sentences = []
+    if apart:
+        sentences.append(
+            f"Accesses through pointers to {', '.join(apart)} are not among those of {found.label}."
+        )
+    if unseen:
+        sentences.append(
+            "What libraries access (strcmp, pthread_mutex_lock) is not seen: look whether they are"
+            f" often handed {', '.join(unseen)}."
+        )
+    return " ".join(sentences)
+
+
 def reason(found: ClassSplit, result: SplitResult) -> str:
     """Why a class is, or is not, split."""
     return _REASONS[found.decision.finding].format(
         accesses=f"{found.use.total:,}",
         live=_few(result.accesses / (LIVE_SHARE * max(result.accessed, 1))),
         bytes=found.use.declared.bytes,
+        file=found.use.declared.file,
         fields=len(found.use.leaves),
         smallest=SMALLEST_CLASS,
         fewest=FEWEST_FIELDS,
@@ -89,5 +117,7 @@ _REASONS = {
     Finding.TOO_FEW_FIELDS: "{fields} fields, and more than {fewest} are asked for",
     Finding.ALL_HOT: "no field has less than {least} accesses",
     Finding.LITTLE_COLD: "its cold fields are not larger than the pointer to them, {pointer} bytes",
+    Finding.LIBRARY: "declared in a library's header, {file}",
+    Finding.NO_SMALLER: "its {bytes} bytes become no fewer with the pointer to the cold part",
     Finding.TOO_WARM: "its cold fields are too warm, and too few have less than {least} accesses",
 }
