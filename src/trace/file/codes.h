@@ -14,6 +14,7 @@ enum AddressCode : uint8_t {
   kAddressFromValue,    // the value of the access before, likewise: a pointer and a field
   kAddressFromEarlier,  // the value before that one, likewise
   kAddressFromFrame,    // the innermost function's frame, likewise; of an exit that frame
+  kAddressFromOwn,      // the site's own last value, likewise: along a list
   kAddressFollowing,    // what followed the site's last one when it was there before
   kAddressLiteral,
   kAddressCodes,

@@ -23,7 +23,7 @@ enum Behaviour : uint8_t {
 
 // What the addresses of events lie near to, in the order of the codes from kAddressFromAddress on.
 enum Near { kNearAddress, kNearValue, kNearEarlier, kNearFrame, kNears };
-static_assert(kAddressFromAddress + unsigned(kNears) == kAddressFollowing);
+static_assert(kAddressFromAddress + unsigned(kNears) == kAddressFromOwn);
 
 // What has been seen at one site. Distances are cut to 32 bits: a wrong one only predicts badly.
 struct alignas(64) SiteState {
@@ -31,6 +31,7 @@ struct alignas(64) SiteState {
   uint64_t last_value;
   int32_t from[kNears];
   int32_t stride;
+  int32_t from_own;
   int32_t value_stride;
   int32_t image_step;
   int32_t value_from_address;
@@ -130,6 +131,7 @@ class Predictor : private Places {
 // `code`: any from kAddressStride on that is below kAddressFollowing.
 inline uint64_t expected_address(unsigned code, const SiteState& site, const ThreadState& thread) {
   if (code == kAddressStride) return plus(site.last_address, site.stride);
+  if (code == kAddressFromOwn) return plus(site.last_value, site.from_own);
   return plus(thread.near[code - kAddressFromAddress], site.from[code - kAddressFromAddress]);
 }
 
@@ -176,6 +178,7 @@ inline void learn(SiteState& site, ThreadState& thread, const Logged& event, uin
   const uint64_t address = event.word1, value = event.word2;
   for (int near = 0; near < kNears; ++near) site.from[near] = distance(address, thread.near[near]);
   site.stride = distance(address, site.last_address);
+  site.from_own = distance(address, site.last_value);
   site.value_stride = distance(value, site.last_value);
   site.image_step = distance(value, seen);
   site.value_from_address = distance(value, thread.near[kNearAddress]);
