@@ -85,13 +85,21 @@ class Walk {
     uint64_t& word = places_.word_of(site, event.word1);
     const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
     event.word2 = get_value(code % kValueCodes, seen, site);
-    learn(site, thread_, event, word, seen);
+    learn_event(site, thread_, event, word, seen);
   }
 
  private:
   uint64_t get_address(unsigned code, uint64_t number, SiteState& site) {
-    if (code == kAddressAgain) code = site.address_code;
+    const bool again = code == kAddressAgain;
+    if (again) code = site.address_code;
+    if (again && code < kAddressFollowing) return expected_address(code, site, thread_);
     site.address_code = uint8_t(code);
+    const uint64_t address = find_address(code, number, site);
+    learn_address(site, thread_, address);
+    return address;
+  }
+
+  uint64_t find_address(unsigned code, uint64_t number, const SiteState& site) {
     if (code < kAddressFollowing) return expected_address(code, site, thread_);
     uint64_t& following = places_.following(number, site);
     if (code == kAddressLiteral) {
@@ -101,8 +109,16 @@ class Walk {
   }
 
   uint64_t get_value(unsigned code, uint64_t seen, SiteState& site) {
-    if (code == kValueAgain) code = site.value_code;
+    const bool again = code == kValueAgain;
+    if (again) code = site.value_code;
+    if (again && code < kValue1) return expected_value(code, site, thread_, seen);
     site.value_code = uint8_t(code);
+    const uint64_t value = find_value(code, seen, site);
+    learn_value(site, thread_, seen, value);
+    return value;
+  }
+
+  uint64_t find_value(unsigned code, uint64_t seen, const SiteState& site) {
     if (code < kValue1) return expected_value(code, site, thread_, seen);
     const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
     return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
