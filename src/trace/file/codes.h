@@ -46,10 +46,13 @@ inline constexpr unsigned kPairs = unsigned(kAddressCodes) * kValueCodes;
 inline constexpr uint8_t kSiteLiteral = 2 * kPairs;
 static_assert(2 * kPairs < 256);
 
+// In the stream, each code but 0 follows the number of zeros before it; this many: more follow.
+inline constexpr unsigned kFullRun = 255;
+
 enum Stream { kCodeStream, kSiteStream, kAddressStream, kValueStream, kStreams };
 
 // The most bytes that one event puts into each stream.
-inline constexpr size_t kMostBytes[kStreams] = {2, 10, 10, 8};
+inline constexpr size_t kMostBytes[kStreams] = {4, 10, 10, 8};
 
 struct StreamHead {
   uint32_t bytes;   // of the stream

@@ -43,8 +43,18 @@ unsigned literal_code(uint64_t value, uint64_t last) {
 
 struct Output {
   std::byte* end[kStreams];
+  size_t zeros;  // codes, of which the stream does not know yet
 
-  void code(unsigned byte) { *end[kCodeStream]++ = std::byte(byte); }
+  void code(unsigned byte) {
+    if (byte == 0) {
+      ++zeros;
+      return;
+    }
+    for (; zeros >= kFullRun; zeros -= kFullRun) *end[kCodeStream]++ = std::byte(kFullRun);
+    *end[kCodeStream]++ = std::byte(zeros);
+    *end[kCodeStream]++ = std::byte(byte);
+    zeros = 0;
+  }
   void varint(Stream stream, uint64_t number) { end[stream] = put_varint(end[stream], number); }
   void value(uint64_t word, unsigned bytes) {
     std::memcpy(end[kValueStream], &word, sizeof word);

@@ -51,15 +51,45 @@ class Input {
   const std::byte* end_ = nullptr;
 };
 
+// The codes, of which the stream has only those that are not 0, and how many zeros are in between.
+class Codes {
+ public:
+  explicit Codes(Input& input) : input_(input) { read_run(); }
+  unsigned next() {
+    if (zeros_ != 0) {
+      --zeros_;
+      return 0;
+    }
+    const unsigned code = input_.byte();
+    read_run();
+    return code;
+  }
+
+ private:
+  void read_run() {
+    if (input_.at_end()) {  // zeros only
+      zeros_ = ~size_t{0};
+      return;
+    }
+    unsigned run = kFullRun;
+    while (run == kFullRun) zeros_ += run = input_.byte();
+  }
+
+  Input& input_;
+  size_t zeros_ = 0;
+};
+
 uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
 
 // Through the events of a block; copies what changes with each of them.
 class Walk {
  public:
-  Walk(const Places& places, uint32_t thread, const Input (&streams)[kStreams])
-      : places_(places), home_(places.thread(thread)), thread_(home_) {
-    std::copy_n(streams, int(kStreams), streams_);
-  }
+  Walk(const Places& places, uint32_t thread, Input (&streams)[kStreams])
+      : places_(places),
+        home_(places.thread(thread)),
+        thread_(home_),
+        streams_(streams),
+        codes_(streams[kCodeStream]) {}
 
   void finish() {
     home_ = thread_;
@@ -70,11 +100,11 @@ class Walk {
 
   void get(Logged& event) {
     Followers& followers = places_.followers(thread_);
-    unsigned code = streams_[kCodeStream].byte();
+    unsigned code = codes_.next();
     event.site = code < kPairs ? followers.first : followers.second;
     if (code == kSiteLiteral) {
       event.site = streams_[kSiteStream].varint();
-      code = streams_[kCodeStream].byte();
+      code = codes_.next();
     } else if (code >= kPairs) {
       code -= kPairs;
     }
@@ -127,7 +157,8 @@ class Walk {
   const Places places_;
   ThreadState& home_;
   ThreadState thread_;
-  Input streams_[kStreams];
+  Input (&streams_)[kStreams];
+  Codes codes_;
 };
 
 }  // namespace
