@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kLookAgain = 10;
 constexpr int64_t kLookAnyway = 250;
 
+constexpr uint64_t kAhead = 64;  // records, which come from another processor's cache
+
 Logged block[kRecords + 1];
 
 int64_t now() {
@@ -150,6 +152,16 @@ bool Emptying::give_up_hole(Ring& ring, const Logged* hole, bool last) {
   return (stuck || (last && more)) && load_site(hole) == 0;
 }
 
+// The common case: a site of the module that the last one was of, which is still there.
+inline bool Emptying::translate_at_once(const Logged& record, uint64_t site, Logged& result) const {
+  const LoggedModule* module = last_module_;
+  if (module == nullptr || !module->sites.contains(site)) return false;
+  if (module->gone_epoch.load(std::memory_order_acquire) != 0) return false;
+  const uint64_t number = module->first_site + (site - module->sites.begin) / sizeof(trace::Site);
+  result = {number, record.word1, record.word2};
+  return true;
+}
+
 void Emptying::take_records(Ring& ring, char* segment, bool last) {
   const auto* record = reinterpret_cast<const Logged*>(segment + ring.at_byte);
   const auto* const end = reinterpret_cast<const Logged*>(segment + kSegmentBytes);
@@ -161,7 +173,11 @@ void Emptying::take_records(Ring& ring, char* segment, bool last) {
     block[count++] = {uint64_t(trace::Marker::kEpoch), ring.key, 0};
   }
   for (; record < end; ++record) {
-    if (load_site(record) == 0) {
+    __builtin_prefetch(record + kAhead);
+    const uint64_t site = load_site(record);
+    if (wanted && translate_at_once(*record, site, block[count])) {
+      ++count;
+    } else if (site == 0) {
       if (!give_up_hole(ring, record, last)) break;
       ring.unsafe = true;
       ++lost_;

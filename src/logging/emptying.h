@@ -30,6 +30,7 @@ class Emptying {
   bool empty(Ring& ring, bool last);
   void take_records(Ring& ring, char* segment, bool last);
   bool give_up_hole(Ring& ring, const Logged* hole, bool last);
+  bool translate_at_once(const Logged& record, uint64_t site, Logged& result) const;
   bool translate(Ring& ring, const Logged& record, Logged& result);
   bool keep_marker(Ring& ring, const Logged& record);
   LoggedModule* find_module(uint64_t site, uint64_t epoch);

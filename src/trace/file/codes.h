@@ -14,6 +14,7 @@ enum AddressCode : uint8_t {
   kAddressFromValue,    // the value of the access before, likewise: a pointer and a field
   kAddressFromEarlier,  // the value before that one, likewise
   kAddressFromFrame,    // the innermost function's frame, likewise; of an exit that frame
+  kAddressFromOwn,      // the site's own last value, likewise: along a list
   kAddressFollowing,    // what followed the site's last one when it was there before
   kAddressLiteral,
   kAddressCodes,
@@ -45,10 +46,13 @@ inline constexpr unsigned kPairs = unsigned(kAddressCodes) * kValueCodes;
 inline constexpr uint8_t kSiteLiteral = 2 * kPairs;
 static_assert(2 * kPairs < 256);
 
+// In the stream, each code but 0 follows the number of zeros before it; this many: more follow.
+inline constexpr unsigned kFullRun = 255;
+
 enum Stream { kCodeStream, kSiteStream, kAddressStream, kValueStream, kStreams };
 
 // The most bytes that one event puts into each stream.
-inline constexpr size_t kMostBytes[kStreams] = {2, 10, 10, 8};
+inline constexpr size_t kMostBytes[kStreams] = {4, 10, 10, 8};
 
 struct StreamHead {
   uint32_t bytes;   // of the stream

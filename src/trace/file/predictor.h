@@ -23,7 +23,7 @@ enum Behaviour : uint8_t {
 
 // What the addresses of events lie near to, in the order of the codes from kAddressFromAddress on.
 enum Near { kNearAddress, kNearValue, kNearEarlier, kNearFrame, kNears };
-static_assert(kAddressFromAddress + unsigned(kNears) == kAddressFollowing);
+static_assert(kAddressFromAddress + unsigned(kNears) == kAddressFromOwn);
 
 // What has been seen at one site. Distances are cut to 32 bits: a wrong one only predicts badly.
 struct alignas(64) SiteState {
@@ -31,6 +31,7 @@ struct alignas(64) SiteState {
   uint64_t last_value;
   int32_t from[kNears];
   int32_t stride;
+  int32_t from_own;
   int32_t value_stride;
   int32_t image_step;
   int32_t value_from_address;
@@ -47,7 +48,8 @@ struct Followers {
   uint32_t second;
 
   void saw(uint64_t site) {
-    if (first == uint32_t(site)) return;
+    if (first == uint32_t(site)) [[likely]]
+      return;
     second = first;
     first = uint32_t(site);
   }
@@ -130,6 +132,7 @@ class Predictor : private Places {
 // `code`: any from kAddressStride on that is below kAddressFollowing.
 inline uint64_t expected_address(unsigned code, const SiteState& site, const ThreadState& thread) {
   if (code == kAddressStride) return plus(site.last_address, site.stride);
+  if (code == kAddressFromOwn) return plus(site.last_value, site.from_own);
   return plus(thread.near[code - kAddressFromAddress], site.from[code - kAddressFromAddress]);
 }
 
@@ -170,19 +173,40 @@ inline void learn_frame(uint8_t behaviour, ThreadState& thread, uint64_t slot) {
   thread.near[kNearFrame] = frame();
 }
 
-// `word` is the image's word, of which the event covers what `seen` was.
-inline void learn(SiteState& site, ThreadState& thread, const Logged& event, uint64_t& word,
-                  uint64_t seen) {
-  const uint64_t address = event.word1, value = event.word2;
+// Whether the site's event before was predicted by what is written down nowhere, and this one is
+// right by that, too. Then the site's distances stay as they are.
+inline bool knows_address(const SiteState& site, const ThreadState& thread, uint64_t address) {
+  const unsigned code = site.address_code;
+  return code < kAddressFollowing && expected_address(code, site, thread) == address;
+}
+inline bool knows_value(const SiteState& site, const ThreadState& thread, uint64_t seen,
+                        uint64_t value) {
+  const unsigned code = site.value_code;
+  return code < kValue1 && expected_value(code, site, thread, seen) == value;
+}
+
+inline void learn_address(SiteState& site, const ThreadState& thread, uint64_t address) {
   for (int near = 0; near < kNears; ++near) site.from[near] = distance(address, thread.near[near]);
   site.stride = distance(address, site.last_address);
+  site.from_own = distance(address, site.last_value);
+}
+
+inline void learn_value(SiteState& site, const ThreadState& thread, uint64_t seen, uint64_t value) {
   site.value_stride = distance(value, site.last_value);
   site.image_step = distance(value, seen);
   site.value_from_address = distance(value, thread.near[kNearAddress]);
+}
+
+// Of each event, last of all. `word` is the image's word, of which it covers what `seen` was.
+inline void learn_event(SiteState& site, ThreadState& thread, const Logged& event, uint64_t& word,
+                        uint64_t seen) {
+  const uint64_t address = event.word1, value = event.word2;
   site.last_address = address;
   site.last_value = value;
-  const uint64_t mask = mask_of(site) << shift_of(address);
-  word = (word & ~mask) | ((value << shift_of(address)) & mask);
+  if (value != seen) {
+    const uint64_t mask = mask_of(site) << shift_of(address);
+    word = (word & ~mask) | ((value << shift_of(address)) & mask);
+  }
   const uint8_t behaviour = site.behaviour;
   if ((behaviour & kGivesAddress) != 0) thread.near[kNearAddress] = address;
   if ((behaviour & (kGivesValue | kGivesPointer)) != 0) {

@@ -51,15 +51,45 @@ class Input {
   const std::byte* end_ = nullptr;
 };
 
+// The codes, of which the stream has only those that are not 0, and how many zeros are in between.
+class Codes {
+ public:
+  explicit Codes(Input& input) : input_(input) { read_run(); }
+  unsigned next() {
+    if (zeros_ != 0) {
+      --zeros_;
+      return 0;
+    }
+    const unsigned code = input_.byte();
+    read_run();
+    return code;
+  }
+
+ private:
+  void read_run() {
+    if (input_.at_end()) {  // zeros only
+      zeros_ = ~size_t{0};
+      return;
+    }
+    unsigned run = kFullRun;
+    while (run == kFullRun) zeros_ += run = input_.byte();
+  }
+
+  Input& input_;
+  size_t zeros_ = 0;
+};
+
 uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
 
 // Through the events of a block; copies what changes with each of them.
 class Walk {
  public:
-  Walk(const Places& places, uint32_t thread, const Input (&streams)[kStreams])
-      : places_(places), home_(places.thread(thread)), thread_(home_) {
-    std::copy_n(streams, int(kStreams), streams_);
-  }
+  Walk(const Places& places, uint32_t thread, Input (&streams)[kStreams])
+      : places_(places),
+        home_(places.thread(thread)),
+        thread_(home_),
+        streams_(streams),
+        codes_(streams[kCodeStream]) {}
 
   void finish() {
     home_ = thread_;
@@ -70,11 +100,11 @@ class Walk {
 
   void get(Logged& event) {
     Followers& followers = places_.followers(thread_);
-    unsigned code = streams_[kCodeStream].byte();
+    unsigned code = codes_.next();
     event.site = code < kPairs ? followers.first : followers.second;
     if (code == kSiteLiteral) {
       event.site = streams_[kSiteStream].varint();
-      code = streams_[kCodeStream].byte();
+      code = codes_.next();
     } else if (code >= kPairs) {
       code -= kPairs;
     }
@@ -85,13 +115,21 @@ class Walk {
     uint64_t& word = places_.word_of(site, event.word1);
     const uint64_t seen = word >> shift_of(event.word1) & mask_of(site);
     event.word2 = get_value(code % kValueCodes, seen, site);
-    learn(site, thread_, event, word, seen);
+    learn_event(site, thread_, event, word, seen);
   }
 
  private:
   uint64_t get_address(unsigned code, uint64_t number, SiteState& site) {
-    if (code == kAddressAgain) code = site.address_code;
+    const bool again = code == kAddressAgain;
+    if (again) code = site.address_code;
+    if (again && code < kAddressFollowing) return expected_address(code, site, thread_);
     site.address_code = uint8_t(code);
+    const uint64_t address = find_address(code, number, site);
+    learn_address(site, thread_, address);
+    return address;
+  }
+
+  uint64_t find_address(unsigned code, uint64_t number, const SiteState& site) {
     if (code < kAddressFollowing) return expected_address(code, site, thread_);
     uint64_t& following = places_.following(number, site);
     if (code == kAddressLiteral) {
@@ -101,8 +139,16 @@ class Walk {
   }
 
   uint64_t get_value(unsigned code, uint64_t seen, SiteState& site) {
-    if (code == kValueAgain) code = site.value_code;
+    const bool again = code == kValueAgain;
+    if (again) code = site.value_code;
+    if (again && code < kValue1) return expected_value(code, site, thread_, seen);
     site.value_code = uint8_t(code);
+    const uint64_t value = find_value(code, seen, site);
+    learn_value(site, thread_, seen, value);
+    return value;
+  }
+
+  uint64_t find_value(unsigned code, uint64_t seen, const SiteState& site) {
     if (code < kValue1) return expected_value(code, site, thread_, seen);
     const uint64_t low = streams_[kValueStream].low_bytes(kLiteralBytes[code]);
     return code == kValueLow4 ? low | (site.last_value >> 32 << 32) : low;
@@ -111,7 +157,8 @@ class Walk {
   const Places places_;
   ThreadState& home_;
   ThreadState thread_;
-  Input streams_[kStreams];
+  Input (&streams_)[kStreams];
+  Codes codes_;
 };
 
 }  // namespace
