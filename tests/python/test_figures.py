@@ -66,7 +66,7 @@ def test_every_figure_is_documented() -> None:
     text = (REPOSITORY / "docs" / "cli.md").read_text()
     for figure in FIGURES:
         assert f"| `{figure.name}` |" in text
-    with pytest.raises(UsageError, match=r"choose one of: affinity-graph, .*, model\."):
+    with pytest.raises(UsageError, match=r"choose one of: affinity-graph, .*, split\."):
         find_figure("nonsense")
 
 

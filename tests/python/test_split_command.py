@@ -133,7 +133,7 @@ def test_a_trace_without_types(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "words", "arguments"),
     [
-        (USAGE, "FOLDER", []),
+        (USAGE, "TRACE", []),
         (USAGE, "takes a trace and no program", ["columns", "--", "prog"]),
         (USAGE, "end the name in .svg", ["columns", "--chart", "a.gif"]),
         (BAD_INPUT, "nowhere", ["nowhere"]),
