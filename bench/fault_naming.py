@@ -68,8 +68,7 @@ def ask(settings: Settings, fault: Fault, scratch: Path) -> Named:
     environment = {**settings.environment, "HALO_TRACE": f"file:{trace}"}
     command = [str(program), *fault.arguments]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    machine = folder / "machine.toml"
-    halo(settings, "columns", "--machine", machine, "-o", columns, trace)
+    halo(settings, "columns", "-o", columns, trace)
     halo(settings, fault.tool, columns, "--json", answer)
     found = json.loads(answer.read_text())
     return Named(

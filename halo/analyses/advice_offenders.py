@@ -10,9 +10,9 @@ from halo.analyses.schema import LINE_SHIFT
 
 LINE = 1 << LINE_SHIFT
 MOST = 3  # sentences
-WORTH_SAYING = 50  # of a thousand misses
-RARELY_MISSED = 1000  # of so many accesses: then the whole program is no matter for the caches
-OFTEN_MISSED = 100  # at least each hundredth access: rarer misses cost next to nothing
+WORTH_SAYING = 50  # of a thousand cycles of all misses
+CHEAP = 5  # accesses a cycle of misses: then the whole program is no matter for the caches
+DEAR = 2  # cycles of misses an access: what costs less is no reason to change anything
 USED_WITH = 10  # a field belongs to the same loop if accessed at least this fraction as often
 
 
@@ -34,16 +34,17 @@ class Use:
 
 def advise(report: Table, used: Table, totals: Table) -> Sequence[str]:
     """A sentence or two on each of the worst rows that are worth it."""
-    ((accesses, _, missed),) = totals.rows
-    if 0 < int(missed) * RARELY_MISSED < int(accesses):
+    (total,) = totals.dicts()
+    if 0 < int(total["cycles"]) * CHEAP < int(total["accesses"]):
         return [
-            f"Only {missed:,} of {accesses:,} accesses miss the last level: the caches hold what"
-            " this run uses. Trace a larger input, or simulate a smaller machine, to learn more."
+            f"Only {total['first_missed']:,} of {total['accesses']:,} accesses miss the first level"
+            f" and {total['last_missed']:,} the last: the caches hold what this run uses. Trace a"
+            " larger input, or simulate a smaller machine, to learn more."
         ]
     found = []
     for row in report.dicts()[:MOST]:
-        often = int(row["last_missed"]) * OFTEN_MISSED >= int(row["accesses"])
-        if often and int(row["permille"]) >= WORTH_SAYING:
+        dear = int(row["cycles"]) >= DEAR * int(row["accesses"])
+        if dear and int(row["permille"]) >= WORTH_SAYING:
             found.append(f"{_share(row)} {_suggestion(row, _use(row, used))}".strip())
     return found
 
@@ -53,7 +54,8 @@ def _share(row: dict[str, Value]) -> str:
     share = f"{permille // 10}.{permille % 10} %"
     return (
         f"{row['variable'] or row['type'] or 'An access'} at {row['file']}:{row['line']}"
-        f" (in {row['function'] or '?'}) takes {share} of all last-level misses."
+        f" (in {row['function'] or '?'}) takes {share} of the modelled cost of all misses"
+        f" ({row['first_missed']:,} miss the first level, {row['last_missed']:,} the last)."
     )
 
 

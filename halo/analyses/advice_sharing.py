@@ -10,11 +10,18 @@ from halo.analyses.schema import LINE_SHIFT
 LINE = 1 << LINE_SHIFT
 MOST = 3  # sentences
 WORTH_SAYING = 50  # a line of at least a fiftieth of the worst one's transfers
+RARE = 10_000  # events a transfer: then sharing is no matter for the whole program
 OFTEN_WRITTEN = 8  # at least each eighth access
 
 
-def advise(report: Table) -> Sequence[str]:
+def advise(report: Table, totals: Table) -> Sequence[str]:
     """A sentence or two on each of the worst lines."""
+    (total,) = totals.dicts()
+    if 0 < int(total["transfers"]) * RARE < int(total["events"]):
+        return [
+            f"Lines moved between threads at most {total['transfers']:,} times in"
+            f" {total['events']:,} events: sharing costs this run next to nothing."
+        ]
     rows = report.dicts()
     leaders = [row for row in rows if row["place"] == 1][:MOST]
     worst = max((int(row["transfers"]) for row in leaders), default=0)
@@ -53,10 +60,17 @@ def _suggestion(leader: dict[str, Value], places: list[dict[str, Value]]) -> str
             f" Keep them apart: alignas({LINE}), or fields of other threads in a structure of"
             " their own."
         )
-    return f"True sharing: {_remedy(leader)}{_victims(others)}"
+    same = [row for row in places if row["variable"] == leader["variable"]]
+    alone = int(leader["line_writers"]) == 1 or sum(int(row["writers"]) for row in same) == 1
+    return f"True sharing: {_remedy(leader, alone)}{_victims(others)}"
 
 
-def _remedy(leader: dict[str, Value]) -> str:
+def _remedy(leader: dict[str, Value], alone: bool) -> str:
+    if alone:
+        return (
+            "one thread writes it, and others read it meanwhile. Let it gather changes and write"
+            " them more rarely, or let the others keep a copy and look again more rarely."
+        )
     if int(leader["writes"]) * OFTEN_WRITTEN < int(leader["accesses"]):
         return (
             "most accesses read it. Let each thread keep a copy and look again more rarely, or"
@@ -64,7 +78,7 @@ def _remedy(leader: dict[str, Value]) -> str:
         )
     if str(leader["type"]).rstrip().endswith("*"):
         return "the threads hand it to and fro. Let each work on a part of its own, or in batches."
-    return "all write the same bytes. Count for each thread apart, and add up where it is read."
+    return "several write the same bytes. Count for each thread apart, and add up where it is read."
 
 
 def _victims(others: list[dict[str, Value]]) -> str:

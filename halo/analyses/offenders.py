@@ -1,4 +1,4 @@
-"""Cache offenders: the variables and lines that access and miss most (thesis, section 2.3.1)."""
+"""Cache offenders: the variables and lines whose misses cost most (thesis, section 2.3.1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from halo.analyses.advice_offenders import advise
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.shown import shown_offenders
 from halo.errors import UsageError
+from halo.simulation.cost import CACHE_CYCLES, MEMORY_CYCLES
 
 # What a row stands for; the other names are of one of its sites.
 BY = {
@@ -17,13 +18,15 @@ BY = {
     "function": ("function", "file"),
 }
 _NAMES = ("variable", "owner", "type", "function", "file", "line")
+# By how many levels missed; what all levels missed is another case.
+_CASES = " ".join(f"WHEN {level} THEN {cycles}" for level, cycles in enumerate(CACHE_CYCLES))
 
 
 class Offenders(Analysis):
-    """Ranks by misses of the last level, then of the first, then by accesses."""
+    """Ranks by modelled cycles of the misses, then by misses of each level, then by accesses."""
 
     name = "offenders"
-    summary = "variables and lines by cache misses and accesses"
+    summary = "variables and lines by what their cache misses cost"
     parameters: ClassVar[Mapping[str, Value]] = {"limit": 20, "by": "variable"}
 
     reduce = """
@@ -36,11 +39,14 @@ FROM accesses GROUP BY site, missed, tlb_missed
         "machine": """
 SELECT COALESCE((SELECT MAX(levels) FROM trace), (SELECT MAX(missed) FROM reduced)) AS levels
 """,
-        "counted": """
+        # By the level that had the access: the last one of the machine is before the memory.
+        "counted": f"""
 SELECT site, SUM(accesses) AS accesses,
   SUM(CASE WHEN missed >= 1 THEN accesses ELSE 0 END) AS first_missed,
   SUM(CASE WHEN levels >= 1 AND missed >= levels THEN accesses ELSE 0 END) AS last_missed,
-  SUM(CASE WHEN tlb_missed >= 1 THEN accesses ELSE 0 END) AS tlb_missed
+  SUM(CASE WHEN tlb_missed >= 1 THEN accesses ELSE 0 END) AS tlb_missed,
+  SUM(accesses * CASE WHEN levels >= 1 AND missed >= levels THEN {MEMORY_CYCLES}
+    ELSE CASE missed {_CASES} ELSE {CACHE_CYCLES[-1]} END END) AS cycles
 FROM reduced CROSS JOIN machine GROUP BY site
 """,
     }
@@ -51,18 +57,20 @@ SELECT {names},
   CAST(SUM(first_missed) AS BIGINT) AS first_missed,
   CAST(SUM(last_missed) AS BIGINT) AS last_missed,
   CAST(SUM(counted.tlb_missed) AS BIGINT) AS tlb_missed,
-  CAST(FLOOR(SUM(last_missed) * 1000
-    / GREATEST((SELECT SUM(last_missed) FROM counted), 1)) AS BIGINT) AS permille
+  CAST(SUM(cycles) AS BIGINT) AS cycles,
+  CAST(FLOOR(SUM(cycles) * 1000
+    / GREATEST((SELECT SUM(cycles) FROM counted), 1)) AS BIGINT) AS permille
 FROM counted JOIN sites ON sites.site = counted.site
 GROUP BY {keys}
-ORDER BY last_missed DESC, first_missed DESC, accesses DESC, {keys} LIMIT {limit}
+ORDER BY cycles DESC, last_missed DESC, first_missed DESC, accesses DESC, {keys} LIMIT {limit}
 """
 
     details: ClassVar[Mapping[str, str]] = {
         "totals": """
 SELECT CAST(COALESCE(SUM(accesses), 0) AS BIGINT) AS accesses,
   CAST(COALESCE(SUM(first_missed), 0) AS BIGINT) AS first_missed,
-  CAST(COALESCE(SUM(last_missed), 0) AS BIGINT) AS last_missed
+  CAST(COALESCE(SUM(last_missed), 0) AS BIGINT) AS last_missed,
+  CAST(COALESCE(SUM(cycles), 0) AS BIGINT) AS cycles
 FROM counted
 """,
         # Which bytes of a structure a function touches, and how often.

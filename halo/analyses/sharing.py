@@ -1,6 +1,6 @@
 """Sharing: cache lines that several threads touch and at least one writes (thesis, section 2.3.3).
 
-Lines that are only read, or touched by one thread, do not hurt and are left out.
+Lines that are only read, or touched by one thread at a time, do not hurt and are left out.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from halo.analyses import meeting
 from halo.analyses.advice_sharing import advise
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.schema import LINE_SHIFT
@@ -16,12 +17,7 @@ from halo.analyses.shown import shown_sharing
 _PLACE = "variable, type, function, file, line"
 
 _STEPS = {
-    "touches": """
-SELECT address >> {shift} AS block, address, reduced.bytes AS bytes, thread,
-  reduced.site AS site, accesses,
-  CASE WHEN kind IN ('store', 'update', 'write-range') THEN accesses ELSE 0 END AS writes
-FROM reduced JOIN all_sites ON all_sites.site = reduced.site
-""",
+    **meeting.STEPS,
     "by_thread": """
 SELECT block, thread, SUM(accesses) AS accesses, SUM(writes) AS writes
 FROM touches GROUP BY block, thread
@@ -30,6 +26,7 @@ FROM touches GROUP BY block, thread
     # there are at most this many. The true number depends on timing, which a trace does not have.
     "blocks": """
 SELECT block, SUM(accesses) AS accesses, SUM(writes) AS writes, COUNT(*) AS threads,
+  SUM(CASE WHEN writes > 0 THEN 1 ELSE 0 END) AS writers,
   LEAST(SUM(accesses), 2 * (SUM(accesses) - MAX(accesses)), SUM(writes) * COUNT(*)) AS transfers
 FROM by_thread GROUP BY block HAVING COUNT(*) > 1 AND SUM(writes) > 0
 """,
@@ -85,7 +82,7 @@ FROM (
 """,
     "shares": """
 SELECT touches.block AS block, {place}, touches.thread AS thread,
-  SUM(accesses) AS accesses, SUM(LEAST(accesses, COALESCE(same, 0))) AS same,
+  SUM(accesses) AS accesses, SUM(writes) AS writes, SUM(LEAST(accesses, COALESCE(same, 0))) AS same,
   SUM(LEAST(accesses, COALESCE(beside, 0))) AS beside,
   ROW_NUMBER() OVER (PARTITION BY touches.block, {place}
     ORDER BY SUM(accesses) DESC, touches.thread) AS number
@@ -96,7 +93,8 @@ LEFT JOIN met ON met.block = touches.block AND met.address = touches.address
 GROUP BY touches.block, {place}, touches.thread
 """,
     "summed": """
-SELECT block, {place}, COUNT(*) AS threads, SUM(same) AS same, SUM(beside) AS beside,
+SELECT block, {place}, COUNT(*) AS threads,
+  SUM(CASE WHEN writes > 0 THEN 1 ELSE 0 END) AS writers, SUM(same) AS same, SUM(beside) AS beside,
   MAX(accesses) AS most, MAX(CASE WHEN number = 2 THEN accesses ELSE 0 END) AS second
 FROM shares GROUP BY block, {place}
 """,
@@ -119,7 +117,8 @@ GROUP BY address >> {shift} HAVING MIN(thread) <> MAX(thread)
     keep_key = f"address >> {LINE_SHIFT}"
 
     reduce = """
-SELECT address, bytes, thread, site, COUNT(*) AS accesses
+SELECT address, bytes, thread, site, COUNT(*) AS accesses, MIN(seq) AS first_seq,
+  MAX(seq) AS last_seq
 FROM accesses GROUP BY address, bytes, thread, site
 """
 
@@ -129,12 +128,13 @@ FROM accesses GROUP BY address, bytes, thread, site
 SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(picked.transfers AS BIGINT) AS transfers,
   CAST(lines AS BIGINT) AS lines, picked.block * {1 << LINE_SHIFT} AS cache_line,
   CAST(blocks.accesses AS BIGINT) AS line_accesses, CAST(blocks.writes AS BIGINT) AS line_writes,
-  CAST(blocks.threads AS BIGINT) AS line_threads, CAST(place AS BIGINT) AS place,
+  CAST(blocks.threads AS BIGINT) AS line_threads,
+  CAST(blocks.writers AS BIGINT) AS line_writers, CAST(place AS BIGINT) AS place,
   CASE WHEN same > 0 AND same * 2 >= beside THEN 'true' ELSE 'false' END AS sharing,
   {", ".join(f"places.{name} AS {name}" for name in _PLACE.split(", "))},
   first_byte - picked.block * {1 << LINE_SHIFT} AS line_offset, end_byte - first_byte AS bytes,
   CAST(places.accesses AS BIGINT) AS accesses, CAST(places.writes AS BIGINT) AS writes,
-  CAST(summed.threads AS BIGINT) AS threads,
+  CAST(summed.threads AS BIGINT) AS threads, CAST(summed.writers AS BIGINT) AS writers,
   CASE WHEN second > 0 AND most < 2 * second THEN 'yes' ELSE 'no' END AS uniform
 FROM picked JOIN blocks ON blocks.block = picked.block
 JOIN places ON places.block = picked.block
@@ -143,6 +143,10 @@ WHERE place <= {{places}} ORDER BY rank, place
 """
 
     details: ClassVar[Mapping[str, str]] = {
+        "totals": """
+SELECT CAST(COALESCE((SELECT SUM(transfers) FROM blocks), 0) AS BIGINT) AS transfers,
+  CAST(COALESCE((SELECT SUM(events) FROM trace), 0) AS BIGINT) AS events
+""",
         # Listing 2.5: how often each thread accesses, the one with most accesses first.
         "threads": f"""
 SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(place AS BIGINT) AS place,
@@ -150,7 +154,7 @@ SELECT CAST(place_of_line AS BIGINT) AS rank, CAST(place AS BIGINT) AS place,
 FROM picked JOIN places ON places.block = picked.block
 JOIN shares ON shares.block = places.block AND {_SAME_PLACE.format("shares")}
 WHERE place <= {{places}} ORDER BY rank, place, shares.number
-"""
+""",
     }
 
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -160,4 +164,4 @@ WHERE place <= {{places}} ORDER BY rank, place, shares.number
         return shown_sharing(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
-        return advise(report)
+        return advise(report, details["totals"])

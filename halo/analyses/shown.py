@@ -14,7 +14,10 @@ LINES_WORTH_SHOWING = 1000
 
 
 def shown_offenders(report: Table) -> Table:
-    columns = ("variable", "where", "in", "accesses", "L1 misses", "last-level misses", "share")
+    columns = (
+        *("variable", "where", "in", "accesses", "L1 misses", "last-level misses"),
+        *("cycles", "share"),
+    )
     rows = report.dicts()
     short = short_paths(str(row["file"]) for row in rows)
     return Table(
@@ -27,6 +30,7 @@ def shown_offenders(report: Table) -> Table:
                 row["accesses"],
                 row["first_missed"],
                 row["last_missed"],
+                row["cycles"],
                 f"{int(row['permille']) / 10:.1f} %",
             )
             for row in rows

@@ -1,4 +1,4 @@
-"""`halo offenders`: which variables and lines miss the caches."""
+"""`halo offenders`: which variables and lines miss the caches, and at what cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from halo.settings import Settings
 
 class OffendersCommand:
     name = "offenders"
-    summary = "Name the variables and source lines that miss the caches most, and what helps."
+    summary = "Name the variables and source lines whose cache misses cost most, and what helps."
     usage = f"halo offenders TRACE [--by variable|line|function] {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

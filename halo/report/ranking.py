@@ -12,15 +12,14 @@ from halo.results.analysis import AnalysisResult, Cell
 
 MOST_BARS = 12
 MEASURES = (
-    ("last_missed", "misses of the last level"),
-    ("first_missed", "misses of the first level"),
+    ("cycles", "modelled cycles of the misses"),
     ("accesses", "accesses; no cache was simulated, or nothing missed it"),
 )
 
 
 SHOWN = (
     *("variable", "function", "place", "accesses", "first_missed", "last_missed", "tlb_missed"),
-    "of last missed",
+    *("cycles", "of all cycles"),
 )
 
 
@@ -29,7 +28,7 @@ def offender_blocks(result: AnalysisResult) -> list[Block]:
     rows = [with_place(row) for row in result.dicts()]
     for row in rows:
         if isinstance(row.get("permille"), int | float):
-            row["of last missed"] = share(_count(row["permille"]) / 1000)
+            row["of all cycles"] = share(_count(row["permille"]) / 1000)
     columns = [name for name in SHOWN if any(name in row for row in rows)]
     whole = grid(result.columns, result.rows)
     if not columns:
@@ -51,7 +50,7 @@ def place_of(cells: dict[str, Cell]) -> str:
 
 
 def _chart(result: AnalysisResult) -> Bars | None:
-    """By misses, or by accesses where none missed; None where neither is known."""
+    """By what misses cost, or by accesses where none missed; None where neither is known."""
     rows = result.dicts()[:MOST_BARS]
     for name, words in MEASURES:
         values = [_count(row.get(name)) for row in rows]

@@ -24,7 +24,7 @@ def test_the_table_and_what_it_suggests(columns: Path) -> None:
     lines = [line for line in outcome.stdout.splitlines() if line.strip()]
     assert "/bin/sample, 256 events" in lines[0]
     assert lines[3].split()[:2] == ["record.key", "src/sample.c:10"]
-    assert "80.0 %" in lines[3]
+    assert "79.7 %" in lines[3]
     assert "Keep key in an array of its own" in outcome.stdout
 
 

@@ -64,6 +64,12 @@ def some_trace(accesses: int = 4000) -> SampleTrace:
             tlb_missed=missed // 2,
             object=drawn.randrange(20),
         )
+    for at in range(40):
+        # A line that one thread takes over from another, ordered by a free or not.
+        for step in range(2):
+            trace.access(sites[at % 30], 0x1000 + 64 * at, (at + step) % 3)
+            if step == 0 and at % 3:
+                trace.free(at + 30)
     return trace
 
 
@@ -95,7 +101,7 @@ def test_a_live_trace_ends_in_the_answer_about_all(
     growing = tmp_path / "growing"
     (growing / "accesses").mkdir(parents=True)
     first, *later = sorted((whole / "accesses").iterdir())
-    for table in ("sites", "fields"):
+    for table in ("sites", "fields", "frees"):
         shutil.copytree(whole / table, growing / table)
     shutil.copy(first, growing / "accesses")
     answers: list[Answer] = []

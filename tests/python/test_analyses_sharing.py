@@ -151,3 +151,107 @@ def test_figures_are_those_of_a_slow_reference(tmp_path: Path) -> None:
         bound = min(total, 2 * (total - most), writes[line] * len(touched[line]))
         assert (row["line_accesses"], row["line_writes"]) == (total, writes[line])
         assert (row["line_threads"], row["transfers"]) == (len(touched[line]), bound)
+
+
+def test_what_is_written_before_the_others_read_it_is_not_shared(tmp_path: Path) -> None:
+    """Only an allocation or a free shows that the threads began later."""
+    for ordered in (False, True):
+        trace = SampleTrace()
+        set_up, read = trace.site("store", "record.key", 1), trace.site("load", "record.key", 2)
+        for at in range(8):
+            trace.access(set_up, LINE + 8 * at)
+        if ordered:
+            trace.free(1)
+        for at in range(300):
+            trace.access(read, LINE + 8 * (at % 8), at % 3)
+        rows = sharing(trace, tmp_path / str(ordered)).report.dicts()
+        assert [row["variable"] for row in rows if row["place"] == 1] == (
+            [] if ordered else ["record.key"]
+        )
+
+
+def test_memory_that_another_thread_gets_later_is_not_shared(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    node = trace.site("store", "node.next", 3)
+    for owner in range(4):
+        for _ in range(50):
+            trace.access(node, LINE, owner, object=owner + 1)
+        trace.free(owner + 1, owner)
+    assert sharing(trace, tmp_path).report.rows == ()
+
+
+def test_objects_of_two_threads_that_live_on_one_line_are_false_sharing(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    node = trace.site("store", "node.next", 3)
+    for at in range(100):
+        trace.access(node, LINE + 32 * (at % 2), at % 2, object=at % 2 + 1)
+        if at == 50:
+            trace.free(7)
+    (row,) = sharing(trace, tmp_path).report.dicts()
+    assert (row["sharing"], row["transfers"], row["line_writers"]) == ("false", 100, 2)
+
+
+def test_what_one_thread_writes_while_others_read_is_told_as_that(tmp_path: Path) -> None:
+    trace = SampleTrace()
+    write, read = trace.site("store", "progress", 3), trace.site("load", "progress", 4)
+    for at in range(100):
+        trace.access(write, LINE)
+        trace.access(read, LINE, 1 + at % 2)
+    answer = sharing(trace, tmp_path)
+    first, second = answer.report.dicts()
+    assert (first["line_writers"], first["writers"], second["writers"]) == (1, 1, 0)
+    assert "one thread writes it, and others read it meanwhile" in answer.findings[0]
+
+
+def test_a_few_transfers_in_a_long_run_are_no_reason_to_change_anything(tmp_path: Path) -> None:
+    folder = open_folder(counters(atomic=True).write(tmp_path / "columns", events=10**7))
+    (sentence,) = run_analysis(find_analysis("sharing"), folder, Request(tmp_path)).findings
+    assert sentence.startswith("Lines moved between threads at most 440 times in 10,000,000")
+
+
+def test_threads_that_meet_are_those_of_a_slow_reference(tmp_path: Path) -> None:
+    """Short spans of accesses, some with a free between them."""
+    drawn = random.Random(9)
+    trace = SampleTrace()
+    sites = [
+        {kind: trace.site(kind, f"v{line}", line) for kind in ("store", "load")}
+        for line in range(430)
+    ]
+    for at in range(2500):
+        line = at // 6 + drawn.randrange(2)
+        if drawn.random() < 0.15:
+            trace.free(1)
+        site = sites[line][drawn.choice(["store", "load"])]
+        trace.access(site, LINE + 64 * line, drawn.randrange(3))
+    columns = open_folder(trace.write(tmp_path / "columns"))
+    request = Request(tmp_path, parameters={"limit": 1000})
+    report = run_analysis(find_analysis("sharing"), columns, request).report
+    found = {row["cache_line"]: row["line_threads"] for row in report.dicts()}
+    expected = meeting(trace, {of_line["store"] for of_line in sites})
+    assert found == {line: len(threads) for line, threads in expected.items() if threads}
+    assert len(found) < len(expected) and set(found.values()) == {2, 3}
+
+
+def meeting(trace: SampleTrace, stores: set[int]) -> dict[int, set[int]]:
+    """The threads that meet on each line, pair by pair."""
+    accesses: dict[int, dict[int, list[tuple[int, bool]]]] = {}
+    for row in trace.rows["accesses"]:
+        of_line = accesses.setdefault(row["address"], {})
+        of_line.setdefault(row["thread"], []).append((row["seq"], row["site"] in stores))
+    frees = [row["seq"] for row in trace.rows["frees"]]
+
+    def may_meet(written: list[int], touched: list[int]) -> bool:
+        if not written:
+            return False
+        early, late = sorted([(written[0], written[-1]), (touched[0], touched[-1])])
+        return early[1] >= late[0] or not any(early[1] < seq < late[0] for seq in frees)
+
+    found: dict[int, set[int]] = {}
+    for line, threads in accesses.items():
+        found[line] = set()
+        for writer, events in threads.items():
+            written = [seq for seq, writes in events if writes]
+            for other, theirs in threads.items():
+                if writer != other and may_meet(written, [seq for seq, _ in theirs]):
+                    found[line] |= {writer, other}
+    return found

@@ -75,9 +75,9 @@ def test_offenders_have_bars_a_table_and_what_they_mean(
 ) -> None:
     text = checked(page_of(found["offenders"], tmp_path))
     assert "What a trace shows: /bin/sample" in text and "/bin/sample -n 3" in text
-    assert "record.key at src/sample.c:10 (in scan) takes 80.0 %" in text
-    assert "record.key sample.c:10 64" in text and "misses of the last level" in text
-    assert "record.key scan sample.c:10 64 64 64 2 80.0 %" in text
+    assert "record.key at src/sample.c:10 (in scan) takes 79.7 %" in text
+    assert "record.key sample.c:10 12.8 k" in text and "modelled cycles of the misses" in text
+    assert "record.key scan sample.c:10 64 64 64 2 12,800 79.7 %" in text
 
 
 def test_shared_lines_show_their_threads(found: dict[str, dict[str, Any]], tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class SampleTrace:
     def access(self, site: int, address: int, thread: int = 0, **more: Any) -> None:
         """One access, a hit where `missed` does not say otherwise."""
         row = {
-            "seq": len(self.rows["accesses"]) + 1,
+            "seq": self._next_seq(),
             "thread": thread,
             "site": site,
             "address": address,
@@ -84,6 +84,14 @@ class SampleTrace:
             "object_offset": 0,
         }
         self.rows["accesses"].append({**row, **more})
+
+    def free(self, object_number: int, thread: int = 0) -> None:
+        """A heap object given back: what orders the events of threads."""
+        row = {"seq": self._next_seq(), "thread": thread, "object": object_number}
+        self.rows["frees"].append(row)
+
+    def _next_seq(self) -> int:
+        return 1 + sum(len(self.rows[table]) for table in ("accesses", "allocations", "frees"))
 
     def write(self, folder: Path, parts: int = 2, finished: bool = True, **trace: Any) -> Path:
         """The folder of columns, its accesses in so many files."""
