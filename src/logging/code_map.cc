@@ -46,7 +46,7 @@ Line parse(char* at) {
 }  // namespace
 
 bool CodeMap::read_maps() {
-  const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  const int file = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   maps_.clear();
   char part[4096];

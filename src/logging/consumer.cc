@@ -2,6 +2,7 @@
 #include "logging/consumer.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,6 +41,9 @@ enum class State : uint32_t {
   kEnded,
 };
 
+// The thread that ends the process where main has ended before it.
+enum class Leaver : uint32_t { kNone, kWaits, kLeaves, kNotNeeded };
+
 struct Consumer {
   Output* output = nullptr;
   pid_t process = 0;
@@ -49,6 +53,7 @@ struct Consumer {
   std::atomic<uint32_t> sleeps{0};
   std::atomic<uint64_t> wish{0};
   std::atomic<bool> without_main{false};
+  std::atomic<Leaver> leaver{Leaver::kNone};
   std::atomic<uint32_t> answers{0};  // changes when a wish has been fulfilled
 };
 
@@ -74,6 +79,7 @@ bool fulfil(uint64_t word) {
       finish(trace::file::Ending(word >> 8 & 0xff), uint32_t(word >> 32));
       break;
     case Wish::kEndForExec:
+      if (consumer.state == State::kPaused && !emptying.continue_after_end()) break;  // two execs
       emptying.round(trace::owner_key(advance_epoch()), false);
       emptying.end(trace::file::Ending::kExec, 0);
       consumer.state = State::kPaused;
@@ -100,6 +106,7 @@ void pause_until_work(uint32_t seen) {
   consumer.sleeps.store(0);
 }
 
+// But for what is left of main's, and for the leaver.
 bool is_last_thread() {
   char text[4096];
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -108,16 +115,30 @@ bool is_last_thread() {
   close(file);
   text[bytes > 0 ? bytes : 0] = '\0';
   const char* threads = strstr(text, "\nThreads:");
-  return threads != nullptr && strtol(threads + 9, nullptr, 10) == 2;  // and what is left of main's
+  const long expected = consumer.leaver == Leaver::kNone ? 2 : 3;
+  return threads != nullptr && strtol(threads + 9, nullptr, 10) == expected;
 }
 
 // As libc does in the last thread.
-void exit_as_last_thread() {
-  finish(trace::file::Ending::kComplete, 0);
+[[noreturn]] void exit_as_last_thread() {
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, nullptr);
   exit(0);
+}
+
+// Descriptors of its own, of which the program has none: whoever closes 0 and opens something gets
+// 0, whatever is opened here at that moment, and whoever closes all does not close ours. Where the
+// kernel cannot do that they stay common.
+void take_own_descriptors(int kept) {
+  const auto close_all = [](unsigned from, unsigned to, unsigned flags) {
+    return syscall(SYS_close_range, from, to, flags) == 0;
+  };
+  if (kept <= 0) {
+    close_all(0, ~0U, CLOSE_RANGE_UNSHARE);
+  } else if (close_all(0, unsigned(kept) - 1, CLOSE_RANGE_UNSHARE)) {
+    close_all(unsigned(kept) + 1, ~0U, 0);
+  }
 }
 
 // Not the two by which libc speaks to all threads: setuid waits for an answer of each.
@@ -128,9 +149,11 @@ void let_libc_in() {
 
 void* run(void*) {
   is_consumer = true;
+  halo_log_local.state = ThreadState::kOurs;
   let_libc_in();
   const OwnWork own;
   pthread_setname_np(pthread_self(), "halo-logging");
+  take_own_descriptors(consumer.output->inherited_descriptor());
   bool alive = emptying.begin(consumer.output);
   if (!alive) {
     halo_log_epoch.store(0);
@@ -145,23 +168,43 @@ void* run(void*) {
       if (emptying.failed()) finish(trace::file::Ending::kNoSpace, emptying.error());
     }
     alive = fulfil(consumer.wish.load()) && consumer.state != State::kEnded;
-    if (alive && consumer.without_main && is_last_thread()) exit_as_last_thread();
+    if (alive && consumer.without_main && is_last_thread()) {
+      finish(trace::file::Ending::kComplete, 0);
+      if (consumer.leaver.exchange(Leaver::kLeaves) == Leaver::kNone) exit_as_last_thread();
+      return nullptr;
+    }
     if (alive) pause_until_work(seen);
   }
+  consumer.leaver = Leaver::kNotNeeded;
+  return nullptr;
+}
+
+// It has the program's descriptors, which destructors and buffers of stdio need; the consumer has
+// not.
+void* leave(void*) {
+  is_consumer = true;
+  let_libc_in();
+  while (consumer.leaver == Leaver::kWaits) usleep(kLongestPause * 1000 / 10);
+  if (consumer.leaver == Leaver::kLeaves) exit_as_last_thread();
   return nullptr;
 }
 
 // Signals are blocked, for the new thread, too.
-bool start() {
+bool start_thread(void* (*body)(void*)) {
   const OwnWork own;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
-  consumer.state = State::kRunning;
-  const bool started = pthread_create(&thread, &attributes, run, nullptr) == 0;
+  const bool started = pthread_create(&thread, &attributes, body, nullptr) == 0;
   pthread_attr_destroy(&attributes);
+  return started;
+}
+
+bool start() {
+  consumer.state = State::kRunning;
+  const bool started = start_thread(run);
   if (!started) {
     halo_log_epoch.store(0);
     consumer.state = State::kEnded;
@@ -230,7 +273,13 @@ void resume_trace() {
   if (is_there()) ask(wish_word(Wish::kResume));
 }
 
-void main_thread_ended() { consumer.without_main = true; }
+void main_thread_ended() {
+  const SignalsBlocked blocked;
+  Leaver none = Leaver::kNone, waits = Leaver::kWaits;
+  if (!is_there() || !consumer.leaver.compare_exchange_strong(none, waits)) return;
+  if (!start_thread(leave)) consumer.leaver.compare_exchange_strong(waits, none);
+  consumer.without_main = true;
+}
 
 void forget_consumer(Output* output) {
   new (&consumer) Consumer;

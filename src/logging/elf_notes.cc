@@ -19,7 +19,7 @@ bool read_at(int memory, uint64_t address, void* to, size_t bytes) {
 }  // namespace
 
 ElfNotes::ElfNotes(uint64_t base) {
-  const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  const int memory = open("/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return;
   Elf64_Ehdr head;
   if (read_at(memory, base, &head, sizeof head) && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&

@@ -9,16 +9,36 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "base/keep_errno.h"
 #include "logging/consumer.h"
 #include "record/guest/wrapper.h"
 
 namespace {
 
+struct Next {
+  const char* name;
+  void* function;
+};
+constinit Next nexts[] = {{"execve", nullptr},  {"execv", nullptr},   {"execvp", nullptr},
+                          {"execvpe", nullptr}, {"fexecve", nullptr}, {"execveat", nullptr}};
+
+// Early: forked children call exec, where dlsym may wait for a lock that no thread of theirs holds.
+__attribute__((constructor)) void look_up() {
+  for (Next& next : nexts) next.function = dlsym(RTLD_NEXT, next.name);
+}
+
+void* find(std::string_view name) {
+  for (const Next& next : nexts)
+    if (next.name == name && next.function != nullptr) return next.function;
+  return dlsym(RTLD_NEXT, name.data());  // before the library has begun
+}
+
 template <class... Arguments>
 int become(const char* name, Arguments... arguments) {
   using Function = int (*)(Arguments...);
-  const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  const auto next = reinterpret_cast<Function>(find(name));
   if (next == nullptr) {
     errno = ENOSYS;
     return -1;

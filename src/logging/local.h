@@ -34,6 +34,7 @@ struct Ring;
 enum class ThreadState : uint32_t {
   kRunning = 0,
   kEnded = 1,  // its ring is gone; what it still logs goes to the stragglers' one
+  kOurs = 2,   // the consumer, where the program has functions that libc calls: nothing is logged
 };
 
 // All zero is how a thread begins.

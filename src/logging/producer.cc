@@ -48,6 +48,8 @@ Step try_next_segment(Local& local) {
     local.ring = rings.take();
     if (local.ring == nullptr) return Step::kOff;
     begin_thread(local);
+    // Where the program's own malloc is called by libc in there, that has logged.
+    if (has_place(local.cursor)) return Step::kDone;
   }
   Ring& ring = *local.ring;
   const uint32_t begun = ring.begun.load(std::memory_order_relaxed);
@@ -104,6 +106,10 @@ bool put(Local& local, std::span<const Logged> records, bool mark) {
 void put_or_lose(std::span<const Logged> records, bool mark) {
   Local& local = halo_log_local;
   bool done;
+  if (local.state == ThreadState::kOurs) {  // it would wait for itself
+    local.cursor = 0;
+    return;
+  }
   if (local.state == ThreadState::kRunning) {
     done = put(local, records, mark);
   } else {

@@ -39,7 +39,7 @@ llvm::GlobalVariable* note(llvm::Module& module) {
   auto* value = llvm::ConstantStruct::getAnon(fields);
   auto* variable =
       new llvm::GlobalVariable(module, value->getType(), true,
-                               llvm::GlobalValue::LinkOnceODRLinkage, value, "halo_module_note_v1");
+                               llvm::GlobalValue::LinkOnceODRLinkage, value, kModuleNote);
   share(module, *variable);
   return variable;
 }

@@ -5,6 +5,9 @@
 
 namespace halo::pass {
 
+// The symbol that every instrumented translation unit has.
+inline constexpr const char* kModuleNote = "halo_module_note_v1";
+
 // However many translation units ask for them, the linker keeps one of each.
 void add_module_note(llvm::Module& module);
 

@@ -2,6 +2,7 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <cstdlib>
 
@@ -31,7 +32,16 @@ void keep_apart(llvm::Function& function) {
     function.addFnAttr(llvm::Attribute::NoInline);
 }
 
+// Not twice, as where bitcode is compiled that was made by this compiler; and not for processors
+// that the hook is not for (a part of the build may be).
+bool is_wanted(const llvm::Module& module) {
+  const llvm::Triple triple(module.getTargetTriple());
+  return triple.getArch() == llvm::Triple::x86_64 && !triple.isX32() && triple.isOSBinFormatELF() &&
+         module.getNamedValue(kModuleNote) == nullptr;
+}
+
 bool instrument(llvm::Module& module, const Options& options) {
+  if (!is_wanted(module)) return false;
   llvm::DebugInfoFinder types;
   types.processModule(module);
   TypeNames names(types);

@@ -87,6 +87,24 @@ def test_a_process_ends_with_the_last_thread_that_is_its_own(tmp_path: Path) -> 
     assert found.count(LOAD) == EVENTS
 
 
+def test_what_stdio_holds_is_written_when_the_last_thread_ends(tmp_path: Path) -> None:
+    status, output, found = life("pthread_exit-late", tmp_path)
+    assert (status, output, found.complete) == (0, "late\n", True)
+    assert found.count(LOAD) == 2 * EVENTS
+    assert found.maps  # of a process without its main thread
+
+
+def test_descriptors_have_the_numbers_that_the_program_expects(tmp_path: Path) -> None:
+    assert life("descriptors", tmp_path)[0] == 0
+
+
+def test_a_program_may_close_all_descriptors(tmp_path: Path) -> None:
+    status, _, found = life("close-all", tmp_path)
+    assert status == 3
+    assert found.end == [COMPLETE, 0, found.all, 0]
+    assert found.count(LOAD) == 2 * EVENTS
+
+
 def test_threads_that_end_use_few_numbers_and_log_in_their_destructors(tmp_path: Path) -> None:
     status, _, found = life("threads", tmp_path)
     assert (status, found.complete) == (0, True)

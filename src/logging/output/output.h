@@ -15,6 +15,8 @@ namespace halo::logging {
 // gets its end then, and nothing else. None has a destructor or needs a C++ runtime.
 class Output {
  public:
+  // A descriptor that was there before the consumer and that it needs; -1: none.
+  virtual int inherited_descriptor() const { return -1; }
   // `about`: JSON, the trace's first frame.
   virtual bool begin(std::string_view /*about*/) { return true; }
   // Whether events are to be translated; false: they are only taken out of the rings.

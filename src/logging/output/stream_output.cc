@@ -98,6 +98,8 @@ class PipeOutput final : public StreamOutput {
     return descriptor_.number() >= 0;
   }
 
+  int inherited_descriptor() const override { return descriptor_.number(); }
+
   // Two processes cannot share a stream.
   bool begin_in_child() override {
     descriptor_.give_up();

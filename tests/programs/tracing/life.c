@@ -1,6 +1,7 @@
 /* Logs EVENTS events and ends in the way that argv[1] names; see tests/python/test_logging_life.py.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -70,6 +71,34 @@ static int fork_and_wait(int events, int status) {
   return WEXITSTATUS(result);
 }
 
+/* The lowest number that is free must be ours, whatever the library opens at that moment. */
+static int count_wrong_descriptors(void) {
+  int wrong = 0;
+  for (int i = 0; i < 300; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      log_events(1);
+      int right = 1;
+      for (int at = 0; at < 200 && right; ++at) {
+        close(0);
+        right = open("/dev/null", O_RDONLY) == 0;
+      }
+      _exit(!right);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    wrong += status != 0;
+  }
+  return wrong;
+}
+
+static void* print_late(void* argument) {
+  usleep(200000);
+  log_events(EVENTS);
+  printf("late\n");
+  return argument;
+}
+
 static int many_threads(void) {
   pthread_t thread;
   for (int i = 0; i < 500; ++i) {
@@ -135,6 +164,17 @@ int main(int argc, char** argv) {
     pthread_create(&thread, NULL, pause_for_ever, NULL);
     pthread_cancel(thread);
     pthread_exit(NULL);
+  }
+  if (strcmp(how, "pthread_exit-late") == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, print_late, NULL);
+    pthread_exit(NULL);
+  }
+  if (strcmp(how, "descriptors") == 0) return count_wrong_descriptors() != 0;
+  if (strcmp(how, "close-all") == 0) {
+    for (int at = 3; at < 8192; ++at) close(at);
+    log_events(EVENTS);
+    return 3;
   }
   if (strcmp(how, "threads") == 0) return many_threads();
   if (strcmp(how, "fork") == 0) return fork_and_wait(30, 3);
