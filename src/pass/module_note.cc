@@ -37,9 +37,8 @@ llvm::GlobalVariable* note(llvm::Module& module) {
     fields.push_back(bound(module, "__stop_", section));
   }
   auto* value = llvm::ConstantStruct::getAnon(fields);
-  auto* variable =
-      new llvm::GlobalVariable(module, value->getType(), true,
-                               llvm::GlobalValue::LinkOnceODRLinkage, value, kModuleNote);
+  auto* variable = new llvm::GlobalVariable(
+      module, value->getType(), true, llvm::GlobalValue::LinkOnceODRLinkage, value, kModuleNote);
   share(module, *variable);
   return variable;
 }
