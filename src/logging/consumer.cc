@@ -16,6 +16,7 @@
 #include "logging/emptying.h"
 #include "logging/futex.h"
 #include "logging/lasting.h"
+#include "logging/own_thread.h"
 #include "logging/own_work.h"
 #include "logging/producer.h"
 #include "logging/signals_blocked.h"
@@ -26,7 +27,6 @@ namespace halo::logging {
 namespace {
 
 constexpr int64_t kLongestPause = 100;  // milliseconds
-constexpr size_t kStackBytes = 512 * 1024;
 
 enum class Wish : uint32_t { kNone, kEnd, kEndForExec, kResume };
 // A wish and what goes with it, in one word: whoever comes first is heard.
@@ -106,7 +106,7 @@ void pause_until_work(uint32_t seen) {
   consumer.sleeps.store(0);
 }
 
-// But for what is left of main's, and for the leaver.
+// But for what is left of main's, and for ours.
 bool is_last_thread() {
   char text[4096];
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -115,8 +115,8 @@ bool is_last_thread() {
   close(file);
   text[bytes > 0 ? bytes : 0] = '\0';
   const char* threads = strstr(text, "\nThreads:");
-  const long expected = consumer.leaver == Leaver::kNone ? 2 : 3;
-  return threads != nullptr && strtol(threads + 9, nullptr, 10) == expected;
+  const long ours = own_threads;
+  return threads != nullptr && strtol(threads + 9, nullptr, 10) == ours + 1;
 }
 
 // As libc does in the last thread.
@@ -190,21 +190,9 @@ void* leave(void*) {
 }
 
 // Signals are blocked, for the new thread, too.
-bool start_thread(void* (*body)(void*)) {
-  const OwnWork own;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const bool started = pthread_create(&thread, &attributes, body, nullptr) == 0;
-  pthread_attr_destroy(&attributes);
-  return started;
-}
-
 bool start() {
   consumer.state = State::kRunning;
-  const bool started = start_thread(run);
+  const bool started = start_own_thread(run);
   if (!started) {
     halo_log_epoch.store(0);
     consumer.state = State::kEnded;
@@ -277,12 +265,13 @@ void main_thread_ended() {
   const SignalsBlocked blocked;
   Leaver none = Leaver::kNone, waits = Leaver::kWaits;
   if (!is_there() || !consumer.leaver.compare_exchange_strong(none, waits)) return;
-  if (!start_thread(leave)) consumer.leaver.compare_exchange_strong(waits, none);
+  if (!start_own_thread(leave)) consumer.leaver.compare_exchange_strong(waits, none);
   consumer.without_main = true;
 }
 
 void forget_consumer(Output* output) {
   new (&consumer) Consumer;
+  own_threads = 0;
   if (output != nullptr) prepare_consumer(output);
 }
 

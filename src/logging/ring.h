@@ -9,7 +9,7 @@
 
 namespace halo::logging {
 
-inline constexpr uint32_t kSegments = 4;
+inline constexpr uint32_t kSegments = 8;
 
 struct Ring {
   uint32_t number;  // of its thread in the trace

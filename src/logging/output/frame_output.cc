@@ -22,11 +22,13 @@ bool FrameOutput::begin(std::string_view about) {
     errno = ENOMEM;
     return false;
   }
+  second_.begin();
   return open() && trace::file::write_file_head(*this) &&
          done(trace::file::write_about(*this, about));
 }
 
 bool FrameOutput::module(const LoggedModule& module) {
+  if (!write_pending()) return false;
   const auto* site = reinterpret_cast<const trace::Site*>(module.copy.sites);
   const auto* end = reinterpret_cast<const trace::Site*>(module.copy.sites_end);
   errno = ENOMEM;
@@ -35,6 +37,7 @@ bool FrameOutput::module(const LoggedModule& module) {
     for (; count < std::size(traits) && site < end; ++site)
       traits[count++] = {uint8_t(site->kind), site->size};
     if (!packer_->add_sites({traits, count})) return false;
+    second_.add_sites({traits, count});
   }
   const trace::file::PackedSections packed(module.copy);
   if (packed.bytes().empty()) return false;
@@ -46,17 +49,34 @@ bool FrameOutput::module(const LoggedModule& module) {
   return done(trace::file::write_frame(*this, FrameKind::kModule, 0, parts));
 }
 
-bool FrameOutput::maps(std::string_view json) { return done(trace::file::write_maps(*this, json)); }
+bool FrameOutput::maps(std::string_view json) {
+  return write_pending() && done(trace::file::write_maps(*this, json));
+}
 
 bool FrameOutput::events(uint32_t thread, std::span<const trace::Logged> events) {
-  if (!trace::file::write_events(*this, thread, packer_->pack(thread, events))) return false;
-  written_ += events.size();
-  frame_done(events.size());
+  if (second_.give(thread, events)) return true;
+  const std::span<const std::byte> packed = packer_->pack(thread, events);
+  return write_pending() && write_block(thread, packed, events.size());
+}
+
+bool FrameOutput::write_block(uint32_t thread, std::span<const std::byte> packed, uint64_t events) {
+  if (!trace::file::write_events(*this, thread, packed)) return false;
+  written_ += events;
+  frame_done(events);
   return true;
 }
 
+bool FrameOutput::write_pending() {
+  if (!second_.pending()) return true;
+  const uint32_t thread = second_.thread() | trace::file::kSecondPacker;
+  const uint64_t events = second_.events();
+  if (write_block(thread, second_.take(), events)) return true;
+  dropped_ += events;
+  return false;
+}
+
 bool FrameOutput::round(uint64_t limit_key) {
-  return done(trace::file::write_round(*this, limit_key));
+  return write_pending() && done(trace::file::write_round(*this, limit_key));
 }
 
 bool FrameOutput::end_frame(const trace::file::EndNote& note) {
@@ -64,7 +84,9 @@ bool FrameOutput::end_frame(const trace::file::EndNote& note) {
 }
 
 bool FrameOutput::end(trace::file::EndNote& note) {
+  if (!write_pending()) return false;
   note.written = written_;
+  note.lost += dropped_;
   return end_frame(note);
 }
 

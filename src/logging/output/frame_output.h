@@ -2,6 +2,7 @@
 #pragma once
 
 #include "logging/output/output.h"
+#include "logging/output/second_packer.h"
 #include "trace/file/packing.h"
 
 namespace halo::logging {
@@ -29,7 +30,11 @@ class FrameOutput : public Output {
 
   bool end_frame(const trace::file::EndNote& note);
   // In a forked child.
-  void forget() { packer_ = nullptr, written_ = 0; }
+  void forget() {
+    packer_ = nullptr;
+    second_.forget();
+    written_ = dropped_ = 0;
+  }
 
   uint64_t written_ = 0;  // events
 
@@ -38,6 +43,13 @@ class FrameOutput : public Output {
     if (ok) frame_done(events);
     return ok;
   }
+
+  bool write_block(uint32_t thread, std::span<const std::byte> packed, uint64_t events);
+  // What the second packer has got comes before all that follows.
+  bool write_pending();
+
+  SecondPacker second_;
+  uint64_t dropped_ = 0;  // events that could not be written, and of which nobody was told
 
   // Made in place, as nothing of ours is on the heap; a forked child makes its own.
   trace::file::Packer* packer_ = nullptr;

@@ -25,9 +25,13 @@ enum class FrameKind : uint32_t {
   kEnd = 6,     // EndNote: nothing follows
 };
 
+// In `thread` of events that another packer has packed than those without it: each predicts from
+// its own blocks.
+inline constexpr uint32_t kSecondPacker = 1U << 31;
+
 struct FrameHead {
   FrameKind kind;
-  uint32_t thread;  // of kEvents, else 0
+  uint32_t thread;  // of kEvents, perhaps with kSecondPacker; else 0
   uint64_t bytes;   // of the payload, which follows
   uint64_t check;   // XXH64 of the payload; its seed: kind + (thread << 32)
 };

@@ -118,7 +118,7 @@ void TraceReader::add_sites(std::span<const std::byte> sites) {
     std::memcpy(&site, sites.data() + at * sizeof site, sizeof site);
     traits[at] = {.kind = uint8_t(site.kind), .size = site.size};
   }
-  unpacker_.add_sites(traits);
+  for (Unpacker& unpacker : unpackers_) unpacker.add_sites(traits);
   next_site_ += traits.size();
 }
 
@@ -148,9 +148,10 @@ void TraceReader::hand_out_module(TraceVisitor& visitor) {
   visitor.module(module);
 }
 
-void TraceReader::hand_out_events(uint32_t thread, TraceVisitor& visitor) {
+void TraceReader::hand_out_events(uint32_t head_thread, TraceVisitor& visitor) {
+  const uint32_t thread = head_thread % kSecondPacker;
   try {
-    unpacker_.unpack(thread, payload_, events_);
+    unpackers_[head_thread / kSecondPacker].unpack(thread, payload_, events_);
   } catch (const std::runtime_error&) {
     damaged("has events that cannot be unpacked");
   }

@@ -63,7 +63,7 @@ class TraceReader {
   bool read_payload(const FrameHead& head);
   void hand_out(const FrameHead& head, TraceVisitor& visitor);
   void hand_out_module(TraceVisitor& visitor);
-  void hand_out_events(uint32_t thread, TraceVisitor& visitor);
+  void hand_out_events(uint32_t head_thread, TraceVisitor& visitor);
   void add_sites(std::span<const std::byte> sites);
   [[noreturn]] void damaged(const char* what) const;
 
@@ -78,7 +78,7 @@ class TraceReader {
   uint64_t frame_ = 0;  // where the present frame begins
   bool begun_ = false;  // the first frame has been handed out
   uint64_t next_site_ = kMarkers;
-  Unpacker unpacker_;
+  Unpacker unpackers_[2];
   std::vector<std::byte> payload_;
   std::vector<Logged> events_;
 };
