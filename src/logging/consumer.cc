@@ -27,6 +27,7 @@ namespace halo::logging {
 namespace {
 
 constexpr int64_t kLongestPause = 100;  // milliseconds
+constexpr int kPausesAtSignal = 100;    // at least ten seconds without an answer
 
 enum class Wish : uint32_t { kNone, kEnd, kEndForExec, kResume };
 // A wish and what goes with it, in one word: whoever comes first is heard.
@@ -200,10 +201,12 @@ bool start() {
   return started;
 }
 
-// Until the wish is fulfilled, or there is nobody any more who could.
-void ask(uint64_t word) {
+// Until the wish is fulfilled, or there is nobody any more who could; or `most_pauses` have passed:
+// whoever reads a stream may have stopped, and a signal has to end the process all the same.
+void ask(uint64_t word, int most_pauses = INT_MAX) {
   bool heard = false;
-  while (consumer.state == State::kRunning || consumer.state == State::kPaused) {
+  for (int pauses = 0; pauses < most_pauses; ++pauses) {
+    if (consumer.state != State::kRunning && consumer.state != State::kPaused) return;
     const uint32_t seen = consumer.answers.load();
     uint64_t none = 0;
     if (!heard) {
@@ -212,7 +215,7 @@ void ask(uint64_t word) {
     } else if (consumer.wish != word) {
       return;
     }
-    futex_wait(consumer.answers, seen, 100);
+    futex_wait(consumer.answers, seen, kLongestPause);
   }
 }
 
@@ -248,7 +251,8 @@ void wake_consumer() {
 void end_trace(trace::file::Ending ending, uint32_t detail) {
   const KeepErrno keep;
   if (!is_there()) return;
-  ask(wish_word(Wish::kEnd, ending, detail));
+  const bool by_signal = ending == trace::file::Ending::kSignal;
+  ask(wish_word(Wish::kEnd, ending, detail), by_signal ? kPausesAtSignal : INT_MAX);
 }
 
 void end_trace_for_exec() {
