@@ -46,7 +46,8 @@ class TraceCommand:
         traces = drafts.publish()
         if traces:
             left = look_at(output, text=options.text)
-            print(f"halo: {describe(left, len(traces) - 1)}", file=sys.stderr)
+            line = describe(left, len(traces) - 1, killed=bool(ending.signal))
+            print(f"halo: {line}", file=sys.stderr)
         status = end_like(ending)
         if not traces:
             raise RecordingFailed(
