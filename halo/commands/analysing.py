@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.program import natural
-from halo.errors import BadInput, UsageError
+from halo.commands.program import natural, positive
+from halo.errors import UsageError
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     for kind in KINDS:
         parser.add_argument(
             f"--{kind}",
+            type=_glob,
             action="append",
             default=[],
             metavar="GLOB",
@@ -49,13 +50,19 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         "--memory", default="2GB", metavar="SIZE", help="memory to use (default: %(default)s)"
     )
     parser.add_argument(
-        "--threads", type=natural, default=0, metavar="N", help="threads to use (default: all)"
+        "--threads", type=positive, default=0, metavar="N", help="threads to use (default: all)"
     )
     parser.add_argument(
         "--live",
         action="store_true",
         help="follow a folder that `halo columns` is still writing (Spark)",
     )
+
+
+def _glob(text: str) -> str:
+    if not text.removeprefix("!"):
+        raise argparse.ArgumentTypeError("an empty pattern matches nothing")
+    return text
 
 
 def analyse(
@@ -106,10 +113,9 @@ def columns_of(settings: Settings, paths: list[Path], tmp: Path) -> Path:
     for path in paths:
         if path.is_dir():
             raise UsageError(f"Give one folder of columns, or traces; {path} is one of several.")
-        if not path.exists():
-            raise BadInput(f"There is no {path}.")
+    names = [str(path) for path in paths]
     with machine_of(None, False) as machine:
-        conversion = convert(settings, [str(path) for path in paths], tmp / "columns", machine)
+        conversion = convert(settings, names, tmp / "columns", machine, keep_damaged=False)
     for sentence in conversion.sentences:
         print(f"halo: {sentence}", file=sys.stderr)
     return conversion.folder

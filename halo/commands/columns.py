@@ -46,6 +46,8 @@ class ColumnsCommand:
         from halo.tracing.columns import convert, default_folder
         from halo.tracing.machines import machine_of
 
+        if options.no_simulation and options.machine is not None:
+            raise UsageError("--machine says what to simulate, --no-simulation that nothing is.")
         if options.live is not None:
             return self._live(settings, options, rest)
         if rest or not options.traces:
@@ -53,6 +55,12 @@ class ColumnsCommand:
         folder = options.output or default_folder(options.traces[0])
         with machine_of(options.machine, options.no_simulation) as machine:
             conversion = convert(settings, options.traces, folder, machine)
+        print(f"halo: {folder}: {conversion.accesses} accesses", file=sys.stderr)
+        if not machine:
+            print(
+                "halo: Misses were not simulated, so `halo offenders` will show none.",
+                file=sys.stderr,
+            )
         for sentence in conversion.sentences:
             print(f"halo: {sentence}", file=sys.stderr)
         return 0
@@ -61,11 +69,13 @@ class ColumnsCommand:
         from halo.foreground import end_like
         from halo.target import find_target
         from halo.tracing.live import run_live
+        from halo.tracing.running import check_instrumented
 
         if options.traces or options.output:
             raise UsageError("--live runs a program and takes no TRACE and no -o.")
         name, arguments = the_program(rest, "columns --live FOLDER")
         target = find_target(name, settings.environment)
+        check_instrumented(target)
         simulation = ["--no-simulation"] if options.no_simulation else []
         if options.machine is not None:
             simulation += ["--machine", str(options.machine)]

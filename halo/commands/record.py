@@ -29,10 +29,9 @@ class RecordCommand:
         parser.add_argument(
             "--producer",
             choices=[producer.name for producer in PRODUCERS],
-            default=PRODUCERS[0].name,
             metavar="NAME",
             help="; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
-            + " (default: %(default)s)",
+            + f" (default: {PRODUCERS[0].name})",
         )
         parser.add_argument(
             "--trace",
@@ -78,7 +77,7 @@ class RecordCommand:
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
-        producer = find_producer(options.producer)
+        producer = find_producer(options.producer or PRODUCERS[0].name)
         with workspace() as folder:
             progress = ProgressLine(folder / "progress")
             try:
@@ -94,10 +93,14 @@ class RecordCommand:
         self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]
     ) -> int:
         from halo.planning import check_place, merge_recording
-        from halo.producers.llvm import profile_of
+        from halo.producers.llvm import LlvmProducer, profile_of
 
         if rest:
             raise UsageError("Give either a program to run or --trace TRACE, not both.")
+        if options.producer not in (None, LlvmProducer.name):
+            raise UsageError(
+                f"--trace runs nothing, so --producer {options.producer} means nothing."
+            )
         path = options.output or Path(f"{options.trace.name}.profile")
         check_place(path)
         with workspace() as folder:

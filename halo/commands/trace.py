@@ -31,7 +31,7 @@ class TraceCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.planning import check_place
         from halo.tracing.left import describe, look_at
-        from halo.tracing.running import Drafts, check_instrumented, run_traced
+        from halo.tracing.running import Drafts, check_instrumented, run_traced, trace_file
 
         target = find_target(the_program(rest, self.name)[0], settings.environment)
         check_instrumented(target)
@@ -39,14 +39,15 @@ class TraceCommand:
             return end_like(run_traced(target, rest, settings.environment, "none"))
         output = options.output or Path(f"{target.path.name}.trace")
         check_place(output)
-        drafts = Drafts(output)
+        drafts = Drafts(trace_file(output))
         drafts.begin()
         request = f"{'text' if options.text else 'file'}:{drafts.path}"
         ending = run_traced(target, rest, settings.environment, request)
         traces = drafts.publish()
         if traces:
             left = look_at(output, text=options.text)
-            print(f"halo: {describe(left, len(traces) - 1)}", file=sys.stderr)
+            line = describe(left, len(traces) - 1, killed=bool(ending.signal))
+            print(f"halo: {line}", file=sys.stderr)
         status = end_like(ending)
         if not traces:
             raise RecordingFailed(

@@ -10,6 +10,7 @@ from halo.errors import BadPlan
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
 from halo.plan.reviewing import review_json, review_of
+from halo.profile.destination import file_behind
 from halo.profile.writing import write_atomically
 
 
@@ -23,13 +24,20 @@ def write_plan(plan: Plan, path: str | Path) -> None:
 
     Each appears in one step. The reviewable form comes first and carries the checksum of the
     compact one, so that a pair torn apart by a crash is never taken for a pair. Raises `BadInput`
-    if a file cannot be written.
+    if a file cannot be written. What goes to a device or a pipe has no reviewable form beside it.
     """
     content = encode(plan)
-    if plan.review is not None:
+    if plan.review is not None and _can_lie_beside(path):
         text = json.dumps(review_json(plan, crc_of(content)), indent=1, ensure_ascii=False)
         write_atomically(review_path(path), (text + "\n").encode())
     write_atomically(path, content)
+
+
+def _can_lie_beside(path: str | Path) -> bool:
+    try:
+        return file_behind(Path(path)) is not None
+    except OSError:
+        return False  # writing the compact form says why
 
 
 def read_plan(path: str | Path) -> Plan:

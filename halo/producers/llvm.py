@@ -16,7 +16,8 @@ from halo.foreground import run_in_foreground
 from halo.recording import Limits, Recording
 from halo.settings import Settings
 from halo.target import Target
-from halo.tracing.reader import BAD_TRACE, check_reader
+from halo.tracing.reader import BAD_TRACE, check_reader, check_there
+from halo.tracing.running import VARIABLE, check_instrumented
 
 
 class LlvmProducer:
@@ -33,10 +34,11 @@ class LlvmProducer:
         tick: Callable[[], None],
     ) -> Recording:
         check_reader(settings)
+        check_instrumented(target)
         socket = folder / "traces"
         start = time.perf_counter()
         with _listening(settings, limits, folder, socket):
-            environment = {**settings.environment, "HALO_TRACE": f"socket:{socket}"}
+            environment = {**settings.environment, VARIABLE: f"socket:{socket}"}
             command = [target.name, *arguments]
             ending = run_in_foreground(str(target.path), command, environment, tick)
         seconds = time.perf_counter() - start
@@ -83,10 +85,13 @@ class StoredRecording:
 def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) -> StoredRecording:
     """A stored trace's part of a profile; BadTrace where there is no trace, or a damaged one."""
     check_reader(settings)
+    check_there(trace)
     _call(settings, trace, "profile", *profile_options(limits, folder))
     about = json.loads(_call(settings, trace, "info"))["about"]
-    (part,) = folder.glob("part.*.json")
-    return StoredRecording(part, Path(about["program"]), tuple(about["args"][1:]))
+    parts = list(folder.glob("part.*.json"))
+    if not about or not parts:
+        raise BadTrace(f"{trace} is cut short before its first event; record the program again.")
+    return StoredRecording(parts[0], Path(about["program"]), tuple(about["args"][1:]))
 
 
 def _call(settings: Settings, trace: Path, *command: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput
+from halo.profile.destination import file_behind, write_through
 from halo.profile.model import FORMAT, VERSION, Context, Profile
 from halo.profile.simulation import simulation_json
 from halo.profile.streams import streams_json
@@ -53,12 +54,24 @@ def write_profile(profile: Profile, path: str | Path) -> None:
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
-    """Writes through a temporary file next to `path`, synced and then renamed over it."""
+    """Writes through a temporary file next to `path`, synced and then renamed over it.
+
+    A symbolic link stays, and what it leads to is replaced; what is no regular file is written
+    through. Raises `BadInput` where that fails.
+    """
     path = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        file = file_behind(path)
+        if file is None:
+            write_through(path, content)
+        else:
+            _replace(file, content)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -68,8 +81,6 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
-    except BaseException as error:
+    except BaseException:
         os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
         raise

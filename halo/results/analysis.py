@@ -11,13 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput
-from halo.results.document import Damaged, count, mapping, rows, text
+from halo.results.document import Damaged, count, mapping, number, optional, rows, text
 
 FORMAT, VERSION = "halo-analysis", 1
 COMPLETE = "complete"
 """How a trace ends that has all of a run."""
 BEGINNING = 4096
 """Letters of a damaged file among which its format is looked for."""
+
+COUNTED = frozenset(
+    {
+        *("accesses", "writes", "first_missed", "last_missed", "tlb_missed", "permille", "rank"),
+        *("transfers", "lines", "line_accesses", "line_writes", "line_threads", "threads"),
+        *("thread", "line", "bytes", "owner_bytes"),
+    }
+)
+"""Columns that count or number something, in the tables of the analyses that we know."""
+KNOWN = ("offenders", "sharing", "split")
 
 Cell = str | int | float | bool | None
 
@@ -110,12 +120,17 @@ def _foreign(path: Path) -> str:
 
 def _result(document: Mapping[str, Any], path: Path) -> AnalysisResult:
     columns, found = _table(document, "")
+    analysis = text(document.get("analysis"), "analysis")
+    if analysis in KNOWN:
+        _check_counts(columns, found, "")
+        _check_details(document)
+    mapping(document.get("machine", {}), "machine")
     program = text(document.get("program"), "program")
     trace = mapping(document.get("trace", {}), "trace")
     arguments = [text(it, "arguments") for it in rows(trace.get("arguments", []), "arguments")]
     return AnalysisResult(
         path=path,
-        analysis=text(document.get("analysis"), "analysis"),
+        analysis=analysis,
         program=program,
         columns=columns,
         rows=found,
@@ -140,8 +155,24 @@ def _table(
     return columns, tuple(_row(it, columns, f"{where}rows[{at}]") for at, it in enumerate(found))
 
 
+def _check_counts(columns: Sequence[str], found: Sequence[Sequence[Cell]], where: str) -> None:
+    """Damaged where a column of counts holds something else; nothing stands for not known."""
+    for at, name in enumerate(columns):
+        if name in COUNTED:
+            for row in found:
+                optional(row[at], f"{where}{name}", number)
+
+
+def _check_details(document: Mapping[str, Any]) -> None:
+    for name, raw in mapping(document.get("details", {}), "details").items():
+        where = f"details.{name}"
+        columns, found = _table(mapping(raw, where), f"{where}.")
+        _check_counts(columns, found, f"{where}.")
+
+
 def _warnings(trace: Mapping[str, Any]) -> tuple[str, ...]:
     """What of the trace is missing."""
+    count(trace.get("events", 0), "trace.events")
     lost = count(trace.get("lost", 0), "trace.lost")
     ending = text(trace.get("ending", COMPLETE), "trace.ending")
     told = text(trace.get("detail", ""), "trace.detail")

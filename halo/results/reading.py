@@ -27,6 +27,7 @@ from halo.trials.candidates import NONE
 FORMAT = "halo-results"
 VERSION = 1
 NAME = "results.json"
+ANALYSES = " (`halo report` also takes the JSON of `halo offenders`, `sharing` and `split`)"
 
 
 def read_measurement(path: Path) -> Measurement:
@@ -75,7 +76,10 @@ def _load(file: Path, given: Path) -> dict[str, Any]:
 
 def _missing(file: Path, given: Path) -> str:
     if file == given:
-        return f"{given} does not exist; give a {NAME} of halo run, or the folder that holds it."
+        return (
+            f"{given} does not exist; give a {NAME} of halo run, or the folder that holds"
+            f" it{ANALYSES}."
+        )
     below = sorted(inner.parent.name for inner in given.glob(f"*/{NAME}"))
     if below:
         return f"{given} holds folders of results; give them: {given}/* (such as {below[0]})."
@@ -84,7 +88,10 @@ def _missing(file: Path, given: Path) -> str:
 
 def _foreign(file: Path) -> str:
     hint = " (a summary lacks the trials: give results.json)" if "summary" in file.name else ""
-    return f"{file} is not a results file of halo{hint}; give a {NAME} of halo run or its folder."
+    return (
+        f"{file} is not a results file of halo{hint}; give a {NAME} of halo run or its"
+        f" folder{ANALYSES}."
+    )
 
 
 def _check_ending(document: Mapping[str, Any], file: Path) -> None:

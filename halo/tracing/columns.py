@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import select
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 from halo.errors import BadInput, BadTrace, HaloError
 from halo.settings import Settings
 from halo.tracing.blocks import BlockReader, Document
-from halo.tracing.reader import BAD_TRACE, check_reader
+from halo.tracing.reader import BAD_TRACE, check_reader, check_there
 from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"
@@ -32,37 +33,79 @@ class Conversion:
 
 
 def convert(
-    settings: Settings, traces: Sequence[str], folder: Path, machine: str = ""
+    settings: Settings,
+    traces: Sequence[str],
+    folder: Path,
+    machine: str = "",
+    *,
+    keep_damaged: bool = True,
 ) -> Conversion:
     """Converts traces of one build, one behind the other, each as far as it goes.
 
     `machine` is what to simulate: `this`, or a file of the simulator's; empty: nothing. A trace
     may be `-`, which is standard input: then files appear while it comes. What precedes damage is
-    kept; after any other failure nothing is.
+    kept unless `keep_damaged` is false; after any other failure nothing is.
     """
     check_reader(settings)
+    check_traces(traces)
     check_free(folder)
-    with ThreadPoolExecutor(max_workers=1) as writer:
-        target = FolderWriter(folder, writer)
-        try:
-            for trace in traces:
-                _Reading(settings, trace, target, machine).run()
-        except BadTrace:
-            if target.accesses:
+    made = not folder.exists()
+    kept = False
+    try:
+        with ThreadPoolExecutor(max_workers=1) as writer:
+            target = FolderWriter(folder, writer)
+            try:
+                for trace in traces:
+                    _Reading(settings, trace, target, machine).run()
+            except BadTrace as error:
+                if not target.accesses:
+                    raise
+                said = str(error).rstrip(".")
+                if not keep_damaged:
+                    raise BadTrace(
+                        f"{said}; `halo columns` keeps what comes before that."
+                    ) from error
                 target.finish()
-            else:
-                shutil.rmtree(folder)
-            raise
-        except HaloError:
-            shutil.rmtree(folder)
-            raise
-        return Conversion(folder, target.accesses, tuple(target.finish()))
+                kept = True
+                raise BadTrace(f"{said}; what comes before that is in {folder}.") from error
+            return Conversion(folder, target.accesses, tuple(target.finish()))
+    except BaseException:
+        # Only here has the writer come to rest.
+        if not kept:
+            _remove(folder, made)
+        raise
+
+
+def check_traces(traces: Sequence[str]) -> None:
+    """BadInput where a trace is not there, or is there twice: its events would count double."""
+    for at, trace in enumerate(traces):
+        if trace != STANDARD_INPUT:
+            check_there(Path(trace))
+        if any(_same(trace, other) for other in traces[:at]):
+            raise BadInput(f"{trace} is given twice; its events would count double.")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether they are one file, or one of them a copy: no two processes' traces are alike."""
+    if STANDARD_INPUT in (one, other) or not (os.path.isfile(one) and os.path.isfile(other)):
+        return one == other
+    return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
 
 
 def check_free(folder: Path) -> None:
-    """BadInput where there is something already."""
+    """BadInput where there is something already, or no directory to make it in."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} exists already; remove it, or choose another folder.")
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise BadInput(f"The directory {parent} does not exist; make it first.")
+
+
+def _remove(folder: Path, made: bool) -> None:
+    """All that is in it, and the folder itself where it is ours."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not made:
+        folder.mkdir(exist_ok=True)
 
 
 class _Reading:
@@ -119,9 +162,7 @@ class _Reading:
         if status == 0 and ended:
             return
         if status == BAD_TRACE:
-            kept = f"; what comes before that is in {self._target.folder}"
-            more = kept if self._target.accesses else ""
-            raise BadTrace(f"{name}: {said.rstrip('.')}{more}.")
+            raise BadTrace(f"{name}: {said.rstrip('.')}.")
         how = f"status {status}" if status >= 0 else f"signal {-status}"
         raise HaloError(f"halo-trace ended with {how} while it read {name}: {said or 'silently'}")
 

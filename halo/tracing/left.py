@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 _END_FRAME = struct.Struct("<IIQQIIQQ")  # FrameHead and EndNote of src/trace/file/frames.h
 _END_KIND = 6
 _NO_SPACE = 3
+_FAILED = re.compile(rb"\n?# ended early: errno (\d+)\n\Z")
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,23 @@ class Left:
 
 
 def look_at(path: Path, *, text: bool) -> Left:
-    """Reads no more than the end of the trace. Text has none, so nothing is known of that."""
+    """Reads no more than the end of the trace. Text has one only where writing it failed."""
     size = path.stat().st_size
-    if text or size < _END_FRAME.size:
-        return Left(path, size, text)
     with path.open("rb") as stream:
-        stream.seek(-_END_FRAME.size, os.SEEK_END)
-        kind, thread, payload, _, ending, detail, _, lost = _END_FRAME.unpack(stream.read())
+        stream.seek(max(size - _END_FRAME.size, 0))
+        end = stream.read()
+    if text:
+        failed = _FAILED.search(end)
+        return Left(path, size, size > 0, int(failed[1]) if failed else 0)
+    if len(end) < _END_FRAME.size:
+        return Left(path, size, complete=False)
+    kind, thread, payload, _, ending, detail, _, lost = _END_FRAME.unpack(end)
     if (kind, thread, payload) != (_END_KIND, 0, 24):
         return Left(path, size, complete=False)
     return Left(path, size, True, detail if ending == _NO_SPACE else 0, lost)
 
 
-def describe(first: Left, others: int) -> str:
+def describe(first: Left, others: int, *, killed: bool) -> str:
     """One line for people."""
     parts = [f"{first.path}: {_bytes(first.size)}"]
     if others:
@@ -44,10 +50,16 @@ def describe(first: Left, others: int) -> str:
     if first.errno:
         parts.append(f"ended early, as writing failed ({os.strerror(first.errno)})")
     elif not first.complete:
-        parts.append("cut short, as the program was killed")
+        parts.append(_without_end(first, killed))
     if first.lost:
         parts.append(f"{first.lost} events lost")
     return "; ".join(parts)
+
+
+def _without_end(trace: Left, killed: bool) -> str:
+    if killed:
+        return "cut short, as the program was killed"
+    return "nothing could be written" if not trace.size else "cut short, as its end is missing"
 
 
 def _bytes(count: int) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from halo.errors import Unsuitable
+from halo.errors import BadInput, Unsuitable
 from halo.foreground import Ending, run_in_foreground
+from halo.profile.destination import file_behind
 from halo.target import Target, examine
 
 VARIABLE = "HALO_TRACE"
@@ -39,12 +40,23 @@ def run_traced(
     )
 
 
+def trace_file(output: Path) -> Path:
+    """The file to write, behind symbolic links; BadInput where there is no regular one."""
+    try:
+        file = file_behind(output)
+    except OSError as error:
+        raise BadInput(f"{output} cannot be written: {error.strerror or error}.") from error
+    if file is None:
+        raise BadInput(f"{output} is no regular file, which a trace needs; --none writes nothing.")
+    return file
+
+
 class Drafts:
     """Where a run's traces are written until it has ended, so that a trace that was there stays
     until there is a new one."""
 
     def __init__(self, output: Path) -> None:
-        self._output = output.absolute()
+        self._output = output
         self.path = self._output.with_name(f".{output.name}.new")
 
     def begin(self) -> None:

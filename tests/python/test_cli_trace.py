@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from command import halo
 from tracing_programs import LOAD, program, summarise
 
@@ -55,3 +59,40 @@ def test_a_bad_place_is_one_sentence(tmp_path: Path) -> None:
         done = halo("trace", "-o", output, "--", count, "4", "1", cwd=tmp_path)
         assert done.status == 117 and done.stderr.count("\n") == 1
     assert halo("trace", cwd=tmp_path).status == 111
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """256 KiB at `folder`."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("mounting a small file system needs privileges")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("form", [[], ["--text"]])
+def test_a_full_disk_is_told_of(tmp_path: Path, form: list[str]) -> None:
+    random_values = ["--", str(program("random_values")), "400000"]
+    with small_disk(tmp_path) as disk:
+        done = halo("trace", *form, "-o", "t", *random_values, cwd=disk)
+        assert done.status == 7
+        assert "ended early, as writing failed (No space left on device)" in done.stderr
+        if form:
+            lines = (disk / "t").read_text().split("\n")
+            assert lines[-2:] == ["# ended early: errno 28", ""]
+            assert {line.count("\t") for line in lines[:-2]} == {7}
+            assert len(lines) > 1000
+
+
+@pytest.mark.parametrize("form", [[], ["--text"]])
+def test_a_disk_that_is_full_from_the_start_is_told_of(tmp_path: Path, form: list[str]) -> None:
+    count = ["--", str(program("count")), "100", "1"]
+    with small_disk(tmp_path) as disk:
+        with (disk / "filler").open("wb") as filler, pytest.raises(OSError, match="No space"):
+            filler.write(bytes(1 << 20))
+        done = halo("trace", *form, "-o", "t", *count, cwd=disk)
+    assert done.status == 7
+    assert done.stderr == "halo: t: 0 bytes; nothing could be written\n"

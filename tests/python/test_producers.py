@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command import halo
-from traces import instrumented, trace_of
+from traces import instrumented, trace_of, write_trace
 
 from halo.profile import Profile, read_profile
 
@@ -97,8 +97,18 @@ def test_a_stored_trace_leads_to_the_same_profile(recorded: Path) -> None:
 
 def test_a_program_that_is_not_instrumented_is_told_so(tmp_path: Path) -> None:
     outcome = halo("record", "--producer", "llvm", "--", "true", cwd=tmp_path)
-    assert outcome.status == 118
-    assert "halo-cc" in outcome.stderr
+    assert outcome.status == 113
+    assert "is not instrumented: build it with halo-cc" in outcome.stderr
+
+
+@pytest.mark.parametrize("kept", [16, 20, 60])
+def test_a_beginning_of_a_trace_makes_no_profile(tmp_path: Path, kept: int) -> None:
+    whole = write_trace(tmp_path / "t", "")
+    (tmp_path / "cut").write_bytes(whole.read_bytes()[:kept])
+    outcome = halo("record", "--trace", "cut", cwd=tmp_path)
+    assert (outcome.status, outcome.stderr.count("\n")) == (121, 1)
+    assert "is cut short before its first event" in outcome.stderr
+    assert not (tmp_path / "cut.profile").exists()
 
 
 def test_status_and_forked_children(tmp_path: Path) -> None:

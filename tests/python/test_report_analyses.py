@@ -28,7 +28,7 @@ from halo.errors import BadInput
 from halo.report import render_report
 from halo.report.analysis import analysis_section
 from halo.results import read_measurements
-from halo.results.analysis import parse_analysis, read_analysis
+from halo.results.analysis import COUNTED, parse_analysis, read_analysis
 from halo.results.split import split_classes_of
 
 TRACES = {
@@ -202,6 +202,44 @@ def test_damaged_documents(
 ) -> None:
     kept({**found["split"], **change}, tmp_path / "one.json")
     check(tmp_path, BAD_INPUT, words, "report", "one.json")
+
+
+@pytest.mark.parametrize(
+    ("analysis", "place", "value", "words"),
+    [
+        ("offenders", ("rows", 0, "accesses"), "many", "accesses is not a number"),
+        ("offenders", ("rows", 0, "last_missed"), -1, "last_missed is negative"),
+        ("sharing", ("rows", 0, "writes"), True, "writes is not a number"),
+        ("sharing", ("details", "threads", "rows", 0, 3), -5, "accesses is negative"),
+        ("offenders", ("details", "used"), [], "details.used is not an object"),
+        ("offenders", ("machine",), [], "machine is not an object"),
+        ("offenders", ("trace", "events"), "x", "trace.events is not a whole number"),
+    ],
+)
+def test_damaged_cells(
+    found: dict[str, dict[str, Any]],
+    tmp_path: Path,
+    analysis: str,
+    place: tuple[Any, ...],
+    value: Any,
+    words: str,
+) -> None:
+    raw: Any = found[analysis]
+    *above, last = place
+    holder = raw
+    for key in above:
+        holder = holder[key]
+    if last in COUNTED:
+        last = raw["columns"].index(last)
+    holder[last] = value
+    kept(raw, tmp_path / "one.json")
+    check(tmp_path, BAD_INPUT, words, "report", "one.json")
+
+
+def test_a_refusal_names_the_analyses_too(tmp_path: Path) -> None:
+    kept("{}", tmp_path / "other.json")
+    for name in ("other.json", "nowhere.json"):
+        check(tmp_path, BAD_INPUT, "the JSON of `halo offenders`", "report", name)
 
 
 WRONG = (None, 0, -1, 1.5, float("inf"), 1 << 70, "x", "", [], {}, True, [1], {"a": 1})

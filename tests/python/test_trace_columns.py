@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -54,7 +55,11 @@ round 20
 def convert(folder: Path, *arguments: str) -> Path:
     output = folder / "columns"
     outcome = halo("columns", *arguments, "-o", str(output))
-    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.status == 0
+    simulated = "--no-simulation" not in arguments
+    assert outcome.stderr.count("\n") == (1 if simulated else 2)
+    assert f"{output}: {len(rows(output, 'accesses'))} accesses" in outcome.stderr
+    assert ("Misses were not simulated" in outcome.stderr) != simulated
     return output
 
 
@@ -185,8 +190,9 @@ def test_traces_of_two_builds_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_two_processes_of_one_build_stay_apart(tmp_path: Path) -> None:
-    trace = str(write_trace(tmp_path / "t", ONE_NODE))
-    columns = convert(tmp_path, trace, trace)
+    one = write_trace(tmp_path / "t", ONE_NODE)
+    other = write_trace(tmp_path / "other", ONE_NODE, pid=78)
+    columns = convert(tmp_path, str(one), str(other))
     accesses = rows(columns, "accesses")
     assert [row["thread"] for row in accesses] == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
     assert accesses[5]["seq"] == accesses[0]["seq"] + 9
@@ -195,6 +201,86 @@ def test_two_processes_of_one_build_stay_apart(tmp_path: Path) -> None:
     sites = {row["site"]: row["variable"] for row in rows(columns, "sites")}
     assert sites[accesses[5]["site"]] == "node.next"
     assert len(rows(columns, "trace")) == 1
+
+
+def test_a_trace_given_twice_is_refused(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t", ONE_NODE)
+    (tmp_path / "link").symlink_to("t")
+    (tmp_path / "copy").write_bytes(trace.read_bytes())
+    for again in ("t", "link", "copy"):
+        outcome = halo("columns", "t", again, "-o", "columns", cwd=tmp_path)
+        assert outcome.status == 117
+        assert outcome.stderr == f"halo: {again} is given twice; its events would count double.\n"
+    assert not (tmp_path / "columns").exists()
+
+
+def test_a_trace_that_is_not_there_has_one_status_everywhere(tmp_path: Path) -> None:
+    for command in (["columns"], ["record", "--trace"], ["offenders"]):
+        outcome = halo(*command, "nothing", cwd=tmp_path)
+        assert (outcome.status, outcome.stderr) == (117, "halo: There is no nothing.\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_in_no_folder_is_refused(tmp_path: Path) -> None:
+    write_trace(tmp_path / "t", ONE_NODE)
+    outcome = halo("columns", "t", "-o", "a/b", cwd=tmp_path)
+    assert (outcome.status, outcome.stderr.count("\n")) == (117, 1)
+    assert os.listdir(tmp_path) == ["t"]
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_full_disk_leaves_nothing(tmp_path: Path, made: bool) -> None:
+    """By a limit on the size of files, below that of the events."""
+    trace = write_trace(tmp_path / "t", ONE_NODE)
+    if made:
+        (tmp_path / "columns").mkdir()
+    outcome = subprocess.run(
+        [sys.executable, "-m", "halo", "columns", str(trace), "-o", "columns"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
+        check=False,
+    )
+    assert (outcome.returncode, outcome.stderr.count("\n")) == (117, 1)
+    assert "cannot be written" in outcome.stderr
+    assert sorted(os.listdir(tmp_path)) == (["columns", "t"] if made else ["t"])
+    assert not made or os.listdir(tmp_path / "columns") == []
+
+
+def test_an_analysis_of_a_damaged_trace_names_no_folder_of_its_own(tmp_path: Path) -> None:
+    whole = write_trace(tmp_path / "t", f"{ONE_NODE}0 {LOAD} 4096 1\nround 30\n0 {LOAD} 4096 1")
+    content = bytearray(whole.read_bytes())
+    content[-50] ^= 255
+    whole.write_bytes(content)
+    outcome = halo("offenders", "t", cwd=tmp_path)
+    assert (outcome.status, outcome.stdout, outcome.stderr.count("\n")) == (121, "", 1)
+    assert "`halo columns` keeps what comes before that" in outcome.stderr
+    assert "/tmp" not in outcome.stderr
+
+
+def test_live_wants_an_instrumented_program(tmp_path: Path) -> None:
+    outcome = halo("columns", "--live", "folder", "--", "/bin/true", cwd=tmp_path)
+    assert outcome.status == 113
+    assert "is not instrumented: build it with halo-cc" in outcome.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["columns", "--no-simulation", "--machine", "m", "t"],
+        ["offenders", "--threads", "0", "t"],
+        ["offenders", "--type", "", "t"],
+        ["sharing", "--file", "!", "t"],
+        ["record", "--trace", "t", "--producer", "qemu"],
+    ],
+)
+def test_options_that_mean_nothing_are_refused(tmp_path: Path, arguments: list[str]) -> None:
+    write_trace(tmp_path / "t", ONE_NODE)
+    outcome = halo(*arguments, cwd=tmp_path)
+    assert (outcome.status, outcome.stderr.count("\n")) == (111, 1)
+    assert os.listdir(tmp_path) == ["t"]
 
 
 def test_a_folder_that_is_in_use_is_left_alone(tmp_path: Path) -> None:

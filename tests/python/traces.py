@@ -38,9 +38,12 @@ LOAD, STORE, ALLOCATION, ENTER, EXIT, WRITE_RANGE = range(16, 22)
 EPOCH, ALLOC, ALLOC_FROM, FRAME, FREE, REVIVE, COUNT, THREAD_END, LOST = range(1, 10)
 
 
-def write_trace(path: Path, events: str, end: str = "end 1 0 0 0", build: str = "ab12") -> Path:
+def write_trace(
+    path: Path, events: str, end: str = "end 1 0 0 0", build: str = "ab12", pid: int = 77
+) -> Path:
     """A trace of these lines behind the program's; `end` empty: cut short."""
-    text = f"{PROGRAM.replace('BUILD', build)}{events}\n{end}\n"
+    program = PROGRAM.replace("BUILD", build).replace('"pid":77', f'"pid":{pid}')
+    text = f"{program}{events}\n{end}\n"
     subprocess.run([str(WRITER), str(path)], input=text, text=True, check=True)
     return path
 

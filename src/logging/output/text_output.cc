@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/keep_errno.h"
 #include "logging/lasting.h"
 #include "logging/output/descriptor.h"
 #include "logging/output/new_file.h"
@@ -56,7 +57,7 @@ class TextOutput final : public Output {
   bool round(uint64_t) override { return write_out(); }
   bool end(trace::file::EndNote& note) override {
     note.written = 0;
-    return write_out();
+    return note.ending == trace::file::Ending::kNoSpace ? end_early(note.detail) : write_out();
   }
   bool continue_after_end() override { return true; }
   bool begin_in_child() override {
@@ -64,21 +65,27 @@ class TextOutput final : public Output {
     new (&text_) Text;  // the fork may have interrupted its growing
     new_file_.is_taken();
     module_ = nullptr;
+    bytes_ = note_at_ = 0;
     return true;
   }
 
  private:
   static constexpr size_t kBuffered = 1 << 18;
+  static constexpr size_t kNoteBytes = 64;  // at most
 
   void print(const Logged& event);
   void print_place(const LoggedModule& module, const Site& site);
   const LoggedModule* module_of(uint64_t number);
   bool write_out();
+  bool write_all(std::string_view text);
+  bool end_early(uint32_t error);
 
   NewFile new_file_;
   Descriptor descriptor_;
   Text text_;
   const LoggedModule* module_ = nullptr;
+  off_t bytes_ = 0;    // written
+  off_t note_at_ = 0;  // the last beginning of a line behind which a note has room in the file
 };
 
 bool has_site(const LoggedModule& module, uint64_t number) {
@@ -152,17 +159,41 @@ bool TextOutput::events(uint32_t thread, std::span<const Logged> events) {
   return true;
 }
 
-bool TextOutput::write_out() {
-  std::string_view left = text_.view();
-  if (!left.empty() && !descriptor_.is_ours()) return false;
-  while (!left.empty()) {
-    const ssize_t done = write(descriptor_.number(), left.data(), left.size());
+bool TextOutput::write_all(std::string_view text) {
+  if (!text.empty() && !descriptor_.is_ours()) return false;
+  while (!text.empty()) {
+    const ssize_t done = write(descriptor_.number(), text.data(), text.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return false;
-    left.remove_prefix(size_t(done));
+    bytes_ += done;
+    text.remove_prefix(size_t(done));
   }
-  text_.clear();
   return true;
+}
+
+// The buffer begins with a line.
+bool TextOutput::write_out() {
+  const off_t begin = bytes_;
+  const bool written = write_all(text_.view());
+  const KeepErrno keep;
+  const auto there = size_t(bytes_ - begin);
+  if (there > kNoteBytes) {
+    const size_t line = text_.view().substr(0, there - kNoteBytes).rfind('\n');
+    if (line != std::string_view::npos) note_at_ = begin + off_t(line) + 1;
+  }
+  if (written) text_.clear();
+  return written;
+}
+
+// What is written last gives its room to the note. Without a file there is nothing to take back.
+bool TextOutput::end_early(uint32_t error) {
+  if (!descriptor_.is_ours() || ftruncate(descriptor_.number(), note_at_) != 0) return false;
+  if (lseek(descriptor_.number(), note_at_, SEEK_SET) != note_at_) return false;
+  text_.clear();
+  text_.add("# ended early: errno ");
+  text_.add_number(error);
+  text_.add("\n");
+  return write_all(text_.view());
 }
 
 constinit Lasting<TextOutput> output;
