@@ -191,12 +191,17 @@ int64_t within(const llvm::DIType* type, int64_t offset) {
   return ((offset % size) + size) % size;
 }
 
+bool in_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
+  const auto is_element = [&](uint64_t size) {
+    return descend(type, within(type, offset), size).path.find("[]") != std::string::npos;
+  };
+  return is_element(step) || is_element(1);
+}
+
 int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
   const llvm::DICompositeType* composite = as_class(type);
   if (!composite || step == 0 || step >= bytes_of(composite)) return offset;
-  for (const uint64_t size : {step, uint64_t{1}})
-    if (descend(type, within(type, offset), size).path.find("[]") != std::string::npos)
-      return offset;
+  if (in_array(type, offset, step)) return offset;
   int64_t best = offset;
   int64_t nearest = kNearby * static_cast<int64_t>(step);
   for (const llvm::DIDerivedType* member : members_of(composite)) {
