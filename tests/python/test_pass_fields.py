@@ -114,6 +114,7 @@ def test_one_of_several_fields(stub: Path, tmp_path: Path, level: str) -> None:
     names = {name: (kind, owner) for name, kind, owner in fields(found, "find")}
     assert names.pop("node.key") == ("long", "node")
     assert names == {"node.left|right": ("node *", "")}
+    assert {e["line"] for e in found.of(LOAD, variable="node.left|right", function="find")} == {7}
     assert set(fields(found, "pick")) == {("point.a|b", "long", "")}
     assert {name for name, *_ in fields(found, "byte")} == {"wide.?"}
     assert not [event for event in found.of(LOAD, function="byte") if event["owner"]]
