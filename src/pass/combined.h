@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "pass/members.h"
 #include "pass/tags.h"
@@ -15,9 +16,17 @@ struct Place {
   int64_t offset = 0;                  // from the beginning of it
   std::string name;          // of the variable, or of what was followed: "graph.offsets[]"
   bool is_variable = false;  // else it was reached through a pointer
+  bool anywhere = false;     // in it: the offset depends on the run
+  // Where it lies instead on other ways through the program; these have no others.
+  std::vector<Place> others = {};
 
   bool known() const { return type || !name.empty(); }
+  void move(int64_t bytes);
+  void add_other(const Place& other);
 };
+
+// Whether this class begins so much in front of the place.
+bool agrees(const Place& place, const llvm::DICompositeType* type, int64_t offset, uint64_t size);
 
 // How much is known: 0 nothing, 1 a name, 2 a type, 3 a class.
 int rank_of(const Place& place);

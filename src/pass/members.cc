@@ -3,6 +3,7 @@
 #include <llvm/BinaryFormat/Dwarf.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace halo::pass {
 namespace {
@@ -45,14 +46,30 @@ const llvm::DIDerivedType* open_end(const llvm::DICompositeType* type) {
   return as_array(last->getBaseType()) && bytes_of(last->getBaseType()) == 0 ? last : nullptr;
 }
 
-// Of the members of a union the one whose innermost member has the size of the access.
+bool has_size(const llvm::DIDerivedType* member, int64_t offset, uint64_t size) {
+  const auto inner = offset - static_cast<int64_t>(offset_of(member));
+  return (inner == 0 && bytes_of_member(member) == size) ||
+         bytes_of(descend(member->getBaseType(), inner, size).type) == size;
+}
+
+// Of the members of a union the only one whose innermost member has the size of the access; null
+// where it is not told which of them is meant.
 const llvm::DIDerivedType* fitting(const std::vector<const llvm::DIDerivedType*>& choices,
                                    int64_t offset, uint64_t size) {
-  for (const llvm::DIDerivedType* member : choices) {
-    const auto inner = offset - static_cast<int64_t>(offset_of(member));
-    if (bytes_of(descend(member->getBaseType(), inner, size).type) == size) return member;
-  }
-  return choices.front();
+  if (choices.size() == 1) return choices.front();
+  const auto fits = [&](const auto* member) { return has_size(member, offset, size); };
+  const auto found = std::find_if(choices.begin(), choices.end(), fits);
+  const bool only = found != choices.end() && std::none_of(std::next(found), choices.end(), fits);
+  return only ? *found : nullptr;
+}
+
+// Of two members, the first of them declared first, the one that an access at an offset goes by: a
+// field in the tail padding of a base and not the base, but the first bit-field in its storage.
+const llvm::DIDerivedType* nearer(const llvm::DIDerivedType* one, const llvm::DIDerivedType* other,
+                                  int64_t offset) {
+  const bool both_hold = overlaps(one, offset, 1) && overlaps(other, offset, 1);
+  const bool behind = offset_of(other) > offset_of(one);
+  return both_hold && behind && !one->isBitField() ? other : one;
 }
 
 const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, int64_t offset,
@@ -66,7 +83,9 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, int64_t 
     return last && offset >= static_cast<int64_t>(offset_of(last)) ? last : nullptr;
   }
   if (type->getTag() == dwarf::DW_TAG_union_type) return fitting(choices, offset, size);
-  return choices.front();
+  return std::accumulate(
+      choices.begin() + 1, choices.end(), choices.front(),
+      [&](const auto* one, const auto* other) { return nearer(one, other, offset); });
 }
 
 // Whether an access is to the whole of a class of more than one field.
@@ -172,10 +191,17 @@ int64_t within(const llvm::DIType* type, int64_t offset) {
   return ((offset % size) + size) % size;
 }
 
+bool in_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
+  const auto is_element = [&](uint64_t size) {
+    return descend(type, within(type, offset), size).path.find("[]") != std::string::npos;
+  };
+  return is_element(step) || is_element(1);
+}
+
 int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step) {
   const llvm::DICompositeType* composite = as_class(type);
   if (!composite || step == 0 || step >= bytes_of(composite)) return offset;
-  if (descend(type, within(type, offset), 1).path.find("[]") != std::string::npos) return offset;
+  if (in_array(type, offset, step)) return offset;
   int64_t best = offset;
   int64_t nearest = kNearby * static_cast<int64_t>(step);
   for (const llvm::DIDerivedType* member : members_of(composite)) {

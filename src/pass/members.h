@@ -46,7 +46,10 @@ Descent descend(const llvm::DIType* type, int64_t offset, uint64_t size);
 // An offset within one object, for one that pointer arithmetic took past it.
 int64_t within(const llvm::DIType* type, int64_t offset);
 
-// The same for pointer arithmetic with an index that is not known: `a->list[i - 1]` may look as if
+// Whether an array with elements of so many bytes lies there in a class.
+bool in_array(const llvm::DIType* type, int64_t offset, uint64_t step);
+
+// `within` for pointer arithmetic with an index that is not known: `a->list[i - 1]` may look as if
 // it went to what lies in front of the list. `step` is the bytes of an element.
 int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step);
 

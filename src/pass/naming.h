@@ -8,9 +8,11 @@
 namespace halo::pass {
 
 struct Name {
-  std::string variable;  // "node.pos.x", "total", "graph.offsets[]"; empty: not known
+  // "node.pos.x", "total", "graph.offsets[]"; "node.left|right" and "node.?" where it depends on
+  // the run; empty: not known
+  std::string variable;
   const llvm::DIType* type = nullptr;
-  const llvm::DICompositeType* owner = nullptr;  // the outermost class
+  const llvm::DICompositeType* owner = nullptr;  // the outermost class; null also where it depends
   int64_t owner_offset = 0;
 };
 

@@ -1,18 +1,19 @@
 #include "pass/places.h"
 
-#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/GlobalAlias.h>
-#include <llvm/IR/IntrinsicInst.h>
 
+#include "pass/alternatives.h"
 #include "pass/functions.h"
+#include "pass/pointers.h"
 
 namespace halo::pass {
 namespace {
 
 constexpr int kDeepest = 48;
 constexpr unsigned kUses = 64;
+constexpr unsigned kSteps = 2000;  // for one address, in which nothing provisional is kept
 
 const Place& better(const Place& left, const Place& right) {
   return rank_of(right) > rank_of(left) ? right : left;
@@ -21,40 +22,12 @@ const Place& better(const Place& left, const Place& right) {
 // Which of two classes at the same address the pointer is about: the larger one holds the other.
 bool holds_more(const Place& candidate, const Place& than) {
   return as_class(candidate.type) && as_class(than.type) && than.offset == 0 &&
-         candidate.offset == 0 && bytes_of(candidate.type) > bytes_of(than.type);
+         candidate.offset == 0 && than.others.empty() && !than.anywhere &&
+         bytes_of(candidate.type) > bytes_of(than.type);
 }
 
-bool passes_through(const llvm::CallBase& call) {
-  const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call);
-  if (!intrinsic) return false;
-  switch (intrinsic->getIntrinsicID()) {
-    case llvm::Intrinsic::threadlocal_address:
-    case llvm::Intrinsic::launder_invariant_group:
-    case llvm::Intrinsic::strip_invariant_group:
-    case llvm::Intrinsic::ptrmask:
-    case llvm::Intrinsic::ssa_copy:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Position 0 is the result.
-const llvm::DIType* type_in(const llvm::DISubprogram* program, unsigned position) {
-  if (!program || !program->getType()) return nullptr;
-  const llvm::DITypeRefArray types = program->getType()->getTypeArray();
-  return position < types.size() ? types[position] : nullptr;
-}
-
-const llvm::DIType* parameter_type(const llvm::CallBase& call, unsigned position) {
-  const llvm::Function* callee = call.getCalledFunction();
-  return callee ? type_in(callee->getSubprogram(), position) : nullptr;
-}
-
-bool is_reference(const llvm::DIType* type) {
-  const llvm::DIType* plain = strip(type);
-  return plain && (plain->getTag() == llvm::dwarf::DW_TAG_reference_type ||
-                   plain->getTag() == llvm::dwarf::DW_TAG_rvalue_reference_type);
+bool is_beginning(const Place& place) {
+  return rank_of(place) == 3 && place.offset == 0 && place.others.empty() && !place.is_variable;
 }
 
 }  // namespace
@@ -74,8 +47,9 @@ Place Places::of(const llvm::Value* pointer) {
   if (known != known_.end()) return known->second;
   if (under_way_.contains(pointer) || depth_ >= kDeepest) {
     went_round_ = true;
-    return {};
+    return assumed_.lookup(pointer);
   }
+  if (depth_ == 0) steps_ = 0;
   const bool before = went_round_;
   went_round_ = false;
   under_way_[pointer] = true;
@@ -83,8 +57,9 @@ Place Places::of(const llvm::Value* pointer) {
   Place place = infer(pointer);
   --depth_;
   under_way_.erase(pointer);
-  // A class cannot become more by knowing what is under way; anything less might.
-  if (!went_round_ || rank_of(place) == 3 || depth_ == 0) known_[pointer] = place;
+  // The beginning of a class cannot become more by knowing what is under way; anything else might.
+  const bool final = is_beginning(place) || ++steps_ > kSteps;
+  if (!went_round_ || final || depth_ == 0) known_[pointer] = place;
   went_round_ = depth_ > 0 && (went_round_ || before);
   return place;
 }
@@ -140,7 +115,7 @@ Place Places::by_variable(const llvm::Value* pointer) {
     Place place = variable;
     if (!binding.is_address) {
       place = followed(variable);
-      place.offset -= binding.added;
+      place.move(-binding.added);
     }
     if (holds_more(place, best) || rank_of(place) > rank_of(best)) best = place;
   }
@@ -191,27 +166,37 @@ Place Places::of_global(const llvm::GlobalVariable* global) {
 
 // Clang names the types of its own temporaries after the classes.
 Place Places::of_temporary(const llvm::AllocaInst* local) {
-  const llvm::DIType* type = nullptr;
-  const auto* structure = llvm::dyn_cast<llvm::StructType>(local->getAllocatedType());
-  if (structure && structure->hasName()) {
-    const auto [kind, name] = structure->getName().split('.');
-    type = names_.tagged(name);
-    if (bytes_of(type) != layout_.getTypeAllocSize(local->getAllocatedType())) type = nullptr;
-  }
+  const llvm::DIType* type = class_of(llvm::dyn_cast<llvm::StructType>(local->getAllocatedType()));
   return {type ? type : by_uses(local).type, 0, "temporary", true};
 }
 
 Place Places::of_element(const llvm::GEPOperator* element) {
   Place place = of(element->getPointerOperand());
   const unsigned bits = layout_.getIndexSizeInBits(0);
-  llvm::MapVector<llvm::Value*, llvm::APInt> steps;
+  Steps steps;
   llvm::APInt offset(bits, 0);
   if (element->getType()->isVectorTy()) return place;
   if (!element->collectOffset(layout_, bits, steps, offset)) return {};
-  place.offset += offset.getSExtValue();
-  if (!steps.empty())
-    place.offset = within_array(place.type, place.offset, steps.front().second.getZExtValue());
-  return place;
+  if (!place.type) place = of_source_type(element, place);
+  place.move(offset.getSExtValue());
+  if (steps.empty()) return place;
+  if (steps.size() == 1 && is_base_offset(steps.front().first)) return {};
+  return indexed(place, steps);
+}
+
+// Without optimisation the address of a field names the class.
+Place Places::of_source_type(const llvm::GEPOperator* element, const Place& otherwise) {
+  const auto* structure = llvm::dyn_cast<llvm::StructType>(element->getSourceElementType());
+  const llvm::DIType* type = class_of(structure);
+  return type ? Place{type, 0, "", false} : otherwise;
+}
+
+const llvm::DIType* Places::class_of(const llvm::StructType* structure) const {
+  if (!structure || !structure->hasName() || !structure->isSized()) return nullptr;
+  const auto [kind, name] = structure->getName().split('.');
+  const llvm::DIType* type = names_.tagged(name);
+  auto* sized = const_cast<llvm::StructType*>(structure);
+  return bytes_of(type) == layout_.getTypeAllocSize(sized) ? type : nullptr;
 }
 
 Place Places::of_loaded(const llvm::Instruction* load, const llvm::Value* address) {
@@ -219,25 +204,29 @@ Place Places::of_loaded(const llvm::Instruction* load, const llvm::Value* addres
 }
 
 Place Places::of_merged(const llvm::User* merge, unsigned first) {
-  Place best;
-  bool certain = false;  // what came in from outside the loop says where the loop began
+  Place place = merged(merge, first);
+  // Once more around the loop, now that there is something to start from.
+  if (!went_round_ || !assumed_.empty() || rank_of(place) < 2) return place;
+  assumed_[merge] = place;
+  place = merged(merge, first);
+  assumed_.clear();
+  return place;
+}
+
+Place Places::merged(const llvm::User* merge, unsigned first) {
+  std::vector<Alternative> found;
   const bool before = went_round_;
   bool round = false;
   for (unsigned number = first; number < merge->getNumOperands(); ++number) {
     const llvm::Value* choice = merge->getOperand(number);
     if (llvm::isa<llvm::ConstantData>(choice)) continue;
     went_round_ = false;
-    const Place place = of(choice);
-    const bool better_founded = rank_of(place) == rank_of(best) && !certain && !went_round_;
-    if (rank_of(place) > rank_of(best) || better_founded) {
-      best = place;
-      certain = !went_round_;
-    }
+    Place place = of(choice);
+    if (place.known()) found.push_back({std::move(place), !went_round_});
     round = round || went_round_;
-    if (rank_of(best) == 3) break;
   }
   went_round_ = before || round;
-  return best;
+  return merge_of(found);
 }
 
 Place Places::of_called(const llvm::CallBase* call) {

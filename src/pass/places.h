@@ -33,7 +33,11 @@ class Places {
   Place of_temporary(const llvm::AllocaInst* local);
   Place of_element(const llvm::GEPOperator* element);
   Place of_loaded(const llvm::Instruction* load, const llvm::Value* address);
+  Place of_source_type(const llvm::GEPOperator* element, const Place& otherwise);
+  // What debug information says of a type of Clang's; null where it does not.
+  const llvm::DIType* class_of(const llvm::StructType* structure) const;
   Place of_merged(const llvm::User* merge, unsigned first);
+  Place merged(const llvm::User* merge, unsigned first);
   Place of_called(const llvm::CallBase* call);
   Place of_extracted(const llvm::ExtractValueInst* part);
   Place of_integer(const llvm::Value* integer);
@@ -46,8 +50,10 @@ class Places {
   const llvm::DataLayout& layout_;
   llvm::DenseMap<const llvm::Value*, Place> known_;
   llvm::DenseMap<const llvm::Value*, bool> under_way_;
+  llvm::DenseMap<const llvm::Value*, Place> assumed_;  // of one that is under way
   bool went_round_ = false;  // something was asked for that is under way: the answer is provisional
   int depth_ = 0;
+  unsigned steps_ = 0;
 };
 
 }  // namespace halo::pass

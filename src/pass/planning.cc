@@ -1,7 +1,9 @@
 #include "pass/planning.h"
 
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/Support/Path.h>
 
 #include "pass/functions.h"
@@ -21,6 +23,31 @@ std::string file_of(const llvm::Function& function, const llvm::DILocation* wher
   if (const llvm::DISubprogram* program = function.getSubprogram())
     return path_of(program->getFile());
   return function.getParent()->getSourceFileName();
+}
+
+const llvm::SelectInst* choice_in(const llvm::Value* pointer) {
+  if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(pointer)) return choice;
+  const auto* element = llvm::dyn_cast<llvm::GEPOperator>(pointer);
+  if (!element) return nullptr;
+  for (const llvm::Use& index : element->indices())
+    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(index)) return choice;
+  return choice_in(element->getPointerOperand());
+}
+
+// The optimiser drops the line of a load that it made out of several; that of the choice between
+// their addresses remains, if it stands in the same function.
+const llvm::DILocation* place_of(const llvm::Instruction& at, const llvm::Value* pointer) {
+  const llvm::DILocation* own = at.getDebugLoc().get();
+  const llvm::SelectInst* choice = own && own->getLine() == 0 ? choice_in(pointer) : nullptr;
+  if (!choice) return own;
+  const auto* condition = llvm::dyn_cast<llvm::Instruction>(choice->getCondition());
+  for (const llvm::Instruction* made : {llvm::cast<llvm::Instruction>(choice), condition}) {
+    const llvm::DILocation* where = made ? made->getDebugLoc().get() : nullptr;
+    if (where && where->getLine() != 0 &&
+        where->getScope()->getSubprogram() == own->getScope()->getSubprogram())
+      return where;
+  }
+  return own;
 }
 
 // What is allocated, for the size that one asks for and the name that it gets.
@@ -103,7 +130,7 @@ std::optional<SiteNote> Planner::site(SiteKind kind, const llvm::Function& funct
 
 void Planner::plan_accesses(FunctionPlan& plan, Places& places, llvm::Instruction& at) {
   for (const Access& access : accesses_of(at)) {
-    auto note = site(access.kind, *at.getFunction(), at.getDebugLoc().get());
+    auto note = site(access.kind, *at.getFunction(), place_of(at, access.pointer));
     if (!note) continue;
     const Name name =
         name_of(places.accessed(at, access.pointer, access.size), access.size, names_);

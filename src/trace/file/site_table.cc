@@ -2,13 +2,15 @@
 #include "trace/file/site_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 
 namespace halo::trace::file {
 namespace {
 
-constexpr int kDeepest = 16;  // members within members
+constexpr int kDeepest = 16;        // members within members
+constexpr uint32_t kSteps = 10000;  // in types that are made to have no end of unions
 
 [[noreturn]] void damaged(const char* what) {
   throw TraceError(std::string("the trace is damaged: ") + what);
@@ -26,28 +28,25 @@ bool holds(const FieldText& field, uint32_t offset) {
   return offset >= field.offset && offset - field.offset < std::max(field.size, 1u);
 }
 
-// Of the members of a union, the smallest that holds all of the access.
-bool fits_better(const FieldText& one, const FieldText& other, uint32_t offset, uint32_t size) {
-  const auto rank = [&](const FieldText& field) {
-    return std::pair(field.offset + uint64_t{field.size} < uint64_t{offset} + size, field.size);
-  };
-  return rank(one) < rank(other);
-}
-
 struct ElementName {
   std::string_view name;
   bool in_array;
+  uint64_t count;  // of elements, at least 1
 };
 
 // "struct node *[4][2]" is an array of "struct node *".
 ElementName element_of(std::string_view type) {
-  bool in_array = false;
-  while (type.ends_with(']') && type.find('[') != type.npos) {
-    type = type.substr(0, type.rfind('['));
-    in_array = true;
+  ElementName found{type, false, 1};
+  while (found.name.ends_with(']') && found.name.find('[') != found.name.npos) {
+    const size_t open = found.name.rfind('[');
+    uint32_t count = 0;
+    std::from_chars(found.name.data() + open + 1, found.name.data() + found.name.size(), count);
+    found.count *= std::clamp(count, 1u, 1u << 16);
+    found.name = found.name.substr(0, open);
+    found.in_array = true;
   }
-  while (type.ends_with(' ')) type.remove_suffix(1);
-  return {type, in_array};
+  while (found.name.ends_with(' ')) found.name.remove_suffix(1);
+  return found;
 }
 
 std::string_view without_keywords(std::string_view type) {
@@ -160,30 +159,64 @@ int32_t SiteTable::type_called(std::string_view name, uint32_t module) const {
   return own == all.end() ? all.front() : *own;
 }
 
-void SiteTable::descend(int32_t number, uint32_t offset, uint32_t size, int depth,
-                        std::string& path) const {
-  const TypeText& type = types_[size_t(number)];
+// The field that an access at an offset goes by: one in the tail padding of a base and not the
+// base, but the first bit-field in its storage.
+const FieldText* SiteTable::field_at(const TypeText& type, uint32_t offset) const {
   const FieldText* best = nullptr;
   for (const FieldText& field : type.fields) {
     if (!holds(field, offset)) continue;
-    if (best == nullptr || fits_better(field, *best, offset, size)) best = &field;
+    if (best == nullptr || best->offset == field.offset ||
+        type_called(best->type, type.module) >= 0)
+      best = &field;
   }
-  if (best == nullptr) return;
-  if (!best->name.empty()) path.append(path.empty() ? "" : ".").append(best->name);
-  const ElementName element = element_of(best->type);
-  const bool filled = offset == best->offset && size >= best->size;
+  return best;
+}
+
+// Only the field of a union whose innermost field has the size of the access, if it is the only
+// one.
+const FieldText* SiteTable::field_of_union(const TypeText& type, const Wanted& wanted) const {
+  const FieldText* found = nullptr;
+  const auto here = [&](const FieldText& field) { return holds(field, wanted.offset); };
+  const bool only = std::count_if(type.fields.begin(), type.fields.end(), here) == 1;
+  for (const FieldText& field : type.fields) {
+    std::string ignored;
+    if (!holds(field, wanted.offset)) continue;
+    if (!only && descend_into(field, type.module, wanted, ignored) != wanted.size) continue;
+    if (found != nullptr) return nullptr;
+    found = &field;
+  }
+  return found;
+}
+
+uint32_t SiteTable::descend(int32_t number, const Wanted& wanted, std::string& path) const {
+  const TypeText& type = types_[size_t(number)];
+  if (*wanted.steps == 0) return 0;
+  --*wanted.steps;
+  const FieldText* best = type.kind == TypeNoteKind::kUnion ? field_of_union(type, wanted)
+                                                            : field_at(type, wanted.offset);
+  return best == nullptr ? type.size : descend_into(*best, type.module, wanted, path);
+}
+
+uint32_t SiteTable::descend_into(const FieldText& field, uint32_t module, const Wanted& wanted,
+                                 std::string& path) const {
+  if (!field.name.empty()) path.append(path.empty() ? "" : ".").append(field.name);
+  const ElementName element = element_of(field.type);
+  const bool filled = wanted.offset == field.offset && wanted.size >= field.size;
   if (element.in_array && !filled) path += "[]";
   // A nameless member is told by what lies in it.
-  if (filled && !best->name.empty()) return;
-  const int32_t inner = type_called(element.name, type.module);
-  if (inner < 0 || inner == number || depth == kDeepest) return;
+  if (filled && !field.name.empty()) return field.size;
+  const int32_t inner = type_called(element.name, module);
+  if (inner < 0) return uint32_t(field.size / element.count);
   const uint32_t inner_size = std::max(types_[size_t(inner)].size, 1u);
-  descend(inner, (offset - best->offset) % inner_size, size, depth + 1, path);
+  Wanted deeper = wanted;
+  deeper.offset = (wanted.offset - field.offset) % inner_size;
+  return ++deeper.depth > kDeepest ? 0 : descend(inner, deeper, path);
 }
 
 std::string SiteTable::field_path(int32_t type, uint32_t offset, uint32_t size) const {
   std::string path;
-  if (type >= 0 && size_t(type) < types_.size()) descend(type, offset, size, 0, path);
+  uint32_t steps = kSteps;
+  if (type >= 0 && size_t(type) < types_.size()) descend(type, {offset, size, 0, &steps}, path);
   return path;
 }
 

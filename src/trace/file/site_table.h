@@ -71,8 +71,9 @@ class SiteTable {
   const std::vector<TypeText>& types() const { return types_; }
   const std::deque<ModuleText>& modules() const { return modules_; }
 
-  // What `size` bytes at `offset` of a type are, down to what they fill: "a.b[].c". Base classes
-  // and nameless members add nothing to it; empty where there is no field.
+  // What `size` bytes at `offset` of a type are, down to what they fill: "a.b[].c", of a union down
+  // to the only member of that size. Base classes and nameless members add nothing to it; empty
+  // where there is no field.
   std::string field_path(int32_t type, uint32_t offset, uint32_t size) const;
 
  private:
@@ -80,7 +81,18 @@ class SiteTable {
   void add_types(const Sections& sections);
   void add_site(const Sections& sections, size_t number);
   int32_t type_called(std::string_view name, uint32_t module) const;
-  void descend(int32_t type, uint32_t offset, uint32_t size, int depth, std::string& path) const;
+  struct Wanted {
+    uint32_t offset;  // in the type or in what holds the field
+    uint32_t size;
+    int depth;
+    uint32_t* steps;  // left to do
+  };
+  // These append to the path what an access goes to, and return the bytes of its innermost type.
+  uint32_t descend(int32_t type, const Wanted& wanted, std::string& path) const;
+  uint32_t descend_into(const FieldText& field, uint32_t module, const Wanted& wanted,
+                        std::string& path) const;
+  const FieldText* field_at(const TypeText& type, uint32_t offset) const;
+  const FieldText* field_of_union(const TypeText& type, const Wanted& wanted) const;
 
   std::deque<ModuleText> modules_;
   std::deque<std::string> strings_;  // of each module

@@ -21,6 +21,7 @@ struct Note {
   const char* name;
   uint32_t size;
   std::vector<NoteField> fields;
+  TypeNoteKind kind = TypeNoteKind::kStructure;
 };
 
 struct MadeSections {
@@ -31,7 +32,7 @@ struct MadeSections {
     places.push_back(types.size());
     TypeNote head{.name = string(note.name, kTypes + types.size()),
                   .size = note.size,
-                  .kind = TypeNoteKind::kStructure,
+                  .kind = note.kind,
                   .fields = uint16_t(note.fields.size()),
                   .line = 1,
                   .file = 0};

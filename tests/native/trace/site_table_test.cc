@@ -24,7 +24,8 @@ struct Shapes {
   Shapes() {
     const Note base{"base", 8, {{"id", "long", 0, 8}}};
     const Note point{"point", 8, {{"x", "int", 0, 4}, {"y", "int", 4, 4}}};
-    const Note any{"shape::any", 8, {{"tag", "long", 0, 8}, {"c", "char", 0, 1}}};
+    const Note any{
+        "shape::any", 8, {{"tag", "long", 0, 8}, {"c", "char", 0, 1}}, TypeNoteKind::kUnion};
     const Note shape{"shape",
                      80,
                      {{"", "base", 0, 8},
@@ -80,6 +81,62 @@ TEST(SiteTable, BasesAndNamelessMembersAddNothing) {
   EXPECT_EQ(shapes.path(0, 8), "id");
   EXPECT_EQ(shapes.path(8, 8), "tag");
   EXPECT_EQ(shapes.path(8, 1), "c");
+}
+
+// struct shape { virtual ~shape(); int id; }; struct square : shape { int side; };
+TEST(SiteTable, AFieldInTheTailPaddingOfTheBaseIsTheDerivedClasses) {
+  MadeSections sections;
+  sections.add_type({"shape", 16, {{"vptr", "int (**)()", 0, 8}, {"id", "int", 8, 4}}});
+  sections.add_type(
+      {"square", 48, {{"", "shape", 0, 16}, {"side", "int", 12, 4}, {"more", "long[4]", 16, 32}}});
+  SiteTable table;
+  sections.add_to(table, kMarkers, "x");
+  EXPECT_EQ(table.field_path(1, 8, 4), "id");
+  EXPECT_EQ(table.field_path(1, 12, 4), "side");
+  EXPECT_EQ(table.field_path(1, 24, 8), "more[]");
+}
+
+// Notes have the lowest of the bit-fields that begin in a byte last.
+TEST(SiteTable, OfBitFieldsTheFirstInTheStorageCounts) {
+  MadeSections sections;
+  sections.add_type({"entry",
+                     8,
+                     {{"key", "int", 0, 4},
+                      {"flag_b", "unsigned int", 4, 1},
+                      {"flag_a", "unsigned int", 4, 2},
+                      {"rest", "unsigned int", 5, 2}}});
+  SiteTable table;
+  sections.add_to(table, kMarkers, "x");
+  EXPECT_EQ(table.field_path(0, 4, 4), "flag_a");
+  EXPECT_EQ(table.field_path(0, 5, 1), "flag_a");
+  EXPECT_EQ(table.field_path(0, 6, 1), "rest");
+}
+
+TEST(SiteTable, OfAUnionTheOnlyMemberOfTheSizeCounts) {
+  MadeSections sections;
+  sections.add_type({"any",
+                     16,
+                     {{"i", "int", 0, 4},
+                      {"fl", "float", 0, 4},
+                      {"whole", "long", 0, 8},
+                      {"text", "char[16]", 0, 16}},
+                     TypeNoteKind::kUnion});
+  sections.add_type({"outer", 24, {{"tag", "long", 0, 8}, {"u", "any", 8, 16}}});
+  SiteTable table;
+  sections.add_to(table, kMarkers, "x");
+  EXPECT_EQ(table.field_path(1, 8, 4), "u");
+  EXPECT_EQ(table.field_path(1, 8, 8), "u.whole");
+  EXPECT_EQ(table.field_path(1, 11, 1), "u.text[]");
+  EXPECT_EQ(table.field_path(1, 8, 2), "u");
+}
+
+TEST(SiteTable, UnionsOfUnionsWithoutEndEnd) {
+  MadeSections sections;
+  const std::vector<NoteField> fields(12, {"a", "any", 0, 8});
+  sections.add_type({"any", 8, fields, TypeNoteKind::kUnion});
+  SiteTable table;
+  sections.add_to(table, kMarkers, "x");
+  EXPECT_EQ(table.field_path(0, 2, 1), "");
 }
 
 TEST(SiteTable, ThereIsNoFieldInPaddingAndBehindTheEnd) {
