@@ -9,20 +9,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _END_FRAME = struct.Struct("<IIQQIIQQ")  # FrameHead and EndNote of src/trace/file/frames.h
-_END_KIND = 6
+_FILE_HEAD_BYTES = 16
+_FRAME_HEAD = struct.Struct("<IIQQ")
+_MODULE_KIND, _END_KIND = 2, 6
+_FEW = 64
+"""Frames before the first of a module: there are one or two."""
 _NO_SPACE = 3
 _FAILED = re.compile(rb"\n?# ended early: errno (\d+)\n\Z")
 
 
 @dataclass(frozen=True)
 class Left:
-    """One trace; `complete` where it has its end, `errno` where writing it failed."""
+    """One trace; `complete` where it has its end, `errno` where writing it failed.
+
+    `instrumented`: a module of the program had sites, or that is not known.
+    """
 
     path: Path
     size: int
     complete: bool
     errno: int = 0
     lost: int = 0
+    instrumented: bool = True
 
 
 def look_at(path: Path, *, text: bool) -> Left:
@@ -39,7 +47,23 @@ def look_at(path: Path, *, text: bool) -> Left:
     kind, thread, payload, _, ending, detail, _, lost = _END_FRAME.unpack(end)
     if (kind, thread, payload) != (_END_KIND, 0, 24):
         return Left(path, size, complete=False)
-    return Left(path, size, True, detail if ending == _NO_SPACE else 0, lost)
+    errno = detail if ending == _NO_SPACE else 0
+    return Left(path, size, True, errno, lost, _has_module(path))
+
+
+def _has_module(path: Path) -> bool:
+    """Whether one of the first frames tells of a module; modules come before their events."""
+    with path.open("rb") as stream:
+        stream.seek(_FILE_HEAD_BYTES)
+        for _ in range(_FEW):
+            head = stream.read(_FRAME_HEAD.size)
+            if len(head) < _FRAME_HEAD.size:
+                return False
+            kind, _, payload, _ = _FRAME_HEAD.unpack(head)
+            if kind == _MODULE_KIND:
+                return True
+            stream.seek(payload, os.SEEK_CUR)
+    return False
 
 
 def describe(first: Left, others: int, *, killed: bool) -> str:
@@ -51,6 +75,8 @@ def describe(first: Left, others: int, *, killed: bool) -> str:
         parts.append(f"ended early, as writing failed ({os.strerror(first.errno)})")
     elif not first.complete:
         parts.append(_without_end(first, killed))
+    if first.complete and not first.instrumented:
+        parts.append("nothing that ran is instrumented: the filters of the compiler match nothing")
     if first.lost:
         parts.append(f"{first.lost} events lost")
     return "; ".join(parts)

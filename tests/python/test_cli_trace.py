@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import halo
+from command import REPOSITORY, halo
 from tracing_programs import LOAD, program, summarise
 
 
@@ -96,3 +96,15 @@ def test_a_disk_that_is_full_from_the_start_is_told_of(tmp_path: Path, form: lis
         done = halo("trace", *form, "-o", "t", *count, cwd=disk)
     assert done.status == 7
     assert done.stderr == "halo: t: 0 bytes; nothing could be written\n"
+
+
+def test_filters_that_match_nothing_are_told_of(tmp_path: Path) -> None:
+    source = tmp_path / "quiet.c"
+    source.write_text("int main(int count, char **words) { return words[count] != 0; }\n")
+    wrapper = str(REPOSITORY / "bin" / "halo-cc")
+    for name, glob in (("quiet", "nosuch*"), ("loud", "ma*")):
+        command = [wrapper, f"--halo-function={glob}", str(source), "-o", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+        done = halo("trace", "--", f"./{name}", cwd=tmp_path)
+        assert done.status == 0
+        assert ("the filters of the compiler match nothing" in done.stderr) is (name == "quiet")
