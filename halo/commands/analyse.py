@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from halo.commands.analysing import COMMON, add_common, analyse
+from halo.commands.analysing import COMMON, add_common, add_trace, analyse
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -17,13 +16,7 @@ class AnalyseCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("analysis", nargs="?", metavar="NAME", help="see --list")
-        parser.add_argument(
-            "trace",
-            type=Path,
-            nargs="*",
-            metavar="TRACE",
-            help="traces, or what `halo columns` made of them",
-        )
+        add_trace(parser, nargs="*")
         parser.add_argument("--list", action="store_true", help="list the analyses")
         add_common(parser)
 

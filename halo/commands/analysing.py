@@ -24,6 +24,17 @@ KINDS = ("function", "type", "file", "variable")
 COMMON = "[--csv FILE] [--json FILE] [--limit N] [--engine duckdb|spark] [OPTIONS]"
 
 
+def add_trace(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
+    """What is analysed."""
+    parser.add_argument(
+        "trace",
+        type=Path,
+        nargs=nargs,
+        metavar="TRACE",
+        help="traces, or what `halo columns` made of them",
+    )
+
+
 def add_common(parser: argparse.ArgumentParser) -> None:
     """The options of all analyses."""
     parser.add_argument("--csv", metavar="FILE", help="write the rows to FILE; -: to stdout alone")
@@ -63,6 +74,12 @@ def _glob(text: str) -> str:
     if not text.removeprefix("!"):
         raise argparse.ArgumentTypeError("an empty pattern matches nothing")
     return text
+
+
+def check_no_program(command: str, rest: list[str]) -> None:
+    """Traces are of programs that have been run."""
+    if rest:
+        raise UsageError(f"`halo {command}` takes a trace and no program; leave out the `--`.")
 
 
 def analyse(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from halo.commands.analysing import COMMON, add_common, analyse
-from halo.errors import UsageError
+from halo.commands.analysing import COMMON, add_common, add_trace, analyse, check_no_program
 from halo.settings import Settings
 
 
@@ -16,13 +14,7 @@ class OffendersCommand:
     usage = f"halo offenders TRACE [--by variable|line|function] {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "trace",
-            type=Path,
-            nargs="+",
-            metavar="TRACE",
-            help="traces, or what `halo columns` made of them",
-        )
+        add_trace(parser)
         parser.add_argument(
             "--by",
             choices=("variable", "line", "function"),
@@ -34,6 +26,5 @@ class OffendersCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.analyses import find_analysis
 
-        if rest:
-            raise UsageError("`halo offenders` takes a trace and no program; leave out the `--`.")
+        check_no_program(self.name, rest)
         return analyse(settings, options, find_analysis(self.name), {"by": options.by})

@@ -7,7 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.analysing import COMMON, add_common, analyse, write_out
+from halo.commands.analysing import (
+    COMMON,
+    add_common,
+    add_trace,
+    analyse,
+    check_no_program,
+    write_out,
+)
 from halo.errors import BadInput, UsageError
 from halo.settings import Settings
 
@@ -25,13 +32,7 @@ class SplitCommand:
     usage = f"halo split TRACE [--class GLOB] [--all] [--chart FILE] {COMMON}"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "trace",
-            type=Path,
-            nargs="+",
-            metavar="TRACE",
-            help="traces, or what `halo columns` made of them",
-        )
+        add_trace(parser)
         parser.add_argument(
             "--class", dest="names", default="*", metavar="GLOB", help="show only classes so named"
         )
@@ -50,8 +51,7 @@ class SplitCommand:
         from halo.analyses import find_analysis
         from halo.planning import check_place
 
-        if rest:
-            raise UsageError("`halo split` takes a trace and no program; leave out the `--`.")
+        check_no_program(self.name, rest)
         chart: Path | None = options.chart
         if chart is not None:
             if chart.suffix.lower() not in IMAGES:

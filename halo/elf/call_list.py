@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from halo.elf.disassembly import instructions_of
+from halo.elf.disassembly import Instruction
 
 _SYMBOL = re.compile(r"<([^<>+]+?)(?:@plt|@[A-Z][\w.]*)?>$")
 _CLONE = re.compile(r"(\.(part|constprop|isra|cold|llvm|lto_priv)(\.\d+)?)+$")
@@ -20,10 +20,10 @@ class Call:
     callee: str
 
 
-def calls_in(path: str) -> Iterator[Call]:
-    """All calls in the executable sections, ascending."""
+def calls_among(instructions: Iterable[Instruction]) -> Iterator[Call]:
+    """The calls among the instructions of a file, in their order."""
     pending: str | None = None
-    for instruction in instructions_of(path):
+    for instruction in instructions:
         if pending is not None:
             yield Call(instruction.address, pending)
         calls = instruction.mnemonic in ("call", "callq")

@@ -1,10 +1,10 @@
-"""Whether a file's code has vector instructions that demand alignment of heap objects."""
+"""Which vector instructions demand alignment of heap objects."""
 
 from __future__ import annotations
 
 import re
 
-from halo.elf.disassembly import Instruction, instructions_of
+from halo.elf.disassembly import Instruction
 
 _VECTOR = re.compile(r"%[xyz]mm\d")
 _MEMORY = re.compile(r"\((%\w+)?(?:,[^)]*)?\)")
@@ -17,15 +17,11 @@ _LENIENT = re.compile(
 )
 
 
-def demands_alignment(path: str) -> bool:
-    """True where some instruction may demand 16 bytes or more of memory that is no stack slot.
+def demands_alignment(instruction: Instruction) -> bool:
+    """True where it may demand 16 bytes or more of memory that is no stack slot.
 
     A file in which none does can have its objects at any multiple of eight.
     """
-    return any(map(_demands, instructions_of(path)))
-
-
-def _demands(instruction: Instruction) -> bool:
     memory = _MEMORY.search(instruction.operands)
     if memory is None or memory.group(1) in _NOT_HEAP:
         return False

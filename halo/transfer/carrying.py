@@ -8,7 +8,6 @@ from pathlib import Path
 
 from halo.elf import build_id_of
 from halo.elf.positions import symbolizer
-from halo.elf.vector_demands import demands_alignment
 from halo.errors import BadInput, MissingPart
 from halo.plan.grouping import Grouping
 from halo.profile.model import Context, Module, Profile
@@ -65,7 +64,7 @@ def carry_over(profile: Profile, program: Path) -> Carried:
         )
     # What the recorded build's instructions demand of objects, another's need not be content with.
     same = old.build_id == new.build_id
-    least_alignment = _ABI_ALIGNMENT if not same and demands_alignment(new.path) else 0
+    least_alignment = _ABI_ALIGNMENT if not same and new_build.demands_alignment else 0
     return _assembled(profile, new, stacks, least_alignment)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from halo.elf.call_list import Call, calls_in
+from halo.elf.call_list import Call, calls_among
+from halo.elf.disassembly import Instruction, instructions_of
 from halo.elf.positions import Position, positions_in
+from halo.elf.vector_demands import demands_alignment
 
 _LINES_APART = 2
 
@@ -38,9 +40,13 @@ class Site:
 
 
 class Build:
-    """The calls of one file, with their places in the source."""
+    """The calls of one file, with their places in the source.
 
-    def __init__(self, sites: Iterable[Site]) -> None:
+    `demands_alignment`: some instruction of it may demand more than 8 bytes of heap objects.
+    """
+
+    def __init__(self, sites: Iterable[Site], demands_alignment: bool) -> None:
+        self.demands_alignment = demands_alignment
         self.sites: Mapping[int, Site] = {site.return_address: site for site in sites}
         self._by_function: defaultdict[str, list[Site]] = defaultdict(list)
         for site in self.sites.values():
@@ -65,13 +71,22 @@ def _begins(steps: Sequence[Step], site: Site, lines_apart: int) -> bool:
 
 def read_build(path: str) -> Build:
     """The calls of a file; none of those that the debug information does not know."""
-    calls = list(calls_in(path))
+    demands = False
+
+    def watched() -> Iterator[Instruction]:
+        nonlocal demands
+        for instruction in instructions_of(path):
+            demands = demands or demands_alignment(instruction)
+            yield instruction
+
+    calls = list(calls_among(watched()))
     positions = positions_in(path, (call.return_address for call in calls))
-    return Build(
+    sites = (
         _site(call, positions[call.return_address])
         for call in calls
         if call.return_address in positions
     )
+    return Build(sites, demands)
 
 
 def _site(call: Call, positions: Sequence[Position]) -> Site:

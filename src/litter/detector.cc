@@ -3,17 +3,19 @@
 //
 // All of the library is compiled so that rbp is the program's: identification needs it.
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/keep_errno.h"
+#include "base/lasting.h"
 #include "litter/absolute_path.h"
 #include "litter/detection.h"
-#include "litter/ending_signals.h"
 #include "litter/groups.h"
 #include "litter/own_program.h"
+#include "record/guest/ending_signals.h"
 #include "record/guest/report.h"
 #include "record/guest/wrapper.h"
 
@@ -23,14 +25,8 @@ namespace {
 
 constexpr const char* default_path = "detector.out";
 
-// Never destroyed: threads and late destructors allocate to the end.
-union Lasting {
-  constexpr Lasting() : detection{} {}
-  ~Lasting() {}
-  Detection detection;
-};
-constinit Lasting lasting;
-constexpr Detection& detection = lasting.detection;
+constinit Lasting<Detection> lasting;
+constexpr Detection& detection = lasting.object;
 constinit Groups groups;
 constinit char output_path[4096]{};  // copied: programs change their environment and folder
 constinit char program_path[PATH_MAX]{};
@@ -60,7 +56,9 @@ __attribute__((constructor)) void begin() {
   record::guest::next_allocator();  // begins to listen, where the program has not allocated yet
   if (!counting) return;
   detection.tell_groups_apart(groups.number());  // the runtime's constructor ran before this one
-  watch_ending_signals(leave_detection);
+  // By which people end programs.
+  static constexpr int signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+  record::guest::watch_ending_signals(signals, [](int) { leave_detection(); });
   at_quick_exit(leave_detection);
 }
 

@@ -13,9 +13,9 @@
 #include <new>
 
 #include "base/keep_errno.h"
+#include "base/lasting.h"
 #include "logging/emptying.h"
 #include "logging/futex.h"
-#include "logging/lasting.h"
 #include "logging/own_thread.h"
 #include "logging/own_work.h"
 #include "logging/producer.h"

@@ -2,22 +2,28 @@
 #include "logging/process.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/keep_errno.h"
 #include "logging/consumer.h"
-#include "logging/ending_signals.h"
 #include "logging/output/output.h"
 #include "logging/own_work.h"
 #include "logging/producer.h"
 #include "logging/ring.h"
 #include "logging/signals_blocked.h"
+#include "record/guest/ending_signals.h"
 #include "record/guest/next_allocator.h"
 
 namespace halo::logging {
 
 namespace {
+
+constexpr int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP,   SIGABRT,
+                                  SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV,  SIGUSR2,   SIGPIPE,
+                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ,  SIGVTALRM, SIGPROF,
+                                  SIGIO,   SIGPWR,  SIGSYS,  SIGSTKFLT};
 
 constinit Output* output = nullptr;
 constinit bool asked = false;
@@ -68,6 +74,8 @@ void begin_child() {
   pthread_sigmask(SIG_SETMASK, &before_fork, nullptr);
 }
 
+void leave_at_signal(int signal) { end_trace(trace::file::Ending::kSignal, uint32_t(signal)); }
+
 // Late: after the destructors of all that depends on this library.
 __attribute__((destructor)) void finish() { end_trace(trace::file::Ending::kComplete, 0); }
 
@@ -79,7 +87,7 @@ __attribute__((constructor)) void begin() {
   const OwnWork own;
   has_key = pthread_key_create(&key, leave_thread) == 0;
   pthread_atfork(prepare_fork, leave_fork, begin_child);
-  watch_ending_signals();
+  record::guest::watch_ending_signals(ending_signals, leave_at_signal);
   at_quick_exit(finish);
   prepare_consumer(output);
   ensure_consumer();

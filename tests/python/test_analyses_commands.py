@@ -67,6 +67,6 @@ def test_markup_in_names_is_shown_as_it_is(tmp_path: Path) -> None:
 def test_paths_are_shown_without_what_they_have_in_common(tmp_path: Path) -> None:
     trace = scan_of_wide_structures()
     for at, row in enumerate(trace.rows["sites"]):
-        row["file"] = f"/home/me/work/{'lib' if at else 'app'}/sample.c"
+        row["file"] = f"/home/me/sample/{'lib' if at else 'app'}/sample.c"
     stdout = halo("offenders", str(trace.write(tmp_path / "columns"))).stdout
     assert " app/sample.c:10" in stdout and " lib/sample.c:20" in stdout

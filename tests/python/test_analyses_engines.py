@@ -15,11 +15,6 @@ from halo.analyses import ANALYSES, Analysis, Filters, Request, TraceFolder, run
 from halo.analyses.documents import csv_text
 from halo.analyses.duckdb_engine import DuckDbEngine
 from halo.analyses.running import Answer, sources_of
-
-pytest.importorskip("pyspark")
-if shutil.which("java") is None:
-    pytest.skip("no Java", allow_module_level=True)
-
 from halo.analyses.spark_engine import SparkEngine
 from halo.analyses.spark_live import follow
 from halo.analyses.spark_session import start_session

@@ -45,9 +45,8 @@ void SecondPacker::begin() {
   if (!packer_->ok() || block_ == nullptr) packer_ = nullptr;
 }
 
-bool SecondPacker::add_sites(std::span<const trace::file::SiteTraits> sites) {
+void SecondPacker::add_sites(std::span<const trace::file::SiteTraits> sites) {
   if (packer_ != nullptr && !packer_->add_sites(sites)) packer_ = nullptr;
-  return true;
 }
 
 bool SecondPacker::give(uint32_t thread, std::span<const Logged> events) {

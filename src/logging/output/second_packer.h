@@ -16,7 +16,7 @@ class SecondPacker {
   // Without a second processor, memory or a thread there is none: give() refuses all.
   void begin();
   // As Packer::add_sites, while nothing is pending.
-  bool add_sites(std::span<const trace::file::SiteTraits> sites);
+  void add_sites(std::span<const trace::file::SiteTraits> sites);
 
   // Copies the events and begins to pack them. False where it is busy or not there.
   bool give(uint32_t thread, std::span<const trace::Logged> events);

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "base/keep_errno.h"
-#include "logging/lasting.h"
+#include "base/lasting.h"
 #include "logging/output/descriptor.h"
 #include "logging/output/new_file.h"
 #include "logging/output/output.h"

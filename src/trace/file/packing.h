@@ -17,8 +17,9 @@ struct SiteTraits {
   uint16_t size = 0;  // bytes
 };
 
-// Packs the blocks of all threads of one process, in the order in which they are written. Takes all
-// of its memory by mmap when it is made (ok() says whether that worked) and by add_sites.
+// Packs blocks of the threads of one process: those that it is given, in the order in which they
+// are written. Others may be another packer's (frames.h). Takes all of its memory by mmap when it
+// is made (ok() says whether that worked) and by add_sites.
 class Packer {
  public:
   Packer();

@@ -1,6 +1,6 @@
 // Takes the place of the default action, and hides it: programs ask whether a signal has it, and
 // give it back to end themselves by the signal. What the program installs is what counts.
-#include "logging/ending_signals.h"
+#include "record/guest/ending_signals.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -8,21 +8,17 @@
 #include <unistd.h>
 
 #include "base/keep_errno.h"
-#include "logging/consumer.h"
 #include "record/guest/wrapper.h"
 
 namespace {
 
+using Leave = void (*)(int);
 using Handler = void (*)(int);
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 using Signal = Handler (*)(int, Handler);
 
-constexpr int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP,   SIGABRT,
-                                  SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV,  SIGUSR2,   SIGPIPE,
-                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ,  SIGVTALRM, SIGPROF,
-                                  SIGIO,   SIGPWR,  SIGSYS,  SIGSTKFLT};
-
-constinit bool watching = false;
+constinit std::span<const int> watched_signals;  // empty: nothing is watched
+constinit Leave leave_process = nullptr;
 constinit Sigaction next_sigaction = nullptr;
 constinit Signal next_signal = nullptr;
 
@@ -30,7 +26,7 @@ constinit Signal next_signal = nullptr;
 // all that belongs to it; the others are sent again.
 void leave_at_signal(int signal, siginfo_t* info, void*) {
   const halo::KeepErrno keep;
-  halo::logging::end_trace(halo::trace::file::Ending::kSignal, uint32_t(signal));
+  leave_process(signal);
   const bool by_processor = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
                             signal == SIGFPE || signal == SIGTRAP;
   if (by_processor && info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP) return;
@@ -43,8 +39,7 @@ void look_up() {
 }
 
 bool is_watched(int signal) {
-  if (!watching) return false;
-  for (const int watched : ending_signals)
+  for (const int watched : watched_signals)
     if (watched == signal) return true;
   return false;
 }
@@ -84,16 +79,17 @@ HALO_EXPORT Handler signal(int signal, Handler handler) noexcept {
   return sigaction(signal, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
-namespace halo::logging {
+namespace halo::record::guest {
 
-void watch_ending_signals() {
+void watch_ending_signals(std::span<const int> signals, void (*leave)(int signal)) {
   look_up();
-  watching = true;
-  for (const int signal : ending_signals) {
+  leave_process = leave;
+  watched_signals = signals;
+  for (const int signal : signals) {
     struct sigaction action{};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
       sigaction(signal, &action, nullptr);
   }
 }
 
-}  // namespace halo::logging
+}  // namespace halo::record::guest

@@ -1,7 +1,7 @@
-// Objects that are there to the end: threads and late destructors log until then.
+// Objects that are there to the end: threads and late destructors use them until then.
 #pragma once
 
-namespace halo::logging {
+namespace halo {
 
 // Never destroyed.
 template <class T>
@@ -11,4 +11,4 @@ union Lasting {
   T object;
 };
 
-}  // namespace halo::logging
+}  // namespace halo
