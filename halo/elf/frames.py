@@ -102,6 +102,13 @@ class FrameTable:
                 machine, reader = self._machine(fde)
                 yield machine.rows(reader, fde.limit)
 
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Where the code of every function begins and ends."""
+        for record in self._records:
+            fde = self._fde(record + self._record_bias)
+            if fde is not None:
+                yield fde.start, fde.end
+
     def _machine(self, fde: Fde) -> tuple[CfaMachine, Reader]:
         assert self._source is not None
         machine = CfaMachine(fde.cie.scale, fde.start)

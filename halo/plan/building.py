@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
 from halo.errors import BadInput
-from halo.plan.alignment import BY_SIZE, alignment_of
+from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.drawing import drawing_plan
 from halo.plan.grouping import Group, Grouping
@@ -62,6 +62,12 @@ class PlanOptions:
     few_sizes: int = option(
         4, "most distinct sizes of a context aligned by size; 0: align all to 16", 0, 7
     )
+    relax: bool = option(
+        True, "let the runtime rewrite aligned vector moves, so that 8 bytes of alignment will do"
+    )
+    trust_loaded: bool = option(
+        False, "8 bytes of alignment also if the program loads libraries at run time"
+    )
     trust_recorded: bool = option(
         False, "walk through functions without frame rules by the distances recorded"
     )
@@ -80,6 +86,7 @@ def build_plan(
     options: Mapping[str, str] = _NO_OPTIONS,
     rules: RuleSource = rule_from_file,
     obstacles: ObstacleSource = obstacle_in_file,
+    prove: ProofSource = proof_of_program,
 ) -> Plan:
     """The plan that puts the contexts of `grouping` into pools.
 
@@ -88,6 +95,12 @@ def build_plan(
     `BadInput` for a bad option, and for groupings and profiles that exceed what a plan can hold.
     """
     chosen = parse_options(PlanOptions, options, "The plan")
+    aligner = Aligner(
+        chosen.few_sizes,
+        chosen.relax,
+        chosen.any_program,
+        lambda: prove(profile, chosen.trust_loaded),
+    )
     if len(grouping.groups) > MOST_GROUPS:
         raise BadInput(
             f"The grouping has {len(grouping.groups)} groups, a plan holds {MOST_GROUPS}."
@@ -96,7 +109,7 @@ def build_plan(
         profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MOST_OBJECT_BYTES
     )
     if grouping.at_random and grouping.groups:
-        return _drawn(profile, grouping, chosen, limit)
+        return _drawn(profile, grouping, chosen, limit, aligner)
     sites = CallSites(profile, rules, chosen.trust_recorded)
     labels = grouping.labels(len(profile.contexts), FORWARD)
     limits = Limits(chosen.simplify, chosen.max_depth)
@@ -106,10 +119,10 @@ def build_plan(
         if context.allocations and context.min_size <= limit
     ]
     if chosen.identification == "selectors":
-        return _selected(profile, grouping, chosen, limit, members, sites, obstacles)
+        return _selected(profile, grouping, chosen, limit, members, sites, obstacles, aligner)
     trie = TrieBuilder(profile, labels, sites, limits).build(members)
     drafts = prune(trie.states)
-    modules, states = _states(profile, drafts, sites, chosen.few_sizes)
+    modules, states = _states(profile, drafts, sites, aligner)
     modules, executable = _for_program(modules, profile, chosen)
     if len(states) > MOST_STATES or len(modules) > MOST_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
@@ -120,21 +133,26 @@ def build_plan(
         states=states,
         max_object=limit,
         huge_pages=chosen.huge_pages,
-        review=_review(profile, grouping, chosen, identification),
+        review=_review(profile, grouping, chosen, identification, aligner),
         executable=executable,
+        checked=aligner.proof.modules,
     )
 
 
-def _drawn(profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int) -> Plan:
+def _drawn(
+    profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int, aligner: Aligner
+) -> Plan:
     """The plan of groups without contexts; aligned by size if all recorded objects may be."""
     small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
     modules, at = _for_program((), profile, chosen)
+    alignment = aligner.of(small)
     return drawing_plan(
         [_pool(profile, group, chosen) for group in grouping.groups],
         limit,
-        alignment_of(small, chosen.few_sizes),
+        alignment,
         None if at is None else modules[at],
-        _review(profile, grouping, chosen, Identification(states=1, deepest=0)),
+        _review(profile, grouping, chosen, Identification(states=1, deepest=0), aligner),
+        aligner.proof.modules,
     )
 
 
@@ -146,9 +164,10 @@ def _selected(
     members: list[int],
     sites: CallSites,
     obstacles: ObstacleSource,
+    aligner: Aligner,
 ) -> Plan:
     """The plan whose groups are told apart by selectors."""
-    found = make_selectors(profile, grouping, members, sites, obstacles, chosen.few_sizes)
+    found = make_selectors(profile, grouping, members, sites, obstacles, aligner)
     modules, executable = _for_program(found.modules, profile, chosen)
     labels = grouping.labels(len(profile.contexts), FORWARD)
     wrong = tuple(at for at in members if found.verdicts[at] != labels[at])
@@ -166,9 +185,10 @@ def _selected(
         states=(State(0, 0, 0, 0, RULE_END, FORWARD, 0, BY_SIZE),),
         max_object=limit,
         huge_pages=chosen.huge_pages,
-        review=_review(profile, grouping, chosen, identification),
+        review=_review(profile, grouping, chosen, identification, aligner),
         executable=executable,
         selectors=found.selectors,
+        checked=aligner.proof.modules,
     )
 
 
@@ -200,7 +220,11 @@ def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
 
 
 def _review(
-    profile: Profile, grouping: Grouping, chosen: PlanOptions, identification: Identification
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    identification: Identification,
+    aligner: Aligner,
 ) -> Review:
     return Review(
         strategy=grouping.strategy,
@@ -212,11 +236,12 @@ def _review(
         },
         groups=review_groups(profile, grouping, chosen.stack_frames),
         identification=identification,
+        alignment=aligner.reason,
     )
 
 
 def _states(
-    profile: Profile, drafts: list[Draft], sites: CallSites, few_sizes: int
+    profile: Profile, drafts: list[Draft], sites: CallSites, aligner: Aligner
 ) -> tuple[tuple[PlanModule, ...], tuple[State, ...]]:
     """The drafts in the plan's own terms; a decided state has no rule, as no walk goes on there."""
     modules: dict[str, int] = {}
@@ -234,7 +259,7 @@ def _states(
             if draft.verdict == UNDECIDED:
                 step, rule = draft.rule.step, draft.rule.kind.value
         if draft.verdict < FORWARD:
-            alignment = alignment_of((profile.contexts[m] for m in draft.members), few_sizes)
+            alignment = aligner.of(profile.contexts[m] for m in draft.members)
         states.append(
             State(
                 draft.parent, module_id, offset, step, rule, draft.verdict, restore[at], alignment

@@ -7,10 +7,12 @@ import zlib
 from itertools import islice
 from typing import NamedTuple
 
+from halo.alignment.model import CheckedModule, Relaxation
 from halo.errors import BadPlan
 from halo.plan.model import (
     FORWARD,
     LEAST_SITE_OFFSET,
+    MAX_RELAXATIONS,
     MOST_CONJUNCTIONS,
     MOST_GROUPS,
     MOST_MODULES,
@@ -20,6 +22,7 @@ from halo.plan.model import (
     MOST_STATES,
     MOST_STEP_BYTES,
     NO_OFFSET,
+    OLDEST_VERSION,
     REUSE_CHUNKS,
     RULE_CONSTANT,
     RULE_END,
@@ -36,20 +39,24 @@ from halo.plan.model import (
 )
 
 MAGIC = b"HALOPLAN"
-HEADER = struct.Struct("<8sIIQIIIIIIIIQ")
+HEADER = struct.Struct("<8sIIQIIIIIIIIII")
 MODULE = struct.Struct("<32sII")
 GROUP = struct.Struct("<IIQ")
 STATE = struct.Struct("<IIQiBBHhHI")
 SITE = struct.Struct("<IIQII")
 CONJUNCTION = struct.Struct("<HHHH12H")
+CHECKED = struct.Struct("<32sIIQ")
+RELAXATION = struct.Struct("<QBBHI")
 _NO_SITE = 0xFFFF
 _HUGE_PAGES = 1
 _AT_RANDOM = 2
+_SELECTORS = 4
 _BY_SIZE = 2
 _RESTORES_RBP = 1
 _IMMEDIATE = 1
 assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
 assert (SITE.size, CONJUNCTION.size) == (24, 32)
+assert (CHECKED.size, RELAXATION.size) == (48, 16)
 
 
 def encode(plan: Plan) -> bytes:
@@ -90,22 +97,37 @@ def encode(plan: Plan) -> bytes:
             0,
             *numbers[:MOST_SITES_OF_CONJUNCTION],
         )
+    for checked in plan.checked:
+        build_id = bytes.fromhex(checked.build_id)
+        body += CHECKED.pack(build_id, len(build_id), len(checked.relaxations), 0)
+    relaxations = [each for checked in plan.checked for each in checked.relaxations]
+    for relaxation in relaxations:
+        body += RELAXATION.pack(*relaxation, 0, 0)
     header = HEADER.pack(
         MAGIC,
-        VERSION if plan.selectors is None else SELECTOR_VERSION,
+        VERSION,
         zlib.crc32(body),
         HEADER.size + len(body),
         len(plan.modules),
         len(plan.groups),
         len(plan.states),
         plan.max_object,
-        (_HUGE_PAGES if plan.huge_pages else 0) | (_AT_RANDOM if plan.at_random else 0),
+        _flags(plan),
         0 if plan.executable is None else plan.executable + 1,
         len(sites),
         len(conjunctions),
-        0,
+        len(plan.checked),
+        len(relaxations),
     )
     return header + bytes(body)
+
+
+def _flags(plan: Plan) -> int:
+    return (
+        (_HUGE_PAGES if plan.huge_pages else 0)
+        | (_AT_RANDOM if plan.at_random else 0)
+        | (0 if plan.selectors is None else _SELECTORS)
+    )
 
 
 def crc_of(content: bytes) -> int:
@@ -131,6 +153,8 @@ def decode(content: bytes, name: str) -> Plan:
     states = section(STATE, head.states)
     sites = section(SITE, head.sites)
     conjunctions = section(CONJUNCTION, head.conjunctions)
+    checked = section(CHECKED, head.checked)
+    relaxations = section(RELAXATION, head.relaxations)
     plan = Plan(
         modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
         groups=tuple(_group(name, *row) for row in GROUP.iter_unpack(groups)),
@@ -140,6 +164,7 @@ def decode(content: bytes, name: str) -> Plan:
         executable=head.executable - 1 if head.executable else None,
         at_random=bool(head.flags & _AT_RANDOM),
         selectors=_selectors(sites, conjunctions, head, name),
+        checked=_checked(checked, relaxations, name),
     )
     if plan.selectors is not None and not _forwards(plan):
         raise BadPlan(f"{name} is not usable: it has selectors and states.")
@@ -172,6 +197,13 @@ class _Head(NamedTuple):
     executable: int
     sites: int
     conjunctions: int
+    checked: int
+    relaxations: int
+
+    @property
+    def selects(self) -> bool:
+        """Whether selectors identify groups."""
+        return self.version == SELECTOR_VERSION or bool(self.flags & _SELECTORS)
 
     @property
     def body_size(self) -> int:
@@ -181,6 +213,8 @@ class _Head(NamedTuple):
             + self.states * STATE.size
             + self.sites * SITE.size
             + self.conjunctions * CONJUNCTION.size
+            + self.checked * CHECKED.size
+            + self.relaxations * RELAXATION.size
         )
 
 
@@ -191,18 +225,19 @@ def _checked_header(content: bytes, name: str) -> _Head:
         raise BadPlan(f"{name} is not a plan: it does not begin with {MAGIC.decode()}.")
     if len(content) < HEADER.size:
         raise BadPlan(f"{name} is cut short; plan again.")
-    _, version, crc, size, *counts, reserved = HEADER.unpack_from(content)
-    if version > SELECTOR_VERSION:
+    _, version, crc, size, *counts = HEADER.unpack_from(content)
+    if version > VERSION:
         raise BadPlan(
-            f"{name} has plan version {version}, this halo reads up to {SELECTOR_VERSION}; "
+            f"{name} has plan version {version}, this halo reads up to {VERSION}; "
             "use the newer halo."
         )
-    if version < VERSION:
+    if version < OLDEST_VERSION:
         raise BadPlan(f"{name} has the plan version {version}, which never existed.")
     if len(content) < size:
         raise BadPlan(f"{name} is cut short; plan again.")
     head = _Head(version, *counts)
-    if version == VERSION and (head.sites or head.conjunctions):
+    unknown = not head.selects and (head.sites or head.conjunctions)
+    if unknown or (version < VERSION and (head.checked or head.relaxations)):
         raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
     whole = len(content) == size == HEADER.size + head.body_size
     if not whole or zlib.crc32(content[HEADER.size :]) != crc:
@@ -213,19 +248,20 @@ def _checked_header(content: bytes, name: str) -> _Head:
         or not 0 < head.states <= MOST_STATES
         or head.sites > MOST_SITES
         or head.conjunctions > MOST_CONJUNCTIONS
+        or head.checked > MOST_MODULES
+        or head.relaxations > MAX_RELAXATIONS
     ):
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
-    if head.max_object > MOST_OBJECT_BYTES or head.flags & ~(_HUGE_PAGES | _AT_RANDOM):
+    known = _HUGE_PAGES | _AT_RANDOM | (_SELECTORS if version == VERSION else 0)
+    if head.max_object > MOST_OBJECT_BYTES or head.flags & ~known:
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
-    if reserved:
-        raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
     if head.executable > head.modules:
         raise BadPlan(f"{name} is not usable: it is for a module that is not there.")
     return head
 
 
 def _selectors(sites: bytes, conjunctions: bytes, head: _Head, name: str) -> Selectors | None:
-    if head.version != SELECTOR_VERSION:
+    if not head.selects:
         return None
     found = Selectors(
         tuple(_site(name, *row) for row in SITE.iter_unpack(sites)),
@@ -259,6 +295,27 @@ def _conjunction(
     if not 1 <= count <= len(sites) or reserved or any(site != _NO_SITE for site in unused):
         raise BadPlan(f"{name} is not usable: a conjunction is not as it should be.")
     return Conjunction(group, alignment, sites[:count])
+
+
+def _checked(modules: bytes, relaxations: bytes, name: str) -> tuple[CheckedModule, ...]:
+    found = []
+    rows = RELAXATION.iter_unpack(relaxations)
+    for build_id, length, count, reserved in CHECKED.iter_unpack(modules):
+        if reserved or not 1 <= length <= len(build_id):
+            raise BadPlan(f"{name} is not usable: a checked module has no build-id.")
+        mine = tuple(_relaxation(name, *row) for row in islice(rows, count))
+        if len(mine) != count:
+            raise BadPlan(f"{name} is not usable: a checked module lacks its relaxations.")
+        found.append(CheckedModule(build_id[:length].hex(), mine))
+    if next(rows, None) is not None:
+        raise BadPlan(f"{name} is not usable: a relaxation is of no module.")
+    return tuple(found)
+
+
+def _relaxation(name: str, offset: int, before: int, after: int, *reserved: int) -> Relaxation:
+    if any(reserved) or offset >= NO_OFFSET:
+        raise BadPlan(f"{name} is not usable: a relaxation is nowhere.")
+    return Relaxation(offset, before, after)
 
 
 def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModule:

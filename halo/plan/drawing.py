@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from halo.alignment.model import CheckedModule
 from halo.plan.model import FORWARD, RULE_END, Plan, PlanGroup, PlanModule, Review, State
 
 
@@ -13,11 +14,12 @@ def drawing_plan(
     alignment: int,
     executable: PlanModule | None,
     review: Review | None = None,
+    checked: tuple[CheckedModule, ...] = (),
 ) -> Plan:
     """The plan for objects of at most `max_object` bytes, whoever allocates them.
 
     `alignment` is 16, or 0 where it follows from the size. `executable` is the one program that
-    the plan is for; None: any.
+    the plan is for; None: any. `checked`: the modules whose code allows alignment by size.
     """
     return Plan(
         modules=() if executable is None else (executable,),
@@ -28,4 +30,5 @@ def drawing_plan(
         review=review,
         executable=None if executable is None else 0,
         at_random=True,
+        checked=checked,
     )

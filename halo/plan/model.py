@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from halo.alignment.model import CheckedModule
+
 FORMAT = "halo-plan"
-VERSION = 1
+VERSION = 3
 SELECTOR_VERSION = 2
-"""Of plans with selectors; all others stay readable by what reads version 1 only."""
+"""Of plans with selectors until version 3, which has a flag for them."""
+OLDEST_VERSION = 1
 UNDECIDED = 0xFFFF
 FORWARD = 0xFFFE
 RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER = 0, 1, 2
@@ -23,6 +26,7 @@ MOST_STEP_BYTES = 1 << 20
 MOST_SITES = 256
 MOST_SITES_OF_CONJUNCTION = 12
 MOST_CONJUNCTIONS = 1 << 16
+MAX_RELAXATIONS = 1 << 20
 LEAST_SITE_OFFSET = 5
 """A call instruction fits before a return address."""
 NO_OFFSET = 1 << 47
@@ -151,13 +155,14 @@ class Identification:
 
 @dataclass(frozen=True)
 class Review:
-    """What only people read: NAME.plan.json."""
+    """What only people read: NAME.plan.json. `alignment`: why blocks are aligned as they are."""
 
     strategy: str
     parameters: Mapping[str, Any]
     profile: Mapping[str, Any]
     groups: tuple[GroupReview, ...]
     identification: Identification
+    alignment: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,7 +171,8 @@ class Plan:
 
     `review` is None where only the compact form was at hand. `at_random`: every small object goes
     to a group drawn at random, aligned as the root says; there are no other states. Nor are there
-    with `selectors`, which then identify groups.
+    with `selectors`, which then identify groups. `checked` are the modules whose code allows blocks
+    at multiples of eight; a process with any other aligns all to 16 bytes.
     """
 
     modules: tuple[PlanModule, ...]
@@ -178,6 +184,7 @@ class Plan:
     executable: int | None = None
     at_random: bool = False
     selectors: Selectors | None = None
+    checked: tuple[CheckedModule, ...] = ()
 
     @property
     def is_inert(self) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 from halo.plan.grouping import Grouping
 from halo.plan.model import (
     FORMAT,
-    SELECTOR_VERSION,
     VERSION,
     GroupReview,
     Identification,
@@ -59,12 +58,23 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
         del found["selectors"]
     return {
         "format": FORMAT,
-        "version": VERSION if plan.selectors is None else SELECTOR_VERSION,
+        "version": VERSION,
         "strategy": review.strategy,
         "parameters": dict(review.parameters),
         "profile": dict(review.profile),
         "compact": {"crc32": crc, "max_object": plan.max_object, "huge_pages": plan.huge_pages},
         "modules": [{"path": item.path, "build_id": item.build_id} for item in plan.modules],
+        "alignment": {
+            "reason": review.alignment,
+            "checked": [
+                {
+                    "path": item.path,
+                    "build_id": item.build_id,
+                    "relaxations": len(item.relaxations),
+                }
+                for item in plan.checked
+            ],
+        },
         "groups": [asdict(group) for group in review.groups],
         "identification": found,
     }
@@ -100,6 +110,7 @@ def review_of(document: Mapping[str, Any]) -> tuple[Review, list[str]]:
         profile=dict(document["profile"]),
         groups=groups,
         identification=Identification(**found),
+        alignment=str(document.get("alignment", {}).get("reason", "")),
     )
     return review, [str(Path(module["path"])) for module in document["modules"]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from halo.plan.alignment import alignment_of
+from halo.plan.alignment import Aligner
 from halo.plan.callsites import UNMATCHABLE, CallSites
 from halo.plan.grouping import Grouping
 from halo.plan.model import (
@@ -38,7 +38,7 @@ def make_selectors(
     members: Sequence[int],
     sites: CallSites,
     source: ObstacleSource,
-    few_sizes: int,
+    aligner: Aligner,
 ) -> Selected:
     """Selectors for the groups, told apart from all contexts in `members`."""
     chains = {at: [sites.site_of_frame[frame] for frame in profile.stack(at)] for at in members}
@@ -64,7 +64,7 @@ def make_selectors(
     conjunctions = tuple(
         Conjunction(
             expression.group,
-            alignment_of((profile.contexts[at] for at in decided[number]), few_sizes),
+            aligner.of(profile.contexts[at] for at in decided[number]),
             tuple(usable.used[site] for site in expression.sites),
         )
         for number, expression in enumerate(selection.expressions)

@@ -45,6 +45,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("grouped contexts", str(contexts)),
         ("coverage", f"{coverage:.1%} of the recorded accesses"),
         *rows,
+        *([("alignment", review.alignment)] if review.alignment else []),
         *_identification_rows(review.identification),
     ]
 

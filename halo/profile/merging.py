@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from math import fsum
 from pathlib import Path
 
 from halo.errors import BadProfile
 from halo.profile.model import (
+    Module,
     Parameters,
     Profile,
     Recorder,
@@ -65,7 +67,14 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
         args=args,
         hot_streams=streams.numbered(numbered.frame_ids),
         simulation=simulations.numbered(context_ids, numbered.frame_ids),
+        loaded=_loaded(parts, os.path.realpath(program)),
     )
+
+
+def _loaded(parts: Sequence[Profile], program: str) -> tuple[Module, ...]:
+    """The modules of all processes of the program; others that it started do not count."""
+    mine = [part.loaded for part in parts if any(it.path == program for it in part.loaded)]
+    return tuple(sorted({module for modules in mine for module in modules}))
 
 
 def _common_parameters(parts: Sequence[Profile]) -> Parameters:

@@ -105,6 +105,12 @@ class Profile:
     args: tuple[str, ...] = ()
     hot_streams: HotStreams | None = None  # sites are frame ids; None: not recorded
     simulation: Simulation | None = None  # None: nothing was simulated
+    loaded: tuple[Module, ...] = ()  # by processes of the program; empty: not recorded
+
+    @property
+    def process_modules(self) -> tuple[Module, ...]:
+        """What the recorded program's processes had loaded, as far as the producer says."""
+        return self.loaded or self.modules
 
     def stack(self, context: int) -> Iterator[int]:
         """The frame ids of a context's reduced stack, the caller of malloc first."""

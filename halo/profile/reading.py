@@ -121,6 +121,7 @@ class _Parser:
             args=tuple(map(str, program.get("args", []))),
             hot_streams=self.hot_streams(len(frames)),
             simulation=self.simulation(len(contexts), len(frames)),
+            loaded=self.modules("loaded") if "loaded" in self.document else (),
         )
 
     def list(self, key: str) -> list[Any]:
@@ -154,9 +155,9 @@ class _Parser:
             self.bad(f"{key} is not a list of {width} integers each")
         return table
 
-    def modules(self) -> tuple[Module, ...]:
+    def modules(self, key: str = "modules") -> tuple[Module, ...]:
         found = []
-        for raw in self.list("modules"):
+        for raw in self.list(key):
             path = raw.get("path") if isinstance(raw, dict) else None
             build_id = raw.get("build_id", "") if isinstance(raw, dict) else None
             if not isinstance(path, str) or not isinstance(build_id, str):

@@ -37,6 +37,8 @@ def profile_json(profile: Profile) -> dict[str, Any]:
         ],
         "edges": profile.edges,
     }
+    if profile.loaded:
+        document["loaded"] = [module._asdict() for module in profile.loaded]
     if profile.hot_streams is not None:
         document["hot_streams"] = streams_json(profile.hot_streams)
     if profile.simulation is not None:

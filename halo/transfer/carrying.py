@@ -15,8 +15,6 @@ from halo.transfer.stacks import Address, StackCarrier, stack_of
 from halo.transfer.steps import Build, read_build
 from halo.transfer.unifying import StackNumbers, unify
 
-_ABI_ALIGNMENT = 16
-
 
 @dataclass(frozen=True)
 class Carried:
@@ -62,10 +60,7 @@ def carry_over(profile: Profile, program: Path) -> Carried:
             f"{new.path} has none of the calls that were recorded in {old.path}; give a build"
             " of the same source."
         )
-    # What the recorded build's instructions demand of objects, another's need not be content with.
-    same = old.build_id == new.build_id
-    least_alignment = _ABI_ALIGNMENT if not same and new_build.demands_alignment else 0
-    return _assembled(profile, new, stacks, least_alignment)
+    return _assembled(profile, old, new, stacks)
 
 
 def _recorded(profile: Profile) -> Module:
@@ -107,7 +102,7 @@ def _build(module: Module) -> Build:
 
 
 def _assembled(
-    profile: Profile, new: Module, stacks: list[list[tuple[Address, ...]]], least_alignment: int
+    profile: Profile, old_program: Module, new: Module, stacks: list[list[tuple[Address, ...]]]
 ) -> Carried:
     unified, stacks_of = unify(profile, stacks)
     nodes = StackNumbers()
@@ -115,10 +110,7 @@ def _assembled(
     became: list[tuple[int, ...]] = []
     for old, found in zip(unified.contexts, stacks_of, strict=True):
         became.append(tuple(range(len(contexts), len(contexts) + len(found))))
-        alignment = max(old.alignment, least_alignment)
-        contexts.extend(
-            replace(old, node=nodes.node_of(stack), alignment=alignment) for stack in found
-        )
+        contexts.extend(replace(old, node=nodes.node_of(stack)) for stack in found)
     moved = replace(
         profile,
         modules=tuple(nodes.modules),
@@ -129,5 +121,6 @@ def _assembled(
         program=new.path,
         hot_streams=None,
         simulation=None,
+        loaded=tuple(new if module == old_program else module for module in profile.loaded),
     )
     return Carried(unified, moved, tuple(became))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from halo.elf.call_list import Call, calls_among
-from halo.elf.disassembly import Instruction, instructions_of
+from halo.elf.disassembly import instructions_of
 from halo.elf.positions import Position, positions_in
-from halo.elf.vector_demands import demands_alignment
 
 _LINES_APART = 2
 
@@ -40,13 +39,9 @@ class Site:
 
 
 class Build:
-    """The calls of one file, with their places in the source.
+    """The calls of one file, with their places in the source."""
 
-    `demands_alignment`: some instruction of it may demand more than 8 bytes of heap objects.
-    """
-
-    def __init__(self, sites: Iterable[Site], demands_alignment: bool) -> None:
-        self.demands_alignment = demands_alignment
+    def __init__(self, sites: Iterable[Site]) -> None:
         self.sites: Mapping[int, Site] = {site.return_address: site for site in sites}
         self._by_function: defaultdict[str, list[Site]] = defaultdict(list)
         for site in self.sites.values():
@@ -71,22 +66,14 @@ def _begins(steps: Sequence[Step], site: Site, lines_apart: int) -> bool:
 
 def read_build(path: str) -> Build:
     """The calls of a file; none of those that the debug information does not know."""
-    demands = False
-
-    def watched() -> Iterator[Instruction]:
-        nonlocal demands
-        for instruction in instructions_of(path):
-            demands = demands or demands_alignment(instruction)
-            yield instruction
-
-    calls = list(calls_among(watched()))
+    calls = list(calls_among(instructions_of(path)))
     positions = positions_in(path, (call.return_address for call in calls))
     sites = (
         _site(call, positions[call.return_address])
         for call in calls
         if call.return_address in positions
     )
-    return Build(sites, demands)
+    return Build(sites)
 
 
 def _site(call: Call, positions: Sequence[Position]) -> Site:

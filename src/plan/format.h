@@ -6,8 +6,9 @@
 namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr std::uint32_t version = 1;
-inline constexpr std::uint32_t selector_version = 2;  // of plans with selectors
+inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t oldest_version = 1;
+inline constexpr std::uint32_t selector_version = 2;  // had selectors, instead of a flag for them
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
@@ -16,7 +17,8 @@ inline constexpr std::uint32_t max_sites = 256;
 inline constexpr std::uint32_t max_conjunctions = 1u << 16;
 inline constexpr std::uint32_t max_conjunction_sites = 12;
 inline constexpr std::uint32_t max_object_limit = 1u << 16;
-inline constexpr std::int32_t max_step = 1 << 20;        // bytes: a larger frame ends the walk
+inline constexpr std::int32_t max_step = 1 << 20;  // bytes: a larger frame ends the walk
+inline constexpr std::uint32_t max_relaxations = 1u << 20;
 inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an address beyond
 
 inline constexpr std::uint64_t call_bytes = 5;  // of a call that can be redirected
@@ -25,11 +27,16 @@ inline constexpr std::uint16_t no_site = 0xFFFF;
 inline constexpr std::uint16_t verdict_undecided = 0xFFFF;
 inline constexpr std::uint16_t verdict_forward = 0xFFFE;
 
-enum HeaderFlag : std::uint32_t { header_huge_pages = 1, header_random_pools = 2 };
+enum HeaderFlag : std::uint32_t {
+  header_huge_pages = 1,
+  header_random_pools = 2,
+  header_selectors = 4
+};
 enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
 enum SiteFlag : std::uint32_t { site_immediate = 1 };  // it calls the allocator itself
-inline constexpr std::uint32_t header_flags = header_huge_pages | header_random_pools;
+inline constexpr std::uint32_t old_header_flags = header_huge_pages | header_random_pools;
+inline constexpr std::uint32_t header_flags = old_header_flags | header_selectors;
 inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;
@@ -51,10 +58,12 @@ struct Header {
   std::uint32_t max_object;
   std::uint32_t flags;
   std::uint32_t executable;  // 1 + the module that the plan is for alone; 0: for any program
-  // The next two only with selector_version.
+  // The next two only in plans with selectors.
   std::uint32_t sites;
   std::uint32_t conjunctions;
-  std::uint64_t reserved;
+  // The next two only from version 3 on.
+  std::uint32_t checked_modules;
+  std::uint32_t relaxations;
 };
 static_assert(sizeof(Header) == 64);
 
@@ -105,5 +114,25 @@ struct Conjunction {
   std::uint16_t sites[max_conjunction_sites];  // the rest: no_site
 };
 static_assert(sizeof(Conjunction) == 32);
+
+// A module whose code allows blocks at multiples of eight, once so many of its instructions are
+// relaxed; their relaxations follow those of the modules before it.
+struct CheckedModule {
+  std::uint8_t build_id[max_build_id];
+  std::uint32_t build_id_length;
+  std::uint32_t relaxations;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(CheckedModule) == 48);
+
+// One byte of code, whose change makes an aligned vector move an unaligned one.
+struct Relaxation {
+  std::uint64_t offset;  // from the module's load bias
+  std::uint8_t before;
+  std::uint8_t after;
+  std::uint16_t reserved;
+  std::uint32_t reserved2;
+};
+static_assert(sizeof(Relaxation) == 16);
 
 }  // namespace halo::plan

@@ -27,18 +27,30 @@ constexpr auto crc_table = make_crc_table();
 bool counts_fit(const Header& h, std::size_t size) {
   if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
   if (h.sites > max_sites || h.conjunctions > max_conjunctions) return false;
-  const std::size_t want = sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
-                           h.states * sizeof(State) + h.sites * sizeof(Site) +
-                           h.conjunctions * sizeof(Conjunction);
+  if (h.checked_modules > max_modules || h.relaxations > max_relaxations) return false;
+  const std::size_t want =
+      sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
+      h.states * sizeof(State) + h.sites * sizeof(Site) + h.conjunctions * sizeof(Conjunction) +
+      h.checked_modules * sizeof(CheckedModule) + h.relaxations * sizeof(Relaxation);
   return want == size;
 }
 
-constexpr std::size_t max_file = sizeof(Header) + max_modules * sizeof(Module) +
-                                 max_groups * sizeof(Group) + max_states * sizeof(State) +
-                                 max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction);
+constexpr std::size_t max_file =
+    sizeof(Header) + max_modules * sizeof(Module) + max_groups * sizeof(Group) +
+    max_states * sizeof(State) + max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction) +
+    max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation);
 
 constexpr const char* unknown_flag = "the plan has a flag that is not known";
 constexpr const char* unknown_field = "the plan has a field that is not known";
+
+// What the header of an older version cannot have.
+const char* check_version(const Header& h) {
+  const bool older = h.version < version;
+  if ((h.flags & ~(older ? old_header_flags : header_flags)) != 0) return unknown_flag;
+  if (older && (h.checked_modules != 0 || h.relaxations != 0)) return unknown_field;
+  const bool selects = h.version == selector_version || (h.flags & header_selectors) != 0;
+  return !selects && (h.sites != 0 || h.conjunctions != 0) ? unknown_field : nullptr;
+}
 
 const char* check_modules(const PlanView& view) {
   for (const Module& m : view.modules) {
@@ -132,6 +144,22 @@ const char* check_selectors(const PlanView& view) {
   return check_conjunctions(view);
 }
 
+const char* check_checked_modules(const PlanView& view) {
+  std::uint64_t relaxations = 0;
+  for (const CheckedModule& m : view.checked_modules) {
+    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
+      return "the plan has a module without a build-id";
+    if (m.reserved != 0) return unknown_field;
+    relaxations += m.relaxations;
+  }
+  if (relaxations != view.relaxations.size()) return "the plan's relaxations are of no module";
+  for (const Relaxation& r : view.relaxations) {
+    if (r.offset >= max_offset) return "the plan names an address that no program has";
+    if (r.reserved != 0 || r.reserved2 != 0) return unknown_field;
+  }
+  return nullptr;
+}
+
 // Whoever asks is not looked at, so nothing else may be said of callers.
 const char* check_random_pools(const PlanView& view) {
   if (!view.draws_pools()) return nullptr;
@@ -157,18 +185,14 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (file.size() < sizeof(Header)) return "the plan is cut short";
   const auto* header = reinterpret_cast<const Header*>(file.data());
   if (std::memcmp(header->magic, magic, sizeof magic) != 0) return "the file is not a plan";
-  if (header->version > selector_version)
-    return "the plan is of a newer version than this runtime reads";
-  if (header->version < version) return "the plan is of a version that is not known";
-  if (header->version == version && (header->sites != 0 || header->conjunctions != 0))
-    return unknown_field;
+  if (header->version > version) return "the plan is of a newer version than this runtime reads";
+  if (header->version < oldest_version) return "the plan is of a version that is not known";
+  if (const char* problem = check_version(*header)) return problem;
   if (header->file_size > file.size()) return "the plan is cut short";
   if (header->file_size != file.size() || !counts_fit(*header, file.size()))
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
-  if ((header->flags & ~header_flags) != 0) return unknown_flag;
-  if (header->reserved != 0) return unknown_field;
   if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
 
@@ -184,11 +208,16 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   found.sites = {reinterpret_cast<const Site*>(at), header->sites};
   at += found.sites.size_bytes();
   found.conjunctions = {reinterpret_cast<const Conjunction*>(at), header->conjunctions};
+  at += found.conjunctions.size_bytes();
+  found.checked_modules = {reinterpret_cast<const CheckedModule*>(at), header->checked_modules};
+  at += found.checked_modules.size_bytes();
+  found.relaxations = {reinterpret_cast<const Relaxation*>(at), header->relaxations};
   if (const char* problem = check_modules(found)) return problem;
   if (const char* problem = check_groups(found)) return problem;
   if (const char* problem = check_states(found)) return problem;
   if (const char* problem = check_selectors(found)) return problem;
   if (const char* problem = check_random_pools(found)) return problem;
+  if (const char* problem = check_checked_modules(found)) return problem;
   view = found;
   return nullptr;
 }

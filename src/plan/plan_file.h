@@ -16,11 +16,15 @@ struct PlanView {
   std::span<const State> states;
   std::span<const Site> sites;
   std::span<const Conjunction> conjunctions;
+  std::span<const CheckedModule> checked_modules;
+  std::span<const Relaxation> relaxations;
 
   // Every small object goes to a group drawn at random; the root says how it is aligned.
   bool draws_pools() const { return (header->flags & header_random_pools) != 0; }
   // The first conjunction that holds decides, and there is nothing to walk.
-  bool selects() const { return header->version == selector_version; }
+  bool selects() const {
+    return header->version == selector_version || (header->flags & header_selectors) != 0;
+  }
 };
 
 // Checks every field that the runtime relies on. Returns nullptr and fills `view`, or one sentence

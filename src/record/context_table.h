@@ -51,6 +51,8 @@ class ContextTable {
   uint32_t frame_of(uint64_t return_address);
   const std::vector<FrameInfo>& frames() const { return frames_; }
   const std::vector<NodeInfo>& nodes() const { return nodes_; }
+  // Looks once more, for modules that no return address has led to.
+  void read_mappings() { modules_.read_if_changed(); }
   const std::vector<Module>& modules() const { return modules_.modules(); }
 
  private:

@@ -147,6 +147,7 @@ void Engine::write_part() {
   std::vector<uint32_t> code_frames;
   for (const sinks::CodeTally& code : result.of<sinks::Simulation>().code)
     code_frames.push_back(contexts_.frame_of(code.code + 1));
+  contexts_.read_mappings();
   const PartInput input{.result = std::move(result),
                         .contexts = contexts_,
                         .code_frames = std::move(code_frames),

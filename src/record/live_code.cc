@@ -23,7 +23,8 @@ void visit_code(const MapsLine& line, const ElfImage& image, const CodeVisitor& 
            .first_vaddr = begin - segment.p_offset + segment.p_vaddr,
            .path = line.path,
            .inode = line.inode,
-           .build_id = image.build_id()});
+           .build_id = image.build_id(),
+           .executable = line.executable});
   }
 }
 

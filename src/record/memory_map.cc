@@ -23,6 +23,7 @@ void for_each_mapping(const std::function<void(const MapsLine&)>& visit) {
       continue;
     }
     line.readable = permissions[0] == 'r';
+    line.executable = permissions[2] == 'x';
     line.path = text + path_at;
     while (!line.path.empty() && line.path.back() == '\n') line.path.pop_back();
     constexpr std::string_view kDeleted = " (deleted)";

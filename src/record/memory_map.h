@@ -16,6 +16,7 @@ struct AddressRange {
 struct MapsLine {
   AddressRange range;
   bool readable = false;
+  bool executable = false;
   uint64_t file_offset = 0;
   uint64_t inode = 0;
   std::string path;  // also of a file that is removed by now

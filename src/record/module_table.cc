@@ -7,8 +7,8 @@ namespace halo::record {
 
 CodePlace ModuleTable::locate(uint64_t address) {
   const Mapping* mapping = find(address);
-  if (mapping == nullptr && changes_.load(std::memory_order_relaxed) != changes_read_) {
-    read_maps();
+  if (mapping == nullptr) {
+    read_if_changed();
     mapping = find(address);
   }
   if (mapping == nullptr) return {-1, address};
@@ -24,6 +24,10 @@ const ModuleTable::Mapping* ModuleTable::find(uint64_t address) const {
   return after->range.contains(address) ? &*after : nullptr;
 }
 
+void ModuleTable::read_if_changed() {
+  if (changes_.load(std::memory_order_relaxed) != changes_read_) read_maps();
+}
+
 void ModuleTable::read_maps() {
   changes_read_ = changes_.load(std::memory_order_relaxed);
   mappings_.clear();
@@ -36,10 +40,11 @@ void ModuleTable::read_maps() {
 
 int32_t ModuleTable::module_index(const CodeMapping& mapping) {
   for (size_t at = 0; at < modules_.size(); ++at) {
-    if (modules_[at].inode == mapping.inode && modules_[at].path == mapping.path)
-      return int32_t(at);
+    if (modules_[at].inode != mapping.inode || modules_[at].path != mapping.path) continue;
+    modules_[at].of_recorder &= mapping.executable;
+    return int32_t(at);
   }
-  modules_.push_back({mapping.path, mapping.build_id, mapping.inode});
+  modules_.push_back({mapping.path, mapping.build_id, mapping.inode, mapping.executable});
   return int32_t(modules_.size() - 1);
 }
 

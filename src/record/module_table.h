@@ -15,6 +15,8 @@ struct Module {
   std::string path;
   std::string build_id;  // hex; empty where not known
   uint64_t inode = 0;
+  // The recorder's alone: QEMU maps the guest's code without the right to execute it.
+  bool of_recorder = false;
 };
 
 struct CodePlace {
@@ -29,6 +31,7 @@ struct CodeMapping {
   std::string path;
   uint64_t inode = 0;
   std::string build_id;
+  bool executable = false;
 };
 
 // Where the recorded program's code lies now: gives each mapping to the visitor.
@@ -44,6 +47,8 @@ class ModuleTable {
 
   // The guest changes its mappings: look again before the next miss. From any thread.
   void mappings_changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
+  // Looks again now, if they have changed.
+  void read_if_changed();
   // What is known about a range no longer holds.
   void forget(AddressRange range);
   bool knows_any_of(AddressRange range) const;

@@ -63,6 +63,7 @@ class PartFile {
     fprintf(file_, "\"parameters\":{\"affinity_distance\":%u,\"max_object_size\":%u},\n",
             parameters.affinity_distance, parameters.max_object_size);
     print_modules();
+    print_loaded();
     print_frames();
     print_nodes();
     print_contexts();
@@ -119,12 +120,23 @@ class PartFile {
     }
   }
 
+  void print_module(const Module& module) {
+    fprintf(file_, "{\"path\":");
+    print_json_string(file_, module.path);
+    fprintf(file_, ",\"build_id\":\"%s\"}", module.build_id.c_str());
+  }
+
   void print_modules() {
-    print_list(file_, "modules", modules_.used(), [&](uint32_t module) {
-      fprintf(file_, "{\"path\":");
-      print_json_string(file_, input_.contexts.modules()[module].path);
-      fprintf(file_, ",\"build_id\":\"%s\"}", input_.contexts.modules()[module].build_id.c_str());
-    });
+    print_list(file_, "modules", modules_.used(),
+               [&](uint32_t module) { print_module(input_.contexts.modules()[module]); });
+  }
+
+  // Those in which no call of the profile lies, too: their code may touch objects.
+  void print_loaded() {
+    std::vector<const Module*> loaded;
+    for (const Module& module : input_.contexts.modules())
+      if (!module.of_recorder) loaded.push_back(&module);
+    print_list(file_, "loaded", loaded, [&](const Module* module) { print_module(*module); });
   }
 
   void print_frames() {

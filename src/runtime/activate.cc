@@ -10,6 +10,7 @@
 #include "base/keep_errno.h"
 #include "plan/plan_file.h"
 #include "runtime/active_sites.h"
+#include "runtime/alignment.h"
 #include "runtime/arena.h"
 #include "runtime/detach.h"
 #include "runtime/every.h"
@@ -89,7 +90,7 @@ bool begin_drawing() {
     return false;
   }
   configure_random_pools(static_cast<std::uint32_t>(plan_view.groups.size()),
-                         plan_view.states[0].alignment == 16);
+                         plan_view.states[0].alignment == 16 || align_all_to_16);
   draw_every_allocation();
   return true;
 }
@@ -118,6 +119,7 @@ bool begin(const Settings& settings) {
   }
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
+  begin_alignment(plan_view);
   if (plan_view.draws_pools()) return begin_drawing();
   if (plan_view.selects()) begin_selecting();
   watch_modules();

@@ -1,6 +1,7 @@
 // Evaluation, and the sites as modules come and go.
 #include "runtime/selectors.h"
 
+#include "runtime/alignment.h"
 #include "runtime/redirect.h"
 
 namespace halo::runtime {
@@ -56,7 +57,8 @@ CallerCode select_group(const std::uintptr_t* here) {
   }
   if (!on_own_stack(*active, here)) return code_forward;
   const auto* held = first_holding(the_plan.conjunctions, addresses, *active, here);
-  return held == nullptr ? code_forward : decided_code(held->group, held->alignment == 16);
+  return held == nullptr ? code_forward
+                         : decided_code(held->group, held->alignment == 16 || align_all_to_16);
 }
 
 SiteCounts site_counts() {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "runtime/alignment.h"
 #include "runtime/identifier.h"
 
 namespace halo::runtime {
@@ -59,7 +60,7 @@ void add_edge(const Parts& parts, std::uintptr_t address, std::uint32_t parent,
 // More than malloc's own 16 bytes of alignment is the next allocator's business.
 CallerCode code_of(const plan::State& state) {
   if (state.verdict >= plan::verdict_forward || state.alignment > 16) return code_forward;
-  return decided_code(state.verdict, state.alignment == 16);
+  return decided_code(state.verdict, state.alignment == 16 || align_all_to_16);
 }
 
 // How far the slot behind a state with children is from the caller's; 0 where the way there is not

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from halo.alignment import CheckedModule, Proof, Relaxation
 from halo.elf import FrameRule, RuleKind
 from halo.profile import Module, Profile
 from halo.profile.reading import parse_profile
@@ -83,6 +84,17 @@ class Sample:
 def any_distance(module: Module, offset: int) -> FrameRule:
     """A rule source for programs in which every call site can be stepped over."""
     return FrameRule(RuleKind.CONSTANT, 16)
+
+
+CHECKED = (
+    CheckedModule(MODULES[0].build_id, (Relaxation(0x1234, 0x28, 0x10),), MODULES[0].path),
+    CheckedModule("cc" * 16, ()),
+)
+
+
+def any_alignment(profile: Profile, trust_loaded: bool) -> Proof:
+    """A proof for programs whose code serves blocks at any multiple of eight."""
+    return Proof(CHECKED)
 
 
 def reduce_stack(raw: Sequence[Site]) -> tuple[Site, ...]:

@@ -6,8 +6,18 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from plan_samples import MODULES, Sample, Site, any_distance, random_raw_stacks, reduce_stack
+from plan_samples import (
+    CHECKED,
+    MODULES,
+    Sample,
+    Site,
+    any_alignment,
+    any_distance,
+    random_raw_stacks,
+    reduce_stack,
+)
 
+from halo.alignment import Proof, unproved
 from halo.elf import FrameRule, RuleKind
 from halo.errors import BadInput
 from halo.plan import (
@@ -292,8 +302,34 @@ def test_alignment_by_size_only_for_objects_without_evidence(
     sample = Sample()
     for at, (sizes, seen) in enumerate(contexts):
         sample.add([16, 32 + at], sizes=sizes, alignment=seen, allocations=10)
-    plan = build_plan(sample.profile(), grouping(range(len(contexts))), {}, any_distance)
+    plan = build_plan(
+        sample.profile(), grouping(range(len(contexts))), {}, any_distance, prove=any_alignment
+    )
     assert plan.states[1].alignment == alignment
+    assert plan.checked == (CHECKED if alignment == 0 else ())
+
+
+def test_what_is_not_proved_is_aligned_to_16() -> None:
+    """Evidence from a recording is no proof: another input runs other instructions."""
+    sample = Sample()
+    sample.add([16, 32], sizes=OBJECTS, allocations=10)
+
+    def refuse(profile: Profile, trust_loaded: bool) -> Proof:
+        return unproved("nobody knows")
+
+    plan = build_plan(sample.profile(), grouping([0]), {}, any_distance, prove=refuse)
+    assert plan.states[1].alignment == 16 and plan.checked == ()
+    assert plan.review is not None and plan.review.alignment == "16 bytes: nobody knows"
+
+
+@pytest.mark.parametrize("option", ["relax=false", "any_program=true"])
+def test_options_that_leave_16_bytes(option: str) -> None:
+    """Code may not be written, or other programs use the plan, whose code was not checked."""
+    sample = Sample()
+    sample.add([16, 32], sizes=OBJECTS, allocations=10)
+    options = dict([option.split("=")])
+    plan = build_plan(sample.profile(), grouping([0]), options, any_distance, prove=any_alignment)
+    assert plan.states[1].alignment == 16 and plan.checked == ()
 
 
 @pytest.mark.parametrize(

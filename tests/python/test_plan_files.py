@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plan_samples import MODULES, Sample, any_distance
+from plan_samples import CHECKED, MODULES, Sample, any_alignment, any_distance
 
 from halo.elf import FrameRule, RuleKind
 from halo.errors import BadInput, BadPlan
@@ -45,7 +45,11 @@ def sample_plan() -> Plan:
     sample.add([17, (1, 33), 49])
     groups = tuple(Group((at,), f"reason {at}", 0.25, at) for at in range(3))
     return build_plan(
-        sample.profile(), Grouping("test", groups), {"reuse": "chunks", "huge_min": "0"}, rule
+        sample.profile(),
+        Grouping("test", groups),
+        {"reuse": "chunks", "huge_min": "0"},
+        rule,
+        prove=any_alignment,
     )
 
 
@@ -54,6 +58,7 @@ def test_reads_what_it_wrote(tmp_path: Path) -> None:
     write_plan(plan, tmp_path / "a.plan")
     found = read_plan(tmp_path / "a.plan")
     assert (found.modules, found.groups, found.states) == (plan.modules, plan.groups, plan.states)
+    assert [each[:2] for each in found.checked] == [each[:2] for each in CHECKED]
     assert found.executable == plan.executable == 0
     assert plan.review is not None
     assert found.review is not None
@@ -67,12 +72,12 @@ def test_the_compact_form_is_laid_out_as_documented() -> None:
     content = encode(sample_plan())
     states = sample_plan().states
     assert content[:8] == b"HALOPLAN"
-    assert struct.unpack_from("<I", content, 8) == (1,)
+    assert struct.unpack_from("<I", content, 8) == (3,)
     assert struct.unpack_from("<I", content, 12) == (zlib.crc32(content[64:]),)
     assert struct.unpack_from("<Q", content, 16) == (len(content),)
     assert struct.unpack_from("<5I", content, 24) == (2, 3, len(states), 4096, 1)
     assert struct.unpack_from("<I", content, 44) == (1 + 0,)  # the program is module 0
-    assert content[48:64] == bytes(16)
+    assert struct.unpack_from("<4I", content, 48) == (0, 0, 2, 1)
     assert content[64:104] == bytes.fromhex(MODULES[0].build_id).ljust(32, b"\0") + struct.pack(
         "<II", 20, 0
     )
@@ -88,7 +93,14 @@ def test_the_compact_form_is_laid_out_as_documented() -> None:
     assert (0, 0, 16, 48, 1, 0, 0xFFFF, 0, 0, 0) in rows  # nobody needs rbp here
     assert any(row[1:7] == (1, 33, 8, 2, 1, 0xFFFF) and row[7] == 8 for row in rows)
     assert any(row[2:4] == (49, 0) and row[6] == 1 and row[8] == 16 for row in rows)
-    assert len(content) == base + len(states) * STATE
+    checked = base + len(states) * STATE
+    assert content[checked : checked + 96] == (
+        bytes.fromhex("aa" * 20).ljust(32, b"\0")
+        + struct.pack("<IIQ", 20, 1, 0)
+        + bytes.fromhex("cc" * 16).ljust(32, b"\0")
+        + struct.pack("<IIQ", 16, 0, 0)
+    )
+    assert content[checked + 96 :] == struct.pack("<QBBHI", 0x1234, 0x28, 0x10, 0, 0)
 
 
 def test_refuses_every_way_of_being_cut_short(tmp_path: Path) -> None:
@@ -127,7 +139,7 @@ def test_refuses_other_files(tmp_path: Path) -> None:
         read_plan(tmp_path / "none")
 
 
-@pytest.mark.parametrize(("version", "sentence"), [(3, "plan version 3.*newer"), (0, "never")])
+@pytest.mark.parametrize(("version", "sentence"), [(4, "plan version 4.*newer"), (0, "never")])
 def test_refuses_other_versions(tmp_path: Path, version: int, sentence: str) -> None:
     content = bytearray(encode(sample_plan()))
     content[8:12] = struct.pack("<I", version)
@@ -137,12 +149,14 @@ def test_refuses_other_versions(tmp_path: Path, version: int, sentence: str) -> 
 
 
 STATES_AT = HEADER + 2 * MODULE + 3 * GROUP
+CHECKED_AT = STATES_AT + len(sample_plan().states) * STATE
 
 
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [
-        (40, struct.pack("<I", 4), "object limit or flags"),
+        (40, struct.pack("<I", 8), "object limit or flags"),
+        (40, struct.pack("<I", 4), "has selectors and states"),
         (40, struct.pack("<I", 2), "draws groups at random and looks at callers"),
         (36, struct.pack("<I", 70_000), "object limit or flags"),
         (HEADER + 32, struct.pack("<I", 0), "no build-id"),
@@ -164,7 +178,13 @@ STATES_AT = HEADER + 2 * MODULE + 3 * GROUP
         (HEADER + 2 * MODULE + 8, b"\1", "group's flags or reuse"),
         (HEADER + 36, b"\1", "a module has a field"),
         (48, b"\1", "a header field"),
-        (63, b"\1", "a header field"),
+        (8, struct.pack("<I", 1), "a header field"),
+        (CHECKED_AT + 32, struct.pack("<I", 0), "a checked module has no build-id"),
+        (CHECKED_AT + 36, struct.pack("<I", 2), "lacks its relaxations"),
+        (CHECKED_AT + 36, struct.pack("<I", 0), "a relaxation is of no module"),
+        (CHECKED_AT + 40, b"\1", "a checked module has no build-id"),
+        (CHECKED_AT + 96, struct.pack("<Q", 1 << 47), "a relaxation is nowhere"),
+        (CHECKED_AT + 96 + 10, b"\1", "a relaxation is nowhere"),
         (STATES_AT + 26, struct.pack("<H", 24), "state 0 asks for an impossible alignment"),
     ],
 )
@@ -233,7 +253,7 @@ def test_a_review_of_another_plan_is_not_taken_for_this_one(tmp_path: Path) -> N
 def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
     write_plan(sample_plan(), tmp_path / "a.plan")
     document = json.loads((tmp_path / "a.plan.json").read_text())
-    assert (document["format"], document["version"]) == ("halo-plan", 1)
+    assert (document["format"], document["version"]) == ("halo-plan", 3)
     assert document["modules"][0] == {"path": MODULES[0].path, "build_id": MODULES[0].build_id}
     assert document["groups"][0] == {
         "reason": "reason 0",
@@ -248,6 +268,11 @@ def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
                 "stack": ["program+0x10", "library+0x20", "program+0x30"],
             }
         ],
+    }
+    assert document["alignment"]["checked"][0] == {
+        "path": MODULES[0].path,
+        "build_id": MODULES[0].build_id,
+        "relaxations": 1,
     }
     assert document["identification"]["states"] == len(sample_plan().states)
     assert document["identification"]["undecidable"]["contexts"] == []

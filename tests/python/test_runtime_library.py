@@ -141,7 +141,7 @@ def test_it_forwards_where_address_space_is_short(mixed: tuple[Path, Path], mebi
     [
         (lambda data: b"", "the plan is empty"),
         (lambda data: data[:-1], "the plan is cut short"),
-        (lambda data: data[:8] + b"\x03" + data[9:], "the plan is of a newer version"),
+        (lambda data: data[:8] + b"\x7f" + data[9:], "the plan is of a newer version"),
         (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "the plan is damaged"),
         (lambda data: b"#!/bin/sh\n" * 50, "the file is not a plan"),
     ],

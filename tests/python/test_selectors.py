@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from command import compile_c
-from plan_samples import Sample, any_distance, random_raw_stacks, reduce_stack
+from plan_samples import Sample, any_alignment, any_distance, random_raw_stacks, reduce_stack
 
 from halo.elf import ElfImage, why_not_redirected
 from halo.errors import BadPlan
@@ -159,6 +159,7 @@ def sample_plan(**options: str) -> Plan:
         {"identification": "selectors", **options},
         any_distance,
         obstacles,
+        any_alignment,
     )
 
 
@@ -260,25 +261,26 @@ CONJUNCTIONS_AT = SITES_AT + 2 * 24
 def test_the_compact_form_is_laid_out_as_documented() -> None:
     """Written out by hand from docs/plan-format.md."""
     content = encode(sample_plan())
-    assert struct.unpack_from("<I", content, 8) == (2,)
-    assert struct.unpack_from("<5I", content, 24) == (1, 2, 1, 4096, 1)
-    assert struct.unpack_from("<IIIQ", content, 44) == (1, 2, 2, 0)
+    assert struct.unpack_from("<I", content, 8) == (3,)
+    assert struct.unpack_from("<5I", content, 24) == (1, 2, 1, 4096, 1 | 4)
+    assert struct.unpack_from("<5I", content, 44) == (1, 2, 2, 2, 1)
     assert struct.unpack_from("<IIQII", content, SITES_AT) == (0, 0, 33, 16, 0)
     assert struct.unpack_from("<IIQII", content, SITES_AT + 24) == (0, 0, 32, 16, 0)
     assert struct.unpack_from("<4H12H", content, CONJUNCTIONS_AT) == (
         *(1, 16, 1, 0),
         *(0, *[0xFFFF] * 11),
     )
-    assert len(content) == CONJUNCTIONS_AT + 2 * 32
+    assert len(content) == CONJUNCTIONS_AT + 2 * 32 + 2 * 48 + 16
 
 
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [
-        (8, struct.pack("<I", 3), "plan version 3"),
+        (8, struct.pack("<I", 4), "plan version 4"),
         (8, struct.pack("<I", 1), "a header field"),
-        (40, struct.pack("<I", 2), "draws groups at random"),
-        (56, b"\1", "a header field"),
+        (8, struct.pack("<I", 2), "a header field"),
+        (40, struct.pack("<I", 6), "draws groups at random"),
+        (40, struct.pack("<I", 1), "a header field"),
         (SITES_AT - 32 + 22, struct.pack("<H", 0), "has selectors and states"),
         (SITES_AT, struct.pack("<I", 1), "call site 0 is nowhere"),
         (SITES_AT + 8, struct.pack("<Q", 4), "call site 0 is nowhere"),
@@ -304,11 +306,11 @@ def test_contradictions_are_refused(tmp_path: Path, at: int, value: bytes, sente
         read_plan(tmp_path / "a.plan")
 
 
-def test_other_plans_are_still_of_version_1() -> None:
+def test_plans_that_walk_have_no_sites() -> None:
     plan = sample_plan(identification="walk")
     assert plan.selectors is None
-    assert struct.unpack_from("<I", encode(plan), 8) == (1,)
-    assert encode(plan)[48:64] == bytes(16)
+    assert struct.unpack_from("<I", encode(plan), 40) == (1,)
+    assert encode(plan)[48:56] == bytes(8)
     assert replace(plan, review=None) == replace(sample_plan(identification="walk"), review=None)
 
 

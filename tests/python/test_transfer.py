@@ -14,7 +14,6 @@ from command import BUILD, REPOSITORY, compile_c, halo
 from halo.elf.call_list import calls_among, function_name
 from halo.elf.disassembly import instructions_of
 from halo.elf.positions import positions_in
-from halo.elf.vector_demands import demands_alignment
 from halo.profile import read_profile
 from halo.transfer import carry_over
 
@@ -95,52 +94,32 @@ def test_copies_of_a_call_become_one_context(hospital: Mapping[str, Path]) -> No
     assert sum(n for n, _ in usage) == sum(item.allocations for item in profile.contexts)
 
 
-def test_alignment_is_kept_where_the_other_build_demands_none(
+def test_the_alignment_is_that_of_the_other_build(
     hospital: Mapping[str, Path], tmp_path: Path
 ) -> None:
-    profile = read_profile(hospital["gcc"].with_suffix(".profile"))
-    assert {item.alignment for item in carry_over(profile, hospital["clang"]).profile.contexts} == {
-        0
-    }
-    aligned = build_hospital(tmp_path, "gcc", "-g", "-DALIGNED", "-include", _aligned(tmp_path))
-    assert any(map(demands_alignment, instructions_of(str(aligned))))
-    assert {item.alignment for item in carry_over(profile, aligned).profile.contexts} == {16}
+    """What the recorded build's code allows says nothing of another's."""
+    reasons = {}
+    rigid = build_hospital(tmp_path, "gcc", "-g", "-include", _rigid(tmp_path))
+    for program in (hospital["clang"], rigid):
+        plan = tmp_path / f"{program.name}.plan"
+        profile = str(hospital["gcc"].with_suffix(".profile"))
+        assert halo("plan", profile, "--for", str(program), "-o", str(plan)).status == 0
+        document = json.loads(Path(f"{plan}.json").read_text())
+        reasons[program] = document["alignment"]["reason"]
+    assert reasons[hospital["clang"]].startswith("8 bytes: ")
+    assert reasons[rigid].startswith("16 bytes: gcc has code that demands 16 bytes")
 
 
-def _aligned(folder: Path) -> str:
-    header = folder / "aligned.h"
+def _rigid(folder: Path) -> str:
+    header = folder / "rigid.h"
     header.write_text(
-        "__attribute__((noinline, used)) static void copy(double *a, double *b) {\n"
-        '  __asm__ volatile("movaps (%0), %%xmm0; movups %%xmm0, (%1)" :: "r"(a), "r"(b)'
+        "__attribute__((noipa)) static void add(double *a, double *b) {\n"
+        '  __asm__ volatile("addpd (%0), %%xmm0; movups %%xmm0, (%1)" :: "r"(a), "r"(b)'
         ' : "xmm0", "memory"); }\n'
+        "__attribute__((constructor)) static void call(void) {\n"
+        "  static _Alignas(16) double a[2], b[2]; add(a, b); }\n"
     )
     return str(header)
-
-
-@pytest.mark.parametrize(
-    ("instruction", "demands"),
-    [
-        ("movaps (%rdi), %xmm0", True),
-        ("movups (%rdi), %xmm0", False),
-        ("movaps 16(%rsp), %xmm0", False),
-        ("movaps 16(%rip), %xmm0", False),
-        ("paddd (%rdi,%rax,4), %xmm0", True),
-        ("addsd (%rdi), %xmm0", False),
-        ("cvtsi2sd (%rdi), %xmm0", False),
-        ("vpaddd (%rdi), %xmm1, %xmm0", False),
-        ("vmovdqa (%rdi), %ymm0", True),
-        ("movntdq %xmm0, (%rdi)", True),
-        ("movq %xmm0, (%rdi)", False),
-        ("mov (%rdi), %rax", False),
-    ],
-)
-def test_which_instructions_demand_alignment(
-    instruction: str, demands: bool, tmp_path: Path
-) -> None:
-    source = f'void f(void) {{ __asm__ volatile("{instruction}"); }}'.replace("%", "%%")
-    source = source.replace("%%", "%")  # a basic asm statement takes them as they are
-    code = instructions_of(str(compile_c(source, tmp_path / "f.o", "-c")))
-    assert any(map(demands_alignment, code)) is demands
 
 
 def test_inlined_calls_are_seen_through(hospital: Mapping[str, Path]) -> None:

@@ -38,7 +38,7 @@ class PlanBuilder {
   }
   // A call site for selectors; the plan becomes one of them.
   std::uint16_t site(std::uint64_t offset, std::uint32_t step = 0, std::uint32_t module = 0) {
-    version_ = selector_version;
+    flags_ |= header_selectors;
     states_[0].verdict = verdict_forward;
     sites_.push_back({module, 0, offset, step, 0});
     return static_cast<std::uint16_t>(sites_.size() - 1);
@@ -50,25 +50,40 @@ class PlanBuilder {
     conjunctions_.push_back(c);
     return *this;
   }
+  // A module whose code allows blocks at multiples of eight.
+  PlanBuilder& checked(std::uint8_t id, std::span<const Relaxation> relaxations = {}) {
+    CheckedModule m{};
+    m.build_id[0] = id;
+    m.build_id_length = 20;
+    m.relaxations = static_cast<std::uint32_t>(relaxations.size());
+    checked_.push_back(m);
+    relaxations_.insert(relaxations_.end(), relaxations.begin(), relaxations.end());
+    return *this;
+  }
   State& at(std::uint32_t state) { return states_[state]; }
   std::span<const State> states() const { return states_; }
 
   std::vector<std::byte> bytes() const {
     Header h{};
     std::memcpy(h.magic, magic, sizeof magic);
-    h.version = version_;
+    h.version = version;
+    h.flags = flags_;
     h.modules = static_cast<std::uint32_t>(modules_.size());
     h.groups = static_cast<std::uint32_t>(groups_.size());
     h.states = static_cast<std::uint32_t>(states_.size());
     h.max_object = 4096;
     h.sites = static_cast<std::uint32_t>(sites_.size());
     h.conjunctions = static_cast<std::uint32_t>(conjunctions_.size());
+    h.checked_modules = static_cast<std::uint32_t>(checked_.size());
+    h.relaxations = static_cast<std::uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
     append(file, modules_);
     append(file, groups_);
     append(file, states_);
     append(file, sites_);
     append(file, conjunctions_);
+    append(file, checked_);
+    append(file, relaxations_);
     h.file_size = file.size();
     std::memcpy(file.data(), &h, sizeof h);
     seal(file);
@@ -88,13 +103,15 @@ class PlanBuilder {
     file.insert(file.end(), from, from + records.size() * sizeof(Record));
   }
 
-  std::uint32_t version_ = version;
+  std::uint32_t flags_ = 0;
   std::vector<Module> modules_;
   std::vector<Group> groups_;
   std::vector<State> states_{
       State{0, 0, 0, 0, Rule::end, 0, verdict_undecided, 0, 0, 0}};  // the root
   std::vector<Site> sites_;
   std::vector<Conjunction> conjunctions_;
+  std::vector<CheckedModule> checked_;
+  std::vector<Relaxation> relaxations_;
 };
 
 }  // namespace halo::plan

@@ -64,7 +64,7 @@ TEST(PlanFile, RefusesEveryFlippedBitOfTheBody) {
 
 TEST(PlanFile, NamesANewerVersion) {
   std::vector<std::byte> file = good_plan();
-  poke(file, offsetof(Header, version), selector_version + 1);
+  poke(file, offsetof(Header, version), version + 1);
   EXPECT_EQ(problem_with(file), "the plan is of a newer version than this runtime reads");
 }
 
@@ -155,9 +155,9 @@ std::string problem_of_selectors(std::size_t at, Field value) {
 TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
   const auto in_site = [](std::size_t field) { return sites_at + field; };
   const auto in_conjunction = [](std::size_t field) { return conjunctions_at + field; };
-  EXPECT_EQ(problem_of_selectors(offsetof(Header, version), version),
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), 0u),
             "the plan has a field that is not known");
-  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), std::uint32_t{header_random_pools}),
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), header_selectors | header_random_pools),
             "the plan has selectors and draws groups at random");
   EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), std::uint16_t{0}),
             "the plan decides before it has seen a caller");
@@ -253,12 +253,59 @@ TEST(PlanFile, RefusesFlagsAndFieldsThatItDoesNotKnow) {
   for (const std::size_t at :
        {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 1,
         states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
-    refused(at, 4, "the plan has a flag that is not known");
+    refused(at, 8, "the plan has a flag that is not known");
   for (const std::size_t at :
-       {offsetof(Header, sites), offsetof(Header, conjunctions) + 3, offsetof(Header, reserved) + 7,
+       {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
         modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, reserved) + 7,
         states_at + offsetof(State, reserved)})
     refused(at, 1, "the plan has a field that is not known");
+}
+
+std::vector<std::byte> plan_with_checked_modules() {
+  const Relaxation relaxations[] = {{0x1234, 0x28, 0x10, 0, 0}, {0x2345, 0x66, 0xF3, 0, 0}};
+  PlanBuilder builder;
+  builder.module(1).group().checked(1, relaxations).checked(2);
+  return builder.bytes();
+}
+
+TEST(PlanFile, KnowsTheModulesThatWereChecked) {
+  PlanView view;
+  const std::vector<std::byte> file = plan_with_checked_modules();
+  ASSERT_EQ(validate(file, view), nullptr);
+  ASSERT_EQ(view.checked_modules.size(), 2u);
+  EXPECT_EQ(view.checked_modules[0].relaxations, 2u);
+  EXPECT_EQ(view.relaxations[1].offset, 0x2345u);
+  EXPECT_EQ(view.relaxations[1].after, 0xF3);
+}
+
+TEST(PlanFile, RefusesCheckedModulesThatContradictThemselves) {
+  const std::size_t checked_at = sizeof(Header) + sizeof(Module) + sizeof(Group) + sizeof(State);
+  const std::size_t relaxations_at = checked_at + 2 * sizeof(CheckedModule);
+  const auto problem = [](std::size_t at, std::uint64_t value) {
+    std::vector<std::byte> file = plan_with_checked_modules();
+    poke(file, at, value);
+    PlanBuilder::seal(file);
+    return problem_with(file);
+  };
+  // Lengths and counts are halves of these words.
+  EXPECT_EQ(problem(checked_at + 32, 20 | std::uint64_t{1} << 32),
+            "the plan's relaxations are of no module");
+  EXPECT_EQ(problem(checked_at + 32, 20 | std::uint64_t{3} << 32),
+            "the plan's relaxations are of no module");
+  EXPECT_EQ(problem(checked_at + 32, 33 | std::uint64_t{2} << 32),
+            "the plan has a module without a build-id");
+  EXPECT_EQ(problem(checked_at + 40, 1), "the plan has a field that is not known");
+  EXPECT_EQ(problem(relaxations_at, max_offset), "the plan names an address that no program has");
+  EXPECT_EQ(problem(relaxations_at + 8, 0x1000028), "the plan has a field that is not known");
+}
+
+TEST(PlanFile, OlderVersionsHaveNoCheckedModules) {
+  std::vector<std::byte> file = good_plan();
+  poke(file, offsetof(Header, version), 1u);
+  EXPECT_EQ(problem_with(file), "");
+  file = plan_with_checked_modules();
+  poke(file, offsetof(Header, version), 1u);
+  EXPECT_EQ(problem_with(file), "the plan has a field that is not known");
 }
 
 TEST(PlanFile, ChecksumIsZlibs) {

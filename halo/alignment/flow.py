@@ -1,0 +1,371 @@
+"""Which vector operands of a function are proved not to be misaligned heap objects.
+
+A forward data-flow analysis over the instructions of one function. Of a register it is known that
+it holds a multiple of 16, or an address on the stack or in the module's own data; of all others
+nothing is known. Whatever enters a block unseen (a landing pad, a jump from another function)
+brings nothing known along, so what is proved holds on every path. Code whose jumps lead through a
+register is not analysed: any instruction may be a target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from iced_x86 import (
+    ConditionCode,
+    FlowControl,
+    Instruction,
+    InstructionInfoFactory,
+    Mnemonic,
+    OpAccess,
+    OpKind,
+    Register,
+)
+from iced_x86 import RegisterExt as Registers
+
+_ALIGNMENT = 16
+_LOW_BITS = _ALIGNMENT - 1
+_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+_IMMEDIATES = {value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE")}
+_HIGH_BYTES = {Register.AH, Register.BH, Register.CH, Register.DH}
+_CALLER_SAVED = (
+    Register.RAX,
+    Register.RCX,
+    Register.RDX,
+    Register.RSI,
+    Register.RDI,
+    Register.R8,
+    Register.R9,
+    Register.R10,
+    Register.R11,
+)
+_JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH}
+_ENDS = {
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.INDIRECT_BRANCH,
+    FlowControl.RETURN,
+    FlowControl.EXCEPTION,
+}
+_PADDING = {Mnemonic.NOP, Mnemonic.INT3}
+_CALLS = {FlowControl.CALL, FlowControl.INDIRECT_CALL}
+
+
+class Known(Enum):
+    """What is known of a register."""
+
+    ALIGNED = auto()  # a multiple of 16
+    OWN = auto()  # an address on the stack or in the module's data, at a fixed distance
+
+
+# By full register; a register that is missing may hold anything.
+State = dict[int, Known]
+
+
+@dataclass
+class Block:
+    """Instructions from `first` up to `last`, which is not one of them, with one way through."""
+
+    first: int
+    last: int
+    entered: bool  # from elsewhere, too
+
+
+def safe_operands(
+    code: Sequence[Instruction],
+    wanted: Collection[int],
+    entered: Collection[int],
+    is_frame_pointer: Callable[[int], bool],
+) -> set[int]:
+    """Indices of those `wanted` instructions whose memory is no heap object, or is aligned.
+
+    `code`: a function's instructions, ascending and without gaps. `entered`: addresses in it that
+    other functions jump to. `is_frame_pointer` says of an address whether `rbp` is the frame's.
+    """
+    safe = {at for at in wanted if _is_in_frame(code[at], is_frame_pointer)}
+    left = set(wanted) - safe
+    if left and all(each.flow_control != FlowControl.INDIRECT_BRANCH for each in code):
+        safe |= _Flow(code, entered).aligned(left)
+    return safe
+
+
+def _is_in_frame(instruction: Instruction, is_frame_pointer: Callable[[int], bool]) -> bool:
+    """Whether the operand is on the stack, thread-local, or at an address in the code."""
+    if instruction.memory_segment in (Register.FS, Register.GS):
+        return True
+    base = instruction.memory_base
+    if base in (Register.RSP, Register.RIP, Register.NONE):
+        return True
+    return base == Register.RBP and is_frame_pointer(instruction.ip)
+
+
+class _Flow:
+    def __init__(self, code: Sequence[Instruction], entered: Collection[int]) -> None:
+        self._code = code
+        self._info = InstructionInfoFactory()
+        self._index = {instruction.ip: at for at, instruction in enumerate(code)}
+        self._blocks = self._make_blocks(entered)
+        self._block_at = {block.first: number for number, block in enumerate(self._blocks)}
+
+    def aligned(self, wanted: Collection[int]) -> set[int]:
+        """Those of the wanted instructions whose operand is aligned on every way there."""
+        before = self._solve()
+        found = set()
+        for block, state in zip(self._blocks, before, strict=True):
+            if state is None:
+                continue
+            state = dict(state)
+            for at in range(block.first, block.last):
+                if at in wanted and _is_safe(self._code[at], state):
+                    found.add(at)
+                self._step(self._code[at], state)
+        return found
+
+    def _make_blocks(self, entered: Collection[int]) -> list[Block]:
+        targets = {self._index.get(i.near_branch_target) for i in self._code if _is_jump(i)}
+        from_elsewhere = {self._index[ip] for ip in entered if ip in self._index}
+        starts = {0} | from_elsewhere | {at for at in targets if at is not None}
+        unseen = set()  # reached neither by a jump that is seen nor from above
+        for at, instruction in enumerate(self._code[:-1], start=1):
+            if instruction.flow_control not in _ENDS and not _is_jump(instruction):
+                continue
+            starts.add(at)
+            if instruction.flow_control in _ENDS and not self._is_padding(at, targets):
+                unseen.add(at)
+        ordered = sorted(starts)
+        limits = [*ordered[1:], len(self._code)]
+        unseen |= from_elsewhere | {0}
+        return [
+            Block(first, last, first in unseen) for first, last in zip(ordered, limits, strict=True)
+        ]
+
+    def _is_padding(self, at: int, targets: Collection[int | None]) -> bool:
+        """Whether what comes after a jump is a target of its own, or no-ops in front of one."""
+        while at < len(self._code) and at not in targets:
+            if self._code[at].mnemonic not in _PADDING:
+                return False
+            at += 1
+        return True
+
+    def _solve(self) -> list[State | None]:
+        """What is known before each block; None where nothing leads to it."""
+        nothing: State = {Register.RSP: Known.OWN}
+        before: list[State | None] = [
+            dict(nothing) if block.entered else None for block in self._blocks
+        ]
+        work = [at for at, block in enumerate(self._blocks) if block.entered]
+        while work:
+            at = work.pop()
+            for follower, state in self._after(self._blocks[at], before[at] or {}):
+                old = before[follower]
+                new = state if old is None else _join(old, state)
+                if new != old:
+                    before[follower] = new
+                    work.append(follower)
+        return before
+
+    def _after(self, block: Block, before: State) -> Iterator[tuple[int, State]]:
+        """The blocks that follow one, with what is known on the way there."""
+        state = dict(before)
+        for instruction in self._code[block.first : block.last]:
+            self._step(instruction, state)
+        last = self._code[block.last - 1]
+        tested = self._tested_register(block)
+        zero = None
+        if tested is not None and last.condition_code in (ConditionCode.E, ConditionCode.NE):
+            zero = last.condition_code == ConditionCode.E
+        if _is_jump(last):
+            target = self._index.get(last.near_branch_target)
+            if target is not None:
+                yield self._block_at[target], _with_aligned(state, tested, zero is True)
+        if last.flow_control not in _ENDS and block.last < len(self._code):
+            yield self._block_at[block.last], _with_aligned(state, tested, zero is False)
+
+    def _tested_register(self, block: Block) -> int | None:
+        """The register whose low four bits the block's last comparison finds zero or not."""
+        for at in range(block.last - 2, block.first - 1, -1):
+            instruction = self._code[at]
+            if instruction.rflags_modified:
+                return _tested(instruction)
+            if any(True for _ in self._written(instruction)):
+                return None
+        return None
+
+    def _step(self, instruction: Instruction, state: State) -> None:
+        """Carries what is known over one instruction."""
+        if instruction.flow_control in _CALLS:
+            for clobbered in _CALLER_SAVED:
+                state.pop(clobbered, None)
+            return
+        if instruction.mnemonic == Mnemonic.XCHG and instruction.op1_kind == OpKind.REGISTER:
+            _exchange(instruction, state)
+            return
+        value = _result(instruction, state)
+        for register in self._written(instruction):
+            state.pop(register, None)
+        if value is not None:
+            state[Registers.full_register(instruction.op0_register)] = value
+        state[Register.RSP] = Known.OWN
+
+    def _written(self, instruction: Instruction) -> Iterator[int]:
+        for used in self._info.info(instruction).used_registers():
+            if used.access in _WRITES and Registers.is_gpr(used.register):
+                yield Registers.full_register(used.register)
+
+
+def _is_jump(instruction: Instruction) -> bool:
+    return instruction.flow_control in _JUMPS
+
+
+def _join(one: State, other: State) -> State:
+    return {register: known for register, known in one.items() if other.get(register) == known}
+
+
+def _with_aligned(state: State, register: int | None, holds: bool) -> State:
+    if register is None or not holds or state.get(register) == Known.OWN:
+        return state
+    return {**state, register: Known.ALIGNED}
+
+
+def _tested(instruction: Instruction) -> int | None:
+    """`test $15, register`, or a mask with more low bits."""
+    if instruction.mnemonic != Mnemonic.TEST or instruction.op1_kind not in _IMMEDIATES:
+        return None
+    register = instruction.op0_register
+    if instruction.op0_kind != OpKind.REGISTER or register in _HIGH_BYTES:
+        return None
+    if instruction.immediate(1) & _LOW_BITS != _LOW_BITS:
+        return None
+    return int(Registers.full_register(register))
+
+
+def _exchange(instruction: Instruction, state: State) -> None:
+    one = Registers.full_register(instruction.op0_register)
+    other = Registers.full_register(instruction.op1_register)
+    first, second = state.pop(one, None), state.pop(other, None)
+    if Registers.size(instruction.op0_register) == 8:
+        if first is not None:
+            state[other] = first
+        if second is not None:
+            state[one] = second
+
+
+def _is_safe(instruction: Instruction, state: State) -> bool:
+    base = state.get(Registers.full_register(instruction.memory_base))
+    if instruction.memory_index == Register.NONE:
+        index = Known.ALIGNED
+    else:
+        found = state.get(Registers.full_register(instruction.memory_index))
+        if found != Known.ALIGNED:
+            return False
+        index = found
+    if base == Known.OWN:
+        return True
+    aligned = instruction.memory_displacement % _ALIGNMENT == 0
+    return base == Known.ALIGNED and index == Known.ALIGNED and aligned
+
+
+def _result(instruction: Instruction, state: State) -> Known | None:
+    """What is known of the first operand's register after the instruction."""
+    if instruction.op_count < 1 or instruction.op0_kind != OpKind.REGISTER:
+        return None
+    target = instruction.op0_register
+    if not Registers.is_gpr(target) or target in _HIGH_BYTES:
+        return None
+    known = _known_result(instruction, state)
+    if known == Known.OWN and Registers.size(target) != 8:
+        return None
+    if Registers.size(target) < 4 and instruction.mnemonic != Mnemonic.AND:
+        return None
+    return known
+
+
+def _known_result(instruction: Instruction, state: State) -> Known | None:
+    mnemonic = instruction.mnemonic
+    old = state.get(Registers.full_register(instruction.op0_register))
+    if mnemonic == Mnemonic.LEA:
+        return _address(instruction, state)
+    if mnemonic in (Mnemonic.NEG, Mnemonic.INC, Mnemonic.DEC):
+        return old if (mnemonic == Mnemonic.NEG) == (old == Known.ALIGNED) else None
+    if instruction.op_count == 3 and mnemonic == Mnemonic.IMUL:
+        factor = instruction.immediate(2) if instruction.op2_kind in _IMMEDIATES else 1
+        return Known.ALIGNED if factor % _ALIGNMENT == 0 else None
+    if instruction.op_count != 2:
+        return None
+    if instruction.op1_kind in _IMMEDIATES:
+        return _with_immediate(mnemonic, old, instruction.immediate(1))
+    if instruction.op1_kind != OpKind.REGISTER:
+        return None
+    same = instruction.op0_register == instruction.op1_register
+    other = state.get(Registers.full_register(instruction.op1_register))
+    return _with_register(mnemonic, old, other, same)
+
+
+def _with_immediate(mnemonic: int, old: Known | None, value: int) -> Known | None:
+    multiple = value % _ALIGNMENT == 0
+    if mnemonic == Mnemonic.MOV:
+        return Known.ALIGNED if multiple else None
+    if mnemonic == Mnemonic.AND:
+        if multiple:
+            return old or Known.ALIGNED
+        return Known.ALIGNED if old == Known.ALIGNED else None
+    if mnemonic == Mnemonic.SHL:
+        return Known.ALIGNED if value >= 4 or old == Known.ALIGNED else None
+    if mnemonic in (Mnemonic.ADD, Mnemonic.SUB):
+        return old if old == Known.OWN or multiple else None
+    if mnemonic in (Mnemonic.OR, Mnemonic.XOR):
+        return old if old == Known.ALIGNED and multiple else None
+    return None
+
+
+_COPIES = {Mnemonic.MOV, Mnemonic.MOVSXD, Mnemonic.MOVZX, Mnemonic.MOVSX}
+_CONDITIONAL_COPIES = {value for name, value in vars(Mnemonic).items() if name.startswith("CMOV")}
+
+
+def _with_register(
+    mnemonic: int, old: Known | None, other: Known | None, same: bool
+) -> Known | None:
+    if mnemonic in _COPIES:
+        return other if mnemonic == Mnemonic.MOV or other == Known.ALIGNED else None
+    if mnemonic in _CONDITIONAL_COPIES:
+        return old if old == other else None
+    if mnemonic in (Mnemonic.XOR, Mnemonic.SUB) and same:
+        return Known.ALIGNED
+    if mnemonic == Mnemonic.AND and Known.ALIGNED in (old, other):
+        return Known.ALIGNED
+    if mnemonic in (Mnemonic.ADD, Mnemonic.SUB):
+        return _sum(old, other, mnemonic == Mnemonic.ADD)
+    if mnemonic in (Mnemonic.OR, Mnemonic.XOR) and old == other == Known.ALIGNED:
+        return Known.ALIGNED
+    return None
+
+
+def _sum(one: Known | None, other: Known | None, commutes: bool) -> Known | None:
+    if one == other == Known.ALIGNED:
+        return Known.ALIGNED
+    if one == Known.OWN and other == Known.ALIGNED:
+        return Known.OWN
+    if commutes and one == Known.ALIGNED and other == Known.OWN:
+        return Known.OWN
+    return None
+
+
+def _address(instruction: Instruction, state: State) -> Known | None:
+    """Of `lea`: base + index * scale + displacement."""
+    if instruction.memory_base == Register.RIP:
+        return Known.OWN
+    multiple = instruction.memory_displacement % _ALIGNMENT == 0
+    parts = []
+    for register, scale in (
+        (instruction.memory_base, 1),
+        (instruction.memory_index, instruction.memory_index_scale),
+    ):
+        if register == Register.NONE:
+            continue
+        known = state.get(Registers.full_register(register))
+        parts.append(None if known == Known.OWN and scale != 1 else known)
+    if not parts:
+        return Known.ALIGNED if multiple else None
+    total = parts[0] if len(parts) == 1 else _sum(parts[0], parts[1], True)
+    return total if multiple or total == Known.OWN else None

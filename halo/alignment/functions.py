@@ -1,0 +1,81 @@
+"""A module's code in pieces: the functions that its call-frame records name, and what lies between.
+
+Instructions are decoded from each function's first byte, so data between functions cannot shift
+them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from iced_x86 import Decoder, Instruction
+
+from halo.elf.cfa import RBP
+from halo.elf.frames import FrameTable
+from halo.elf.image import PT_LOAD, SHT_NOBITS, ElfImage
+
+_EXECUTABLE_SECTION = 4  # SHF_EXECINSTR
+_EXECUTABLE_SEGMENT = 1  # PF_X
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Code from `start` up to `end`, ELF virtual addresses. `known`: it is one whole function."""
+
+    start: int
+    end: int
+    code: bytes
+    known: bool
+
+    def instructions(self) -> list[Instruction]:
+        """The instructions, one after the other without gaps."""
+        return list(Decoder(64, self.code, ip=self.start))
+
+
+class Functions:
+    """The pieces of one ELF file. Raises `ElfError` where its call-frame records are damaged."""
+
+    def __init__(self, image: ElfImage) -> None:
+        self._image = image
+        self._frames = FrameTable(image)
+        self.spans = sorted({span for span in self._frames.spans() if span[0] < span[1]})
+
+    def pieces(self) -> Iterator[Piece]:
+        """All executable code, ascending by address within each section."""
+        for start, end, shift in self._executable():
+            at = start
+            for first, last in self.spans[bisect_left(self.spans, (start, 0)) :]:
+                if last > end:
+                    break
+                if first < at:
+                    continue
+                if at < first:
+                    yield self._piece(at, first, shift, False)
+                yield self._piece(first, last, shift, True)
+                at = last
+            if at < end:
+                yield self._piece(at, end, shift, False)
+
+    def is_frame_pointer(self, address: int) -> bool:
+        """Whether `rbp` points to the frame of the function there."""
+        row = self._frames.row_at(address)
+        return row is not None and row.cfa_register == RBP
+
+    def _piece(self, start: int, end: int, shift: int, known: bool) -> Piece:
+        return Piece(start, end, bytes(self._image.data[start + shift : end + shift]), known)
+
+    def _executable(self) -> list[tuple[int, int, int]]:
+        """Ranges of addresses, with what is to be added for the place in the file."""
+        if self._image.sections:
+            return [
+                (each.address, each.address + each.size, each.offset - each.address)
+                for each in self._image.sections
+                if each.flags & _EXECUTABLE_SECTION and each.kind != SHT_NOBITS and each.size
+            ]
+        return [
+            (each.address, each.address + each.file_size, each.offset - each.address)
+            for each in self._image.segments
+            if each.kind == PT_LOAD and each.flags & _EXECUTABLE_SEGMENT
+        ]

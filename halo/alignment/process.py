@@ -1,0 +1,138 @@
+"""Whether the code of a whole process serves heap objects at multiples of eight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from halo.alignment.libraries import libraries_of
+from halo.alignment.model import CheckedModule, Proof, unproved
+from halo.alignment.survey import Survey, survey_module
+from halo.allocators import KNOWN, find_allocator
+from halo.elf import build_id_of
+from halo.elf.image import ElfError, ElfImage
+from halo.errors import HaloError
+from halo.profile.model import Module
+
+_MAX_NAMES = 256
+"""Names that are looked for in other modules; more count as used."""
+_LOADED_BY_THE_C_LIBRARY = ("libgcc_s.so.1",)
+"""On the first cancellation of a thread or the first backtrace."""
+
+
+def prove_alignment(
+    program: Module,
+    recorded: Iterable[Module],
+    trust_loaded: bool = False,
+) -> Proof:
+    """What the code of a process that runs `program` demands of its heap objects.
+
+    `recorded` are the modules that the recorded process had. One that the program is not linked to
+    came at run time: then another run may load others, whose code nobody has seen, and nothing is
+    proved unless `trust_loaded`.
+    """
+    path = Path(program.path)
+    if not program.build_id or build_id_of(path) != program.build_id:
+        return unproved(f"{path.name} is not there any more as it was recorded")
+    linked = libraries_of(path)
+    if linked is None:
+        return unproved(f"the dynamic linker does not list the libraries of {path.name}")
+    files = {path, *linked}
+    loaded = sorted(_loaded_at_run_time(recorded, files))
+    if loaded and not trust_loaded:
+        return unproved(
+            f"{path.name} loads libraries at run time ({loaded[0].name}"
+            f"{f' and {len(loaded) - 1} more' if loaded[1:] else ''}), and may load others"
+        )
+    return _prove([*sorted(files), *loaded], _beside_allocators(files))
+
+
+def _loaded_at_run_time(recorded: Iterable[Module], linked: set[Path]) -> set[Path]:
+    known = {build_id_of(path) for path in linked}
+    return {
+        Path(module.path)
+        for module in recorded
+        if module.build_id not in known
+        and Path(module.path).is_file()
+        and not Path(module.path).name.startswith((*_LOADED_BY_THE_C_LIBRARY, *_OWN_LIBRARIES))
+    }
+
+
+_OWN_LIBRARIES = ("libhalo", "libdetector", "liblitterer")
+
+
+def _beside_allocators(known: set[Path]) -> list[Path]:
+    """The libraries that come with another next allocator, and those that libc itself loads.
+
+    The allocators themselves touch no memory but their own.
+    """
+    found: set[Path] = set()
+    for name, kind in KNOWN.items():
+        if not kind.library:
+            continue
+        try:
+            library = find_allocator(name).library
+        except HaloError:
+            continue
+        if library is not None:
+            found.update(libraries_of(library) or ())
+    beside = {each for path in known for each in _siblings(path)}
+    return sorted((found | beside) - known)
+
+
+def _siblings(path: Path) -> Iterable[Path]:
+    if path.name.startswith("libc.so"):
+        for name in _LOADED_BY_THE_C_LIBRARY:
+            if (path.parent / name).is_file():
+                yield Path(os.path.realpath(path.parent / name))
+
+
+def _prove(required: Sequence[Path], optional: Sequence[Path]) -> Proof:
+    """`optional` modules that fail are merely left out: with them, the runtime aligns to 16."""
+    modules = []
+    everything = [*required, *optional]
+    for path in everything:
+        try:
+            survey = survey_module(path)
+        except (OSError, ElfError):
+            obstacle = f"{path.name} cannot be read"
+        else:
+            obstacle = _obstacle(survey, everything)
+        if not obstacle:
+            modules.append(CheckedModule(survey.build_id, survey.relaxations, str(path)))
+        elif path in required:
+            return unproved(obstacle)
+    return Proof(tuple(modules))
+
+
+def _obstacle(survey: Survey, others: Sequence[Path]) -> str:
+    """Why the module's code may meet a misaligned object for good; empty where it may not."""
+    name = Path(survey.path).name
+    if not survey.build_id:
+        return f"{name} has no build-id"
+    if not survey.rigid or not _is_entered(survey, others):
+        return ""
+    count = len(survey.rigid)
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{name} has code that demands 16 bytes and cannot be relaxed ({survey.rigid[0]}{more})"
+
+
+def _is_entered(survey: Survey, others: Sequence[Path]) -> bool:
+    """Whether another module may call a function of the survey's that leads to its rigid code.
+
+    It needs the function's name for that, be it to be linked or for `dlsym`.
+    """
+    if survey.names is None or len(survey.names) > _MAX_NAMES:
+        return True
+    wanted = [b"\0" + name.encode() + b"\0" for name in sorted(survey.names)]
+    for path in others:
+        if str(path) == survey.path:
+            continue
+        try:
+            content = ElfImage(path).data
+        except ElfError:
+            return True
+        if any(content.find(name) >= 0 for name in wanted):
+            return True
+    return False

@@ -1,0 +1,142 @@
+"""What one module's code demands of the alignment of heap objects."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from iced_x86 import Code, FlowControl, Instruction
+
+from halo.alignment.demands import demanding_codes, has_memory, unaligned_twin
+from halo.alignment.flow import safe_operands
+from halo.alignment.functions import Functions, Piece
+from halo.alignment.model import Relaxation
+from halo.alignment.reach import entry_names
+from halo.alignment.string_functions import StringFunctions
+from halo.elf import build_id_of
+from halo.elf.image import ElfImage
+
+_JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The vector operands of one module that may be heap objects.
+
+    `demanding` counts the instructions with an operand that has to be aligned, `proved` those of
+    which the code shows that it is, or that it is no heap object. `relaxations` are for those that
+    have an unaligned twin; `rigid`, in words, for those that have none. `names`: the exported names
+    that lead to the rigid ones; None where they may be entered without a name.
+    """
+
+    path: str
+    build_id: str
+    instructions: int
+    demanding: int
+    proved: int
+    relaxations: tuple[Relaxation, ...]
+    rigid: tuple[str, ...]
+    names: frozenset[str] | None
+
+
+def survey_module(path: str | Path) -> Survey:
+    """Surveys the ELF file at `path`. Raises `ElfError` where it cannot be read."""
+    status = Path(path).stat()
+    return _survey(str(path), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=256)
+def _survey(path: str, _changed: int, _size: int) -> Survey:
+    image = ElfImage(path)
+    return _Surveyor(image, Functions(image)).survey()
+
+
+@dataclass(frozen=True)
+class _Suspect:
+    """A piece of code with instructions, by index, whose operands have to be looked at."""
+
+    piece: Piece
+    code: Sequence[Instruction]
+    wanted: Sequence[int]
+
+
+class _Surveyor:
+    def __init__(self, image: ElfImage, functions: Functions) -> None:
+        self._image = image
+        self._functions = functions
+        self._strings = StringFunctions(image, functions, Path(image.path).name)
+        self._jumps: list[int] = []  # targets of jumps that leave their piece, ascending
+
+    def survey(self) -> Survey:
+        codes = demanding_codes()
+        instructions = demanding = proved = 0
+        suspects = []
+        for piece in self._functions.pieces():
+            code = piece.instructions()
+            instructions += len(code)
+            wanted = [at for at, each in enumerate(code) if each.code in codes and has_memory(each)]
+            self._note_jumps(piece, code)
+            if wanted:
+                demanding += len(wanted)
+                suspects.append(_Suspect(piece, code, wanted))
+        self._jumps.sort()
+        relaxations: list[Relaxation] = []
+        rigid: list[tuple[int, Instruction]] = []
+        for suspect in suspects:
+            left = self._unproved(suspect)
+            proved += len(suspect.wanted) - len(left)
+            for at in left:
+                relaxation = _relaxation(suspect, at)
+                if relaxation is None:
+                    rigid.append((suspect.piece.start, suspect.code[at]))
+                else:
+                    relaxations.append(relaxation)
+        names: frozenset[str] | None = frozenset()
+        if rigid:
+            names = entry_names(self._image, self._functions, {start for start, _ in rigid})
+        return Survey(
+            self._image.path,
+            build_id_of(self._image.path),
+            instructions,
+            demanding,
+            proved,
+            tuple(relaxations),
+            tuple(f"{each} at {each.ip:#x}" for _, each in rigid),
+            names,
+        )
+
+    def _note_jumps(self, piece: Piece, code: Sequence[Instruction]) -> None:
+        for each in code:
+            if each.flow_control in _JUMPS:
+                target = each.near_branch_target
+                if not piece.start < target < piece.end:
+                    self._jumps.append(target)
+
+    def _unproved(self, suspect: _Suspect) -> list[int]:
+        """Those of the suspect's operands that may be heap objects, and misaligned."""
+        piece = suspect.piece
+        if piece.known and self._strings.has(piece, suspect.code):
+            return []
+        first, last = (bisect_left(self._jumps, at) for at in (piece.start, piece.end))
+        safe = safe_operands(
+            suspect.code,
+            suspect.wanted,
+            self._jumps[first:last],
+            self._functions.is_frame_pointer,
+        )
+        return [at for at in suspect.wanted if at not in safe]
+
+
+def _relaxation(suspect: _Suspect, at: int) -> Relaxation | None:
+    """None where there is no twin, or where what looks like code may be data."""
+    piece, instruction = suspect.piece, suspect.code[at]
+    if not piece.known or any(each.code == Code.INVALID for each in suspect.code):
+        return None
+    start = instruction.ip - piece.start
+    patch = unaligned_twin(instruction, piece.code[start : start + instruction.len])
+    if patch is None:
+        return None
+    return Relaxation(instruction.ip + patch.at, patch.before, patch.after)

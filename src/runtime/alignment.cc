@@ -1,0 +1,116 @@
+#include "runtime/alignment.h"
+
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/build_id.h"
+#include "runtime/code_writer.h"
+#include "runtime/next.h"
+
+namespace halo::runtime {
+
+constinit bool align_all_to_16 = true;
+
+namespace {
+
+constinit plan::PlanView the_plan;
+constinit unsigned long relaxed = 0;
+
+bool contains(const dl_phdr_info& module, std::uintptr_t address) {
+  return std::any_of(
+      module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
+        return part.p_type == PT_LOAD && address - module.dlpi_addr - part.p_vaddr < part.p_memsz;
+      });
+}
+
+template <typename Function>
+bool defines(const dl_phdr_info& module, Function* function) {
+  return contains(module, reinterpret_cast<std::uintptr_t>(function));
+}
+
+std::string_view name_of(const dl_phdr_info& module) {
+  std::string_view path = module.dlpi_name == nullptr ? "" : module.dlpi_name;
+  path.remove_prefix(path.rfind('/') + 1);
+  return path;
+}
+
+// Libraries that never touch the program's objects by vectors: the kernel's, the runtime itself and
+// what halo preloads beside it, and the next allocator, which knows blocks of its own only.
+bool is_exempt(const dl_phdr_info& module) {
+  const unsigned long kernel = getauxval(AT_SYSINFO_EHDR);
+  if (kernel != 0 && contains(module, kernel)) return true;
+  if (defines(module, &begin_alignment)) return true;
+  const std::string_view name = name_of(module);
+  if (name == "libdetector.so" || name == "liblitterer.so") return true;
+  return name != "libc.so.6" && defines(module, next.malloc);
+}
+
+// The module's number among those that were checked; their count if it is none of them.
+std::size_t find_checked(const dl_phdr_info& module) {
+  const auto build_id = build_id_of(module);
+  const auto& checked = the_plan.checked_modules;
+  const auto found = std::ranges::find_if(checked, [&](const plan::CheckedModule& each) {
+    return std::ranges::equal(std::span(each.build_id, each.build_id_length), build_id);
+  });
+  return static_cast<std::size_t>(found - checked.begin());
+}
+
+std::span<const plan::Relaxation> relaxations_of(std::size_t number) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < number; ++i) first += the_plan.checked_modules[i].relaxations;
+  return the_plan.relaxations.subspan(first, the_plan.checked_modules[number].relaxations);
+}
+
+// Whether the byte lies in code that nobody else writes to.
+bool is_code(const dl_phdr_info& module, std::uint64_t offset) {
+  return std::any_of(module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum,
+                     [&](const ElfW(Phdr) & part) {
+                       return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
+                              offset - part.p_vaddr < part.p_filesz;
+                     });
+}
+
+bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxations) {
+  CodeWriter writer;
+  for (const plan::Relaxation& each : relaxations) {
+    if (!is_code(module, each.offset)) return false;
+    auto* at = reinterpret_cast<const std::uint8_t*>(module.dlpi_addr + each.offset);
+    if (*at == each.after) continue;  // the module was relaxed before
+    if (*at != each.before || !writer.write(at, each.after)) return false;
+    ++relaxed;
+  }
+  return true;
+}
+
+int find_unknown(dl_phdr_info* module, std::size_t, void*) {
+  return !is_exempt(*module) && find_checked(*module) == the_plan.checked_modules.size();
+}
+
+int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_alignment_of(*module); }
+
+}  // namespace
+
+void begin_alignment(const plan::PlanView& plan) {
+  the_plan = plan;
+  if (plan.checked_modules.empty()) return;
+  // No page of code is copied for the sake of modules that do not suffice.
+  if (dl_iterate_phdr(find_unknown, nullptr) != 0) return;
+  align_all_to_16 = false;
+  dl_iterate_phdr(relax_module, nullptr);
+}
+
+bool check_alignment_of(const dl_phdr_info& module) {
+  if (align_all_to_16 || is_exempt(module)) return !align_all_to_16;
+  const std::size_t number = find_checked(module);
+  const bool known = number < the_plan.checked_modules.size();
+  if (known && relax(module, relaxations_of(number))) return true;
+  align_all_to_16 = true;
+  return false;
+}
+
+unsigned long relaxed_instructions() { return relaxed; }
+
+}  // namespace halo::runtime
