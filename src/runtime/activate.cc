@@ -14,6 +14,8 @@
 #include "runtime/detach.h"
 #include "runtime/every.h"
 #include "runtime/grouped.h"
+#include "runtime/loader.h"
+#include "runtime/module_changes.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
 #include "runtime/random_pools.h"
@@ -79,7 +81,7 @@ void begin_selecting() {
   configure_selectors(plan_view);
   const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
   if (end != nullptr && gettid() == getpid()) know_main_stack(*end);
-  tell_places(redirect_sites);
+  tell_places(redirect_module);
 }
 
 // A plan that looks at no callers.
@@ -118,6 +120,7 @@ bool begin(const Settings& settings) {
   }
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
+  forbid_deep_binding();
   if (plan_view.draws_pools()) return begin_drawing();
   if (plan_view.selects()) begin_selecting();
   watch_modules();

@@ -67,9 +67,13 @@ struct Caller {
   CallerCode code;
 };
 
-// Makes these callers, in ascending order of address, the ones that are found; every other is
-// forwarded from now on. Where a table of that many does not fit, the rest is forwarded. One thread
-// at a time may add; any may call it with callers that were all added before.
-void set_callers(std::span<const Caller> callers);
+// One thread at a time changes the table; any may read it meanwhile.
+
+// From now on this is the caller's code; code_forward keeps its place for it. Where the table is
+// full, it stays forwarded.
+void add_caller(const Caller& caller);
+
+// Forwards the caller from now on.
+void remove_caller(std::uintptr_t address);
 
 }  // namespace halo::runtime
