@@ -4,17 +4,6 @@
 namespace halo::runtime {
 namespace {
 
-constexpr unsigned max_used = caller_slots / 4 * 3;  // so that probing always meets an empty slot
-constinit unsigned used = 0;                         // slots that are not empty
-
-void write_word(unsigned slot, std::uint64_t word) {
-  __atomic_store_n(&caller_words[slot], word, __ATOMIC_RELAXED);
-}
-
-std::uint64_t word_of(std::uintptr_t address, CallerCode code) {
-  return (std::uint64_t{address} << 16) | code;
-}
-
 bool is_forwarded(std::uint64_t word) { return static_cast<CallerCode>(word) == code_forward; }
 
 unsigned slot_after(unsigned slot) { return (slot + 1) % caller_slots; }
@@ -23,24 +12,25 @@ unsigned slot_before(unsigned slot) { return (slot + caller_slots - 1) % caller_
 }  // namespace
 
 alignas(64) constinit std::uint64_t caller_words[caller_slots]{};
+constinit unsigned used_caller_slots = 0;
 
-void add_caller(const Caller& caller) {
-  const std::uint64_t word = word_of(caller.address, caller.code);
+void add_among_others(const Caller& caller) {
+  const std::uint64_t word = word_of(caller);
   unsigned slot = caller_hash(caller.address);
   unsigned free = caller_slots;  // the first slot on the way whose caller is gone
   for (;; slot = slot_after(slot)) {
     const std::uint64_t there = caller_word_at(slot);
-    if (there >> 16 == caller.address) return write_word(slot, word);
+    if (there >> 16 == caller.address) return write_caller_word(slot, word);
     if (there == 0) break;
     if (free == caller_slots && is_forwarded(there)) free = slot;
   }
-  if (free != caller_slots) return write_word(free, word);
-  if (used == max_used) return;
-  ++used;
-  write_word(slot, word);
+  if (free != caller_slots) return write_caller_word(free, word);
+  if (used_caller_slots == max_used_caller_slots) return;
+  ++used_caller_slots;
+  write_caller_word(slot, word);
 }
 
-void remove_caller(std::uintptr_t address) {
+void remove_among_others(std::uintptr_t address) {
   unsigned slot = caller_hash(address);
   for (;; slot = slot_after(slot)) {
     const std::uint64_t there = caller_word_at(slot);
@@ -48,12 +38,12 @@ void remove_caller(std::uintptr_t address) {
     if (there >> 16 == address) break;
   }
   if (caller_word_at(slot_after(slot)) != 0)
-    return write_word(slot, word_of(address, code_forward));
+    return write_caller_word(slot, word_of({address, code_forward}));
   // No search goes on past an empty slot, so neither this word nor those before it whose callers
   // are gone are needed any more.
   do {
-    write_word(slot, 0);
-    --used;
+    write_caller_word(slot, 0);
+    --used_caller_slots;
     slot = slot_before(slot);
   } while (is_forwarded(caller_word_at(slot)));
 }

@@ -17,19 +17,23 @@ std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_
   for (;; ++at) {
     const EdgeEntry& entry = table.edges[at & table.edge_mask];
     if (entry.child == 0) return 0;
-    if (entry.parent == parent && table.states[entry.child].address == address) return entry.child;
+    if (entry.parent == parent && address_now(table.states[entry.child].address) == address)
+      return entry.child;
   }
 }
 
 // The child of `state` for this return address, or 0.
 std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
   if (!table.states[state].has_child) return 0;
-  return table.states[state + 1].address == address ? state + 1 : probe_edge(table, state, address);
+  return address_now(table.states[state + 1].address) == address
+             ? state + 1
+             : probe_edge(table, state, address);
 }
 
 // The state on the path to `state` that has this return address, or 0: the recursion test.
 std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr_t address) {
-  while (state != 0 && table.states[state].address != address) state = table.states[state].parent;
+  while (state != 0 && address_now(table.states[state].address) != address)
+    state = table.states[state].parent;
   return state;
 }
 

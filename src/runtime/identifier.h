@@ -64,10 +64,12 @@ struct Placed {
 };
 
 // A module's part of Table::placed: its states whose parents are its own, then its entries, which
-// are the others.
+// are the others; the last of them are callers that are decided at once, whose addresses are in the
+// table of callers alone.
 struct ModuleStates {
-  std::uint32_t begin, entries, end;
+  std::uint32_t begin, entries, decided, end;
   std::uintptr_t bias;  // what the addresses before `entries` were made with; no_address: with none
+  bool is_placed;       // at `bias`
 };
 
 struct Verdict {
@@ -120,6 +122,17 @@ HALO_HIDDEN extern constinit const Table* current_table;
 // code_forward.
 HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 
+// An address in the table, which may be changing: a word, which is read as a whole. Not by an
+// atomic load, which compilers keep apart from the comparison it is for: an instruction more at
+// each step.
+[[gnu::always_inline]] inline std::uintptr_t address_now(const std::uintptr_t& address) {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&address, __ATOMIC_RELAXED);
+#else
+  return address;
+#endif
+}
+
 inline std::uint64_t mix(std::uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
 
 // Both look at the low 12 bits of the address alone.
@@ -140,12 +153,12 @@ inline const State* state_at(const State* from, std::int32_t bytes) {
                                                         const std::uintptr_t* slot) {
   const std::uintptr_t address =
       *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(slot) + now->reach);
-  if (now->child_address == address) [[likely]]
+  if (address_now(now->child_address) == address) [[likely]]
     return now + 1;
   if (now->map_shift == 0) return nullptr;
   const auto* map = reinterpret_cast<const std::int32_t*>(state_at(now, now->map));
   const State* child = state_at(now, map[map_hash(address, now->map_shift)]);
-  return child->address == address ? child : nullptr;
+  return address_now(child->address) == address ? child : nullptr;
 }
 
 // The state that the walk from `now`, a child of the root whose return address lies at `slot`,
@@ -169,7 +182,7 @@ inline Verdict identify_caller(const Table& table, CallerCode code, const std::u
   if (child >= table.root_child_count) return forward_verdict;
   // The module may have moved since the code was read.
   const std::uint32_t state = table.root_children[child];
-  if (table.states[state].address != *slot) return forward_verdict;
+  if (address_now(table.states[state].address) != *slot) return forward_verdict;
   return identify(table, state, slot, rbp);
 }
 

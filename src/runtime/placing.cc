@@ -5,10 +5,11 @@
 namespace halo::runtime {
 namespace {
 
+// Seen after all that was stored before it.
 void set_address(Table& table, const Placed& placed, std::uintptr_t address) {
-  __atomic_store_n(&table.states[placed.state].address, address, __ATOMIC_RELAXED);
+  __atomic_store_n(&table.states[placed.state].address, address, __ATOMIC_RELEASE);
   if (placed.is_first_child)
-    __atomic_store_n(&table.states[placed.state - 1].child_address, address, __ATOMIC_RELAXED);
+    __atomic_store_n(&table.states[placed.state - 1].child_address, address, __ATOMIC_RELEASE);
 }
 
 // The addresses that are only reached through others of the module.
@@ -25,10 +26,9 @@ void set_inner_addresses(Table& table, ModuleStates& module, std::uintptr_t bias
 void place_module(Table& table, std::uint32_t number, std::uintptr_t bias) {
   ModuleStates& module = table.modules[number];
   set_inner_addresses(table, module, bias);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
-  for (std::uint32_t i = module.entries; i < module.end; ++i)
+  module.is_placed = true;  // from here on, also for a child that is forked meanwhile
+  for (std::uint32_t i = module.entries; i < module.decided; ++i)
     set_address(table, table.placed[i], bias + table.placed[i].offset);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
   for (std::uint32_t i = module.entries; i < module.end; ++i) {
     const Placed& placed = table.placed[i];
     if (placed.code != code_forward) add_caller({bias + placed.offset, placed.code});
@@ -36,24 +36,24 @@ void place_module(Table& table, std::uint32_t number, std::uintptr_t bias) {
 }
 
 void remove_module(Table& table, std::uint32_t number) {
-  const ModuleStates& module = table.modules[number];
+  ModuleStates& module = table.modules[number];
+  if (!module.is_placed) return;
   // Downwards, so that words that lie together empty their slots.
   for (std::uint32_t i = module.end; i-- > module.entries;) {
     const Placed& placed = table.placed[i];
-    const std::uintptr_t address = table.states[placed.state].address;
-    if (address == absent_address) continue;
-    if (placed.code != code_forward) remove_caller(address);
-    set_address(table, placed, absent_address);
+    if (placed.code != code_forward) remove_caller(module.bias + placed.offset);
   }
+  for (std::uint32_t i = module.entries; i < module.decided; ++i)
+    set_address(table, table.placed[i], absent_address);
+  module.is_placed = false;
 }
 
 void silence_callers(Table& table, std::uint32_t number, bool silent) {
   const ModuleStates& module = table.modules[number];
-  for (std::uint32_t i = module.entries; i < module.end; ++i) {
+  for (std::uint32_t i = module.entries; i < module.end && module.is_placed; ++i) {
     const Placed& placed = table.placed[i];
-    if (placed.code == code_forward) continue;
-    const std::uintptr_t address = table.states[placed.state].address;
-    if (address != absent_address) add_caller({address, silent ? code_forward : placed.code});
+    if (placed.code != code_forward)
+      add_caller({module.bias + placed.offset, silent ? code_forward : placed.code});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "runtime/check.h"
 #include "runtime/identifier.h"
 
 namespace halo::runtime {
@@ -140,6 +141,9 @@ CallerCode caller_code_of(const plan::State& state, std::uint32_t root_child) {
   return code_of(state);
 }
 
+// Never compared with a return address on a stack.
+bool is_decided_at_once(const Placed& placed) { return !checking_build && is_decided(placed.code); }
+
 bool is_entry(std::span<const plan::State> states, std::uint32_t i) {
   const std::uint32_t parent = states[i].parent;
   return parent == 0 || states[parent].module != states[i].module;
@@ -165,7 +169,7 @@ void add_placed(const Parts& parts, std::span<const plan::State> states) {
   std::uint32_t begin = 0;
   for (std::uint32_t m = 0; m < table.module_count; ++m) {
     const std::uint32_t inner = modules[m].entries, all = modules[m].end;
-    modules[m] = {begin, begin, begin + inner, no_address};
+    modules[m] = {begin, begin, 0, begin + inner, no_address, false};
     begin += all;
   }
   // While they are filled, `entries` and `end` count up to where they belong.
@@ -183,7 +187,13 @@ void add_placed(const Parts& parts, std::span<const plan::State> states) {
   for (std::uint32_t m = 0; m < table.module_count; ++m) {
     Placed* placed = parts.placed;
     std::ranges::sort(placed + modules[m].begin, placed + modules[m].entries, {}, &Placed::state);
-    std::ranges::sort(placed + modules[m].entries, placed + modules[m].end, {}, &Placed::offset);
+    auto* entries = placed + modules[m].entries;
+    auto* end = placed + modules[m].end;
+    auto* decided =
+        std::partition(entries, end, [](const Placed& p) { return !is_decided_at_once(p); });
+    modules[m].decided = static_cast<std::uint32_t>(decided - placed);
+    std::ranges::sort(entries, decided, {}, &Placed::offset);
+    std::ranges::sort(decided, end, {}, &Placed::offset);
   }
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "plan/plan_builder.h"
@@ -173,6 +175,46 @@ TEST(Placing, SilentCallersAreForwarded) {
     silence_callers(table, 0, silent);
     EXPECT_EQ(found_group(table, {page + 0x10, 0}), silent ? verdict_forward : 3);
   }
+  remove_module(table, 0);
+}
+
+// Two modules with the same frames take each other's places, below one that stays.
+TEST(Placing, WhoWalksMeanwhileFindsEitherOrNone) {
+  PlanBuilder builder;
+  const auto outer = builder.state(0, 0x10, verdict_undecided, 8);
+  for (std::uint32_t m = 1; m <= 2; ++m) {
+    const auto entry = builder.state(outer, 0x20, verdict_undecided, 8);
+    builder.at(entry).module = m;
+    builder.at(builder.state(entry, 0x30, static_cast<std::uint16_t>(m))).module = m;
+    builder.at(builder.state(0, 0x40, static_cast<std::uint16_t>(m))).module = m;
+  }
+  const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 3));
+  Table& table = *make_table(builder.states(), 3, memory.get());
+  place_module(table, 0, page);
+  std::atomic<bool> stop{false};
+  std::array<std::atomic<std::size_t>, 3> found{};  // by the first, by the second, forwarded
+  const auto walk = [&] {
+    for (std::uintptr_t at = 2; !stop; at = at == 2 ? 3 : 2)
+      for (const auto& stack : {std::vector{page + 0x10, at * page + 0x20, at * page + 0x30},
+                                std::vector{at * page + 0x40, std::uintptr_t{0}}}) {
+        const std::uint16_t group = found_group(table, stack);
+        ASSERT_TRUE(group == 1 || group == 2 || group == verdict_forward);
+        ++found[group == verdict_forward ? 2 : group - 1u];
+      }
+  };
+  std::thread first(walk), second(walk);
+  const auto all_seen = [&] {
+    return std::ranges::all_of(found, [](const auto& count) { return count > 100; });
+  };
+  for (std::uintptr_t round = 0; round < 1000 || !all_seen(); ++round) {
+    const std::uint32_t module = 1 + round % 2;
+    place_module(table, module, page * (2 + round / 2 % 2));
+    std::this_thread::yield();
+    remove_module(table, module);
+  }
+  stop = true;
+  first.join();
+  second.join();
   remove_module(table, 0);
 }
 
