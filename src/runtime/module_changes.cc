@@ -123,7 +123,11 @@ void watch_modules() {
 void begin_opening() {
   if (!follows_modules()) return;
   change.patience = max_patience;
-  if (change.is_opening) return;  // in a constructor, say: both are over when the outer one is
+  if (change.is_opening) {
+    // In a constructor both are over when the outer one is; else the earlier one is over by now.
+    if (!is_in_linker(change.thread)) change.has_entered = 0;
+    return;
+  }
   change.thread = own_thread();
   change.has_entered = 0;
   if (have_change_key) pthread_setspecific(change_key, &change_key);
