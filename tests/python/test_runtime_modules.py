@@ -97,6 +97,14 @@ def test_libraries_are_known_however_they_are_opened(tmp_path: Path) -> None:
     assert all(int(count) >= 49 for count in run.stdout.split(":")[1].split())
 
 
+def test_threads_open_close_end_and_fork_at_once(tmp_path: Path) -> None:
+    """Rows 5 and 33: with libraries at moving places. (Recorded without so much company.)"""
+    recorded = [str(program("reopening")), *twins(), "3"]
+    plan = plan_of_each_context(tmp_path, recorded, "--option", "any_program=true")
+    run = run_planned([str(program("storm")), *twins(), "500"], plan)
+    assert (run.status, run.stdout) == (0, "grouped, 0 crashed, children\n")
+
+
 def test_deep_binding_is_refused_under_a_plan() -> None:
     """Row 21: a library bound so would free what it knows nothing of."""
     command = [program("deep", "owner"), str(library("deep_library"))]
