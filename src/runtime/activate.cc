@@ -15,6 +15,8 @@
 #include "runtime/detach.h"
 #include "runtime/every.h"
 #include "runtime/grouped.h"
+#include "runtime/loader.h"
+#include "runtime/module_changes.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
 #include "runtime/random_pools.h"
@@ -80,7 +82,14 @@ void begin_selecting() {
   configure_selectors(plan_view);
   const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
   if (end != nullptr && gettid() == getpid()) know_main_stack(*end);
-  tell_places(redirect_sites);
+  tell_places(redirect_module);
+}
+
+// A module has come: what the plan has proved may not hold with it.
+void keep_alignment(const dl_phdr_info& module) {
+  if (aligns_all_to_16() || check_alignment_of(module)) return;
+  align_table_to_16();
+  align_random_pools_to_16();
 }
 
 // A plan that looks at no callers.
@@ -90,7 +99,12 @@ bool begin_drawing() {
     return false;
   }
   configure_random_pools(static_cast<std::uint32_t>(plan_view.groups.size()),
-                         plan_view.states[0].alignment == 16 || align_all_to_16);
+                         plan_view.states[0].alignment == 16 || aligns_all_to_16());
+  // The modules only matter while blocks depend on them.
+  if (!aligns_all_to_16()) {
+    watch_modules();
+    publish_table(plan_view);
+  }
   draw_every_allocation();
   return true;
 }
@@ -120,6 +134,8 @@ bool begin(const Settings& settings) {
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
   begin_alignment(plan_view);
+  tell_loaded_modules(keep_alignment);
+  forbid_deep_binding();
   if (plan_view.draws_pools()) return begin_drawing();
   if (plan_view.selects()) begin_selecting();
   watch_modules();

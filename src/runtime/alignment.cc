@@ -12,7 +12,7 @@
 
 namespace halo::runtime {
 
-constinit bool align_all_to_16 = true;
+constinit std::atomic<bool> all_to_16{true};
 
 namespace {
 
@@ -98,16 +98,17 @@ void begin_alignment(const plan::PlanView& plan) {
   if (plan.checked_modules.empty()) return;
   // No page of code is copied for the sake of modules that do not suffice.
   if (dl_iterate_phdr(find_unknown, nullptr) != 0) return;
-  align_all_to_16 = false;
+  all_to_16 = false;
   dl_iterate_phdr(relax_module, nullptr);
 }
 
 bool check_alignment_of(const dl_phdr_info& module) {
-  if (align_all_to_16 || is_exempt(module)) return !align_all_to_16;
+  if (aligns_all_to_16()) return false;
+  if (is_exempt(module)) return true;
   const std::size_t number = find_checked(module);
   const bool known = number < the_plan.checked_modules.size();
   if (known && relax(module, relaxations_of(number))) return true;
-  align_all_to_16 = true;
+  all_to_16 = true;
   return false;
 }
 

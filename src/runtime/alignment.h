@@ -4,19 +4,22 @@
 
 #include <link.h>
 
+#include <atomic>
+
 #include "plan/plan_file.h"
 #include "runtime/exported.h"
 
 namespace halo::runtime {
 
-// True: every block is aligned to 16 bytes, whatever the plan says. Never becomes false again.
-HALO_HIDDEN extern constinit bool align_all_to_16;
+// Whether every block is aligned to 16 bytes, whatever the plan says. Once true, it stays so.
+HALO_HIDDEN extern constinit std::atomic<bool> all_to_16;
+inline bool aligns_all_to_16() { return all_to_16.load(std::memory_order_relaxed); }
 
 // Checks the modules that are loaded, and relaxes them if all are known to the plan. Before the
 // first block is served. Calls dl_iterate_phdr.
 void begin_alignment(const plan::PlanView& plan);
 
-// The same for one that comes later, before its code runs. Returns false, and sets align_all_to_16,
+// The same for one that comes later, before its code runs. Returns false, and aligns all to 16,
 // if the plan does not know it or its code cannot be written; blocks served before stay as they
 // are. One thread at a time.
 bool check_alignment_of(const dl_phdr_info& module);

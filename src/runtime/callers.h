@@ -67,9 +67,42 @@ struct Caller {
   CallerCode code;
 };
 
-// Makes these callers, in ascending order of address, the ones that are found; every other is
-// forwarded from now on. Where a table of that many does not fit, the rest is forwarded. One thread
-// at a time may add; any may call it with callers that were all added before.
-void set_callers(std::span<const Caller> callers);
+// One thread at a time changes the table; any may read it meanwhile.
+
+HALO_HIDDEN extern constinit unsigned used_caller_slots;  // that are not empty
+// So that probing always meets an empty slot.
+inline constexpr unsigned max_used_caller_slots = caller_slots / 4 * 3;
+
+constexpr std::uint64_t word_of(const Caller& caller) {
+  return (std::uint64_t{caller.address} << 16) | caller.code;
+}
+inline void write_caller_word(unsigned slot, std::uint64_t word) {
+  __atomic_store_n(&caller_words[slot], word, __ATOMIC_RELEASE);
+}
+
+// What add_caller and remove_caller do where other callers are in the way.
+void add_among_others(const Caller& caller);
+void remove_among_others(std::uintptr_t address);
+
+// From now on this is the caller's code; code_forward keeps its place for it. Where the table is
+// full, it stays forwarded.
+inline void add_caller(const Caller& caller) {
+  const unsigned slot = caller_hash(caller.address);
+  if (caller_word_at(slot) != 0 || used_caller_slots == max_used_caller_slots)
+    return add_among_others(caller);
+  ++used_caller_slots;
+  write_caller_word(slot, word_of(caller));
+}
+
+// Forwards the caller from now on.
+inline void remove_caller(std::uintptr_t address) {
+  const unsigned slot = caller_hash(address);
+  const bool is_alone = caller_word_at(slot) >> 16 == address &&
+                        caller_word_at((slot + 1) % caller_slots) == 0 &&
+                        caller_word_at((slot - 1) % caller_slots) == 0;
+  if (!is_alone) return remove_among_others(address);
+  --used_caller_slots;
+  write_caller_word(slot, 0);
+}
 
 }  // namespace halo::runtime

@@ -55,8 +55,8 @@ template <int Ahead = 6>
   auto code = static_cast<CallerCode>(word);
   if (!is_decided(code)) {
     const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
-    if (from->address != *slot) return nullptr;  // its module has moved
-    asm("" : "+r"(slot));                        // not before it is needed
+    if (address_now(from->address) != *slot) return nullptr;  // its module has moved
+    asm("" : "+r"(slot));                                     // not before it is needed
     code = decide_plainly(from, slot);
     if (!is_decided(code)) return nullptr;
   }

@@ -4,31 +4,36 @@
 namespace halo::runtime {
 namespace {
 
-constexpr State no_states[1] = {root_state()};
+constinit State no_states[1] = {root_state()};
 constexpr EdgeEntry no_edges[2] = {};
-constinit const Table empty_table{nullptr, 0, nullptr, 0, nullptr, no_edges, 63, 1, no_states, 1};
+constinit const Table empty_table{nullptr,   0, nullptr, no_edges, 63, 1,
+                                  no_states, 1, nullptr, nullptr,  0};
 
 constexpr std::uintptr_t max_frame =
     plan::max_step;  // bytes; a frame pointer further off is not trusted
 
 std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_t address) {
-  std::uint64_t at = mix(address ^ mix(parent)) >> table.edge_shift;
+  std::uint64_t at = edge_hash(parent, address) >> table.edge_shift;
   for (;; ++at) {
     const EdgeEntry& entry = table.edges[at & table.edge_mask];
-    if (entry.address == address && entry.parent == parent) return entry.child;
-    if (entry.address == 0) return 0;
+    if (entry.child == 0) return 0;
+    if (entry.parent == parent && address_now(table.states[entry.child].address) == address)
+      return entry.child;
   }
 }
 
 // The child of `state` for this return address, or 0.
 std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
   if (!table.states[state].has_child) return 0;
-  return table.states[state + 1].address == address ? state + 1 : probe_edge(table, state, address);
+  return address_now(table.states[state + 1].address) == address
+             ? state + 1
+             : probe_edge(table, state, address);
 }
 
 // The state on the path to `state` that has this return address, or 0: the recursion test.
 std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr_t address) {
-  while (state != 0 && table.states[state].address != address) state = table.states[state].parent;
+  while (state != 0 && address_now(table.states[state].address) != address)
+    state = table.states[state].parent;
   return state;
 }
 
@@ -79,13 +84,11 @@ constinit const Table* current_table = &empty_table;
 constinit const State* root_states[code_undecided]{};
 
 void use_table(const Table* table) {
-  // Codes of the old table's callers are checked against the new one (identify_caller).
   __atomic_store_n(&current_table, table, __ATOMIC_RELEASE);
   for (std::uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
     __atomic_store_n(&root_states[i], &table->states[table->root_children[i]], __ATOMIC_RELEASE);
   for (const CallerCode code : {code_unknown, code_forward})
     __atomic_store_n(&root_states[root_child_of(code)], table->states, __ATOMIC_RELEASE);
-  set_callers({table->callers, table->caller_count});
 }
 
 Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,

@@ -1,8 +1,6 @@
-// Build-id matching over dl_iterate_phdr, and the rescan after dlopen and dlclose.
+// Build-id matching over dl_iterate_phdr, and what is known of each module of the plan.
 #include "runtime/modules.h"
 
-#include <link.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,45 +11,78 @@
 #include "runtime/arena.h"
 #include "runtime/build_id.h"
 #include "runtime/identifier.h"
-#include "runtime/next.h"
+#include "runtime/linker.h"
 #include "runtime/stats.h"
 #include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 namespace {
 
+enum class Presence : std::uint8_t {
+  absent,
+  expected,    // mapped by a dlopen that may fail
+  recognised,  // its states are found
+  suspended,   // was recognised; a dlclose is under way, which may unmap it
+};
+
+struct KnownModule {
+  std::uintptr_t bias;
+  std::uintptr_t start;  // of its first segment
+  Presence presence;
+  bool stays;  // it was there at the start
+};
+
+// Where a look at the list has met a module of the plan.
+struct Sighting {
+  std::uintptr_t bias, start;
+  bool seen;
+  bool is_new;
+};
+
 constinit plan::PlanView the_plan;
-constinit const Table* first_table = nullptr;
-constinit PlacesListener places_listener = nullptr;
+constinit Table* table = nullptr;
+constinit KnownModule* known = nullptr;
+constinit std::uint32_t linker_module = plan::max_modules;  // of the plan; that many: not in it
+constinit LoadedListener loaded_listener = nullptr;
+constinit PlaceListener place_listener = nullptr;
+constinit bool no_room = false;
 
-// A table made earlier, for the set of modules at these places: programs that load and unload the
-// same plug-in again and again must not pile up tables, which are never unmapped.
-struct Published {
-  const Published* older;
-  const Table* table;
-  unsigned found;
-  ModulePlace places[1];
+// Of those who look at the list, one at a time: they hold the linker's lock.
+constinit Sighting* sightings = nullptr;
+
+// What the list was like at the last look: how many modules have ever come, a number that changes
+// when one goes, and how many there were.
+struct Generation {
+  unsigned long long adds, subs;
+  std::size_t count;
 };
-constinit const Published* published = nullptr;
+constinit Generation last_generation{};
 
-// 1 while a thread rescans.
-constinit std::atomic_flag rescanning = ATOMIC_FLAG_INIT;
+// Guards what is known and the table's changes. Never held while waiting for another lock.
+constinit std::atomic_flag changing = ATOMIC_FLAG_INIT;
+constinit std::atomic<std::uint32_t> expected_count{0};
+constinit std::uint32_t closing = 0;  // threads in dlclose
+constinit int expecting_thread = 0;   // whose dlopen has brought what is expected
 
-struct Search {
-  const plan::PlanView* plan;
-  ModulePlace* places;
-  unsigned found;
-};
+bool try_lock() { return !changing.test_and_set(std::memory_order_acquire); }
+void lock() {
+  while (!try_lock()) sched_yield();
+}
+void unlock() { changing.clear(std::memory_order_release); }
 
-int search_module(dl_phdr_info* info, std::size_t, void* data) {
-  auto& search = *static_cast<Search*>(data);
-  const auto build_id = build_id_of(*info);
-  for (std::size_t i = 0; i < search.plan->modules.size(); ++i) {
-    if (search.places[i].present || !is_build_of(search.plan->modules[i], build_id)) continue;
-    search.places[i] = {info->dlpi_addr, true};
-    ++search.found;
-  }
-  return 0;
+void* map_zeroed(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+std::uint32_t module_count() { return static_cast<std::uint32_t>(the_plan.modules.size()); }
+
+void set_presence(KnownModule& module, Presence presence) {
+  const std::uint32_t before = module.presence == Presence::expected ? 1 : 0;
+  const std::uint32_t after = presence == Presence::expected ? 1 : 0;
+  module.presence = presence;
+  expected_count.store(expected_count.load(std::memory_order_relaxed) + after - before,
+                       std::memory_order_relaxed);
 }
 
 // The executable comes first: even where the loader was started as a program to load it.
@@ -60,104 +91,158 @@ int look_at_executable(dl_phdr_info* info, std::size_t, void* data) {
   return is_build_of(plan.modules[plan.header->executable - 1], build_id_of(*info)) ? 1 : -1;
 }
 
-void* map_zeroed(std::size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
+int read_generation(dl_phdr_info* info, std::size_t, void* data) {
+  auto& generation = *static_cast<Generation*>(data);
+  generation.adds = info->dlpi_adds;
+  generation.subs = info->dlpi_subs;
+  return 1;
 }
 
-void tell(const ModulePlace* places, std::size_t count) {
-  if (places_listener != nullptr) places_listener({places, count});
+int count_module(dl_phdr_info*, std::size_t, void* data) {
+  ++*static_cast<std::size_t*>(data);
+  return 0;
 }
 
-const Published* find_published(const ModulePlace* places, std::size_t count) {
-  for (const Published* p = published; p != nullptr; p = p->older)
-    if (std::memcmp(p->places, places, count * sizeof *places) == 0) return p;
-  return nullptr;
+std::uintptr_t start_of(const dl_phdr_info& info) {
+  constexpr std::uintptr_t page = 4096;
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_LOAD)
+      return (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr) & ~(page - 1);
+  return 0;
 }
 
-// The dlopen or dlclose that this thread is in: where its return address lies (null: in none), and
-// that address.
-struct Change {
-  const std::uintptr_t* slot;
-  std::uintptr_t address;
-  bool closing;
+// A look at the list from the module of that number on. New ones are at its end.
+struct Look {
+  std::size_t at, begin, first_new;
 };
-__attribute__((tls_model("initial-exec"))) thread_local constinit Change change{nullptr, 0, false};
-constinit std::atomic<int> changes{
-    0};  // threads in such a call; meanwhile fallbacks lead here first
-constinit std::atomic<int> closing{0};  // those of them that are in dlclose
-pthread_key_t change_key;               // set in a thread that is in such a call
-constinit bool have_change_key = false;
 
-// Whether the call is over, seen from an allocation whose return address lies at `slot`: the stack
-// has shrunk to there, or another call has since overwritten that place, or this is another stack
-// altogether.
-bool change_is_over(const std::uintptr_t* slot) {
-  constexpr std::ptrdiff_t same_stack = 64 * 1024;  // bytes
-  if (slot >= change.slot) return true;
-  if (reinterpret_cast<const char*>(change.slot) - reinterpret_cast<const char*>(slot) > same_stack)
-    return true;
-  return *change.slot != change.address;
+int look_for_plan(dl_phdr_info* info, std::size_t, void* data) {
+  auto& look = *static_cast<Look*>(data);
+  const std::size_t at = look.at++;
+  if (at < look.begin) return 0;
+  const auto build_id = build_id_of(*info);
+  for (std::size_t i = 0; i < the_plan.modules.size(); ++i)
+    if (!sightings[i].seen && is_build_of(the_plan.modules[i], build_id))
+      sightings[i] = {info->dlpi_addr, start_of(*info), true, at >= look.first_new};
+  return 0;
 }
 
-void* rescanning_malloc(std::size_t size);
-void* rescanning_calloc(std::size_t count, std::size_t size);
+// Some modules of the list, copied so that the list need not stay locked while they are told.
+struct Batch {
+  std::size_t at, begin, count;
+  dl_phdr_info infos[16];
+};
 
-void check_on_fallback(bool on) {
-  fallback.malloc = on ? rescanning_malloc : next.malloc;
-  fallback.calloc = on ? rescanning_calloc : next.calloc;
+int fill_batch(dl_phdr_info* info, std::size_t, void* data) {
+  auto& batch = *static_cast<Batch*>(data);
+  if (batch.at++ < batch.begin) return 0;
+  if (batch.count == std::size(batch.infos)) return 1;
+  batch.infos[batch.count++] = *info;
+  return 0;
 }
 
-void end_change() {
-  change.slot = nullptr;
-  if (change.closing) closing.fetch_sub(1);
-  change.closing = false;
-  publish_table(the_plan);
-  // Another thread is in dlclose: what was just found may be going.
-  if (closing.load() != 0) use_table(first_table);
-  if (changes.fetch_sub(1) != 1) return;
-  check_on_fallback(false);
-  if (changes.load() != 0) check_on_fallback(true);  // one has begun since
+void tell_loaded(std::size_t first) {
+  if (loaded_listener == nullptr) return;
+  Batch batch{};
+  do {
+    batch.at = batch.count = 0;
+    batch.begin = first;
+    dl_iterate_phdr(fill_batch, &batch);
+    for (std::size_t i = 0; i < batch.count; ++i) loaded_listener(batch.infos[i]);
+    first += batch.count;
+  } while (batch.count == std::size(batch.infos));
 }
 
-void rescan_if_returned(const std::uintptr_t* slot) {
-  if (change.slot == nullptr || !change_is_over(slot)) return;
-  if (rescanning.test_and_set(std::memory_order_acquire)) return;
-  end_change();
-  rescanning.clear(std::memory_order_release);
+void tell_place(std::uint32_t module, bool present) {
+  if (place_listener != nullptr) place_listener(module, {known[module].bias, present});
 }
 
-// A thread that ends without having allocated since.
-void end_change_with_thread(void*) {
-  if (change.slot == nullptr) return;
-  while (rescanning.test_and_set(std::memory_order_acquire)) sched_yield();
-  end_change();
-  rescanning.clear(std::memory_order_release);
+void forget_module(std::uint32_t module) {
+  remove_module(*table, module);
+  set_presence(known[module], Presence::absent);
+  tell_place(module, false);
 }
 
-// In a forked child nobody else is in such a call, and the linker's list may be locked for ever by
-// a thread that is gone: what is known stays, nothing is looked at because of an earlier call.
-void forget_changes() {
-  rescanning.clear();
-  change = {nullptr, 0, false};
-  changes = 0;
-  closing = 0;
-  check_on_fallback(false);
+// Gone, or somewhere else by now.
+void forget_unseen() {
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const KnownModule& module = known[i];
+    const bool is_there =
+        sightings[i].seen && !sightings[i].is_new && sightings[i].bias == module.bias;
+    if (module.presence != Presence::absent && !is_there) forget_module(i);
+  }
 }
 
-// These are entered by a jump from malloc and calloc, so their own return address is the program's.
-const std::uintptr_t* own_slot(void* frame) {
-  return static_cast<const std::uintptr_t*>(frame) + 1;
+// What was seen and is not known yet. Returns whether there was any.
+bool expect_seen() {
+  bool any = false;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const bool is_new = sightings[i].seen && known[i].presence == Presence::absent;
+    sightings[i].is_new = is_new;
+    if (!is_new) continue;
+    known[i].bias = sightings[i].bias;
+    known[i].start = sightings[i].start;
+    set_presence(known[i], Presence::expected);
+    any = true;
+  }
+  return any;
 }
 
-void* rescanning_malloc(std::size_t size) {
-  rescan_if_returned(own_slot(__builtin_frame_address(0)));
-  return next.malloc(size);
+// Looks at the list; `first_new` is the number of the first that the last look cannot have seen.
+// Returns whether modules of the plan have come.
+bool look_for_modules(bool any_gone, std::size_t first_new) {
+  std::memset(sightings, 0, module_count() * sizeof *sightings);
+  Look look{0, any_gone ? 0 : first_new, first_new};
+  dl_iterate_phdr(look_for_plan, &look);
+  tell_loaded(first_new);
+  lock();
+  if (any_gone) forget_unseen();
+  const bool any = expect_seen();
+  unlock();
+  if (any && place_listener != nullptr)
+    for (std::uint32_t i = 0; i < module_count(); ++i)
+      if (sightings[i].is_new) tell_place(i, true);
+  return any;
 }
 
-void* rescanning_calloc(std::size_t count, std::size_t size) {
-  rescan_if_returned(own_slot(__builtin_frame_address(0)));
-  return next.calloc(count, size);
+// Where what is expected and has come to stay, or what was suspended, is there to be recognised.
+void recognise(std::uint32_t module) {
+  if (closing != 0 || no_room) return;
+  if (!open_groups(the_plan)) {
+    no_room = true;
+    return;
+  }
+  place_module(*table, module, known[module].bias);
+  set_presence(known[module], Presence::recognised);
+}
+
+void recognise_registered() {
+  if (closing != 0 || no_room) return;
+  for (std::uint32_t i = 0; i < module_count(); ++i)
+    if (known[i].presence == Presence::expected && is_registered(known[i].start)) recognise(i);
+}
+
+// What was suspended is recognised again, or has gone.
+void settle_suspended() {
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    if (known[i].presence != Presence::suspended) continue;
+    if (is_registered(known[i].start))
+      recognise(i);
+    else
+      forget_module(i);
+  }
+}
+
+bool make_room(const plan::PlanView& plan) {
+  const std::size_t count = plan.modules.size();
+  const std::size_t bytes = count * (sizeof *known + sizeof *sightings);
+  auto* memory = static_cast<char*>(map_zeroed(bytes + table_bytes(plan.states.size(), count)));
+  if (memory == nullptr) return false;
+  known = reinterpret_cast<KnownModule*>(memory);
+  sightings = reinterpret_cast<Sighting*>(known + count);
+  the_plan = plan;
+  table = make_table(plan.states, count, memory + bytes);
+  return true;
 }
 
 }  // namespace
@@ -183,60 +268,95 @@ bool open_groups(const plan::PlanView& plan) {
   return true;
 }
 
+void tell_loaded_modules(LoadedListener listener) { loaded_listener = listener; }
+void tell_places(PlaceListener listener) { place_listener = listener; }
+void align_table_to_16() {
+  lock();
+  align_states_to_16(*table, linker_module);
+  unlock();
+}
+
+bool follows_modules() { return table != nullptr; }
+bool expects_modules() { return expected_count.load(std::memory_order_relaxed) != 0; }
+
 unsigned publish_table(const plan::PlanView& plan) {
-  the_plan = plan;
-  const std::size_t count = plan.modules.size();
-  const std::size_t head = sizeof(Published) + count * sizeof(ModulePlace);
-  auto* entry = static_cast<Published*>(map_zeroed(head + table_bytes(plan.states.size())));
-  if (entry == nullptr) return 0;
-  Search search{&plan, entry->places, 0};
-  dl_iterate_phdr(search_module, &search);
-  if (const Published* same = find_published(entry->places, count)) {
-    munmap(entry, head + table_bytes(plan.states.size()));
-    use_table(same->table);
-    tell(same->places, count);
-    return same->found;
+  if (!make_room(plan)) return 0;
+  dl_iterate_phdr(read_generation, &last_generation);
+  dl_iterate_phdr(count_module, &last_generation.count);
+  look_for_modules(true, 0);
+  unsigned found = 0;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    if (known[i].presence != Presence::expected) continue;
+    recognise(i);
+    known[i].stays = true;
+    if (known[i].presence == Presence::recognised) ++found;
+    if (known[i].bias == linker_bias()) linker_module = i;
   }
-  const bool refused = search.found != 0 && !open_groups(plan);
-  if (refused) search.found = 0;
-  const std::size_t at = (head + 63) & ~std::size_t{63};
-  entry->table =
-      make_table(plan.states, {entry->places, count}, reinterpret_cast<char*>(entry) + at);
-  entry->found = search.found;
-  entry->older = published;
-  published = entry;
-  if (first_table == nullptr) first_table = entry->table;
-  if (search.found != 0) use_table(entry->table);
-  if (!refused) tell(entry->places, count);
-  return search.found;
+  use_table(table);
+  return found;
 }
 
-void tell_places(PlacesListener listener) { places_listener = listener; }
-
-void watch_modules() {
-  have_change_key = pthread_key_create(&change_key, end_change_with_thread) == 0;
-  pthread_atfork(nullptr, nullptr, forget_changes);
+void look_at_modules(int thread) {
+  Generation now{};
+  dl_iterate_phdr(read_generation, &now);
+  if (now.adds == last_generation.adds && now.subs == last_generation.subs) return;
+  dl_iterate_phdr(count_module, &now.count);
+  const std::size_t came = now.adds - last_generation.adds;
+  const bool any_gone = last_generation.count + came != now.count;
+  last_generation = now;
+  expecting_thread = thread;
+  look_for_modules(any_gone, now.count > came ? now.count - came : 0);
 }
 
-void expect_module_change(const std::uintptr_t* slot) {
-  if (first_table == nullptr) return;
-  if (change.slot != nullptr) {
-    // Nested (a constructor that calls dlopen): the outermost call decides when it is over.
-    if (!change_is_over(slot)) return;
-  } else {
-    changes.fetch_add(1);
-    if (have_change_key) pthread_setspecific(change_key, &change_key);
+void recognise_expected() {
+  if (!try_lock()) return;
+  recognise_registered();
+  unlock();
+}
+
+bool settle_expected(int thread) {
+  if (!try_lock()) return false;
+  recognise_registered();
+  for (std::uint32_t i = 0; i < module_count() && expecting_thread == thread; ++i)
+    if (known[i].presence == Presence::expected && !is_registered(known[i].start)) forget_module(i);
+  unlock();
+  return true;
+}
+
+void suspend_modules() {
+  lock();
+  ++closing;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const bool may_go = known[i].presence == Presence::recognised ||
+                        (known[i].presence == Presence::expected && is_registered(known[i].start));
+    if (known[i].stays || !may_go) continue;
+    remove_module(*table, i);
+    set_presence(known[i], Presence::suspended);
   }
-  change.slot = slot;
-  change.address = *slot;
-  check_on_fallback(true);
+  unlock();
 }
 
-void distrust_late_modules() {
-  if (first_table == nullptr) return;
-  if (!change.closing) closing.fetch_add(1);
-  change.closing = true;
-  use_table(first_table);
+void resume_modules() {
+  lock();
+  --closing;
+  settle_suspended();
+  recognise_registered();
+  unlock();
+}
+
+void silence_linker(bool silent) {
+  if (linker_module == plan::max_modules) return;
+  lock();
+  silence_callers(*table, linker_module, silent);
+  unlock();
+}
+
+void forget_other_threads(bool is_closing) {
+  unlock();
+  if (table == nullptr) return;
+  closing = is_closing ? 1 : 0;
+  settle_suspended();
+  recognise_registered();
 }
 
 }  // namespace halo::runtime

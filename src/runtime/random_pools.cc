@@ -14,6 +14,8 @@ void configure_random_pools(std::uint32_t pools, bool align16) {
   random_align16 = align16;
 }
 
+void align_random_pools_to_16() { __atomic_store_n(&random_align16, true, __ATOMIC_RELAXED); }
+
 std::uint32_t first_random_number() {
   static constinit std::atomic<std::uint32_t> threads{0};
   // An odd multiple of a number that is not 0 is not 0, either.

@@ -11,6 +11,8 @@ namespace halo::runtime {
 
 // Before the first draw: from how many groups, and whether their blocks are aligned to 16 bytes.
 void configure_random_pools(std::uint32_t pools, bool align16);
+// They are, from now on.
+void align_random_pools_to_16();
 
 // The first number of a thread, never 0: the same for the n-th thread that draws, in every run.
 std::uint32_t first_random_number();

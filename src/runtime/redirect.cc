@@ -40,15 +40,17 @@ struct ModuleCode {
   }
 };
 
-// The thunks of a module at a place: made once, and used again when it comes back there.
+// The thunks of a module at a place: made once, and used again when it comes back there. When it
+// comes elsewhere it is there no more, and nobody is on the way through them.
 struct Thunks {
-  const Thunks* older;
+  Thunks* older;
   std::uint32_t module;
   std::uintptr_t bias;
   std::uintptr_t code;  // the thunk of call i is the i-th
+  std::size_t bytes;    // of the code
   std::uintptr_t targets[plan::max_sites];
 };
-constinit const Thunks* all_thunks = nullptr;
+constinit Thunks* all_thunks = nullptr;
 
 int look_at_code(dl_phdr_info* info, std::size_t, void* data) {
   auto& module = *static_cast<ModuleCode*>(data);
@@ -100,9 +102,17 @@ void* map_near(const Range& module, std::size_t bytes) {
   return nullptr;
 }
 
+// Those of that module at that place; unmaps what it has elsewhere.
 const Thunks* find_thunks(std::uint32_t module, std::uintptr_t bias) {
-  for (const Thunks* thunks = all_thunks; thunks != nullptr; thunks = thunks->older)
-    if (thunks->module == module && thunks->bias == bias) return thunks;
+  for (Thunks** at = &all_thunks; *at != nullptr; at = &(*at)->older) {
+    Thunks* thunks = *at;
+    if (thunks->module != module) continue;
+    if (thunks->bias == bias) return thunks;
+    *at = thunks->older;
+    munmap(reinterpret_cast<void*>(thunks->code), thunks->bytes);
+    munmap(thunks, sizeof *thunks);
+    return nullptr;
+  }
   return nullptr;
 }
 
@@ -121,6 +131,7 @@ const Thunks* make_thunks(std::uint32_t number, const ModuleCode& module,
   thunks->module = number;
   thunks->bias = module.bias;
   thunks->code = reinterpret_cast<std::uintptr_t>(code);
+  thunks->bytes = bytes;
   std::memset(code, 0xCC, bytes);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::uintptr_t target = target_of(module, calls[i].return_address);

@@ -32,21 +32,20 @@ void configure_selectors(const plan::PlanView& plan) {
                     (plan.sites[i].flags & plan::site_immediate) != 0};
 }
 
-void redirect_sites(std::span<const ModulePlace> places) {
+void redirect_module(std::uint32_t module, ModulePlace place) {
   for (std::uint32_t i = 0; i < the_plan.sites.size(); ++i) {
     const plan::Site& site = the_plan.sites[i];
-    const ModulePlace& place = places[site.module];
-    if (addresses[i].immediate)
-      know_address(i, place.present ? place.bias + site.offset : no_address);
+    if (site.module == module)
+      know_address(i,
+                   place.present && addresses[i].immediate ? place.bias + site.offset : no_address);
   }
-  for (std::uint32_t module = 0; module < places.size(); ++module) {
-    Call calls[plan::max_sites];
-    const std::size_t count = calls_of(module, places[module].bias, calls);
-    if (count == 0) continue;
-    if (places[module].present) redirect_calls(module, places[module].bias, {calls, count});
-    for (std::size_t i = 0; i < count; ++i)
-      know_address(calls[i].site, calls[i].redirected ? calls[i].return_address : no_address);
-  }
+  if (!place.present) return;
+  Call calls[plan::max_sites];
+  const std::size_t count = calls_of(module, place.bias, calls);
+  if (count == 0) return;
+  redirect_calls(module, place.bias, {calls, count});
+  for (std::size_t i = 0; i < count; ++i)
+    if (calls[i].redirected) know_address(calls[i].site, calls[i].return_address);
 }
 
 CallerCode select_group(const std::uintptr_t* here) {
@@ -58,7 +57,7 @@ CallerCode select_group(const std::uintptr_t* here) {
   if (!on_own_stack(*active, here)) return code_forward;
   const auto* held = first_holding(the_plan.conjunctions, addresses, *active, here);
   return held == nullptr ? code_forward
-                         : decided_code(held->group, held->alignment == 16 || align_all_to_16);
+                         : decided_code(held->group, held->alignment == 16 || aligns_all_to_16());
 }
 
 SiteCounts site_counts() {

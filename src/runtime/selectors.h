@@ -8,16 +8,15 @@
 #include "plan/plan_file.h"
 #include "runtime/active_sites.h"
 #include "runtime/callers.h"
-#include "runtime/identifier.h"
+#include "runtime/modules.h"
 
 namespace halo::runtime {
 
 // Before any other. The plan stays where it is.
 void configure_selectors(const plan::PlanView& plan);
 
-// Redirects the calls of modules that have come, and forgets those of modules that have gone. Never
-// on the allocation path but after a dlopen.
-void redirect_sites(std::span<const ModulePlace> places);
+// Redirects the calls of a module that has come, or forgets those of one that has gone (modules.h).
+void redirect_module(std::uint32_t module, ModulePlace place);
 
 // The group of the first conjunction that holds, or code_forward. `here` is a place on the stack at
 // or below the allocation's return address.

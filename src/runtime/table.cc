@@ -1,9 +1,10 @@
-// Makes the table that walks read out of a plan's states and the places of its modules.
+// Makes the table that walks read out of a plan's states.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "runtime/alignment.h"
+#include "runtime/check.h"
 #include "runtime/identifier.h"
 
 namespace halo::runtime {
@@ -15,7 +16,7 @@ std::size_t slots_for(std::size_t entries) { return std::bit_ceil(entries * 2 + 
 struct Links {
   std::uint32_t first_child;   // of the plan's state; 0: none
   std::uint32_t next_sibling;  // the same
-  std::uint32_t made;          // its place in the table; 0: left out
+  std::uint32_t made;          // its place in the table
   std::uint32_t depth;         // return addresses that lead to it
 };
 
@@ -23,44 +24,32 @@ struct Parts {
   Table* table;
   State* states;
   EdgeEntry* edges;
-  Caller* callers;
   std::uint32_t* root_children;
   std::int32_t* maps;
+  Placed* placed;
   Links* links;
 };
 
-std::uintptr_t address_of(const plan::State& state, std::span<const ModulePlace> places) {
-  return places[state.module].present ? places[state.module].bias + state.offset : 0;
-}
-
-// Chains the children of each state in the plan's order, those of missing modules left out.
-void link_children(std::span<const plan::State> states, std::span<const ModulePlace> places,
-                   Links* links) {
+// Chains the children of each state in the plan's order.
+void link_children(std::span<const plan::State> states, Links* links) {
   for (auto i = static_cast<std::uint32_t>(states.size()); i-- > 1;) {
-    if (address_of(states[i], places) == 0) continue;
     links[i].next_sibling = links[states[i].parent].first_child;
     links[states[i].parent].first_child = i;
   }
 }
 
-void add_edge(const Parts& parts, std::uintptr_t address, std::uint32_t parent,
-              std::uint32_t child) {
+// Of children that are alike, which no plan should have, the first is found.
+void add_edge(const Parts& parts, std::uint64_t offset, std::uint32_t parent, std::uint32_t child) {
   const Table& table = *parts.table;
-  std::uint64_t at = mix(address ^ mix(parent)) >> table.edge_shift;
-  for (;; ++at) {
-    EdgeEntry& entry = parts.edges[at & table.edge_mask];
-    // Of children that are alike, which no plan should have, the first is found.
-    if (entry.address == address && entry.parent == parent) return;
-    if (entry.address != 0) continue;
-    entry = {address, parent, child};
-    return;
-  }
+  std::uint64_t at = edge_hash(parent, offset) >> table.edge_shift;
+  while (parts.edges[at & table.edge_mask].child != 0) ++at;
+  parts.edges[at & table.edge_mask] = {parent, child};
 }
 
 // More than malloc's own 16 bytes of alignment is the next allocator's business.
 CallerCode code_of(const plan::State& state) {
   if (state.verdict >= plan::verdict_forward || state.alignment > 16) return code_forward;
-  return decided_code(state.verdict, state.alignment == 16 || align_all_to_16);
+  return decided_code(state.verdict, state.alignment == 16 || aligns_all_to_16());
 }
 
 // How far the slot behind a state with children is from the caller's; 0 where the way there is not
@@ -75,8 +64,7 @@ std::int32_t reach_of(const plan::State& from, std::uint32_t depth, const State&
 }
 
 // Copies one state to the end of the table.
-void add_state(const Parts& parts, const plan::State& from, std::uintptr_t address,
-               std::uint32_t plan_index) {
+void add_state(const Parts& parts, const plan::State& from, std::uint32_t plan_index) {
   const auto at = static_cast<std::uint32_t>(parts.table->state_count++);
   const std::uint32_t parent = parts.links[from.parent].made;
   const std::uint32_t depth = parts.links[from.parent].depth + 1;
@@ -84,10 +72,10 @@ void add_state(const Parts& parts, const plan::State& from, std::uintptr_t addre
   parts.links[plan_index].depth = depth;
   const bool has_child = parts.links[plan_index].first_child != 0;
   State& state = parts.states[at];
-  state.address = address;
-  state.child_address = no_address;
+  state.address = absent_address;
   state.step = from.step;
   state.reach = has_child ? reach_of(from, depth, parts.states[parent]) : 0;
+  state.child_address = state.is_plain() ? absent_address : no_address;
   state.parent = parent & 0xFFFFFF;
   state.code = code_of(from);
   state.rbp_below = from.rbp_below;
@@ -95,18 +83,15 @@ void add_state(const Parts& parts, const plan::State& from, std::uintptr_t addre
   state.restores_rbp = (from.flags & plan::state_restores_rbp) != 0;
   state.undecided = from.verdict == plan::verdict_undecided;
   state.has_child = has_child;
-  State& before = parts.states[at - 1];
-  if (parent == at - 1 && before.is_plain()) before.child_address = address;
-  if (parent != 0) add_edge(parts, address, parent, at);
+  if (parent != 0) add_edge(parts, from.offset, parent, at);
 }
 
 // Pre-order, without recursion: down to the first child, else on to the next sibling of the
 // nearest ancestor that has one.
-void add_states(const Parts& parts, std::span<const plan::State> states,
-                std::span<const ModulePlace> places) {
+void add_states(const Parts& parts, std::span<const plan::State> states) {
   std::uint32_t i = parts.links[0].first_child;
   while (i != 0) {
-    add_state(parts, states[i], address_of(states[i], places), i);
+    add_state(parts, states[i], i);
     if (parts.links[i].first_child != 0) {
       i = parts.links[i].first_child;
       continue;
@@ -128,9 +113,9 @@ std::size_t map_slots(std::size_t children) { return std::bit_ceil(children * 4)
 
 // Maps the children after the first of each state; the likelier, which come first, take their
 // place.
-void add_maps(const Parts& parts, std::size_t plan_states) {
+void add_maps(const Parts& parts, std::span<const plan::State> states) {
   std::uint32_t used = 0;
-  for (std::size_t i = 1; i < plan_states; ++i) {
+  for (std::size_t i = 1; i < states.size(); ++i) {
     const std::uint32_t first = parts.links[i].first_child;
     const std::uint32_t second = first == 0 ? 0 : parts.links[first].next_sibling;
     if (second == 0 || !parts.states[parts.links[i].made].is_plain()) continue;
@@ -143,49 +128,96 @@ void add_maps(const Parts& parts, std::size_t plan_states) {
     const std::int32_t none = bytes_from(state, parts.states);
     std::fill_n(map, map_slots(children), none);
     for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
-      const State& child = parts.states[parts.links[c].made];
-      std::int32_t& slot = map[map_hash(child.address, state.map_shift)];
-      if (slot == none) slot = bytes_from(state, &child);
+      std::int32_t& slot = map[map_hash(states[c].offset, state.map_shift)];
+      if (slot == none) slot = bytes_from(state, &parts.states[parts.links[c].made]);
     }
     used += static_cast<std::uint32_t>(map_slots(children));
   }
 }
 
-void add_callers(const Parts& parts, std::span<const plan::State> states,
-                 std::span<const ModulePlace> places) {
+// What the table of callers is to have for a child of the root.
+CallerCode caller_code_of(const plan::State& state, std::uint32_t root_child) {
+  if (state.verdict == plan::verdict_undecided && root_child < max_root_children)
+    return static_cast<CallerCode>(code_undecided | root_child);
+  return code_of(state);
+}
+
+// Never compared with a return address on a stack.
+bool is_decided_at_once(const Placed& placed) { return !checking_build && is_decided(placed.code); }
+
+bool is_entry(std::span<const plan::State> states, std::uint32_t i) {
+  const std::uint32_t parent = states[i].parent;
+  return parent == 0 || states[parent].module != states[i].module;
+}
+
+Placed placed_of(const Parts& parts, std::span<const plan::State> states, std::uint32_t i,
+                 CallerCode code) {
+  const std::uint32_t at = parts.links[i].made;
+  const std::uint32_t parent = parts.states[at].parent;
+  const bool is_first = parent != 0 && parent + 1 == at && parts.states[parent].is_plain();
+  return {states[i].offset, at, code, is_first};
+}
+
+// Sorts the states by module, the entries of each behind its others.
+void add_placed(const Parts& parts, std::span<const plan::State> states) {
   Table& table = *parts.table;
+  ModuleStates* modules = table.modules;
   for (std::uint32_t i = 1; i < states.size(); ++i) {
-    if (states[i].parent != 0) continue;
-    const std::uint32_t root_child = table.root_child_count++;
-    parts.root_children[root_child] = parts.links[i].made;
-    CallerCode code = code_of(states[i]);
-    if (states[i].verdict == plan::verdict_undecided && root_child < max_root_children)
-      code = static_cast<CallerCode>(code_undecided | root_child);
-    if (parts.links[i].made == 0 || code == code_forward) continue;
-    parts.callers[table.caller_count++] = {address_of(states[i], places), code};
+    ModuleStates& module = modules[states[i].module];
+    ++module.end;
+    module.entries += is_entry(states, i) ? 0 : 1;
   }
-  std::ranges::sort(parts.callers, parts.callers + table.caller_count, {}, &Caller::address);
+  std::uint32_t begin = 0;
+  for (std::uint32_t m = 0; m < table.module_count; ++m) {
+    const std::uint32_t inner = modules[m].entries, all = modules[m].end;
+    modules[m] = {begin, begin, 0, begin + inner, no_address, false};
+    begin += all;
+  }
+  // While they are filled, `entries` and `end` count up to where they belong.
+  for (std::uint32_t i = 1; i < states.size(); ++i) {
+    ModuleStates& module = modules[states[i].module];
+    CallerCode code = code_forward;
+    if (states[i].parent == 0) {
+      const std::uint32_t root_child = table.root_child_count++;
+      parts.root_children[root_child] = parts.links[i].made;
+      code = caller_code_of(states[i], root_child);
+    }
+    std::uint32_t& to = is_entry(states, i) ? module.end : module.entries;
+    parts.placed[to++] = placed_of(parts, states, i, code);
+  }
+  for (std::uint32_t m = 0; m < table.module_count; ++m) {
+    Placed* placed = parts.placed;
+    std::ranges::sort(placed + modules[m].begin, placed + modules[m].entries, {}, &Placed::state);
+    auto* entries = placed + modules[m].entries;
+    auto* end = placed + modules[m].end;
+    auto* decided =
+        std::partition(entries, end, [](const Placed& p) { return !is_decided_at_once(p); });
+    modules[m].decided = static_cast<std::uint32_t>(decided - placed);
+    std::ranges::sort(entries, decided, {}, &Placed::offset);
+    std::ranges::sort(decided, end, {}, &Placed::offset);
+  }
 }
 
 }  // namespace
 
-std::size_t table_bytes(std::size_t states) {
+std::size_t table_bytes(std::size_t states, std::size_t modules) {
   // A map has less than eight slots for each child.
   const std::size_t each =
-      sizeof(State) + sizeof(Caller) + 9 * sizeof(std::uint32_t) + sizeof(Links);
-  return sizeof(Table) + states * each + slots_for(states) * sizeof(EdgeEntry) + 64;
+      sizeof(State) + sizeof(Placed) + 9 * sizeof(std::uint32_t) + sizeof(Links);
+  return sizeof(Table) + states * each + slots_for(states) * sizeof(EdgeEntry) +
+         modules * sizeof(ModuleStates) + 64;
 }
 
-const Table* make_table(std::span<const plan::State> states, std::span<const ModulePlace> places,
-                        void* memory) {
+Table* make_table(std::span<const plan::State> states, std::size_t modules, void* memory) {
   const std::size_t slots = slots_for(states.size());
   Parts parts{};
   parts.table = static_cast<Table*>(memory);
   parts.states = reinterpret_cast<State*>(parts.table + 1);
-  parts.maps = reinterpret_cast<std::int32_t*>(parts.states + states.size());
+  parts.placed = reinterpret_cast<Placed*>(parts.states + states.size());
+  auto* module_states = reinterpret_cast<ModuleStates*>(parts.placed + states.size());
+  parts.maps = reinterpret_cast<std::int32_t*>(module_states + modules);
   parts.edges = reinterpret_cast<EdgeEntry*>(parts.maps + 8 * states.size());
-  parts.callers = reinterpret_cast<Caller*>(parts.edges + slots);
-  parts.root_children = reinterpret_cast<std::uint32_t*>(parts.callers + states.size());
+  parts.root_children = reinterpret_cast<std::uint32_t*>(parts.edges + slots);
   parts.links = reinterpret_cast<Links*>(parts.root_children + states.size());
 
   Table& table = *parts.table;
@@ -195,14 +227,16 @@ const Table* make_table(std::span<const plan::State> states, std::span<const Mod
   table.edges = parts.edges;
   table.edge_mask = static_cast<std::uint32_t>(slots - 1);
   table.edge_shift = static_cast<unsigned>(64 - std::countr_one(table.edge_mask));
-  table.callers = parts.callers;
   table.root_children = parts.root_children;
   table.maps = parts.maps;
+  table.placed = parts.placed;
+  table.modules = module_states;
+  table.module_count = static_cast<std::uint32_t>(modules);
 
-  link_children(states, places, parts.links);
-  add_states(parts, states, places);
-  add_maps(parts, states.size());
-  add_callers(parts, states, places);
+  link_children(states, parts.links);
+  add_states(parts, states);
+  add_maps(parts, states);
+  add_placed(parts, states);
   return parts.table;
 }
 

@@ -116,3 +116,78 @@ def test_code_may_be_left_as_it_is(program: tuple[Path, Path], tmp_path: Path) -
     options = ("--strategy", "dense", "--option", "relax=false")
     assert halo("plan", profile, *options, "-o", str(strict)).status == 0
     assert misaligned(path, strict, "scan") == 0
+
+
+# Blocks made before and after a library comes, which the library reads by aligned vectors when it
+# is told to: in its constructor it looks at blocks that are there already.
+LIBRARY = r"""
+#include <emmintrin.h>
+#include <stddef.h>
+extern void *shared[];
+__attribute__((noipa)) static long scan(const __m128i *at) {
+  return _mm_cvtsi128_si64(_mm_load_si128(at));
+}
+long seen = 0;
+__attribute__((constructor)) static void look(void) {
+  for (int i = 0; shared[i] != NULL; ++i) seen += scan(shared[i]);
+}
+"""
+OPENER = r"""
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+void *shared[101];
+__attribute__((noinline)) long *make(long i) {
+  long *it = malloc(40);
+  it[0] = i;
+  return it;
+}
+static int odd(int from, int to) {
+  int count = 0;
+  for (int i = from; i < to; ++i) {
+    shared[i] = make(i);
+    count += (uintptr_t)shared[i] % 16 != 0;
+  }
+  return count;
+}
+int main(int argc, char **argv) {
+  long sum = 0;
+  const int before = odd(0, argc > 1 ? 50 : 100);
+  for (int round = 0; round < 20; ++round)
+    for (int i = 0; shared[i]; ++i) sum += *(volatile long *)shared[i];
+  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+  if (argc > 1 && library == NULL) return puts(dlerror()), 1;
+  const int after = argc > 1 ? odd(50, 100) : 0;
+  printf("%d %d %ld\n", before, after, library ? *(long *)dlsym(library, "seen") : -1);
+}
+"""
+
+
+def opened(folder: Path, recorded: bool, strategy: str = "dense") -> list[int]:
+    """Blocks at no multiple of 16 before and after the library came, and what it has summed up."""
+    program = compile_program(folder, OPENER, "-rdynamic")
+    library = compile_program(folder, LIBRARY, "-shared", "-fPIC", name="library.so")
+    arguments = [str(library)] if recorded else []
+    options = ("--option", "trust_loaded=true")
+    plan = make_plan(folder, [str(program), *arguments], strategy, *options)
+    run = run_planned([str(program), str(library)], plan)
+    assert (run.status, run.stderr) == (0, "")
+    return [int(word) for word in run.stdout.split()]
+
+
+def test_a_library_that_was_checked_is_relaxed_before_its_constructors(tmp_path: Path) -> None:
+    before, after, seen = opened(tmp_path, recorded=True)
+    assert seen == sum(range(50))
+    assert before == 25 and after == 25
+
+
+def test_blocks_are_aligned_to_16_from_an_unknown_library_on(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, OPENER, "-rdynamic")
+    source = "long seen = 7;"
+    library = compile_program(tmp_path, source, "-shared", "-fPIC", name="library.so")
+    for strategy in ("dense", "random-pools"):
+        plan = make_plan(tmp_path, [str(program)], strategy)
+        run = run_planned([str(program), str(library)], plan)
+        before, after, seen = (int(word) for word in run.stdout.split())
+        assert before > 0 and after == 0 and seen == 7, strategy

@@ -12,6 +12,8 @@ import pytest
 from command import BUILD, halo
 from planned import CHECKING_RUNTIME, RUNTIME, Run, compile_program, make_plan, run_planned
 from test_runtime_identification import EXCEPTIONS, HOST, PLUGIN
+from test_runtime_process_life import library
+from test_runtime_process_life import program as life_program
 
 from halo.plan import Plan, read_plan
 from halo.profile import Profile, read_profile
@@ -218,6 +220,17 @@ def test_modules_that_come_and_go(tmp_path: Path) -> None:
     # Its own hundred in each of twenty rounds; the first after every dlopen may be late.
     assert any(20 * 99 <= count <= 20 * 100 for count in run.allocations)
     assert run.stats["sites_left"] > 0, "those of the plug-in, which has gone"
+
+
+def test_reloads_at_moving_places_cost_no_memory(tmp_path: Path) -> None:
+    command = [str(life_program("reloads")), str(library("twin1200", "twin.c", "-DFRAME=1200"))]
+    _, selectors = group_each_context(tmp_path, [*command, "20"])
+    rounds = 3000
+    run = run_planned([*command, str(rounds)], selectors)
+    assert run.status == 0, run.stderr
+    moves, grouped, grown = (int(part.split()[0]) for part in run.stdout.split(","))
+    assert moves > rounds / 2 and grouped >= 19 * rounds
+    assert grown < 16 * rounds, "bytes: less than two words for each"
 
 
 def test_calls_by_pointer_are_reported_and_others_chosen(tmp_path: Path) -> None:

@@ -88,13 +88,6 @@ GroupCounts core_counts(std::uint32_t group) {
   return sum;
 }
 
-void core_know_callers(const Table* table) {
-  if (table == nullptr)
-    set_callers({});
-  else
-    set_callers({table->callers, table->caller_count});
-}
-
 Verdict core_walk(const Table& table, const std::uintptr_t* slot, std::uintptr_t rbp) {
   const CallerCode code = find_caller(*slot);
   if (code == code_forward) return forward_verdict;

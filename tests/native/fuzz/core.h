@@ -36,9 +36,6 @@ const char* core_placement_problem(const void* p, std::size_t bytes);
 // Over all threads; none of them is at work. Reports a finding where a heap contradicts itself.
 GroupCounts core_counts(std::uint32_t group);
 
-// Makes callers known, or forgets all.
-void core_know_callers(const runtime::Table* table);
-
 // The verdict for the return address at `slot`, as an allocation from there gets it.
 runtime::Verdict core_walk(const runtime::Table& table, const std::uintptr_t* slot,
                            std::uintptr_t rbp);

@@ -140,14 +140,9 @@ class StackWriter {
   std::uintptr_t rbp_home_ = 0;  // where the saved rbp lies; 0: in the register
 };
 
-void walk_made_up_stacks(const PlanView& view, Random& random) {
+void walk_made_up_stacks(const PlanView& view, const runtime::Table& table,
+                         std::span<const runtime::ModulePlace> places, Random& random) {
   static MadeStack stack;
-  std::vector<runtime::ModulePlace> places(view.modules.size());
-  for (auto& place : places)
-    place = {random() % 4 == 0 ? random() >> 18 : random() % 64, random() % 8 != 0};
-  const FencedMemory memory(runtime::table_bytes(view.states.size()));
-  const runtime::Table& table = *runtime::make_table(view.states, places, memory.get());
-  core_know_callers(&table);
   const ReferenceWalk reference(view.states, places);
   for (int i = 0; i < 8; ++i) {
     const std::uintptr_t rbp = StackWriter(stack, view.states, reference, random).write();
@@ -164,7 +159,25 @@ void walk_made_up_stacks(const PlanView& view, Random& random) {
     }
     stack.clear();
   }
-  core_know_callers(nullptr);
+}
+
+// Under one table, the modules being somewhere else each time, or nowhere.
+void walk_while_modules_move(const PlanView& view, Random& random) {
+  constexpr std::uintptr_t page = 4096;
+  std::vector<runtime::ModulePlace> places(view.modules.size());
+  const FencedMemory memory(runtime::table_bytes(view.states.size(), places.size()));
+  runtime::Table& table = *runtime::make_table(view.states, places.size(), memory.get());
+  for (int move = 0; move < 3; ++move) {
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+      runtime::remove_module(table, i);
+      const std::uintptr_t bias = random() % 4 == 0 ? (random() >> 18) / page : random() % 64;
+      places[i] = {(1 + bias) * page, random() % 8 != 0};
+    }
+    for (std::uint32_t i = 0; i < places.size(); ++i)
+      if (places[i].present) runtime::place_module(table, i, places[i].bias);
+    walk_made_up_stacks(view, table, places, random);
+  }
+  for (std::uint32_t i = 0; i < places.size(); ++i) runtime::remove_module(table, i);
 }
 
 // What decision 6 says of an active site, for a stack of `words` from `here` on.
@@ -299,7 +312,7 @@ void run(std::span<const std::uint8_t> input) {
     return;
   }
   Random random(plan::crc32(file));
-  walk_made_up_stacks(view, random);
+  walk_while_modules_move(view, random);
   for (int i = 0; i < 8; ++i) evaluate_selectors(view, random);
   serve_in_a_child(file);
 }

@@ -7,6 +7,7 @@
 
 #include "plan/format.h"
 #include "runtime/identifier.h"
+#include "runtime/modules.h"
 
 namespace halo::fuzz {
 

@@ -3,18 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <vector>
 
 namespace halo::runtime {
 namespace {
-
-std::vector<Caller> sorted(const std::map<std::uintptr_t, CallerCode>& callers) {
-  std::vector<Caller> result;
-  for (const auto& [address, code] : callers) result.push_back({address, code});
-  return result;
-}
 
 TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
   std::mt19937_64 random(3);
@@ -26,32 +21,52 @@ TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
     for (int i = 0; i < 40; ++i) {
       const std::uintptr_t address = module + random() % 0x4000;
       callers[address] = static_cast<CallerCode>(random() % plan::max_groups);
+      add_caller({address, callers[address]});
       ever.push_back(address);
     }
-    if (round % 2 == 1)
-      for (auto at = callers.begin(); at != callers.end();)
-        at = random() % 2 == 0 ? callers.erase(at) : std::next(at);
-    set_callers(sorted(callers));
+    for (auto at = callers.begin(); round % 2 == 1 && at != callers.end();) {
+      if (random() % 2 == 0) {
+        remove_caller(at->first);
+        at = callers.erase(at);
+      } else {
+        ++at;
+      }
+    }
     for (const std::uintptr_t address : ever) {
       const auto at = callers.find(address);
       ASSERT_EQ(find_caller(address), at == callers.end() ? code_forward : at->second);
     }
   }
-  set_callers({});
+  for (const std::uintptr_t address : ever) remove_caller(address);
   for (const std::uintptr_t address : ever) ASSERT_EQ(find_caller(address), code_forward);
 }
 
+TEST(Callers, ThatAreAllGoneLeaveAnEmptyTable) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::uintptr_t> callers;
+    for (int i = 0; i < 2000; ++i) callers.push_back(1 + random() % (std::uintptr_t{1} << 47));
+    for (const std::uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
+    std::ranges::shuffle(callers, random);
+    for (const std::uintptr_t caller : callers) remove_caller(caller);
+  }
+  EXPECT_TRUE(std::ranges::all_of(caller_words, [](std::uint64_t word) { return word == 0; }));
+}
+
 TEST(Callers, ForwardWhatDoesNotFit) {
-  std::vector<Caller> callers;
-  for (std::uintptr_t i = 1; i <= 2 * caller_slots; ++i)
-    callers.push_back({i * 40, decided_code(7, false)});
-  set_callers(callers);
-  std::size_t found = 0;
-  for (const Caller& caller : callers) found += find_caller(caller.address) == caller.code ? 1 : 0;
+  std::vector<std::uintptr_t> callers;
+  for (std::uintptr_t i = 1; i <= 2 * caller_slots; ++i) callers.push_back(i * 40);
+  for (const std::uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
+  const auto found = std::ranges::count_if(
+      callers, [](std::uintptr_t caller) { return find_caller(caller) == decided_code(7, false); });
   EXPECT_GT(found, caller_slots / 2);
   EXPECT_LT(found, caller_slots);
   EXPECT_EQ(find_caller(39), code_forward);
-  set_callers({});
+  for (const std::uintptr_t caller : callers) remove_caller(caller);
+  // There is room again.
+  add_caller({callers.back(), decided_code(7, false)});
+  EXPECT_EQ(find_caller(callers.back()), decided_code(7, false));
+  remove_caller(callers.back());
 }
 
 TEST(Callers, CodesKeepWhatTheyAreMadeOf) {

@@ -20,23 +20,23 @@ using plan::verdict_undecided;
 
 constexpr std::uintptr_t bias = 0x10000;
 
+// A table with the plan's only module at `bias`.
 struct Made {
   std::unique_ptr<std::byte[]> memory;
-  const Table* table = nullptr;
+  Table* table = nullptr;
 
   Made() = default;
   Made(Made&&) = default;
   ~Made() {
-    if (memory != nullptr) set_callers({});
+    if (memory != nullptr) remove_module(*table, 0);
   }
 };
 
 Made make(const PlanBuilder& builder, bool loaded = true) {
   Made made;
-  made.memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size()));
-  const ModulePlace place{bias, loaded};
-  made.table = make_table(builder.states(), {&place, 1}, made.memory.get());
-  set_callers({made.table->callers, made.table->caller_count});
+  made.memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
+  made.table = make_table(builder.states(), 1, made.memory.get());
+  if (loaded) place_module(*made.table, 0, bias);
   return made;
 }
 

@@ -1,0 +1,93 @@
+// Who is told of modules, and when: all at the start, and what has come since at each later look.
+#include "runtime/modules.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "plan/plan_builder.h"
+#include "runtime/linker.h"
+
+// Asked by the library's constructor.
+extern "C" bool modules_test_in_linker() {
+  return halo::runtime::is_in_linker(halo::runtime::own_thread());
+}
+
+namespace halo::runtime {
+namespace {
+
+std::vector<std::string> told;
+
+void note(const dl_phdr_info& module) { told.emplace_back(module.dlpi_name); }
+
+std::vector<std::string> told_by(const auto& look) {
+  told.clear();
+  look();
+  return told;
+}
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::any_of(names, [&](const auto& each) { return each.ends_with(name); });
+}
+
+// One after the other: a process publishes its table once.
+TEST(Modules, AreToldOnceForEachTimeTheyCome) {
+  plan::PlanBuilder builder;
+  builder.module(1).group().state(0, 0x10, 0, 0, plan::Rule::end);
+  const auto bytes = builder.bytes();
+  plan::PlanView view;
+  ASSERT_EQ(plan::validate(bytes, view), nullptr);
+  find_linker();
+  tell_loaded_modules(note);
+  const auto at_start = told_by([&] { EXPECT_EQ(publish_table(view), 0u); });
+  EXPECT_TRUE(is_among(at_start, "libc.so.6"));
+  EXPECT_FALSE(is_among(at_start, "runtime-test-module.so"));
+  const auto look = [] { look_at_modules(own_thread()); };
+  EXPECT_TRUE(told_by(look).empty());
+  for (int round = 0; round < 3; ++round) {
+    void* handle = dlopen(MODULE, RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    const auto names = told_by(look);
+    EXPECT_EQ(names.size(), 1u);
+    EXPECT_TRUE(is_among(names, "runtime-test-module.so"));
+    EXPECT_TRUE(told_by(look).empty());
+    dlclose(handle);
+    if (round == 0) {
+      EXPECT_TRUE(told_by(look).empty());
+    }
+  }
+}
+
+TEST(Linker, IsLeftAndNotMappingHere) {
+  find_linker();
+  EXPECT_FALSE(is_in_linker(own_thread()));
+  EXPECT_FALSE(is_mapping_modules());
+  EXPECT_NE(linker_bias(), 0u);
+}
+
+TEST(Linker, KnowsWhatIsThere) {
+  find_linker();
+  void* handle = dlopen(MODULE, RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  Dl_info info;
+  ASSERT_NE(dladdr(dlsym(handle, "nothing"), &info), 0);
+  const auto start = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  EXPECT_TRUE(is_registered(start));
+  EXPECT_FALSE(is_registered(start + 4096));
+  dlclose(handle);
+  EXPECT_FALSE(is_registered(start));
+}
+
+TEST(Linker, IsSeenToBeEnteredByItsOwner) {
+  find_linker();
+  void* handle = dlopen(MODULE, RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  EXPECT_TRUE(*static_cast<bool*>(dlsym(handle, "constructed_in_linker")));
+  dlclose(handle);
+}
+
+}  // namespace
+}  // namespace halo::runtime
