@@ -239,6 +239,11 @@ class Measurement:
     speedup_interval: tuple[float, float] | None = None
     recording: Recording | None = None
     warnings: tuple[str, ...] = ()
+    answer: str = ""
+    """What the measurement showed, as `halo.trials.placement.Answer` names it; empty: not said."""
+    sentence: str = ""
+    """The answer's sentence."""
+    outputs_compared: bool = True
     contenders: Mapping[str, Contender] = field(default_factory=dict)
     simulation: Simulation | None = None
     training: Trials = field(default_factory=dict)

@@ -1,0 +1,50 @@
+"""The first runs of a job, under glibc: they show whether there is anything to be measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halo.trials.job import Contender, Job
+from halo.trials.laboratory import Laboratory, shown
+from halo.trials.launcher import Launcher
+from halo.trials.process_watch import ProcessWatch, refuse_wrapper, remark_others
+from halo.trials.standard_input import WARNING, ignored_input
+
+SHORT = 0.05  # seconds: of a shorter run, starting the process is too large a part
+
+
+@dataclass(frozen=True)
+class FirstRuns:
+    """Seconds of the first run, and what is doubtful, a sentence each."""
+
+    seconds: float
+    remarks: list[str]
+
+
+def run_first(
+    laboratory: Laboratory,
+    launcher: Launcher,
+    job: Job,
+    native: Contender,
+    place_objects: bool = True,
+) -> FirstRuns:
+    """Two runs. TrialFailed if the first fails, or the second does not do the same.
+
+    With `place_objects`, Unsuitable if the program only executes another one.
+    """
+    with ProcessWatch(launcher.pid, job.target.path) as watch:
+        first = laboratory.measure(job, native)
+        second = laboratory.measure(job, native)
+    remarks = []
+    if place_objects:
+        refuse_wrapper(job.target.name, watch.seen)
+        remarks.append(remark_others(job.target.name, watch.seen))
+    if job.stdin is None and ignored_input():
+        remarks.append(WARNING)
+    seconds = min(first.wall, second.wall)
+    if seconds < SHORT:
+        remarks.append(
+            f"{shown(job)} takes {1000 * seconds:.0f} ms, too little to measure: most of it is the"
+            f" start of the process; take an input that needs {1000 * SHORT:.0f} ms at least."
+        )
+    return FirstRuns(first.wall, [remark for remark in remarks if remark])
