@@ -16,6 +16,7 @@ from halo.commands.program import (
     plain_environment,
     positive,
     the_program,
+    warn_of_deep_binding,
 )
 from halo.settings import Settings
 from halo.target import find_target
@@ -56,6 +57,7 @@ class ProbeCommand:
         if options.json is not None:
             check_place(options.json)
         check_runtime(settings)
+        warn_of_deep_binding(settings, target.path)
         chosen = ProbeOptions(
             options.seconds,
             plain_environment(settings),
