@@ -38,6 +38,7 @@ class Trial:
     peak_memory: int
     pools: tuple[Pool, ...] = ()
     counters: Mapping[str, float] = field(default_factory=dict)
+    status: int = 0
 
 
 Trials = Mapping[str, Sequence[Trial]]
