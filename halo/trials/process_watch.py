@@ -1,12 +1,13 @@
 """Watches which executables use processor time while a program runs: does it do the work itself?
 
-Nothing is traced or preloaded: a thread reads /proc some fifty times a second.
+Nothing is traced or preloaded: a thread reads /proc, often at first and ten times a second later.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,8 @@ from types import TracebackType
 
 from halo.errors import Unsuitable
 
-FIRST_PAUSE, LAST_PAUSE = 0.001, 0.02  # seconds between two looks: short programs end soon
+FIRST_PAUSE, LAST_PAUSE = 0.001, 0.1  # seconds between two looks: short programs end soon
+GROWTH = 1.05  # of the pause from look to look
 MIN_SECONDS = 0.01  # of processor time in children, for a judgement by shares
 WRAPPER_SHARE = 0.8  # of the processor time: a program that leaves as much to others is a wrapper
 WORTH_SAYING = 0.3
@@ -113,7 +115,12 @@ class ProcessWatch:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> ProcessWatch:
-        self._thread.start()
+        # The thread inherits the mask: signals stay with the main thread, which may wait for them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            self._thread.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return self
 
     def __exit__(
@@ -129,7 +136,7 @@ class ProcessWatch:
         starter = _command_line(self._parent)
         pause = FIRST_PAUSE
         while not self._end.wait(pause):
-            pause = min(LAST_PAUSE, pause * 1.2)
+            pause = min(LAST_PAUSE, pause * GROWTH)
             for root, process in _descendants(self._parent):
                 self._look_at(root, process, starter)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -116,6 +118,15 @@ def test_helpers_of_halos_own_are_not_taken_for_the_program(works: Path) -> None
         subprocess.run([works, "100"], check=True)
         subprocess.run(["/bin/sh", "-c", f"sleep 0.1; {works} 100; true", "the-mark"], check=True)
     assert watch.seen.others[str(works)].seconds < 0.15, "of the second alone"
+
+
+def test_signals_stay_with_the_main_thread(works: Path) -> None:
+    """A thread that does not block them would take those that the main thread waits for."""
+    with ProcessWatch(os.getpid(), works):
+        (watching,) = {t.native_id for t in threading.enumerate() if t.daemon}
+        status = Path(f"/proc/self/task/{watching}/status").read_text()
+    blocked = int(status.partition("SigBlk:")[2].split()[0], 16)
+    assert blocked >> (signal.SIGTERM - 1) & 1 and blocked >> (signal.SIGINT - 1) & 1
 
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
