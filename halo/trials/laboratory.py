@@ -52,13 +52,23 @@ class Laboratory:
     """
 
     def __init__(
-        self, settings: Settings, launcher: Launcher, scratch: Path, evidence: Path
+        self,
+        settings: Settings,
+        launcher: Launcher,
+        scratch: Path,
+        evidence: Path,
+        fresh: bool = False,
     ) -> None:
+        """Outputs that differ are kept in `evidence`.
+
+        `fresh`: it is made only then, under another name if there is one already.
+        """
         self._settings = settings
         self._launcher = launcher
         self._ageing = Ageing(settings, launcher, scratch, evidence)
         self._scratch = scratch
         self._evidence = evidence
+        self._fresh = fresh
         self._first: dict[Job, Output] = {}
         self._native: dict[Job, Contender] = {}  # of the first run
         self.left_out: dict[str, str] = {}
@@ -249,9 +259,10 @@ class Laboratory:
         return self._scratch / f"first-{list(self._first).index(job)}.{stream}"
 
     def _keep(self, stream: Path, name: str) -> None:
-        """Copies a stream to the evidence, whose folder is made if there is none."""
-        if not self._evidence.is_dir():
-            self._evidence = fresh_folder(self._evidence)
+        """Copies a stream to the evidence."""
+        if self._fresh:
+            self._evidence, self._fresh = fresh_folder(self._evidence), False
+        self._evidence.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(stream, self._evidence / name)
 
     def _runtime_report(self, pid: int) -> dict[str, Any]:

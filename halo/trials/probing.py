@@ -111,7 +111,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(settings, launcher, scratch, options.evidence)
+        laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
         reporter.stage("timing the four allocators")
         plain = {
             allocator: Contender(

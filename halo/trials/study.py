@@ -117,7 +117,7 @@ class Study:
                 f"--trials {self._options.trials} shows figures only: fewer than {MIN_TRIALS}"
                 " trials conclude nothing."
             )
-        self._reporter.stage("running it first without any change")
+        self._reporter.stage("running it under glibc first")
         native = self._plain()[0]
         for job in jobs:
             found = run_first(self._laboratory, self._launcher, job, native, place_objects)

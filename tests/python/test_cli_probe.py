@@ -67,6 +67,18 @@ def test_conclusions_and_next_steps_are_plain() -> None:
     assert next_step(unsure, JOB, 60, "halo") == "halo probe --seconds 240 -- prog 'a b'"
 
 
+def test_times_that_vary_much_show_no_indifference() -> None:
+    """Rounds that are slow alike leave no difference, and are no evidence that there is none."""
+    times = [1 + 0.1 * number for number in range(10)]
+    rounds = {label: samples(*times) for label in ("jemalloc", RANDOM, SINGLE)}
+    found = Probe(measured(1.0, 1.0, 1.0).best, {}, rounds)
+    assert judge(found.between, found.changes.values()) is Answer.DOES_NOT_CARE
+    assert found.answer is Answer.CANNOT_TELL
+    (warning,) = summarize_probe(found, JOB)["warnings"]
+    assert "The times vary much" in warning and "1 pool (" in warning
+    assert summarize_probe(measured(1.0, 1.5, 1.0), JOB)["warnings"] == []
+
+
 def test_the_summary_has_every_documented_key() -> None:
     summary = json.loads(json.dumps(summarize_probe(measured(1.0, 1.5, 1.0), JOB)))
     assert set(summary) == {

@@ -106,6 +106,19 @@ def test_a_program_that_varies_under_glibc_is_not_blamed_on_anybody(
     assert "tcmalloc" not in str(found.value)
 
 
+def test_evidence_of_two_laboratories_lies_apart(tmp_path: Path) -> None:
+    """Two probes that begin in the same second name the same folder, which neither has made."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with Launcher() as launcher:
+            scratch, evidence = tmp_path / name, tmp_path / "evidence"
+            found = Laboratory(read_settings(), launcher, scratch, evidence, fresh=True)
+            with pytest.raises(TrialFailed):
+                found.measure(shell(f"echo {name}; exit 1"), plain())
+    assert (tmp_path / "evidence" / "failed.stdout").read_text() == "one\n"
+    assert (tmp_path / "evidence-2" / "failed.stdout").read_text() == "two\n"
+
+
 def test_an_output_that_is_ignored_may_differ(laboratory: Laboratory) -> None:
     job = replace(shell('echo $WHO; test "$WHO" != c'), ignore_output=True)
     laboratory.measure(job, plain(WHO="a"))
