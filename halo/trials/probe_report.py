@@ -105,15 +105,23 @@ def conclusion(found: Probe, program: str) -> str:
 
 def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
     """The command to type next."""
-    command = [job.target.name, *job.arguments]
-    stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
+    command = shlex.join(job.command)
     if found.answer is Answer.CARES:
-        given = f"--stdin {shlex.quote(str(job.stdin))} " if job.stdin else ""
         name = shlex.quote(job.target.name)
-        return f"{halo} run {given}-- {name} SMALL-ARGS -- {shlex.join(command)}"
+        return " ".join([halo, "run", *_options(job), "--", name, "SMALL-ARGS", "--", command])
     if found.answer is Answer.DOES_NOT_CARE:
         library = found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
-        return shlex.join([*preloaded, *command]) + stdin
-    streams = ["--stdin", str(job.stdin)] if job.stdin else []
-    return shlex.join([halo, "probe", "--seconds", str(LONGER * seconds), *streams, "--", *command])
+        stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
+        return shlex.join([*preloaded, *job.command]) + stdin
+    longer = ["--seconds", str(LONGER * seconds)]
+    return " ".join([halo, "probe", *longer, *_options(job), "--", command])
+
+
+def _options(job: Job) -> list[str]:
+    """What this job has been given, as one would type it."""
+    words = ["--stdin", str(job.stdin)] if job.stdin else []
+    for status in sorted(job.allowed - {0}):
+        words += ["--allow-status", str(status)]
+    words += ["--ignore-output"] if job.ignore_output else []
+    return [shlex.quote(word) for word in words]

@@ -76,8 +76,9 @@ def refuse_wrapper(name: str, seen: Seen) -> None:
         return
     path = seen.main_work
     share = f", in which {seen.share:.0%} of the processor time was spent" if seen.elsewhere else ""
+    does = "only executes another program" if seen.became else "leaves its work to another program"
     raise Unsuitable(
-        f"{name} only executes another program, {path}{share}; give that one:"
+        f"{name} {does}, {path}{share}; give that one:"
         f" -- {_command(path, seen.others[path].command)}"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,16 @@ def test_conclusions_and_next_steps_are_plain() -> None:
     unsure = Probe(cares.best, cares.quick, {**indifferent.rounds, RANDOM: samples(0.5, 1.0, 1.5)})
     assert "cannot be told" in conclusion(unsure, "prog")
     assert next_step(unsure, JOB, 60, "halo") == "halo probe --seconds 240 -- prog 'a b'"
+
+
+def test_the_next_step_has_the_options_of_this_one() -> None:
+    job = replace(JOB, stdin=Path("/i n"), allowed=frozenset({0, 3}), ignore_output=True)
+    given = "--stdin '/i n' --allow-status 3 --ignore-output"
+    assert next_step(measured(1.0, 1.5, 1.1), job, 60, "halo") == (
+        f"halo run {given} -- prog SMALL-ARGS -- prog 'a b'"
+    )
+    plain = next_step(measured(1.0, 1.0, 1.0), job, 60, "halo")
+    assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b' <'/i n'"
 
 
 def test_times_that_vary_much_show_no_indifference() -> None:

@@ -136,7 +136,7 @@ def test_a_wrapper_is_refused_and_names_the_program(built: Path, tmp_path: Path)
         outcome = halo(*command, "--", "/bin/sh", str(script), cwd=tmp_path)
         assert outcome.status == 113, (command, outcome)
         said = outcome.stdout + outcome.stderr
-        assert f"sh only executes another program, {program}" in said
+        assert f"sh leaves its work to another program, {program}" in said
         assert f"-- {program} 20000 20 1" in said
     assert not (tmp_path / "sh.profile").exists()
     twice = ["env", "A=1", program, "20000", "20", "1"]
