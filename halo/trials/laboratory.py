@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
 import shutil
 import time
 from dataclasses import replace
@@ -18,6 +17,14 @@ from halo.profile import Profile
 from halo.settings import Settings
 from halo.target import Target
 from halo.trials.ageing import Ageing
+from halo.trials.failures import (
+    ContenderFailed,
+    ProgramFailed,
+    last_words,
+    remedy,
+    shown,
+    so_far,
+)
 from halo.trials.folders import fresh_folder
 from halo.trials.inside import run_under
 from halo.trials.job import Contender, Job, Output, Sample
@@ -32,15 +39,6 @@ SETTLE = 3.0
 RECORDED = "LITTER_RECORDED"  # the recorder is to forget the littering
 NEVER = (0, 0)  # a compared file's times before a run, so that it shows whether it was written
 CONFIRMING_RUNS = 2  # under glibc, after a difference: does glibc itself repeat the first output?
-LAST_LINES, LAST_CHARACTERS = 3, 300  # of a standard error that an error message quotes
-
-
-class ProgramFailed(TrialFailed):
-    """The first run of all crashed, or ended with a status that is not allowed."""
-
-
-class ContenderFailed(TrialFailed):
-    """An optional contender crashed, or printed something else than glibc, whose runs agree."""
 
 
 class Laboratory:
@@ -112,7 +110,7 @@ class Laboratory:
         if contender.settles:
             time.sleep(max(0.0, self._huge_freed + SETTLE - time.monotonic()))
         run = self._launcher.run(target.path, argv, environment, streams)
-        failed = bool(run.ending.signal) or self._fails_first(job, run.ending.exit_status)
+        failed = bool(run.ending.signal) or self._is_unexpected(job, run.ending.exit_status)
         return run, Output(
             exit_status=0 if run.ending.signal else run.ending.exit_status,
             signal=run.ending.signal,
@@ -124,8 +122,10 @@ class Laboratory:
             stderr_bytes=streams.stderr.stat().st_size,
         )
 
-    def _fails_first(self, job: Job, status: int) -> bool:
-        return job not in self._first and status not in job.allowed
+    def _is_unexpected(self, job: Job, status: int) -> bool:
+        """Then the files that it was to write are of no interest, and need not be there."""
+        first = self._first.get(job)
+        return status not in job.allowed if first is None else status != first.exit_status
 
     def _streams(self, job: Job) -> Streams:
         stdin = job.stdin or Path(os.devnull)
@@ -186,31 +186,30 @@ class Laboratory:
 
     def _check_first(self, job: Job, contender: Contender, output: Output) -> None:
         """The first run decides whether there is anything to measure."""
-        name, failure = shown(job), ""
         if output.signal:
-            failure = f"{name} died by signal {output.signal} on its first run under"
-        elif output.exit_status not in job.allowed:
-            failure = f"{name} ended with status {output.exit_status} on its first run under"
-        if failure:
-            for stream in STREAMS:
-                self._keep(self._scratch / stream, f"failed.{stream}")
-            unread = job.stdin is None and ignored_input()
-            raise ProgramFailed(
-                f"{failure} {contender.label}, {_so_far(contender)}{self._last_words()}; "
-                + (
-                    "its standard input was empty, for halo's own is not passed on: give it with"
-                    " --stdin FILE."
-                    if unread
-                    else "fix that first."
-                    if output.signal
-                    else "fix that first, or measure it all the same with --allow-status"
-                    f" {output.exit_status}."
-                )
-            )
+            self._fail_first(job, contender, f"died by signal {output.signal}", "fix that first")
+        if output.exit_status not in job.allowed:
+            status = output.exit_status
+            way_out = f"fix that first, or measure it all the same with --allow-status {status}"
+            self._fail_first(job, contender, f"ended with status {status}", way_out)
         self._first[job] = output
         self._native[job] = contender
         for stream in STREAMS:
             shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
+
+    def _fail_first(self, job: Job, contender: Contender, ending: str, way_out: str) -> NoReturn:
+        for stream in STREAMS:
+            self._keep(self._scratch / stream, f"failed.{stream}")
+        if job.stdin is None and ignored_input():
+            way_out = (
+                "its standard input was empty, for halo's own is not passed on: give it with"
+                " --stdin FILE"
+            )
+        words = last_words(self._scratch / "stderr")
+        raise ProgramFailed(
+            f"{shown(job)} {ending} on its first run under {contender.label},"
+            f" {so_far(contender)}{words}; {way_out}."
+        )
 
     def _fail(self, job: Job, contender: Contender, difference: str) -> NoReturn:
         """Blames the contender only if glibc repeats the first output."""
@@ -225,7 +224,7 @@ class Laboratory:
         if unsteady:
             raise TrialFailed(
                 f"{shown(job)} does something else each time under glibc itself, without halo:"
-                f" {unsteady}; {_remedy(unsteady)} (both are kept in {self._evidence})."
+                f" {unsteady}; {remedy(unsteady)} (both are kept in {self._evidence})."
             )
         raise TrialFailed(
             f"The output of {job.target.name} under {contender.label} is not that of its first run"
@@ -243,17 +242,10 @@ class Laboratory:
 
     def _remark(self, job: Job, contender: Contender, wrote: bool) -> None:
         who = f"Under {contender.label}, {job.target.name} wrote"
-        what = f" to its standard error, unlike in its first run{self._last_words()}"
+        what = (
+            f" to its standard error, unlike in its first run{last_words(self._scratch / 'stderr')}"
+        )
         self.remarks.setdefault(contender.label, f"{who}{'' if wrote else ' nothing'}{what}.")
-
-    def _last_words(self) -> str:
-        """`: ` and the end of the run's standard error, for a message; empty if it is empty."""
-        text = (self._scratch / "stderr").read_text("utf-8", "replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip()][-LAST_LINES:]
-        words = " / ".join(lines).rstrip(".")
-        if len(words) > LAST_CHARACTERS:
-            words = f"...{words[-LAST_CHARACTERS:]}"
-        return f": {words}" if words else ""
 
     def _first_stream(self, job: Job, stream: str) -> Path:
         return self._scratch / f"first-{list(self._first).index(job)}.{stream}"
@@ -278,28 +270,8 @@ class Laboratory:
         return found
 
 
-def shown(job: Job) -> str:
-    """The job's command as one would type it, cut if it is long."""
-    command = shlex.join(job.command)
-    return command if len(command) <= LAST_CHARACTERS else f"{command[:LAST_CHARACTERS]}..."
-
-
 def _program(job: Job, contender: Contender) -> Target:
     return contender.program or job.target
-
-
-def _remedy(difference: str) -> str:
-    if "standard output" in difference:
-        return "measure it without comparing what it prints: --ignore-output"
-    if difference.startswith("another content"):
-        return "leave out --compare for that file"
-    return "make it end in the same way each time"
-
-
-def _so_far(contender: Contender) -> str:
-    if contender.litter is None:
-        return "before halo did anything"
-    return "when halo had done nothing but age its heap"
 
 
 def digest(path: Path) -> str:

@@ -19,6 +19,7 @@ from halo.errors import Unsuitable
 FIRST_PAUSE, LAST_PAUSE = 0.001, 0.1  # seconds between two looks: short programs end soon
 GROWTH = 1.05  # of the pause from look to look
 MIN_SECONDS = 0.01  # of processor time in children, for a judgement by shares
+ENOUGH_SECONDS = 0.1
 WRAPPER_SHARE = 0.8  # of the processor time: a program that leaves as much to others is a wrapper
 WORTH_SAYING = 0.3
 MAX_COMMAND = 160  # characters of a command in a message
@@ -54,6 +55,11 @@ class Seen:
         """Of the processor time, what other executables used."""
         total = self.own + self.elsewhere
         return self.elsewhere / total if total else float(bool(self.became))
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether too little was seen of a program that executes others to say who works."""
+        return bool(self.others or not self.own) and self.own + self.elsewhere < ENOUGH_SECONDS
 
     @property
     def main_work(self) -> str:

@@ -6,8 +6,9 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from halo.trials.failures import ContenderFailed
 from halo.trials.job import Contender, Job, Sample
-from halo.trials.laboratory import ContenderFailed, Laboratory
+from halo.trials.laboratory import Laboratory
 
 Samples = dict[str, list[Sample]]
 

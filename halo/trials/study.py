@@ -18,10 +18,11 @@ from halo.recording import Limits, check_recorder, workspace
 from halo.settings import Settings
 from halo.target import check_privileges
 from halo.trials.candidates import Candidate, Recipe, make_candidates, make_plans
+from halo.trials.failures import ProgramFailed
 from halo.trials.findings import HALO, Findings, RecordCost
 from halo.trials.first_runs import run_first
 from halo.trials.job import Contender, Job
-from halo.trials.laboratory import Laboratory, ProgramFailed, digest
+from halo.trials.laboratory import Laboratory, digest
 from halo.trials.launcher import Launcher, Run
 from halo.trials.placement import MIN_TRIALS, all_within, plan_changes
 from halo.trials.race import HEATS, race

@@ -131,15 +131,15 @@ def test_outputs_can_be_ignored_and_that_is_written_down(built: Path, tmp_path: 
 def test_a_wrapper_is_refused_and_names_the_program(built: Path, tmp_path: Path) -> None:
     program = str(BUILD / "bench" / "scene")
     script = tmp_path / "wrap.sh"
-    script.write_text(f"{program} 20000 20 1\n")
+    script.write_text(f"{program} 100000 60 1\n")
     for command in (["probe"], ["record"], ["doctor", "--run"]):
         outcome = halo(*command, "--", "/bin/sh", str(script), cwd=tmp_path)
         assert outcome.status == 113, (command, outcome)
         said = outcome.stdout + outcome.stderr
         assert f"sh leaves its work to another program, {program}" in said
-        assert f"-- {program} 20000 20 1" in said
+        assert f"-- {program} 100000 60 1" in said
     assert not (tmp_path / "sh.profile").exists()
-    twice = ["env", "A=1", program, "20000", "20", "1"]
+    twice = ["env", "A=1", program, "100000", "60", "1"]
     outcome = halo("run", "--", *twice, "--", *twice, cwd=tmp_path)
     assert outcome.status == 113
     assert f"env only executes another program, {program}" in outcome.stderr

@@ -212,3 +212,13 @@ def test_rounds_are_interleaved_and_the_first_is_dropped(laboratory: Laboratory)
     for number in range(5):
         assert {label for n, label in steps if n == number} == {"glibc", "other", "third"}
     assert len({tuple(label for n, label in steps if n == number) for number in range(5)}) > 1
+
+
+def test_a_contender_that_ends_otherwise_need_not_have_written_its_files(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    written = tmp_path / "written"
+    job = shell(f'test "$WHO" = a && echo x > {written}', written)
+    laboratory.measure(job, plain(WHO="a"))
+    interleave(laboratory, job, [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)], 1)
+    assert laboratory.left_out == {"bad": "exit status 1 instead of 0"}
