@@ -172,8 +172,9 @@ class ProcessWatch:
         if own:
             self.seen.own += more
             return
-        other = self.seen.others.setdefault(path.removesuffix(" (deleted)"), Other(0.0, command))
+        other = self.seen.others.setdefault(path.removesuffix(" (deleted)"), Other())
         other.seconds += more
+        other.command = other.command or command  # a process that just begins has none yet
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,7 @@ def _precise_seconds(pid: int) -> float:
 def _command_line(pid: int) -> list[str]:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as stream:
-            return stream.read().decode("utf-8", "replace").rstrip("\0").split("\0")
+            text = stream.read().decode("utf-8", "replace")
     except OSError:
         return []
+    return text.removesuffix("\0").split("\0") if text else []
