@@ -29,7 +29,7 @@ class CannotRun(HaloError):
 
 
 class Unsuitable(HaloError):
-    """The program runs, but halo cannot place its objects: static, set-user-id, a script, ..."""
+    """The program runs, but halo cannot place its objects: static, a script, a wrapper, ..."""
 
     exit_status = 113
 
@@ -65,7 +65,7 @@ class RecordingFailed(HaloError):
 
 
 class TrialFailed(HaloError):
-    """A measured run crashed or gave another output than the first run under glibc."""
+    """A measured run crashed, failed or gave another output than the first run under glibc."""
 
     exit_status = 119
 

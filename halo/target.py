@@ -38,6 +38,19 @@ class Anatomy:
     position_independent: bool
     own_malloc: bool
     needed: tuple[str, ...]
+    sanitizer: str = ""
+
+
+# Their runtimes replace malloc and end the program, or hang, if another library comes first. That
+# of UndefinedBehaviorSanitizer does not.
+SANITIZERS = ("libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libmsan.so")
+_SANITIZED = {
+    "__asan_init": "AddressSanitizer",
+    "__hwasan_init": "HWAddressSanitizer",
+    "__lsan_init": "LeakSanitizer",
+    "__tsan_init": "ThreadSanitizer",
+    "__msan_init": "MemorySanitizer",
+}
 
 
 def find_target(name: str, environment: Mapping[str, str]) -> Target:
@@ -111,8 +124,9 @@ def _script_sentence(target: Target, start: bytes) -> str:
     interpreter = line[0] if line else "INTERPRETER"
     if interpreter.endswith("/env") and len(line) > 1:
         interpreter = line[1]
+    starts = " (or the program that it starts)" if interpreter.endswith("sh") else ""
     return (
-        f"{target.name} is a script: give its interpreter as the program, for instance:"
+        f"{target.name} is a script: give its interpreter as the program{starts}, for instance:"
         f" -- {interpreter} {target.path}"
     )
 
@@ -162,6 +176,11 @@ def check_anatomy(target: Target, anatomy: Anatomy) -> None:
             f"{name} is loaded by {anatomy.interpreter}, not by glibc's loader; use a build of it"
             " for glibc."
         )
+    if anatomy.sanitizer:
+        raise Unsuitable(
+            f"{name} is built with {anatomy.sanitizer}, which replaces malloc to find errors and"
+            " allows no other library before it; build it without -fsanitize."
+        )
     if anatomy.own_malloc:
         raise Unsuitable(
             f"{name} exports a malloc of its own, which comes before any preloaded one; build it"
@@ -200,8 +219,9 @@ def _read_anatomy(elf: ELFFile) -> Anatomy:
         has_frame_rules=elf.get_section_by_name(".eh_frame") is not None,
         stripped=elf.get_section_by_name(".symtab") is None,
         position_independent=elf["e_type"] == "ET_DYN",
-        own_malloc=_defines_malloc(elf),
+        own_malloc=bool(_defined(elf, ["malloc"])),
         needed=needed,
+        sanitizer=_sanitizer(elf, needed),
     )
 
 
@@ -215,11 +235,24 @@ def _build_id(elf: ELFFile) -> str:
     return ""
 
 
-def _defines_malloc(elf: ELFFile) -> bool:
+def _sanitizer(elf: ELFFile, needed: tuple[str, ...]) -> str:
+    """The sanitizer's library, or its name if it is linked in; empty if there is none.
+
+    One that is linked in is known by its symbols, which a stripped program need not have any more.
+    """
+    library = next((name for name in needed if name.startswith(SANITIZERS)), "")
+    if library or not _defined(elf, ["malloc"]):
+        return library
+    linked_in = [*_defined(elf, [*_SANITIZED]), *_defined(elf, [*_SANITIZED], ".symtab")]
+    return _SANITIZED[linked_in[0]] if linked_in else ""
+
+
+def _defined(elf: ELFFile, names: list[str], section: str = ".dynsym") -> list[str]:
+    """Which of these symbols the program itself has in that table: those that it exports."""
     from halo.elf.symbol_table import table_of_bytes
 
-    symbols = elf.get_section_by_name(".dynsym")
+    symbols = elf.get_section_by_name(section)
     if not isinstance(symbols, SymbolTableSection):
-        return False
+        return []
     table = table_of_bytes(symbols.data(), symbols.stringtable.data())
-    return bool(table.defined(["malloc"]))
+    return list(table.defined(names))

@@ -6,7 +6,7 @@ ours=hospital
 debians=xsltproc
 
 mkdir -p results
-bin/halo bench "$ours" "$debians" --trials "${TRIALS:-5}" --json results/demo.json
+bin/halo bench "$ours" "$debians" --trials "${TRIALS:-7}" --json results/demo.json
 cat <<'TEXT'
 
 What you saw: each program was recorded once on a small input; halo made plans that place its heap

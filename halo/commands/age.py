@@ -8,15 +8,16 @@ from pathlib import Path
 from halo.commands.program import (
     add_litter_settings,
     add_measuring_options,
+    add_stream_options,
     check_cpu,
     check_library,
     check_runtime,
     input_file,
+    job_of,
     plain_environment,
     results_folder,
     the_program,
 )
-from halo.commands.run import add_stream_options
 from halo.errors import UsageError
 from halo.settings import Settings
 from halo.target import find_target
@@ -87,17 +88,16 @@ class AgeCommand:
         from halo.results.aged_summary import show_aged, summarize_aged
         from halo.trials.aged import AgedOptions, AgedStudy
         from halo.trials.ageing import clean
-        from halo.trials.job import Job
+        from halo.trials.findings import Findings
         from halo.trials.machine import describe_machine
         from halo.trials.reporter import Reporter
-        from halo.trials.results import Findings, write_json
+        from halo.trials.results import write_json
         from halo.trials.study import command_line
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
         custom = find_target(options.custom, settings.environment) if options.custom else None
-        compared = tuple(path.absolute() for path in options.compare)
-        job = Job(target, tuple(arguments), input_file(options.stdin), compared)
+        job = job_of(options, target, arguments, input_file(options.stdin))
         levels = [occupancy(text) for text in filter(None, options.occupancies.split(","))]
         if len(set(levels)) < max(1, len(levels)):
             raise UsageError("--occupancies takes one number or more, each of them once.")
@@ -126,7 +126,7 @@ class AgeCommand:
             shuffle=not options.no_shuffle,
             groups=options.groups,
         )
-        folder = results_folder(settings, options.results, target.path.name)
+        folder = results_folder(options.results, target.path.name)
         chosen = AgedOptions(
             trials=options.trials,
             results=folder,
@@ -142,6 +142,7 @@ class AgeCommand:
         )
         commands = {"reference": command_line(job)}
         findings = Findings(target.path.name, commands, describe_machine(settings), litter=clean())
+        findings.outputs_compared = not options.ignore_output
         reporter = Reporter(target.path.name)
         path = folder / "results.json"
         try:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from halo.commands.program import add_litter_option, add_measuring_options, input_file, the_program
-from halo.commands.run import add_stream_options
+from halo.commands.program import (
+    add_litter_option,
+    add_measuring_options,
+    add_stream_options,
+    input_file,
+    job_of,
+    the_program,
+)
 from halo.settings import Settings
 from halo.target import find_target
 
@@ -22,14 +28,12 @@ class BaselineCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.measuring import check_failures, check_options, study, write_summary
-        from halo.trials.job import Job
         from halo.trials.results import summarize_findings
         from halo.trials.table import show
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
-        compared = tuple(path.absolute() for path in options.compare)
-        job = Job(target, tuple(arguments), input_file(options.stdin), compared)
+        job = job_of(options, target, arguments, input_file(options.stdin))
         check_options(settings, options, whole=False)
         findings, folder = study(settings, options, target.path.name, job)
         write_summary([summarize_findings(findings)], options.json)

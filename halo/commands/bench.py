@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from halo.commands.program import add_choosing_options, add_litter_option, add_measuring_options
+from halo.commands.program import (
+    add_choosing_options,
+    add_litter_option,
+    add_measuring_options,
+    add_tolerance_options,
+    tolerant,
+)
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -22,6 +28,7 @@ class BenchCommand:
         add_measuring_options(parser)
         add_choosing_options(parser)
         add_litter_option(parser)
+        add_tolerance_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.trials.bundled import list_plain
@@ -65,7 +72,8 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
     check_options(settings, options, whole=True)
     chosen = [(bundled, *prepare(settings, bundled)) for bundled in map(find, names)]
     done, steps, folders = [], [], []
-    for bundled, train, reference in chosen:
+    for bundled, *jobs in chosen:
+        train, reference = (tolerant(options, job) for job in jobs)
         findings, folder = study(settings, options, bundled.name, reference, train, bundled.env)
         done.append(findings)
         folders.append(folder)

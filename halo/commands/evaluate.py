@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halo.commands.program import (
     DEFAULT_TRIALS,
+    add_tolerance_options,
     check_cpu,
     check_runtime,
     input_file,
@@ -57,6 +58,7 @@ class EvaluateCommand:
         parser.add_argument(
             "--stdin", type=Path, metavar="FILE", help="standard input of every run"
         )
+        add_tolerance_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.evaluating import bundled_subjects, evaluate, own_subject

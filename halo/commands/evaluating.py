@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from halo.commands.program import plain_environment, results_folder
+from halo.commands.program import plain_environment, results_folder, tolerant
 from halo.errors import TrialFailed, UsageError
 from halo.settings import Settings
 from halo.target import check_privileges, find_target
 from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.evaluation import Evaluation, EvaluationOptions
+from halo.trials.findings import Findings
 from halo.trials.job import Job
 from halo.trials.machine import describe_machine
 from halo.trials.reporter import Reporter
-from halo.trials.results import Findings, write_json
+from halo.trials.results import write_json
 from halo.trials.study import command_line
 
 
@@ -61,8 +62,8 @@ def own_subject(
 def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence[Subject]) -> int:
     """All of them, one after the other; a failure is kept with the results of the others."""
     failures = []
-    for subject in subjects:
-        folder = results_folder(settings, options.results / subject.name, subject.name)
+    for subject in [_tolerant(options, subject) for subject in subjects]:
+        folder = results_folder(options.results / subject.name, subject.name, resume=True)
         failure = _evaluate_one(settings, options, subject, folder)
         print(f"{subject.name}: {failure or folder / 'results.json'}")
         if failure:
@@ -71,6 +72,11 @@ def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence
         raise TrialFailed(" ".join(failures))
     print(f"Next: {settings.command} report {options.results}/*/ -o report.html")
     return 0
+
+
+def _tolerant(options: argparse.Namespace, subject: Subject) -> Subject:
+    train, reference = (tolerant(options, job) for job in (subject.train, subject.reference))
+    return replace(subject, train=train, reference=reference)
 
 
 def _evaluate_one(
@@ -90,6 +96,7 @@ def _evaluate_one(
         "reference": command_line(subject.reference),
     }
     findings = Findings(subject.name, commands, describe_machine(settings))
+    findings.outputs_compared = not options.ignore_output
     reporter = Reporter(subject.name)
     jobs = (subject.train, subject.reference)
     check_privileges(subject.train.target)

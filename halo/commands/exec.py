@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from halo.allocators import find_allocator, under_plan
-from halo.commands.program import check_runtime, the_program
+from halo.commands.program import check_runtime, the_program, warn_of_deep_binding
 from halo.foreground import become
 from halo.settings import Settings
 from halo.target import find_target
@@ -47,4 +47,5 @@ class ExecCommand:
             for variable in ("LD_PRELOAD", "HALO_PLAN"):
                 print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
+        warn_of_deep_binding(settings, target.path)
         become(str(target.path), rest, environment)

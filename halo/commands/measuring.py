@@ -22,16 +22,20 @@ from halo.qemu import find_qemu
 from halo.recording import Limits, check_recorder
 from halo.settings import Settings
 from halo.trials.candidates import choose_recipes
+from halo.trials.findings import Findings
+from halo.trials.folders import refuse_finished
 from halo.trials.job import Job
 from halo.trials.machine import describe_machine
 from halo.trials.reporter import Reporter
-from halo.trials.results import Findings, raw_results, summarize_findings, write_json
+from halo.trials.results import raw_results, summarize_findings, write_json
 from halo.trials.study import Options, Study, command_line
 
 
 def check_options(settings: Settings, options: argparse.Namespace, whole: bool) -> None:
     """All that can be refused before the first second is spent."""
     check_cpu(options.cpu)
+    if options.results is not None:
+        refuse_finished(options.results)
     if litter_of(options) is not None:
         check_library("litterer", settings.litterer)
         check_library("detector", settings.detector)
@@ -53,7 +57,7 @@ def study(
     extra: Mapping[str, str] | None = None,
 ) -> tuple[Findings, Path]:
     """Measures, and writes the results even of a study that a wrong output ended."""
-    folder = results_folder(settings, options.results, name)
+    folder = results_folder(options.results, name)
     chosen = Options(
         trials=options.trials,
         results=folder,

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.program import warn_of_deep_binding
 from halo.errors import UsageError
 from halo.settings import Settings
 from halo.strategies import names
@@ -70,13 +71,16 @@ class PlanCommand:
         chosen = strategy_options(options.option, options.file)
         if options.identification is not None:
             chosen["identification"] = options.identification
-        carry = None
+        profile = read_profile(options.profile)
+        program, carry = Path(profile.program), None
         if options.program is not None:
             program = find_target(options.program, settings.environment).path
             carry = partial(_carry_over, program)
-        plan = make_plan(read_profile(options.profile), options.strategy, chosen, carry)
+        plan = make_plan(profile, options.strategy, chosen, carry)
         save_plan(plan, path)
         show_review(plan, path)
+        if program.is_file():
+            warn_of_deep_binding(settings, program)
         return 0
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 from pathlib import Path
 
 from halo.commands.program import (
+    add_stream_options,
     check_cpu,
     check_runtime,
+    default_folder,
     input_file,
+    job_of,
     natural,
     plain_environment,
     positive,
     the_program,
+    warn_of_deep_binding,
 )
-from halo.commands.run import add_stream_options
 from halo.settings import Settings
 from halo.target import find_target
 
@@ -31,7 +33,7 @@ class ProbeCommand:
             type=positive,
             default=60,
             metavar="N",
-            help="how long to measure; at least five rounds in any case (default: %(default)s)",
+            help="how long to measure; at least seven rounds in any case (default: %(default)s)",
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE")
         parser.add_argument(
@@ -41,25 +43,25 @@ class ProbeCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.planning import check_place
-        from halo.trials.job import Job
         from halo.trials.probe_report import show_probe, summarize_probe
         from halo.trials.probing import ProbeOptions, probe
         from halo.trials.reporter import Reporter
         from halo.trials.results import write_json
+        from halo.trials.wrappers import refuse_known_wrapper
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
-        compared = tuple(path.absolute() for path in options.compare)
-        job = Job(target, tuple(arguments), input_file(options.stdin), compared)
+        refuse_known_wrapper(target, arguments, settings.environment)
+        job = job_of(options, target, arguments, input_file(options.stdin))
         check_cpu(options.cpu)
         if options.json is not None:
             check_place(options.json)
         check_runtime(settings)
-        now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+        warn_of_deep_binding(settings, target.path)
         chosen = ProbeOptions(
             options.seconds,
             plain_environment(settings),
-            Path("results", f"{target.path.name}-{now}").absolute(),
+            default_folder(target.path.name).absolute(),
             options.cpu,
         )
         reporter = Reporter(target.path.name)

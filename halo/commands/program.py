@@ -6,12 +6,19 @@ import argparse
 import datetime
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.allocators import find_allocator, preload, under_plan
 from halo.errors import BadInput, MissingPart, UsageError
 from halo.settings import Settings
+from halo.target import Target
+
+if TYPE_CHECKING:
+    from halo.trials.job import Job
 
 DEFAULT_TRIALS = 11
 
@@ -109,6 +116,75 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def warn_of_deep_binding(settings: Settings, program: Path) -> None:
+    """One line on stderr if the program opens libraries that no preloaded malloc reaches."""
+    from halo.doctor.finding import listed
+    from halo.doctor.opening import deep_binders
+
+    found = deep_binders(settings, program)
+    if found:
+        print(
+            f"halo: warning: {listed(found)} open{'s' if len(found) == 1 else ''} libraries with"
+            " RTLD_DEEPBIND, which keeps them from using a preloaded malloc; before you rely on a"
+            f" plan, check it with: halo doctor --run --plan PLAN -- {program.name} ARGS",
+            file=sys.stderr,
+        )
+
+
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    """What the program reads and writes besides its standard output, and how it may end."""
+    parser.add_argument("--stdin", type=Path, metavar="FILE", help="standard input of every run")
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a file the program writes, compared like its output; repeatable",
+    )
+    add_tolerance_options(parser)
+
+
+def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
+    """The options of all that measure: which runs count as failed, or as different."""
+    parser.add_argument(
+        "--allow-status",
+        type=_exit_status,
+        action="append",
+        default=[],
+        metavar="N",
+        help="measure a program that ends with exit status N, too; repeatable (default: only 0)",
+    )
+    parser.add_argument(
+        "--ignore-output",
+        action="store_true",
+        help="do not compare what the program prints, for one that prints the time, for instance",
+    )
+
+
+def job_of(
+    options: argparse.Namespace, target: Target, arguments: Sequence[str], stdin: Path | None
+) -> Job:
+    """The program on one input, with the options of `add_stream_options`."""
+    from halo.trials.job import Job
+
+    compared = tuple(path.absolute() for path in options.compare)
+    return tolerant(options, Job(target, tuple(arguments), stdin, compared))
+
+
+def tolerant(options: argparse.Namespace, job: Job) -> Job:
+    """The job with the options of `add_tolerance_options`."""
+    allowed = frozenset({0, *options.allow_status})
+    return replace(job, allowed=allowed, ignore_output=options.ignore_output)
+
+
+def _exit_status(text: str) -> int:
+    value = natural(text)
+    if value > 255:
+        raise argparse.ArgumentTypeError(f"'{text}' is not an exit status (0 to 255)")
+    return value
+
+
 def add_litter_option(parser: argparse.ArgumentParser) -> None:
     """The option of run, bench and baseline that ages every trial's heap."""
     parser.add_argument(
@@ -185,19 +261,31 @@ def input_file(path: Path | None) -> Path | None:
     return path.absolute()
 
 
-def results_folder(settings: Settings, given: Path | None, program: str) -> Path:
-    """A folder for one measurement's results."""
-    if given is None:
-        now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-        given = Path("results") / f"{Path(program).name}-{now}"
+def results_folder(given: Path | None, program: str, resume: bool = False) -> Path:
+    """A folder for one measurement's results; BadInput if it holds one that is finished.
+
+    With `resume` it may: what is there is taken into account.
+    """
+    from halo.trials.folders import fresh_folder, refuse_finished
+
     try:
+        if given is None:
+            return fresh_folder(default_folder(program)).absolute()
+        if not resume:
+            refuse_finished(given)
         given.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
-            f"The results folder {given} cannot be made ({error.strerror}); give another with"
-            " --results."
+            f"The results folder {given or default_folder(program)} cannot be made"
+            f" ({error.strerror}); give another with --results."
         ) from error
     return given.absolute()
+
+
+def default_folder(program: str) -> Path:
+    """Where results go if the user names no folder; there may be one already."""
+    now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    return Path("results", f"{Path(program).name}-{now}")
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

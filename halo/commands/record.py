@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from halo.commands.program import positive, the_program
+from halo.commands.program import positive, the_program, warn_of_deep_binding
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.foreground import Ending, end_like
 from halo.producers.producer import Producer
+from halo.producers.qemu import QemuProducer
 from halo.producers.registry import PRODUCERS, find_producer
 from halo.progress import ProgressLine
 from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
 from halo.settings import Settings
 from halo.target import Target, find_target
+
+if TYPE_CHECKING:
+    from halo.trials.process_watch import Seen
+
+SLOWDOWN = 30  # of a program that QEMU's recorder emulates, about
 
 
 class RecordCommand:
@@ -69,6 +77,8 @@ class RecordCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.planning import check_place
+        from halo.trials.process_watch import ProcessWatch
+        from halo.trials.wrappers import refuse_known_starter, refuse_known_wrapper
 
         limits = Limits(options.distance, options.max_object, options.hot_streams)
         if options.trace is not None:
@@ -77,8 +87,13 @@ class RecordCommand:
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
+        refuse_known_wrapper(target, arguments, settings.environment)
+        refuse_known_starter(target)
+        warn_of_deep_binding(settings, target.path)
         producer = find_producer(options.producer or PRODUCERS[0].name)
-        with workspace() as folder:
+        emulated = producer.name == QemuProducer.name
+        mark = settings.recorder.name if emulated else ""
+        with workspace() as folder, ProcessWatch(os.getpid(), target.path, mark) as watch:
             progress = ProgressLine(folder / "progress")
             try:
                 recording = producer.record(
@@ -86,8 +101,18 @@ class RecordCommand:
                 )
             finally:
                 progress.clear()
+            self._judge_work(target, watch.seen.slowed(SLOWDOWN if emulated else 1))
             self._save(producer, recording, target, arguments, path)
         return end_like(recording.ending)
+
+    def _judge_work(self, target: Target, seen: Seen) -> None:
+        """A profile of a program that only executes another one says nothing."""
+        from halo.trials.process_watch import refuse_wrapper, remark_others
+
+        refuse_wrapper(target.name, seen)
+        remark = remark_others(target.name, seen)
+        if remark:
+            print(f"halo: warning: {remark}", file=sys.stderr)
 
     def _stored(
         self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]

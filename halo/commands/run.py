@@ -10,8 +10,11 @@ from halo.commands.program import (
     add_choosing_options,
     add_litter_option,
     add_measuring_options,
+    add_stream_options,
     input_file,
+    job_of,
     two_programs,
+    warn_of_deep_binding,
 )
 from halo.settings import Settings
 from halo.target import find_target
@@ -36,19 +39,18 @@ class RunCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.measuring import check_failures, check_options, study, write_summary
-        from halo.trials.job import Job
         from halo.trials.results import summarize_findings
         from halo.trials.table import next_step, show
+        from halo.trials.wrappers import refuse_known_wrapper
 
         name, train, reference = two_programs(rest)
         target = find_target(name, settings.environment)
+        refuse_known_wrapper(target, train, settings.environment)
         stdin = input_file(options.stdin)
-        compared = tuple(path.absolute() for path in options.compare)
-        jobs = (
-            Job(target, tuple(train), input_file(options.train_stdin) or stdin, compared),
-            Job(target, tuple(reference), stdin, compared),
-        )
+        first = input_file(options.train_stdin) or stdin
+        jobs = (job_of(options, target, train, first), job_of(options, target, reference, stdin))
         check_options(settings, options, whole=True)
+        warn_of_deep_binding(settings, target.path)
         findings, folder = study(settings, options, target.path.name, jobs[1], train=jobs[0])
         write_summary([summarize_findings(findings)], options.json)
         check_failures([findings])
@@ -58,16 +60,3 @@ class RunCommand:
         if step:
             print(f"Next: {step}{f' <{shlex.quote(str(stdin))}' if stdin else ''}")
         return 0
-
-
-def add_stream_options(parser: argparse.ArgumentParser) -> None:
-    """What the program reads and writes besides its standard output."""
-    parser.add_argument("--stdin", type=Path, metavar="FILE", help="standard input of every run")
-    parser.add_argument(
-        "--compare",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file the program writes, compared like its output; repeatable",
-    )

@@ -52,7 +52,7 @@ def examine_program(settings: Settings, case: Case) -> Iterator[Finding]:
 
 
 def _without_running(settings: Settings, case: Case) -> Iterator[Finding]:
-    launcher = examine_launcher(case.target)
+    launcher = examine_launcher(case.target, case.arguments, settings.environment)
     if launcher is not None:
         yield launcher
         return

@@ -51,6 +51,8 @@ def find_unsuitable(target: Target, anatomy: Anatomy | None) -> Finding | None:
             check_privileges(target)
             check_anatomy(target, anatomy)
     except HaloError as error:
+        if anatomy is not None and anatomy.interpreter and anatomy.sanitizer:
+            return refusal_of("sanitizer", error)
         if anatomy is not None and anatomy.own_malloc and anatomy.interpreter:
             return None
         if anatomy is not None and not anatomy.interpreter and _is_go(target.path):

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
-from halo.doctor.finding import Finding, refusal
+from halo.doctor.finding import Finding, refusal, refusal_of
+from halo.errors import Unsuitable
 from halo.target import Target
+from halo.trials.wrappers import refuse_known_starter, refuse_known_wrapper
 
 _APP_IMAGE = b"AI"
 _SANDBOXED = re.compile(rb"^[^#\n]*\b(flatpak|snap)\s+run\b", re.MULTILINE)
 _SCRIPT_BYTES = 64 * 1024
 
 
-def examine_launcher(target: Target) -> Finding | None:
-    """The refusal for a script or a wrapper of snap, flatpak or AppImage; None for all else."""
+def examine_launcher(
+    target: Target, arguments: Sequence[str], environment: Mapping[str, str]
+) -> Finding | None:
+    """The refusal for a script, a wrapper of snap, flatpak or AppImage, or one such as `env`.
+
+    None for all else.
+    """
     with target.path.open("rb") as stream:
         start = stream.read(_SCRIPT_BYTES)
     sandbox = _SANDBOXED.search(start) if start.startswith(b"#!") else None
@@ -29,6 +37,11 @@ def examine_launcher(target: Target) -> Finding | None:
             f"{target.name} is an AppImage, which unpacks another program and starts that",
             f"run `{target.name} --appimage-extract` and give the program inside",
         )
+    try:
+        refuse_known_wrapper(target, arguments, environment)
+        refuse_known_starter(target)
+    except Unsuitable as error:
+        return refusal_of("launcher", error)
     return None
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from halo.allocators import preload
 from halo.doctor.own_malloc import FAMILY, OPERATORS
 from halo.errors import CannotRun
 from halo.settings import Settings
 from halo.target import Target
+from halo.trials.process_watch import ProcessWatch, Seen
 
 _NAMES = frozenset((*FAMILY, "malloc_usable_size", "reallocarray", *OPERATORS))
 _BINDING = re.compile(rb"binding file (.+) \[(\d+)\] to (.+) \[(\d+)\]: \w+ symbol `(\w+)'")
@@ -33,12 +35,16 @@ class Binding:
 
 @dataclass(frozen=True)
 class Observation:
-    """`status` as of subprocess: negative for a signal. `stats` is what the runtime reported."""
+    """`status` as of subprocess: negative for a signal. `stats` is what the runtime reported.
+
+    `work` is who used the processor.
+    """
 
     status: int
     bindings: frozenset[Binding]
     stats: dict[str, Any]
     last_words: str
+    work: Seen
 
 
 def observe(
@@ -57,27 +63,35 @@ def observe(
         environment.pop("HALO_PLAN", None)
         if plan is not None:
             environment["HALO_PLAN"] = str(plan.absolute())
-        with (folder / "errors").open("wb") as errors:
-            try:
-                child = subprocess.Popen(
-                    [target.name, *arguments],
-                    executable=target.path,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                )
-            except OSError as error:
-                raise CannotRun(
-                    f"{target.name} cannot be started ({error.strerror}); mend that first."
-                ) from error
+        watch = ProcessWatch(os.getpid(), target.path)
+        with (folder / "errors").open("wb") as errors, watch:
+            child = _start(target, arguments, environment, errors)
             status = child.wait()
         return Observation(
             status,
             frozenset(_bindings(folder / f"bindings.{child.pid}")),
             _stats(folder / f"stats.{child.pid}"),
             _last_line(folder / "errors"),
+            watch.seen,
         )
+
+
+def _start(
+    target: Target, arguments: Sequence[str], environment: dict[str, str], errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            [target.name, *arguments],
+            executable=target.path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+    except OSError as error:
+        raise CannotRun(
+            f"{target.name} cannot be started ({error.strerror}); fix that first."
+        ) from error
 
 
 def _bindings(path: Path) -> Iterator[Binding]:

@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from halo.doctor.deep_binding import deep_binding_calls
 from halo.doctor.finding import Finding, fine, listed, note
-from halo.doctor.module import Module
+from halo.doctor.loading import ask_loader
+from halo.doctor.module import Module, read_module
+from halo.elf import ElfError
+from halo.errors import Unsuitable
+from halo.settings import Settings
+from halo.target import examine
+
+
+def deep_binders(settings: Settings, program: Path) -> list[str]:
+    """The program and those of its libraries that open others with RTLD_DEEPBIND as a constant.
+
+    Whatever cannot be read is passed over: this is for a warning.
+    """
+    try:
+        interpreter = examine(program).interpreter
+    except Unsuitable:
+        return []
+    paths = [program, *ask_loader(interpreter, program, settings.environment).libraries]
+    found = []
+    for path in paths:
+        try:
+            module = read_module(path)
+        except (ElfError, OSError):
+            continue
+        if not module.is_c_library and module.exported.referred(("dlopen",)):
+            found += [module.name] if deep_binding_calls(module) else []
+    return found
 
 
 def examine_opening(modules: Sequence[Module]) -> Iterator[Finding]:

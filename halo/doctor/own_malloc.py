@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halo.doctor.finding import Finding, fine, listed, note, refusal
 from halo.doctor.module import Module
+from halo.target import SANITIZERS
 
 FAMILY = ("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign")
 OPERATORS = ("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
@@ -23,7 +24,6 @@ _PRIVATE = {
 # Words that only their code has in it, for files without symbols.
 _MARKS = {b"<jemalloc>": "jemalloc", b"mimalloc: ": "mimalloc", b"TCMALLOC_": "tcmalloc"}
 _BEHIND_MALLOC = ("__libc_malloc", "__libc_calloc", "__libc_realloc", "__libc_free")
-_SANITIZERS = ("libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libmsan.so")
 _CXX_LIBRARIES = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
 
@@ -53,7 +53,7 @@ def examine_allocators(company: Company, environment: Mapping[str, str]) -> Iter
     """Every other allocator, and what halo has to do with it."""
     yield from _of_the_program(company.program)
     for library in company.libraries:
-        if library.name.startswith(_SANITIZERS):
+        if library.name.startswith(SANITIZERS):
             yield _sanitizer(library)
         else:
             yield from _of_a_library(company, library)

@@ -6,11 +6,13 @@ import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from halo.doctor.finding import Finding, fine, listed, note, refusal
+from halo.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
 from halo.doctor.loading import same_file
 from halo.doctor.observing import Binding, Observation, observe
+from halo.errors import Unsuitable
 from halo.settings import Settings
 from halo.target import Target
+from halo.trials.process_watch import refuse_wrapper
 
 
 def examine_run(
@@ -19,6 +21,11 @@ def examine_run(
     """Runs the program once and reports; the C library's own allocator is nobody's business."""
     seen = observe(settings, target, arguments, plan)
     yield _ending(target, seen)
+    try:
+        refuse_wrapper(target.name, seen.work)
+    except Unsuitable as error:
+        yield refusal_of("run: launcher", error)
+        return
     reached = [b for b in seen.bindings if same_file(b.library, settings.runtime)]
     if not reached:
         yield refusal(

@@ -1,4 +1,4 @@
-"""Misses before and after: simulated by level, counted by the processor, or how to get them."""
+"""Misses and page faults before and after: simulated, counted, or how to get them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from halo.results.metrics import fastest_allocator
 from halo.results.model import HALO, Level, Misses, SimulatedMachine
 
 WORST = 8
+KERNEL_EVENTS = frozenset({"page-faults"})
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Place:
 
 
 def simulated(measurement: Measurement) -> Comparison | None:
-    """The allocator and halo in the simulator; None where that was not done."""
+    """The allocator and halo in the simulator; None if that was not done, or no plan was kept."""
     found = measurement.simulation
-    if found is None:
+    if found is None or measurement.keeps_none:
         return None
     before = fastest_allocator(measurement)
     if HALO not in found.contenders or before not in found.contenders:
@@ -65,21 +66,32 @@ def simulated(measurement: Measurement) -> Comparison | None:
 
 
 def counted(measurement: Measurement) -> Comparison | None:
-    """Medians of the processor's own counters; None where they were not read."""
+    """Medians of the processor's own counters; None if none was read."""
+    return _counted(measurement, "Counted by the processor on the reference input.", False)
+
+
+def page_faults(measurement: Measurement) -> Comparison | None:
+    """Medians of what the kernel counts: page faults are no misses of any cache."""
+    return _counted(measurement, "Counted by the kernel on the reference input.", True)
+
+
+def _counted(measurement: Measurement, what: str, by_kernel: bool) -> Comparison | None:
+    """None too if no plan was kept: then there is nothing to compare."""
+    if measurement.keeps_none:
+        return None
     before = fastest_allocator(measurement)
     trials = {label: measurement.reference.get(label, ()) for label in (before, HALO)}
     everywhere = [set(trial.counters) for found in trials.values() for trial in found]
     events = sorted(set.intersection(*everywhere)) if everywhere and trials[HALO] else []
-    if not events:
-        return None
     pairs = {
         event: (
             median(trial.counters[event] for trial in trials[before]),
             median(trial.counters[event] for trial in trials[HALO]),
         )
         for event in events
+        if (event in KERNEL_EVENTS) == by_kernel
     }
-    return _comparison("Counted by the processor on the reference input.", before, pairs)
+    return _comparison(what, before, pairs) if pairs else None
 
 
 def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[Place]:

@@ -12,11 +12,12 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
     reference = measurement.commands.get("reference", ())
     train = measurement.commands.get("train")
     trials = str(len(next(iter(measurement.reference.values()))))
+    tolerance = _tolerance(measurement)
     if train is None:
-        words = ["halo", "baseline", "--trials", trials, "--", *reference]
+        words = ["halo", "baseline", "--trials", trials, *tolerance, "--", *reference]
         return [("Measure again", shlex.join(words))]
     verb = "evaluate" if measurement.contenders else "run"
-    run = ["halo", verb, "--trials", trials, "--", *train, "--", *reference]
+    run = ["halo", verb, "--trials", trials, *tolerance, "--", *train, "--", *reference]
     found = [("Measure again", shlex.join(run))]
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:
@@ -24,3 +25,10 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
         use = ["halo", "exec", "--plan", plan, "--allocator", kept.allocator, "--", *reference]
         found.append(("Run it under the kept plan", shlex.join(use)))
     return found
+
+
+def _tolerance(measurement: Measurement) -> list[str]:
+    """The options without which the measurement would be refused."""
+    statuses = {trial.status for found in measurement.reference.values() for trial in found}
+    allowed = [word for n in sorted(statuses - {0}) for word in ("--allow-status", str(n))]
+    return allowed + ([] if measurement.outputs_compared else ["--ignore-output"])

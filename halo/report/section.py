@@ -22,7 +22,10 @@ EDGES = 40
 
 @dataclass(frozen=True)
 class Section:
-    """All that the template shows of a program; `missing` says why there are no contexts."""
+    """All that the template shows of a program; `missing` says why there are no contexts.
+
+    `alone` is the allocator that halo stands for if no plan was kept.
+    """
 
     anchor: str
     program: str
@@ -36,6 +39,9 @@ class Section:
     group_count: int
     waste: Sequence[WasteLine]
     comparisons: Sequence[misses.Comparison]
+    page_faults: misses.Comparison | None
+    alone: str
+    outputs_compared: bool
     levels: Sequence[str]
     contexts: Sequence[misses.Place]
     code: Sequence[misses.Place]
@@ -75,6 +81,9 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
         group_count=group_count(plan),
         waste=waste_lines(typical_pools(halo)),
         comparisons=[comparison for comparison in found if comparison is not None],
+        page_faults=misses.page_faults(measurement),
+        alone=kept.allocator if kept is not None and not keeps_plan else "",
+        outputs_compared=measurement.outputs_compared,
         levels=misses.levels(measurement),
         contexts=misses.worst_contexts(measurement, graph),
         code=misses.worst_code(measurement),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from halo.results import Measurement
 from halo.results.metrics import fastest_allocator
 from halo.results.model import HALO
-from halo.trials.table import FEWEST_TRIALS
+from halo.trials.placement import MIN_TRIALS, Answer
 
 GAIN, LOSS, NONE, UNCLEAR = "gain", "loss", "none", "unclear"
 
@@ -22,50 +22,43 @@ class Verdict:
 
 
 def judge(measurement: Measurement) -> Verdict:
-    """The finding, from the interval of the speed-up over the best of the allocators."""
+    """The finding that the measurement itself came to, as terminal and JSON say it."""
+    if not measurement.sentence:
+        return _older(measurement)
+    sentence, speedup = measurement.sentence, measurement.speedup
+    interval = measurement.speedup_interval
+    short = f"×{speedup:.2f}" if speedup is not None else "no plan"
+    match measurement.answer:
+        case Answer.PLAN_HELPS.value:
+            return Verdict(GAIN, short, sentence)
+        case Answer.NO_GAIN.value:
+            return Verdict(LOSS if interval and interval[1] < 1 else NONE, short, sentence)
+        case Answer.NOT_SENSITIVE.value:
+            return Verdict(NONE, "no plan", sentence)
+        case Answer.ALLOCATORS_ONLY.value:
+            return Verdict(UNCLEAR, fastest_allocator(measurement), sentence)
+        case _:
+            return Verdict(UNCLEAR, "cannot be told", sentence)
+
+
+def _older(measurement: Measurement) -> Verdict:
+    """Of results that say nothing themselves: only what the speed-up shows by itself."""
     program, best = measurement.program, fastest_allocator(measurement)
     kept, speedup, interval = measurement.kept, measurement.speedup, measurement.speedup_interval
     if kept is None or speedup is None or interval is None:
         sentence = f"Only allocators were measured under {program}; the fastest is {best}."
         return Verdict(UNCLEAR, best, sentence)
-    times = f"{speedup:.2f} times as fast as the fastest allocator, {best}"
-    between = f"(95 % interval {interval[0]:.2f} to {interval[1]:.2f})"
     if measurement.keeps_none:
-        return _without_plan(measurement, best, f"{times} {between}", interval[1] < 1)
-    if len(measurement.reference[HALO]) < FEWEST_TRIALS:
-        sentence = f"{program} was measured too few times to conclude anything."
-        return Verdict(UNCLEAR, "too few trials", sentence)
-    what = f"the plan '{kept.candidate}' over {kept.allocator}"
-    short = f"×{speedup:.2f}"
-    if interval[0] > 1:
-        sentence = f"{program} cares about placement: with {what} it is {times} {between}."
-        return Verdict(GAIN, short, sentence)
-    if interval[1] < 1:
         sentence = (
-            f"{program} loses: with {what} it is only {times} {between}. What was gained on the"
-            f" training input did not carry over to the reference input; use {best}."
+            f"No plan was kept for {program}: halo is {kept.allocator} alone here. Whether it is"
+            f" placement-sensitive is not in these results; the fastest allocator is {best}."
         )
-        return Verdict(LOSS, short, sentence)
+        return Verdict(LOSS if interval[1] < 1 else UNCLEAR, "no plan", sentence)
     sentence = (
-        f"{program} gains nothing that shows: with {what} it is {times} {between}, which may be"
-        " no difference at all."
+        f"{program}: with the plan '{kept.candidate}' over {kept.allocator} it is {speedup:.2f}"
+        f" times as fast as the fastest allocator, {best} (95 % interval {interval[0]:.2f} to"
+        f" {interval[1]:.2f})."
     )
-    return Verdict(UNCLEAR, short, sentence)
-
-
-def _without_plan(measurement: Measurement, best: str, times: str, worse: bool) -> Verdict:
-    program, kept = measurement.program, measurement.kept
-    assert kept is not None
-    if not measurement.plans_tried:
-        sentence = f"No plan was tried for {program}; the fastest allocator is {best}."
-        return Verdict(UNCLEAR, "no plan", sentence)
-    sentence = (
-        f"{program} does not care about placement: none of {measurement.plans_tried} plans was"
-        f" measurably faster on the training input than an allocator alone. Run it with {best}."
-    )
-    if worse:
-        sentence += (
-            f" The allocator that was best on the training input, {kept.allocator}, is only {times}"
-            " on the reference input."
-        )
-    return Verdict(LOSS if worse else NONE, "no plan", sentence)
+    if len(measurement.reference[HALO]) < MIN_TRIALS or interval[0] <= 1 <= interval[1]:
+        return Verdict(UNCLEAR, "cannot be told", f"{sentence} That allows no conclusion.")
+    return Verdict(GAIN if interval[0] > 1 else LOSS, f"×{speedup:.2f}", sentence)

@@ -38,6 +38,7 @@ class Trial:
     peak_memory: int
     pools: tuple[Pool, ...] = ()
     counters: Mapping[str, float] = field(default_factory=dict)
+    status: int = 0
 
 
 Trials = Mapping[str, Sequence[Trial]]
@@ -239,6 +240,11 @@ class Measurement:
     speedup_interval: tuple[float, float] | None = None
     recording: Recording | None = None
     warnings: tuple[str, ...] = ()
+    answer: str = ""
+    """What the measurement showed, as `halo.trials.placement.Answer` names it; empty: not said."""
+    sentence: str = ""
+    """The answer's sentence."""
+    outputs_compared: bool = True
     contenders: Mapping[str, Contender] = field(default_factory=dict)
     simulation: Simulation | None = None
     training: Trials = field(default_factory=dict)

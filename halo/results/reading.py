@@ -103,7 +103,7 @@ def _check_ending(document: Mapping[str, Any], file: Path) -> None:
             f"{file} is of a measurement that failed: {str(failure).rstrip('.')}; mend that and"
             " measure the program again."
         )
-    if summary.get("outputs_equal") is not True:
+    if summary.get("outputs_equal") is not True and summary.get("outputs_compared") is not False:
         raise BadInput(
             f"{file} is of a measurement whose outputs differed between trials, so that its times"
             " compare different work; make the program's output the same in every run and measure"
@@ -135,6 +135,8 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
         speedup_interval=(ends[0], ends[1]) if ends else None,
         recording=optional(summary.get("record"), "record", _recording),
         warnings=tuple(text(w, "a warning") for w in rows(summary.get("warnings", []), "warnings")),
+        **_verdict(mapping(summary.get("verdict", {}), "summary.verdict")),
+        outputs_compared=summary.get("outputs_compared") is not False,
         contenders={label: _contender(raw, label) for label, raw in contenders.items()},
         simulation=optional(document.get("simulation"), "simulation", parse_simulation),
         training=parse_trials(
@@ -144,6 +146,10 @@ def _measurement(document: Mapping[str, Any], file: Path) -> Measurement:
         distances=optional(document.get("distances"), "distances", _distances),
         aged=optional(document.get("aged"), "aged", parse_aged),
     )
+
+
+def _verdict(raw: Mapping[str, Any]) -> dict[str, str]:
+    return {key: text(raw.get(key, ""), f"summary.verdict.{key}") for key in ("answer", "sentence")}
 
 
 def _machine(raw: Mapping[str, Any]) -> Machine:

@@ -37,6 +37,7 @@ def _trial(raw: Mapping[str, Any], what: str) -> Trial:
             for group in rows(runtime.get("groups", []), f"{what}: groups")
         ),
         counters={name: number(it, f"{what}: {name}") for name, it in counters.items()},
+        status=count(raw.get("status", 0), f"{what}: status"),
     )
 
 

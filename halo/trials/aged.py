@@ -23,12 +23,13 @@ from halo.settings import Settings
 from halo.simulation import misses_json
 from halo.target import Target
 from halo.trials.ageing import clean
+from halo.trials.findings import Findings
 from halo.trials.inside import Split, allocator_objects, find_perf, read_split
 from halo.trials.job import Contender, Job
 from halo.trials.laboratory import Laboratory
 from halo.trials.launcher import Launcher
 from halo.trials.reporter import Reporter
-from halo.trials.results import Findings, raw_results, raw_trials
+from halo.trials.results import raw_results, raw_trials
 from halo.trials.rounds import Samples, interleave
 
 CUSTOM = "custom"

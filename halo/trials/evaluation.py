@@ -25,13 +25,14 @@ from halo.recording import Limits, workspace
 from halo.settings import Settings
 from halo.simulation import plain_run_json
 from halo.trials.candidates import NONE, Candidate, Recipe
+from halo.trials.findings import HALO, Findings, RecordCost
 from halo.trials.job import Contender, Job, Output, Sample
 from halo.trials.journal import Journal
 from halo.trials.laboratory import Laboratory, digest
 from halo.trials.launcher import Launcher
 from halo.trials.race import judge
 from halo.trials.reporter import Reporter
-from halo.trials.results import HALO, Findings, RecordCost, raw_results, raw_trials
+from halo.trials.results import raw_results, raw_trials
 from halo.trials.rounds import Samples, Step, walls
 from halo.trials.simulating import run_recorder, simulate_contender
 
@@ -179,7 +180,7 @@ class Evaluation:
             output = self._laboratory.output(job)
             assert output is not None
             samples = {label: asdict(sample) for label, sample in found.items()}
-            return {"output": asdict(output), "samples": samples}
+            return {"output": output.compared(job.ignore_output), "samples": samples}
 
         inputs = self._job_inputs(job) | {"contenders": [_identity(c) for c in contenders]}
         rounds = self._journal.rounds(name, inputs, trials, run)

@@ -52,6 +52,11 @@ class Launcher:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._counters = Counters(self._process.pid)
 
+    @property
+    def pid(self) -> int:
+        """The spawner's: the parent of all that is started."""
+        return self._process.pid
+
     def __enter__(self) -> Launcher:
         return self
 

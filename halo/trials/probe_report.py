@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from halo.trials.job import Job
-from halo.trials.probing import MEANINGFUL, RANDOM, Answer, Probe
+from halo.trials.placement import THRESHOLD, percent
+from halo.trials.probing import RANDOM, Answer, Probe
 from halo.trials.results import measured
 from halo.trials.rounds import walls
 from halo.trials.statistics import Ratio, summarize
@@ -27,6 +28,8 @@ def summarize_probe(found: Probe, job: Job) -> dict[str, Any]:
         "rounds": {label: measured(samples) for label, samples in found.rounds.items()},
         "between": _change(found.between),
         "changes": {label: _change(change) for label, change in found.changes.items()},
+        "outputs_compared": not job.ignore_output,
+        "warnings": warnings(found),
     }
 
 
@@ -40,6 +43,8 @@ def show_probe(found: Probe, job: Job, seconds: int, halo: str) -> None:
     if not console.is_terminal:
         console = Console(width=120)
     console.print(_table(found))
+    for warning in warnings(found):
+        print(f"warning: {warning}")
     print(conclusion(found, job.target.path.name))
     print(f"Next: {next_step(found, job, seconds, halo)}")
 
@@ -59,30 +64,37 @@ def _table(found: Probe) -> Table:
             f"{name}, again" if again else name,
             str(times.count),
             f"{times.median:.3f} ± {half:.3f}",
-            _percent(changes[name]) if name in changes else "",
+            percent(changes[name]) if name in changes else "",
         )
     return table
 
 
-def _percent(change: Ratio) -> str:
-    low, high = 100 * (change.low - 1), 100 * (change.high - 1)
-    return f"{100 * (change.value - 1):+.1f} % ({low:+.1f} to {high:+.1f})"
+def warnings(found: Probe) -> list[str]:
+    """Whatever makes the figures doubtful, one sentence each."""
+    wide = [f"{label} ({spread:.0%})" for label, spread in found.wide.items()]
+    if not wide:
+        return list(found.warnings)
+    return [
+        *found.warnings,
+        "The times vary much (shown: the interquartile range as a share of the median):"
+        f" {', '.join(wide)}; repeat on an idle machine or with more --seconds.",
+    ]
 
 
 def conclusion(found: Probe, program: str) -> str:
     """One plain sentence."""
-    between = f"{RANDOM} instead of one change its time by {_percent(found.between)}"
+    between = f"{RANDOM} instead of one change its time by {percent(found.between)}"
     label, gain = min(found.changes.items(), key=lambda item: item[1].high)
-    if found.answer is Answer.CARES and gain.high < 1 - MEANINGFUL:
+    if found.answer is Answer.CARES and gain.high < 1 - THRESHOLD:
         return (
             f"{program} cares where its objects lie: {label} alone changes its time by"
-            f" {_percent(gain)}."
+            f" {percent(gain)}."
         )
     if found.answer is Answer.CARES:
         return f"{program} cares where its objects lie: {between}."
     if found.answer is Answer.DOES_NOT_CARE:
         return (
-            f"{program} does not care where its objects lie: no extreme gains {MEANINGFUL:.0%}, nor"
+            f"{program} does not care where its objects lie: no extreme gains {THRESHOLD:.0%}, nor"
             " do they differ by as much."
         )
     return (
@@ -93,15 +105,23 @@ def conclusion(found: Probe, program: str) -> str:
 
 def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
     """The command to type next."""
-    command = [job.target.name, *job.arguments]
-    stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
+    command = shlex.join(job.command)
     if found.answer is Answer.CARES:
-        given = f"--stdin {shlex.quote(str(job.stdin))} " if job.stdin else ""
         name = shlex.quote(job.target.name)
-        return f"{halo} run {given}-- {name} SMALL-ARGS -- {shlex.join(command)}"
+        return " ".join([halo, "run", *_options(job), "--", name, "SMALL-ARGS", "--", command])
     if found.answer is Answer.DOES_NOT_CARE:
         library = found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
-        return shlex.join([*preloaded, *command]) + stdin
-    streams = ["--stdin", str(job.stdin)] if job.stdin else []
-    return shlex.join([halo, "probe", "--seconds", str(LONGER * seconds), *streams, "--", *command])
+        stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
+        return shlex.join([*preloaded, *job.command]) + stdin
+    longer = ["--seconds", str(LONGER * seconds)]
+    return " ".join([halo, "probe", *longer, *_options(job), "--", command])
+
+
+def _options(job: Job) -> list[str]:
+    """What this job has been given, as one would type it."""
+    words = ["--stdin", str(job.stdin)] if job.stdin else []
+    for status in sorted(job.allowed - {0}):
+        words += ["--allow-status", str(status)]
+    words += ["--ignore-output"] if job.ignore_output else []
+    return [shlex.quote(word) for word in words]

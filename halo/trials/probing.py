@@ -21,19 +21,22 @@ from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.model import REUSE_NEWEST
 from halo.recording import workspace
 from halo.settings import Settings
+from halo.trials.findings import WIDE
+from halo.trials.first_runs import run_first
 from halo.trials.job import Contender, Job
 from halo.trials.laboratory import Laboratory
 from halo.trials.launcher import Launcher
+from halo.trials.placement import MIN_TRIALS, THRESHOLD
 from halo.trials.reporter import Reporter
+from halo.trials.results import left_out
 from halo.trials.rounds import Samples, interleave, walls
-from halo.trials.statistics import Ratio, ratio
+from halo.trials.statistics import Ratio, ratio, summarize
 
 RANDOM, SINGLE = "4 random pools", "1 pool"
 POOLS = {RANDOM: 4, SINGLE: 1}
 MAX_OBJECT = 4096  # bytes: the paper's limit, a page
 ALIGNMENT = 16  # what malloc promises: nothing is known that would allow less
-MEANINGFUL = 0.02  # a change of time by less counts as none
-FEWEST_ROUNDS, MOST_ROUNDS = 5, 51
+MAX_ROUNDS = 51
 FEWEST_QUICK, MOST_QUICK = 2, 7  # rounds that find the best of the four
 QUICK_SHARE = 0.3  # of the budget
 
@@ -58,11 +61,15 @@ class ProbeOptions:
 
 @dataclass(frozen=True)
 class Probe:
-    """What was measured: `quick` by allocator, `rounds` of the best and of the extremes over it."""
+    """What was measured: `quick` by allocator, `rounds` of the best and of the extremes over it.
+
+    `warnings` are whatever makes the figures doubtful, one sentence each.
+    """
 
     best: Allocator
     quick: Samples
     rounds: Samples
+    warnings: tuple[str, ...] = ()
 
     @property
     def changes(self) -> dict[str, Ratio]:
@@ -77,12 +84,19 @@ class Probe:
 
     @property
     def answer(self) -> Answer:
-        return judge(self.between, self.changes.values())
+        found = judge(self.between, self.changes.values())
+        return Answer.CANNOT_TELL if found is Answer.DOES_NOT_CARE and self.wide else found
+
+    @property
+    def wide(self) -> dict[str, float]:
+        """By label, an interquartile range that is wide for its median."""
+        spreads = {label: summarize(walls(found)).spread for label, found in self.rounds.items()}
+        return {label: spread for label, spread in spreads.items() if spread > WIDE}
 
 
 def judge(between: Ratio, changes: Collection[Ratio]) -> Answer:
     """The answer by what lies between the extremes and by what either of them gains already."""
-    low, high = 1 - MEANINGFUL, 1 + MEANINGFUL
+    low, high = 1 - THRESHOLD, 1 + THRESHOLD
     if between.low > high or between.high < low or any(c.high < low for c in changes):
         return Answer.CARES
     if low <= between.low and between.high <= high and all(c.low >= low for c in changes):
@@ -97,18 +111,25 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(settings, launcher, scratch, options.evidence)
+        laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
         reporter.stage("timing the four allocators")
         plain = {
-            allocator: Contender(allocator.name, preload(options.environment, [allocator.library]))
+            allocator: Contender(
+                allocator.name,
+                preload(options.environment, [allocator.library]),
+                optional=allocator.library is not None,
+            )
             for allocator in four_allocators()
         }
         contenders = list(plain.values())
-        first = laboratory.measure(job, contenders[0])
-        few = rounds_within(QUICK_SHARE * options.seconds, len(contenders) * first.wall)
+        first = run_first(laboratory, launcher, job, contenders[0])
+        for remark in first.remarks:
+            reporter.warn(remark)
+        few = rounds_within(QUICK_SHARE * options.seconds, len(contenders) * first.seconds)
         trials = min(max(few, FEWEST_QUICK), MOST_QUICK)
         quick = interleave(laboratory, job, contenders, trials, reporter.notice, warm_up=0)
-        best = min(plain, key=lambda allocator: median(walls(quick[allocator.name])))
+        running = [allocator for allocator in plain if allocator.name in quick]
+        best = min(running, key=lambda allocator: median(walls(quick[allocator.name])))
         reporter.stage(f"timing random placement over {best.name}")
         extremes = _extremes(settings, job, options, best, scratch)
         # The dropped round, in which the runtime counts and so tells whether it is at work.
@@ -116,10 +137,12 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         for extreme in extremes:
             taken += _measure_active(laboratory, job, extreme)
         rest = options.seconds - (time.monotonic() - start)
-        trials = min(max(rounds_within(rest, taken), FEWEST_ROUNDS), MOST_ROUNDS)
+        trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
         contenders = [plain[best], *extremes]
         rounds = interleave(laboratory, job, contenders, trials, reporter.notice, warm_up=0)
-    return Probe(best, quick, rounds)
+    missing = laboratory.left_out.items()
+    left = [left_out(name, job.target.path.name, why) for name, why in missing]
+    return Probe(best, quick, rounds, (*first.remarks, *left, *laboratory.remarks.values()))
 
 
 def rounds_within(seconds: float, one_round: float) -> int:

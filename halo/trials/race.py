@@ -30,11 +30,15 @@ class Heat:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The label kept, the fastest label, and the fastest one's gain over the best control."""
+    """The label kept, the fastest label, and the fastest one's gain over the best control.
+
+    `rounds`: how many of the last rounds decided.
+    """
 
     kept: str
     fastest: str
     gain: Ratio | None
+    rounds: int = 0
 
 
 def heats(candidates: int, final_rounds: int) -> list[Heat]:
@@ -97,10 +101,11 @@ def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Ver
     control = _fastest({label: finalists[label] for label in running})
     fastest = _fastest(last)
     if fastest in controls:
-        return Verdict(control, fastest, None)
+        return Verdict(control, fastest, None, final_rounds)
     hardest = _fastest({label: last[label] for label in running})
     gain = ratio(walls(last[hardest]), walls(last[fastest]))
-    return Verdict(fastest if gain.low > LEAST_GAIN else control, fastest, gain)
+    kept = fastest if gain.low > LEAST_GAIN else control
+    return Verdict(kept, fastest, gain, final_rounds)
 
 
 def _fastest(samples: Samples) -> str:

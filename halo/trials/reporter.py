@@ -23,6 +23,12 @@ class Reporter:
         sys.stderr.write(f"{clear}halo: {self._name}: {text} ({seconds:.0f} s in)\n")
         sys.stderr.flush()
 
+    def warn(self, text: str) -> None:
+        """A line as soon as something is doubtful."""
+        self.clear()
+        sys.stderr.write(f"halo: {self._name}: warning: {text}\n")
+        sys.stderr.flush()
+
     def notice(self, step: Step) -> None:
         """One step of a series of rounds."""
         if self._live:

@@ -1,65 +1,26 @@
-"""What a measurement leaves: findings as they come in, the summary made of them, the files."""
+"""What a measurement leaves: the summary made of its findings, every trial, the files."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from halo.aging import Litter
 from halo.allocators import KNOWN
 from halo.errors import BadInput
 from halo.trials.candidates import NONE, Candidate
+from halo.trials.findings import HALO, Findings, RecordCost, best_baseline, speedup, wide_spreads
 from halo.trials.job import Sample
-from halo.trials.race import Verdict
+from halo.trials.placement import conclude
 from halo.trials.rounds import Samples, walls
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.trials.statistics import summarize
 
-HALO = "halo"
-WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
 BUSY = 0.5  # load per core before the measurement starts
-
-
-@dataclass(frozen=True)
-class RecordCost:
-    """What recording the training run took, and whether its output was the native one."""
-
-    seconds: float
-    native_seconds: float
-    output_equal: bool
-
-    @property
-    def slowdown(self) -> float:
-        return self.seconds / self.native_seconds
-
-
-@dataclass
-class Findings:
-    """All that is known so far; a failure half-way leaves the rest empty."""
-
-    program: str
-    commands: Mapping[str, Sequence[str]]
-    machine: Mapping[str, Any]
-    training: Samples = field(default_factory=dict)
-    record: RecordCost | None = None
-    candidates: Sequence[Candidate] = ()
-    race: Samples = field(default_factory=dict)
-    verdict: Verdict | None = None
-    reference: Samples = field(default_factory=dict)
-    outputs_equal: bool = True
-    failure: str = ""
-    litter: Litter | None = None
-
-    @property
-    def kept(self) -> Candidate | None:
-        if self.verdict is None:
-            return None
-        return next(c for c in self.candidates if c.label == self.verdict.kept)
 
 
 def measured(samples: Sequence[Sample]) -> dict[str, Any]:
@@ -77,23 +38,9 @@ def measured(samples: Sequence[Sample]) -> dict[str, Any]:
     return result
 
 
-def best_baseline(findings: Findings) -> str | None:
-    """The allocator with the least median on the reference input."""
-    names = [name for name in KNOWN if findings.reference.get(name)]
-    return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
-
-
-def speedup(findings: Findings) -> Ratio | None:
-    """The best baseline's median over halo's."""
-    best = best_baseline(findings)
-    if best is None or not findings.reference.get(HALO):
-        return None
-    return ratio(walls(findings.reference[best]), walls(findings.reference[HALO]))
-
-
 def summarize_findings(findings: Findings) -> dict[str, Any]:
     """The summary of docs/cli.md; what was not measured is null."""
-    kept, gain = findings.kept, speedup(findings)
+    kept, gain, verdict = findings.kept, speedup(findings), conclude(findings)
     mine = findings.reference.get(HALO)
     result: dict[str, Any] = {
         "program": findings.program,
@@ -110,7 +57,10 @@ def summarize_findings(findings: Findings) -> dict[str, Any]:
         "best_baseline": best_baseline(findings),
         "speedup": gain.value if gain else None,
         "speedup_interval": [gain.low, gain.high] if gain else None,
-        "outputs_equal": findings.outputs_equal,
+        "verdict": verdict.as_json(),
+        "outputs_equal": findings.outputs_equal if findings.outputs_compared else None,
+        "outputs_compared": findings.outputs_compared,
+        "left_out": dict(findings.left_out),
         "record": _record(findings.record),
         "warnings": warnings(findings),
         "litter": findings.litter.as_json() if findings.litter else None,
@@ -145,13 +95,14 @@ def warnings(findings: Findings) -> list[str]:
     load = findings.machine.get("load_average", [0.0])[0]
     if load > BUSY * findings.machine.get("cores", 1):
         found.append(f"The machine was busy when this started (load average {load:.1f}).")
-    spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}
-    wide = [f"{name} ({spread:.0%})" for name, spread in spreads.items() if spread > WIDE]
+    wide = [f"{name} ({spread:.0%})" for name, spread in wide_spreads(findings).items()]
     if wide:
         found.append(
-            f"The middle half of the times spreads too wide to conclude from, as a share of the"
-            f" median: {', '.join(wide)}; repeat on a quiet machine or with more --trials."
+            "The times vary much (shown: the interquartile range as a share of the median):"
+            f" {', '.join(wide)}; repeat on an idle machine or with more --trials."
         )
+    found += [left_out(name, findings.program, why) for name, why in findings.left_out.items()]
+    found += findings.remarks
     found += _runtime_warnings(findings)
     cost = findings.record
     if cost is not None and not cost.output_equal:
@@ -159,6 +110,14 @@ def warnings(findings: Findings) -> list[str]:
             "The output under the recorder was not the native one (it emulates another processor)."
         )
     return found
+
+
+def left_out(allocator: str, program: str, why: str) -> str:
+    """The warning about an allocator that could not run the program."""
+    return (
+        f"{allocator} is left out: under it, {program} does not do what it does under glibc"
+        f" ({why})."
+    )
 
 
 def _runtime_warnings(findings: Findings) -> list[str]:
@@ -188,6 +147,7 @@ def raw_results(findings: Findings) -> dict[str, Any]:
         "trials": {
             "allocators_on_training": raw_trials(findings.training),
             "candidates_on_training": raw_trials(findings.race),
+            "dropped_candidates_on_training": raw_trials(findings.checked),
             "reference": raw_trials(findings.reference),
         },
         "summary": summarize_findings(findings),

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from halo.trials.failures import ContenderFailed
 from halo.trials.job import Contender, Job, Sample
 from halo.trials.laboratory import Laboratory
 
@@ -37,17 +38,25 @@ def interleave(
 ) -> Samples:
     """`trials` recorded rounds after `warm_up` dropped ones.
 
-    The first contender of the list runs first of all, so that its output is the reference.
+    The first contender of the list runs first of all, so that its output is the reference. An
+    optional contender that cannot run the job is left out from then on, its samples too.
     """
     generator = random.Random()
-    samples: Samples = {contender.label: [] for contender in contenders}
+    running = [c for c in contenders if c.label not in laboratory.left_out]
+    samples: Samples = {contender.label: [] for contender in running}
     for number in range(warm_up + trials):
-        order = list(contenders)
+        order = list(running)
         if number or laboratory.output(job) is not None:
             generator.shuffle(order)
         for contender in order:
             notice(Step(number, warm_up + trials, contender.label))
-            sample = laboratory.measure(job, contender)
+            try:
+                sample = laboratory.measure(job, contender)
+            except ContenderFailed as failure:
+                laboratory.left_out[contender.label] = str(failure)
+                running.remove(contender)
+                del samples[contender.label]
+                continue
             if number >= warm_up:
                 samples[contender.label].append(sample)
     return samples

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -19,18 +18,20 @@ from halo.recording import Limits, check_recorder, workspace
 from halo.settings import Settings
 from halo.target import check_privileges
 from halo.trials.candidates import Candidate, Recipe, make_candidates, make_plans
+from halo.trials.failures import ProgramFailed
+from halo.trials.findings import HALO, Findings, RecordCost
+from halo.trials.first_runs import run_first
 from halo.trials.job import Contender, Job
 from halo.trials.laboratory import Laboratory, digest
 from halo.trials.launcher import Launcher, Run
+from halo.trials.placement import MIN_TRIALS, all_within, plan_changes
 from halo.trials.race import HEATS, race
 from halo.trials.reporter import Reporter
-from halo.trials.results import HALO, Findings, RecordCost
+from halo.trials.results import left_out
 from halo.trials.rounds import Samples, interleave, walls
 from halo.trials.simulating import run_recorder
 
 NEAR = 1.03  # next allocators join the race where they are this close to the best
-FINAL_ROUNDS = 11  # at least, where as many trials were asked for
-FEWEST_ROUNDS = 7  # fewer say nothing about a gain of some per cent
 MOST_ROUNDS = 21
 FINAL_SECONDS = 6.0  # of runs of one finalist: a short run gets more rounds, for it is noisier
 
@@ -59,13 +60,14 @@ class Study:
         self._findings = findings
         self._reporter = reporter
         self._allocators = four_allocators()
+        self._remarks: list[str] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Study:
         self._scratch = self._stack.enter_context(workspace())
-        launcher = self._stack.enter_context(Launcher(self._options.cpu))
+        self._launcher = self._stack.enter_context(Launcher(self._options.cpu))
         self._laboratory = Laboratory(
-            self._settings, launcher, self._scratch, self._options.results
+            self._settings, self._launcher, self._scratch, self._options.results
         )
         return self
 
@@ -81,22 +83,49 @@ class Study:
         """All stages. A difference in output ends them, with the findings so far."""
         check_privileges(train.target)
         check_recorder(self._settings)
-        try:
+        with self._watching_outputs(reference):
+            self._run_first([train, reference] if reference != train else [train])
             self._time_allocators(train)
             profile = self._record(train)
             self._race_candidates(train, profile)
+            self._check_dropped(train)
             self._measure_reference(reference)
-        except TrialFailed:
-            self._findings.outputs_equal = False
-            raise
 
     def baseline(self, reference: Job) -> None:
         """The four allocators alone."""
-        try:
+        with self._watching_outputs(reference):
+            self._run_first([reference], place_objects=False)
             self._measure(reference, self._plain(), "reference")
-        except TrialFailed:
-            self._findings.outputs_equal = False
+
+    @contextmanager
+    def _watching_outputs(self, job: Job) -> Iterator[None]:
+        """Writes down what the laboratory has seen of outputs, also of a study that fails."""
+        self._findings.outputs_compared = not job.ignore_output
+        try:
+            yield
+        except TrialFailed as error:
+            self._findings.outputs_equal = None if isinstance(error, ProgramFailed) else False
             raise
+        finally:
+            self._findings.left_out = self._laboratory.left_out
+            self._remarks += self._laboratory.remarks.values()
+            self._findings.remarks = self._remarks
+
+    def _run_first(self, jobs: Sequence[Job], place_objects: bool = True) -> None:
+        """Nothing is spent on a program that fails, or does something else each time."""
+        if self._options.trials < MIN_TRIALS:
+            self._reporter.warn(
+                f"--trials {self._options.trials} shows figures only: fewer than {MIN_TRIALS}"
+                " trials conclude nothing."
+            )
+        self._reporter.stage("running it under glibc first")
+        native = self._plain()[0]
+        for job in jobs:
+            found = run_first(self._laboratory, self._launcher, job, native, place_objects)
+            for remark in found.remarks:
+                if remark not in self._remarks:
+                    self._reporter.warn(remark)
+                    self._remarks.append(remark)
 
     def _plain(self) -> list[Contender]:
         return [
@@ -104,6 +133,7 @@ class Study:
                 allocator.name,
                 preload(self._options.environment, [allocator.library]),
                 litter=self._options.litter,
+                optional=allocator.library is not None,
             )
             for allocator in self._allocators
         ]
@@ -121,6 +151,8 @@ class Study:
         self._findings.training = interleave(
             self._laboratory, train, plain, quick_trials(first.wall), self._reporter.notice
         )
+        for name, why in self._laboratory.left_out.items():
+            self._reporter.warn(left_out(name, self._findings.program, why))
 
     def _record(self, train: Job) -> Profile:
         self._reporter.stage("recording the training run")
@@ -171,10 +203,31 @@ class Study:
             measure, list(contenders), controls, rounds, hungry
         )
 
+    def _check_dropped(self, train: Job) -> None:
+        """More rounds of the plans that the race dropped early, if only they leave a doubt.
+
+        A plan was not kept, and no finalist changes anything: that the program is not
+        placement-sensitive is shown only if it holds of every plan.
+        """
+        findings = self._findings
+        changes = plan_changes(findings)
+        dropped = {c.label for c in changes if c.rounds < MIN_TRIALS}
+        kept = findings.kept
+        if kept is None or kept.plan is not None or not dropped or not all_within(changes):
+            return
+        controls = {c.label for c in findings.candidates if c.plan is None}
+        chosen = [c for c in findings.candidates if c.label in dropped | controls]
+        self._reporter.stage(f"running the {len(dropped)} other plans: does any change the time?")
+        contenders = [self._contender(c, c.label) for c in chosen]
+        findings.checked = interleave(
+            self._laboratory, train, contenders, MIN_TRIALS, self._reporter.notice
+        )
+
     def _next_allocators(self) -> list[Allocator]:
         """The best allocators on the training input, the fastest first."""
         times = {name: median(walls(found)) for name, found in self._findings.training.items()}
-        ranked = sorted(self._allocators, key=lambda allocator: times[allocator.name])
+        running = [allocator for allocator in self._allocators if allocator.name in times]
+        ranked = sorted(running, key=lambda allocator: times[allocator.name])
         best = times[ranked[0].name]
         return [a for a in ranked if times[a.name] <= NEAR * best]
 
@@ -190,7 +243,9 @@ class Study:
             return
         # `none` is that allocator's own command: a second series of it would measure only noise.
         self._measure(reference, self._plain(), "reference")
-        self._findings.reference[HALO] = self._findings.reference[kept.allocator.name]
+        own = self._findings.reference.get(kept.allocator.name)
+        if own is not None:
+            self._findings.reference[HALO] = own
 
 
 def quick_trials(seconds: float) -> int:
@@ -202,15 +257,10 @@ def quick_trials(seconds: float) -> int:
 
 def final_rounds(seconds: float, trials: int) -> int:
     """Rounds for the finalists of the race, whose runs take about that long."""
-    least = min(FINAL_ROUNDS, max(FEWEST_ROUNDS, trials))
+    least = max(MIN_TRIALS, trials)
     return max(least, min(MOST_ROUNDS, round(FINAL_SECONDS / max(seconds, 0.01))))
 
 
 def command_line(job: Job) -> list[str]:
     """The job's command, for the results."""
-    return [job.target.name, *job.arguments]
-
-
-def shown(job: Job) -> str:
-    """The job's command as one would type it."""
-    return shlex.join(command_line(job))
+    return job.command

@@ -11,13 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from halo.allocators import KNOWN, find_allocator
-from halo.trials.candidates import NONE
+from halo.trials.findings import HALO, Findings, best_baseline, speedup
 from halo.trials.job import Sample
-from halo.trials.results import HALO, Findings, best_baseline, speedup, warnings
+from halo.trials.placement import MIN_TRIALS, conclude
+from halo.trials.results import warnings
 from halo.trials.rounds import walls
-from halo.trials.statistics import summarize
-
-FEWEST_TRIALS = 5  # fewer give no interval worth the name
+from halo.trials.statistics import ratio, summarize
 
 COLUMNS = (*KNOWN, HALO)
 
@@ -60,40 +59,9 @@ def _gain(findings: Findings) -> str:
     gain = speedup(findings)
     if gain is None:
         return "-"
-    if len(findings.reference[HALO]) < FEWEST_TRIALS:
+    if len(findings.reference[HALO]) < MIN_TRIALS:
         return f"{gain.value:.2f} (too few trials)"
     return f"[bold]{gain.value:.2f}[/bold] ({gain.low:.2f} to {gain.high:.2f})"
-
-
-def conclusion(findings: Findings) -> str:
-    """One plain sentence about what was found."""
-    program, best, kept, gain = (
-        findings.program,
-        best_baseline(findings),
-        findings.kept,
-        speedup(findings),
-    )
-    if kept is None or gain is None:
-        return f"{program}: the fastest allocator is {best}."
-    if kept.recipe.strategy == NONE:
-        if all(candidate.plan is None for candidate in findings.candidates):
-            return f"{program}: there was no plan to try; run it with {best}."
-        return (
-            f"{program}: no plan was measurably faster on the training input: this program does not"
-            f" care about placement; run it with {best}."
-        )
-    if len(findings.reference[HALO]) < FEWEST_TRIALS:
-        return f"{program}: too few trials to conclude from."
-    what = f"halo kept the plan '{kept.recipe.label}' over {kept.allocator.name}"
-    if gain.low > 1:
-        times = f"{gain.value:.2f} times as fast as"
-        return f"{program}: {what}: {times} the best of the four ({best})."
-    if gain.high < 1:
-        return (
-            f"{program}: {what}, but the gain on the training input did not carry over to the"
-            f" reference input: {gain.value:.2f} times as fast as {best}; use {best}."
-        )
-    return f"{program}: {what}; on the reference input it is no different from {best}."
 
 
 def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[str]) -> str:
@@ -105,13 +73,19 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
     gain = speedup(findings)
     if kept.plan is None or (gain is not None and gain.high < 1):
         library = find_allocator(best).library if best else None
-        if library is None:
+        if library is None or best is None or not _beats_glibc(findings, best):
             return ""
         command = ["env", f"LD_PRELOAD={library}"]
     else:
         plan = str(folder / kept.plan.name)
         command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.name, "--"]
     return shlex.join([*command, *arguments])
+
+
+def _beats_glibc(findings: Findings, best: str) -> bool:
+    """Whether enough trials show that this allocator is faster than the one in use now."""
+    mine, glibc = (walls(findings.reference.get(name, [])) for name in (best, "glibc"))
+    return min(len(mine), len(glibc)) >= MIN_TRIALS and ratio(glibc, mine).low > 1
 
 
 def show(all_findings: Sequence[Findings]) -> None:
@@ -121,7 +95,7 @@ def show(all_findings: Sequence[Findings]) -> None:
         console = Console(width=140)
     console.print(table(all_findings))
     for findings in all_findings:
-        console.print(conclusion(findings), highlight=False, soft_wrap=True, markup=False)
+        console.print(conclude(findings).sentence, highlight=False, soft_wrap=True, markup=False)
         if findings.litter is not None:
             text = f"  every heap was aged: {findings.litter}"
             console.print(text, highlight=False, soft_wrap=True, markup=False)

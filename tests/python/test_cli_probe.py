@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,28 @@ def test_conclusions_and_next_steps_are_plain() -> None:
     assert next_step(unsure, JOB, 60, "halo") == "halo probe --seconds 240 -- prog 'a b'"
 
 
+def test_the_next_step_has_the_options_of_this_one() -> None:
+    job = replace(JOB, stdin=Path("/i n"), allowed=frozenset({0, 3}), ignore_output=True)
+    given = "--stdin '/i n' --allow-status 3 --ignore-output"
+    assert next_step(measured(1.0, 1.5, 1.1), job, 60, "halo") == (
+        f"halo run {given} -- prog SMALL-ARGS -- prog 'a b'"
+    )
+    plain = next_step(measured(1.0, 1.0, 1.0), job, 60, "halo")
+    assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b' <'/i n'"
+
+
+def test_times_that_vary_much_show_no_indifference() -> None:
+    """Rounds that are slow alike leave no difference, and are no evidence that there is none."""
+    times = [1 + 0.1 * number for number in range(10)]
+    rounds = {label: samples(*times) for label in ("jemalloc", RANDOM, SINGLE)}
+    found = Probe(measured(1.0, 1.0, 1.0).best, {}, rounds)
+    assert judge(found.between, found.changes.values()) is Answer.DOES_NOT_CARE
+    assert found.answer is Answer.CANNOT_TELL
+    (warning,) = summarize_probe(found, JOB)["warnings"]
+    assert "The times vary much" in warning and "1 pool (" in warning
+    assert summarize_probe(measured(1.0, 1.5, 1.0), JOB)["warnings"] == []
+
+
 def test_the_summary_has_every_documented_key() -> None:
     summary = json.loads(json.dumps(summarize_probe(measured(1.0, 1.5, 1.0), JOB)))
     assert set(summary) == {
@@ -77,6 +100,8 @@ def test_the_summary_has_every_documented_key() -> None:
         "rounds",
         "between",
         "changes",
+        "outputs_compared",
+        "warnings",
     }
     assert summary["answer"] == "cares"
     assert summary["changes"][RANDOM] == {"value": 0.5, "interval": [0.5, 0.5]}
@@ -97,7 +122,7 @@ def test_a_bundled_workload_is_probed(tmp_path: Path) -> None:
     assert Answer[summary["answer"].upper().replace("-", "_")].value == outcome.status
     assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
     assert set(summary["rounds"]) == {summary["best_baseline"], RANDOM, SINGLE}
-    assert all(5 <= found["trials"] <= 51 for found in summary["rounds"].values())
+    assert all(7 <= found["trials"] <= 51 for found in summary["rounds"].values())
     *_, sentence, step = outcome.stdout.splitlines()
     assert "scene" in sentence and "where its objects lie" in sentence
     assert step.startswith("Next: ") and shlex.join(command) in step

@@ -132,6 +132,21 @@ def test_a_script(tmp_path: Path, line: str, call: str) -> None:
     assert ("the program that it starts" in found.way_out) == ("sh" in call)
 
 
+@pytest.mark.parametrize(
+    ("program", "arguments", "words"),
+    [
+        ("env", ["A=1", "ls"], "env only executes another program, ls"),
+        ("make", ["all"], "make leaves the work to programs that it starts"),
+    ],
+)
+def test_a_program_that_only_starts_others(program: str, arguments: list[str], words: str) -> None:
+    settings = read_settings()
+    case = Case(locate_target(program, settings.environment), arguments)
+    found = the(list(examine_program(settings, case)), "launcher")
+    assert found.weight is Weight.REFUSAL
+    assert words in found.sentence
+
+
 def test_another_machines_program(plain: Path, tmp_path: Path) -> None:
     content = bytearray(plain.read_bytes())
     content[18:20] = struct.pack("<H", 183)

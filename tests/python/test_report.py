@@ -87,57 +87,83 @@ def with_interval(raw: dict[str, Any], speedup: float, low: float, high: float) 
     return fives(raw)
 
 
+def concluding(raw: dict[str, Any], answer: str, sentence: str) -> dict[str, Any]:
+    raw["summary"]["verdict"] = {"answer": answer, "sentence": sentence, "needed": None}
+    return raw
+
+
 @pytest.mark.parametrize(
-    ("speedup", "low", "high", "kind", "words"),
+    ("answer", "speedup", "low", "high", "kind"),
     [
-        (1.5, 1.4, 1.6, "gain", "prog cares about placement: with the plan 'halo' over jemalloc"),
-        (0.8, 0.7, 0.9, "loss", "prog loses: with the plan 'halo' over jemalloc it is only 0.80"),
-        (1.0, 0.9, 1.1, "unclear", "prog gains nothing that shows"),
+        ("plan-helps", 1.5, 1.4, 1.6, "gain"),
+        ("no-gain", 0.8, 0.7, 0.9, "loss"),
+        ("no-gain", 1.0, 0.99, 1.01, "none"),
+        ("not-sensitive", 1.0, 1.0, 1.0, "none"),
+        ("cannot-be-told", 1.5, 1.4, 1.6, "unclear"),
+        ("allocators-only", 1.5, 1.4, 1.6, "unclear"),
     ],
 )
-def test_the_sentence_follows_the_interval(
-    tmp_path: Path, speedup: float, low: float, high: float, kind: str, words: str
+def test_the_page_says_what_the_measurement_says(
+    tmp_path: Path, answer: str, speedup: float, low: float, high: float, kind: str
 ) -> None:
     raw = with_interval(document(), speedup, low, high)
+    concluding(raw, answer, "prog is <b>this</b> and no more.")
+    verdict = judge(read_measurement(save(raw, tmp_path / "r")))
+    assert (verdict.kind, verdict.sentence) == (kind, "prog is <b>this</b> and no more.")
+    assert "prog is <b>this</b> and no more." in checked(page_of(tmp_path, raw))
+
+
+def older(raw: dict[str, Any]) -> dict[str, Any]:
+    """As an earlier halo wrote it: without what it concluded."""
+    del raw["summary"]["verdict"]
+    return raw
+
+
+def test_older_results_without_a_plan_do_not_show_that_placement_is_nothing(tmp_path: Path) -> None:
+    raw = older(fives(fives(document(kept="none"))))
+    text = checked(page_of(tmp_path, raw))
+    assert "Whether it is placement-sensitive is not in these results" in text
+    assert judge(read_measurement(save(raw, tmp_path / "r"))).kind == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("speedup", "low", "high", "kind"),
+    [(1.5, 1.4, 1.6, "gain"), (0.8, 0.7, 0.9, "loss"), (1.0, 0.9, 1.1, "unclear")],
+)
+def test_older_results_with_a_plan_follow_the_interval(
+    tmp_path: Path, speedup: float, low: float, high: float, kind: str
+) -> None:
+    raw = fives(older(with_interval(document(), speedup, low, high)))
     verdict = judge(read_measurement(save(raw, tmp_path / "r")))
     assert verdict.kind == kind
-    assert words in verdict.sentence
     assert f"(95 % interval {low:.2f} to {high:.2f})" in verdict.sentence
-    assert words in checked(page_of(tmp_path, raw))
+    few = older(with_interval(document(), speedup, low, high))
+    assert judge(read_measurement(save(few, tmp_path / "few"))).kind == "unclear"
 
 
-def test_a_program_that_does_not_care(tmp_path: Path) -> None:
-    raw = document(kept="none")
-    raw["summary"]["candidates"] = [{"strategy": "halo", "label": "halo over glibc"}] * 2
-    text = checked(page_of(tmp_path, raw))
-    assert (
-        "prog does not care about placement: none of 1 plans was measurably faster on the training"
-        " input than an allocator alone. Run it with jemalloc."
-    ) in text
-    assert "Nothing: no plan was kept." in text
-    assert "this is jemalloc alone" in text
-
-
-def test_a_choice_that_lost_is_said(tmp_path: Path) -> None:
-    raw = with_interval(document(kept="none"), 0.9, 0.85, 0.95)
-    raw["summary"]["candidates"] = [{"strategy": "halo", "label": "halo over glibc"}]
-    verdict = judge(read_measurement(save(raw, tmp_path / "r")))
-    assert verdict.kind == "loss"
-    assert "is only 0.90 times as fast as the fastest allocator" in verdict.sentence
-
-
-def test_what_cannot_be_concluded_is_not(tmp_path: Path) -> None:
-    few = judge(read_measurement(save(document(), tmp_path / "few")))
-    assert few.sentence == "prog was measured too few times to conclude anything."
-    raw = document(kept="none")
-    raw["summary"]["candidates"] = []
-    assert "No plan was tried" in judge(read_measurement(save(raw, tmp_path / "n"))).sentence
-    times = {"glibc": (1.0, 1.0), "jemalloc": (2.0, 2.0)}
-    raw = document(times=times)
+def test_only_allocators(tmp_path: Path) -> None:
+    raw = older(document(times={"glibc": (1.0, 1.0), "jemalloc": (2.0, 2.0)}))
     raw["summary"].update(strategy=None, candidate=None, allocator=None)
     alone = judge(read_measurement(save(raw, tmp_path / "b")))
     assert alone.sentence == "Only allocators were measured under prog; the fastest is glibc."
     assert "only the allocators were measured" in checked(page_of(tmp_path, raw))
+
+
+def test_without_a_plan_there_is_no_before_and_after(tmp_path: Path) -> None:
+    """What is called halo there is an allocator's own runs."""
+    raw = counting(document(kept="none"), "page-faults")
+    raw["simulation"] = simulation({"jemalloc": 1.0, "halo": 0.25})
+    text = checked(page_of(tmp_path, raw))
+    assert "No plan was kept: halo is jemalloc alone here, so there is no before and after." in text
+    assert "Before:" not in text
+
+
+def test_outputs_that_were_not_compared_are_not_said_to_be_the_same(tmp_path: Path) -> None:
+    raw = document()
+    raw["summary"].update(outputs_equal=None, outputs_compared=False)
+    text = checked(page_of(tmp_path, raw))
+    assert "the standard output of the trials was not compared: of prog" in text
+    assert "and was the same" not in text
 
 
 def test_figures_and_where_they_come_from(tmp_path: Path) -> None:
@@ -157,14 +183,27 @@ def test_misses_that_nobody_measured(tmp_path: Path) -> None:
     )
 
 
-def test_counted_misses(tmp_path: Path) -> None:
-    raw = document()
+def counting(raw: dict[str, Any], event: str) -> dict[str, Any]:
     for label, trials in raw["trials"]["reference"].items():
         for trial in trials:
-            trial["counters"] = {"dTLB-load-misses": 200 if label == "halo" else 100}
-    text = checked(page_of(tmp_path, raw))
+            trial["counters"] = {event: 200 if label == "halo" else 100}
+    return raw
+
+
+def test_counted_misses(tmp_path: Path) -> None:
+    text = checked(page_of(tmp_path, counting(document(), "dTLB-load-misses")))
     assert "Counted by the processor on the reference input." in text
     assert "100 → 200 (+100.0 %)" in text
+    assert "Page faults" not in text
+
+
+def test_page_faults_are_neither_misses_nor_counted_by_the_processor(tmp_path: Path) -> None:
+    text = checked(page_of(tmp_path, counting(document(), "page-faults")))
+    _, _, faults = text.partition("Page faults before and after")
+    assert "Counted by the kernel on the reference input." in faults
+    assert "100 → 200 (+100.0 %)" in faults
+    assert "Counted by the processor" not in text
+    assert "were neither simulated nor counted" in text, "of misses there is nothing"
 
 
 def test_several_programs_have_one_chart(tmp_path: Path) -> None:
@@ -172,6 +211,16 @@ def test_several_programs_have_one_chart(tmp_path: Path) -> None:
     page = page_of(tmp_path, *two)
     assert "times as fast as the fastest allocator; longer to the right" in checked(page)
     assert 'href="#program-2"' in page and 'id="program-2"' in page
+
+
+def test_the_command_that_repeats_it_has_what_it_needs(tmp_path: Path) -> None:
+    raw = document()
+    raw["summary"].update(outputs_equal=None, outputs_compared=False)
+    for trials in raw["trials"]["reference"].values():
+        for trial in trials:
+            trial["status"] = 4
+    text = checked(page_of(tmp_path, raw))
+    assert "halo run --trials 3 --allow-status 4 --ignore-output -- ./prog 1 -- ./prog 9" in text
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

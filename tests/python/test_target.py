@@ -163,3 +163,23 @@ def test_the_anatomy_says_what_the_doctor_shows(built: Path) -> None:
     assert "libc.so.6" in pie.needed
     assert not examine(built / "no-pie").position_independent
     assert examine(built / "no-build-id").build_id == ""
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["-fsanitize=address"], "libasan.so"),
+        (["-fsanitize=thread"], "libtsan.so"),
+        (["-fsanitize=leak"], "liblsan.so"),
+        (["-fsanitize=address", "-static-libasan"], "AddressSanitizer"),
+    ],
+)
+def test_a_sanitized_program_is_refused(tmp_path: Path, flags: list[str], words: str) -> None:
+    error = refusal(compile_c(MAIN, tmp_path / "prog", *flags))
+    assert isinstance(error, Unsuitable)
+    assert f"is built with {words}" in str(error)
+
+
+def test_a_sanitizer_that_leaves_malloc_alone_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    program = compile_c(MAIN, tmp_path / "prog", "-fsanitize=undefined")
+    assert find_target(str(program), ENVIRONMENT).path == program

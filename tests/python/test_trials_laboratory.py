@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_memory_is_the_programs_own_and_not_that_of_this_process(laboratory: Lab
 
 
 def test_equal_outputs_pass(laboratory: Laboratory) -> None:
-    job = shell("echo same; exit 3")
+    job = replace(shell("echo same; exit 3"), allowed=frozenset({3}))
     for _ in range(3):
         laboratory.measure(job, plain())
     output = laboratory.output(job)
@@ -75,6 +76,73 @@ def test_a_different_output_is_a_failure(
         laboratory.measure(job, plain("halo", WHO="b"))
     assert (tmp_path / "evidence" / "first.stdout").exists()
     assert (tmp_path / "evidence" / "different.stdout").exists()
+
+
+def test_a_status_that_is_not_allowed_ends_it_with_the_last_words(laboratory: Laboratory) -> None:
+    script = "for n in 1 2 3 4; do echo line $n >&2; done; exit 2"
+    with pytest.raises(TrialFailed) as found:
+        laboratory.measure(shell(script), plain())
+    assert "ended with status 2 on its first run under glibc" in str(found.value)
+    assert "line 2 / line 3 / line 4" in str(found.value)
+    assert "line 1" not in str(found.value)
+    assert "--allow-status 2" in str(found.value)
+    sample = laboratory.measure(replace(shell(script), allowed=frozenset({0, 2})), plain())
+    assert (sample.status, sample.stderr_bytes) == (2, 28)
+
+
+def test_a_program_that_varies_under_glibc_is_not_blamed_on_anybody(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """Its first two runs may agree: then a difference under another makes glibc run again."""
+    count = tmp_path / "count"
+    script = f"n=$(($(cat {count} 2>/dev/null) + 1)); echo $n >{count}; test $n -lt 3 || echo $n"
+    job = shell(script)
+    for _ in range(2):
+        laboratory.measure(job, plain())
+    with pytest.raises(TrialFailed) as found:
+        laboratory.measure(job, plain("tcmalloc"))
+    assert "something else each time under glibc itself" in str(found.value)
+    assert "--ignore-output" in str(found.value)
+    assert "tcmalloc" not in str(found.value)
+
+
+def test_evidence_of_two_laboratories_lies_apart(tmp_path: Path) -> None:
+    """Two probes that begin in the same second name the same folder, which neither has made."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with Launcher() as launcher:
+            scratch, evidence = tmp_path / name, tmp_path / "evidence"
+            found = Laboratory(read_settings(), launcher, scratch, evidence, fresh=True)
+            with pytest.raises(TrialFailed):
+                found.measure(shell(f"echo {name}; exit 1"), plain())
+    assert (tmp_path / "evidence" / "failed.stdout").read_text() == "one\n"
+    assert (tmp_path / "evidence-2" / "failed.stdout").read_text() == "two\n"
+
+
+def test_an_output_that_is_ignored_may_differ(laboratory: Laboratory) -> None:
+    job = replace(shell('echo $WHO; test "$WHO" != c'), ignore_output=True)
+    laboratory.measure(job, plain(WHO="a"))
+    laboratory.measure(job, plain("other", WHO="b"))
+    with pytest.raises(TrialFailed, match="exit status 1 instead of 0"):
+        laboratory.measure(job, plain("third", WHO="c"))
+
+
+def test_a_standard_error_unlike_the_first_is_named(laboratory: Laboratory) -> None:
+    job = shell('test "$WHO" = a || echo oh dear >&2')
+    laboratory.measure(job, plain(WHO="a"))
+    laboratory.measure(job, plain("quiet", WHO="a"))
+    laboratory.measure(job, plain("loud", WHO="b"))
+    assert list(laboratory.remarks) == ["loud"]
+    assert "oh dear" in laboratory.remarks["loud"]
+
+
+def test_an_optional_contender_that_cannot_run_it_is_left_out(laboratory: Laboratory) -> None:
+    job = shell('test "$WHO" = a || kill -SEGV $$')
+    contenders = [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)]
+    found = interleave(laboratory, job, contenders, 3)
+    assert {label: len(samples) for label, samples in found.items()} == {"glibc": 3}
+    assert laboratory.left_out == {"bad": "death by signal 11 instead of exit status 0"}
+    assert set(interleave(laboratory, job, contenders, 1)) == {"glibc"}
 
 
 def test_a_crash_of_the_first_run_is_not_blamed_on_halo(laboratory: Laboratory) -> None:
@@ -144,3 +212,13 @@ def test_rounds_are_interleaved_and_the_first_is_dropped(laboratory: Laboratory)
     for number in range(5):
         assert {label for n, label in steps if n == number} == {"glibc", "other", "third"}
     assert len({tuple(label for n, label in steps if n == number) for number in range(5)}) > 1
+
+
+def test_a_contender_that_ends_otherwise_need_not_have_written_its_files(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    written = tmp_path / "written"
+    job = shell(f'test "$WHO" = a && echo x > {written}', written)
+    laboratory.measure(job, plain(WHO="a"))
+    interleave(laboratory, job, [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)], 1)
+    assert laboratory.left_out == {"bad": "exit status 1 instead of 0"}

@@ -1,0 +1,83 @@
+"""All that is known of a measurement so far, and the figures that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from halo.aging import Litter
+from halo.allocators import KNOWN
+from halo.trials.candidates import Candidate
+from halo.trials.race import Verdict
+from halo.trials.rounds import Samples, walls
+from halo.trials.statistics import Ratio, ratio, summarize
+
+HALO = "halo"
+WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
+
+
+@dataclass(frozen=True)
+class RecordCost:
+    """What recording the training run took, and whether its output was the native one."""
+
+    seconds: float
+    native_seconds: float
+    output_equal: bool
+
+    @property
+    def slowdown(self) -> float:
+        return self.seconds / self.native_seconds
+
+
+@dataclass
+class Findings:
+    """All that is known so far; a failure half-way leaves the rest empty.
+
+    `checked` are rounds of the plans that the race dropped, and of its controls, run afterwards.
+    `left_out` says by allocator why it could not run the program; `remarks` are warnings.
+    """
+
+    program: str
+    commands: Mapping[str, Sequence[str]]
+    machine: Mapping[str, Any]
+    training: Samples = field(default_factory=dict)
+    record: RecordCost | None = None
+    candidates: Sequence[Candidate] = ()
+    race: Samples = field(default_factory=dict)
+    checked: Samples = field(default_factory=dict)
+    verdict: Verdict | None = None
+    reference: Samples = field(default_factory=dict)
+    outputs_equal: bool | None = True  # None: nothing was compared
+    outputs_compared: bool = True
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+    failure: str = ""
+    litter: Litter | None = None
+
+    @property
+    def kept(self) -> Candidate | None:
+        if self.verdict is None:
+            return None
+        return next(c for c in self.candidates if c.label == self.verdict.kept)
+
+
+def best_baseline(findings: Findings) -> str | None:
+    """The allocator with the least median on the reference input."""
+    names = [name for name in KNOWN if findings.reference.get(name)]
+    return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
+
+
+def speedup(findings: Findings) -> Ratio | None:
+    """The best baseline's median over halo's."""
+    best = best_baseline(findings)
+    if best is None or not findings.reference.get(HALO):
+        return None
+    return ratio(walls(findings.reference[best]), walls(findings.reference[HALO]))
+
+
+def wide_spreads(findings: Findings) -> dict[str, float]:
+    """By label, an interquartile range on the reference input that is wide for its median."""
+    spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}
+    return {name: spread for name, spread in spreads.items() if spread > WIDE}

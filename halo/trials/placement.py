@@ -1,0 +1,259 @@
+"""Whether a measurement shows that a program is placement-sensitive, that it is not, or neither.
+
+A gain that was not seen is no evidence that there is none: `NOT_SENSITIVE` needs intervals that
+leave no room for a change. The sentence made here is that of the terminal, the JSON and the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import median
+from typing import Any
+
+from halo.allocators import KNOWN
+from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
+from halo.trials.rounds import walls
+from halo.trials.statistics import Ratio, ratio, summarize
+
+THRESHOLD = 0.02  # a change of time that lies within it, with its whole interval, counts as none
+MIN_TRIALS = 7  # fewer say nothing about a change of some per cent
+MAX_ADVISED = 200  # trials; where more were needed, a quieter machine is the better advice
+NEAREST = (
+    0.005  # to the threshold that a value is taken to lie, to estimate how many trials it needs
+)
+
+
+class Answer(Enum):
+    """What the data show; the value is that of the JSON."""
+
+    PLAN_HELPS = "plan-helps"
+    NO_GAIN = "no-gain"
+    NOT_SENSITIVE = "not-sensitive"
+    CANNOT_TELL = "cannot-be-told"
+    ALLOCATORS_ONLY = "allocators-only"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The answer, its sentence, and what would be needed for one if there is none."""
+
+    answer: Answer
+    sentence: str
+    needed: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "answer": self.answer.value,
+            "sentence": self.sentence,
+            "needed": self.needed or None,
+        }
+
+
+@dataclass(frozen=True)
+class PlanChange:
+    """The time under a plan over that of its allocator alone, on the training input."""
+
+    label: str
+    allocator: str
+    change: Ratio
+    rounds: int
+
+    @property
+    def within(self) -> bool:
+        """The whole interval counts as no change."""
+        return self.change.low >= 1 - THRESHOLD and self.change.high <= 1 + THRESHOLD
+
+    def __str__(self) -> str:
+        return f"'{self.label}' changes its time by {percent(self.change)}"
+
+
+def conclude(findings: Findings) -> Conclusion:
+    """What the findings show of placement, or of the allocators if nothing else was measured."""
+    program, kept = findings.program, findings.kept
+    counts = [len(samples) for samples in findings.reference.values() if samples]
+    if not counts:
+        return Conclusion(Answer.CANNOT_TELL, f"{program}: nothing was measured to its end.")
+    trials = min(counts)
+    if trials < MIN_TRIALS:
+        what = "which allocator is fastest" if kept is None else "whether it is placement-sensitive"
+        return _open(
+            f"{program}: it cannot be told {what}: {trials} trial{'s' * (trials > 1)} conclude"
+            f"{'s' * (trials == 1)} nothing",
+            f"repeat it with --trials {MIN_TRIALS} or more",
+        )
+    if kept is None:
+        return _allocators(findings)
+    return _without_plan(findings) if kept.plan is None else _with_plan(findings)
+
+
+def plan_changes(findings: Findings) -> list[PlanChange]:
+    """Every plan against its allocator alone, in the rounds that they have in common."""
+    rounds = findings.verdict.rounds if findings.verdict else 0
+    controls = {c.allocator.name: c.label for c in findings.candidates if c.plan is None}
+    found = []
+    for candidate in findings.candidates:
+        control = controls.get(candidate.allocator.name)
+        if candidate.plan is None or control is None:
+            continue
+        samples = findings.checked if candidate.label in findings.checked else findings.race
+        mine = walls(samples.get(candidate.label, []))[-rounds:]
+        own = walls(samples.get(control, []))[-rounds:]
+        if mine and own:
+            count = min(len(mine), len(own))
+            change = ratio(mine[-count:], own[-count:])
+            found.append(PlanChange(candidate.label, candidate.allocator.name, change, count))
+    return found
+
+
+def percent(change: Ratio) -> str:
+    """A change of time with its interval: `-7.9 % (-12.7 to -3.7)`."""
+    low, high = 100 * (change.low - 1), 100 * (change.high - 1)
+    return f"{100 * (change.value - 1):+.1f} % ({low:+.1f} to {high:+.1f})"
+
+
+def advice(change: Ratio, rounds: int) -> str:
+    """What would narrow the interval of that many rounds enough to tell on which side it lies."""
+    half = (change.high - change.low) / 2
+    slack = max(abs(abs(change.value - 1) - THRESHOLD), NEAREST)
+    trials = max(MIN_TRIALS, rounds + 1, 10 * math.ceil(rounds * (half / slack) ** 2 / 10))
+    quiet = "an idle machine, or an input that takes longer"
+    if trials > MAX_ADVISED:
+        return f"repeat it on {quiet.replace(', or', ' or with')}"
+    return f"repeat it with about --trials {trials}, or on {quiet.replace(', or', ', or with')}"
+
+
+def _open(sentence: str, needed: str) -> Conclusion:
+    return Conclusion(Answer.CANNOT_TELL, f"{sentence}; {needed}.", needed)
+
+
+def _allocators(findings: Findings) -> Conclusion:
+    """The fastest one, and those that no difference shows to."""
+    best = best_baseline(findings)
+    assert best is not None
+    times = {name: walls(found) for name, found in findings.reference.items() if name in KNOWN}
+    equal = [n for n, t in times.items() if n != best and ratio(t, times[best]).low <= 1]
+    sentence = f"{findings.program}: the fastest allocator is {best}"
+    if equal:
+        sentence += f", from which no difference shows to {' and '.join(equal)}"
+    return Conclusion(Answer.ALLOCATORS_ONLY, f"{sentence}.")
+
+
+def _with_plan(findings: Findings) -> Conclusion:
+    program, kept = findings.program, findings.kept
+    best, gain = best_baseline(findings), speedup(findings)
+    assert kept is not None and best is not None and gain is not None
+    what = f"the plan '{kept.recipe.label}' over {kept.allocator.name}"
+    times = (
+        f"{gain.value:.2f} times as fast as the fastest allocator, {best}"
+        f" (95 % interval {gain.low:.2f} to {gain.high:.2f})"
+    )
+    sure = _apart(findings, best) or not {HALO, best} & set(wide_spreads(findings))
+    if gain.low > 1 and sure:
+        return Conclusion(
+            Answer.PLAN_HELPS,
+            f"{program} is placement-sensitive: with {what} it is {times}"
+            f"{_over_glibc(findings, best)}.",
+        )
+    lost = "What was gained on the training input did not carry over to the reference input"
+    if gain.high < 1 and sure:
+        return Conclusion(
+            Answer.NO_GAIN,
+            f"{program} loses: with {what} it is only {times}. {lost}; use {best}.",
+        )
+    if sure and gain.low >= 1 - THRESHOLD and gain.high <= 1 + THRESHOLD:
+        return Conclusion(
+            Answer.NO_GAIN, f"{program} gains nothing: with {what} it is {times}. {lost}."
+        )
+    change = Ratio(1 / gain.value, 1 / gain.high, 1 / gain.low)
+    return _open(
+        f"{program}: it cannot be told whether {what} helps on the reference input: it is {times}",
+        advice(change, len(findings.reference[HALO])),
+    )
+
+
+def _apart(findings: Findings, best: str) -> bool:
+    """Whether the middle halves of the times do not overlap: then no spread is too wide."""
+    mine, other = (summarize(walls(findings.reference[label])) for label in (HALO, best))
+    return mine.third_quartile < other.first_quartile or other.third_quartile < mine.first_quartile
+
+
+def _over_glibc(findings: Findings, best: str) -> str:
+    if best == "glibc" or not findings.reference.get("glibc"):
+        return ""
+    mine = walls(findings.reference[HALO])
+    over = median(walls(findings.reference["glibc"])) / median(mine)
+    return f", and {over:.2f} times as fast as glibc"
+
+
+def _without_plan(findings: Findings) -> Conclusion:
+    kept, best = findings.kept, best_baseline(findings)
+    assert kept is not None and best is not None
+    alone = f"no plan was kept, halo is {kept.allocator.name} alone here"
+    use = f"the fastest allocator is {best}"
+    unclear = f"{findings.program}: it cannot be told whether it is placement-sensitive"
+    changes = plan_changes(findings)
+    if not changes:
+        return _open(
+            f"{unclear}, for there was no plan to try: {alone}, and {use}",
+            "try `halo probe` on it, or another training input",
+        )
+    wide = wide_spreads(findings)
+    if wide:
+        loud = max(wide, key=lambda label: wide[label])
+        return _open(
+            f"{unclear}: {alone}, but the times vary too much ({loud}: {wide[loud]:.0%} of the"
+            " median)",
+            "repeat it on an idle machine, or with an input that takes longer",
+        )
+    telling = [c for c in changes if c.rounds >= MIN_TRIALS]
+    outside = [c for c in telling if not c.within]
+    if not telling:
+        return _open(f"{unclear}: {alone}, after too few rounds", "repeat it with more --trials")
+    if outside:
+        return _outside(findings, max(outside, key=_reach), f"{unclear}: {alone}", use)
+    low = min(c.change.low for c in changes) - 1
+    high = max(c.change.high for c in changes) - 1
+    many = (
+        f"none of {len(changes)} plans changes" if len(changes) > 1 else "its plan does not change"
+    )
+    return Conclusion(
+        Answer.NOT_SENSITIVE,
+        f"{findings.program} is not placement-sensitive: on the training input, {many} its time by"
+        f" {THRESHOLD:.0%} (95 % intervals from {100 * low:+.1f} to {100 * high:+.1f} %). No plan"
+        f" was kept, halo is {kept.allocator.name} alone here; {use}.",
+    )
+
+
+def _outside(findings: Findings, plan: PlanChange, unclear: str, use: str) -> Conclusion:
+    """A plan whose interval reaches past the threshold: what that says, and does not say."""
+    kept = findings.kept
+    assert kept is not None
+    if plan.change.high < 1 - THRESHOLD and plan.allocator != kept.allocator.name:
+        return Conclusion(
+            Answer.NO_GAIN,
+            f"{findings.program} is placement-sensitive, but no plan is faster than"
+            f" {kept.allocator.name} alone: on the training input, {plan}; {use}.",
+        )
+    if plan.change.low > 1 + THRESHOLD:
+        return _open(
+            f"{unclear}. On the training input, {plan}, by its placement or by the runtime's own"
+            f" cost; {use}",
+            "`halo probe` tells the two apart",
+        )
+    return _open(
+        f"{unclear}. On the training input, {plan}, which reaches past {THRESHOLD:.0%}",
+        advice(plan.change, plan.rounds),
+    )
+
+
+def _reach(plan: PlanChange) -> float:
+    """How far the interval reaches from no change."""
+    return max(plan.change.high - 1, 1 - plan.change.low)
+
+
+def all_within(changes: Sequence[PlanChange]) -> bool:
+    """Whether every plan with enough rounds changes nothing, with its whole interval."""
+    return all(c.within for c in changes if c.rounds >= MIN_TRIALS)
