@@ -14,6 +14,7 @@ from halo.commands.program import (
     input_file,
     plain_environment,
     results_folder,
+    tell_what_stays,
     the_program,
 )
 from halo.commands.run import add_stream_options
@@ -153,6 +154,9 @@ class AgeCommand:
                 if options.simulate:
                     study.simulate(document)
                     write_json(document, path)
+        except KeyboardInterrupt:
+            tell_what_stays(folder)
+            raise
         finally:
             reporter.clear()
         measurement = read_measurement(path)

@@ -15,6 +15,7 @@ from halo.commands.program import (
     check_runtime,
     plain_environment,
     results_folder,
+    tell_what_stays,
 )
 from halo.errors import TrialFailed
 from halo.planning import check_place
@@ -79,6 +80,12 @@ def study(
                 running.run(train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
+    except KeyboardInterrupt as error:
+        if findings.training or findings.reference:
+            findings.failure = f"The measurement of {name} was interrupted ({error})."
+        _save(findings, folder)
+        tell_what_stays(folder)
+        raise
     finally:
         reporter.clear()
         _save(findings, folder)
@@ -100,7 +107,7 @@ def _save(findings: Findings, folder: Path) -> None:
     if findings.training or findings.reference or findings.failure:
         write_json(raw_results(findings), folder / "results.json")
         write_json(summarize_findings(findings), folder / "summary.json")
-    elif not any(folder.iterdir()):
+    elif folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
 

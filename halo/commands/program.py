@@ -11,6 +11,7 @@ from pathlib import Path
 
 from halo.allocators import find_allocator, preload, under_plan
 from halo.errors import BadInput, MissingPart, UsageError
+from halo.outcome import say
 from halo.settings import Settings
 
 DEFAULT_TRIALS = 11
@@ -198,6 +199,14 @@ def results_folder(settings: Settings, given: Path | None, program: str) -> Path
             " --results."
         ) from error
     return given.absolute()
+
+
+def tell_what_stays(folder: Path) -> None:
+    """Says of an interrupted measurement where what it has finished is; an empty folder goes."""
+    if folder.is_dir() and any(folder.iterdir()):
+        say(f"halo: what was finished is in {folder}")
+    elif folder.is_dir():
+        folder.rmdir()
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -29,6 +29,9 @@ NATIVE = native_layers()
 PYTHON = [
     "errors",
     "settings",
+    "ending_signals",
+    "outcome",
+    "scratch",
     "elf",
     "profile",
     "plan",
