@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
 from halo.commands.program import positive, the_program
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.foreground import Ending, end_like
+from halo.outcome import say
 from halo.producers.producer import Producer
 from halo.producers.registry import PRODUCERS, find_producer
-from halo.progress import ProgressLine
+from halo.progress import ProgressLines
 from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
 from halo.settings import Settings
 from halo.target import Target, find_target
@@ -79,14 +81,12 @@ class RecordCommand:
         check_place(path)
         producer = find_producer(options.producer or PRODUCERS[0].name)
         with workspace() as folder:
-            progress = ProgressLine(folder / "progress")
-            try:
-                recording = producer.record(
-                    settings, target, arguments, limits, folder, progress.tick
-                )
-            finally:
-                progress.clear()
+            progress = ProgressLines(folder / "progress")
+            recording = producer.record(settings, target, arguments, limits, folder, progress.tick)
             self._save(producer, recording, target, arguments, path)
+        if recording.parts and sys.stderr.isatty():
+            step = shlex.join([settings.command, "plan", str(path)])
+            say(f"halo: the profile is in {path}. Next: {step}")
         return end_like(recording.ending)
 
     def _stored(

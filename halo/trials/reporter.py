@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from halo.terminal import is_live
 from halo.trials.rounds import Step
 
 
@@ -13,7 +14,7 @@ class Reporter:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._live = sys.stderr.isatty()
+        self._live = is_live(sys.stderr)
         self._start = time.monotonic()
 
     def stage(self, text: str) -> None:

@@ -145,13 +145,7 @@ def warnings(findings: Findings) -> list[str]:
     load = findings.machine.get("load_average", [0.0])[0]
     if load > BUSY * findings.machine.get("cores", 1):
         found.append(f"The machine was busy when this started (load average {load:.1f}).")
-    spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}
-    wide = [f"{name} ({spread:.0%})" for name, spread in spreads.items() if spread > WIDE]
-    if wide:
-        found.append(
-            f"The middle half of the times spreads too wide to conclude from, as a share of the"
-            f" median: {', '.join(wide)}; repeat on a quiet machine or with more --trials."
-        )
+    found += wide_spreads(findings.reference)
     found += _runtime_warnings(findings)
     cost = findings.record
     if cost is not None and not cost.output_equal:
@@ -159,6 +153,18 @@ def warnings(findings: Findings) -> list[str]:
             "The output under the recorder was not the native one (it emulates another processor)."
         )
     return found
+
+
+def wide_spreads(samples: Samples, more: str = "with more --trials") -> list[str]:
+    """A sentence where times are too far apart to conclude from."""
+    spreads = {name: summarize(walls(found)).spread for name, found in samples.items() if found}
+    wide = [f"{name} ({spread:.0%})" for name, spread in spreads.items() if spread > WIDE]
+    if not wide:
+        return []
+    return [
+        f"The middle half of the times spreads too wide to conclude from, as a share of the"
+        f" median: {', '.join(wide)}; repeat on a quiet machine or {more}."
+    ]
 
 
 def _runtime_warnings(findings: Findings) -> list[str]:
