@@ -40,6 +40,8 @@ def scratch_folder(avoid: str = "") -> Iterator[Path]:
         raise
     lock = _lock(folder)
     try:
+        if _space(folder) < LITTLE:
+            raise BadInput(_is_full(parent))
         yield folder
     except (RecordingFailed, TrialFailed) as error:
         if _space(folder) < LITTLE:

@@ -13,6 +13,7 @@ from halo.commands.program import (
     check_cpu,
     check_library,
     check_runtime,
+    drop_empty,
     plain_environment,
     results_folder,
     tell_what_stays,
@@ -105,10 +106,13 @@ def litter_of(options: argparse.Namespace) -> Litter | None:
 def _save(findings: Findings, folder: Path) -> None:
     """The results, where there are any."""
     if findings.training or findings.reference or findings.failure:
-        write_json(raw_results(findings), folder / "results.json")
-        write_json(summarize_findings(findings), folder / "summary.json")
-    elif folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+        try:
+            write_json(raw_results(findings), folder / "results.json")
+            write_json(summarize_findings(findings), folder / "summary.json")
+        finally:
+            drop_empty(folder)
+    else:
+        drop_empty(folder)
 
 
 def check_failures(done: Sequence[Findings]) -> None:

@@ -203,9 +203,14 @@ def results_folder(settings: Settings, given: Path | None, program: str) -> Path
 
 def tell_what_stays(folder: Path) -> None:
     """Says of an interrupted measurement where what it has finished is; an empty folder goes."""
-    if folder.is_dir() and any(folder.iterdir()):
+    drop_empty(folder)
+    if folder.is_dir():
         say(f"halo: what was finished is in {folder}")
-    elif folder.is_dir():
+
+
+def drop_empty(folder: Path) -> None:
+    """Removes a results folder in which nothing was finished."""
+    if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command import compile_c, halo
+
+from halo.errors import BadInput, HaloError, RecordingFailed, TrialFailed
+from halo.outcome import known
+from halo.scratch import scratch_folder
+from halo.trials.results import write_json
 
 # It starts a child in a session of its own, says who they are, and would live for a minute.
 LASTING = r"""
@@ -222,3 +231,102 @@ def test_what_an_interrupted_run_has_finished_stays_and_is_named(place: Path) ->
     assert process.returncode == 143
     assert f"what was finished is in {place / 'kept'}" in said
     assert halo("report", "kept", cwd=place).status == 117
+
+
+READERS = [
+    ["--help"],
+    ["run", "--help"],
+    ["--version"],
+    ["bench", "--list"],
+    ["doctor"],
+    ["baseline", "--trials", "1", "--", "true"],
+    ["probe", "--seconds", "1", "--", "./prog"],
+]
+
+
+@pytest.mark.parametrize("arguments", READERS, ids=" ".join)
+def test_a_reader_that_has_gone_is_no_failure(tmp_path: Path, arguments: list[str]) -> None:
+    compile_c("int main(void) { return 0; }", tmp_path / "prog")
+    end, begin = os.pipe()
+    os.close(end)
+    done = subprocess.run(
+        [sys.executable, "-m", "halo", *arguments],
+        cwd=tmp_path,
+        stdout=begin,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(begin)
+    assert done.returncode == 141, done.stderr
+    assert "ignored" not in done.stderr and "Broken" not in done.stderr
+
+
+def test_a_reader_of_both_streams_that_has_gone_is_no_failure() -> None:
+    end, begin = os.pipe()
+    os.close(end)
+    command = [sys.executable, "-m", "halo", "bench", "--list"]
+    done = subprocess.run(command, stdout=begin, stderr=begin, check=False)
+    os.close(begin)
+    assert done.returncode == 141
+
+
+def test_a_full_disk_is_a_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "halo", "bench", "--list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 117
+    assert "no space left" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_full_results_folder_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(json, "dump", full)
+    with pytest.raises(BadInput, match="No space left on device"):
+        write_json({}, tmp_path / "results.json")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("failure", [RecordingFailed, TrialFailed])
+def test_a_failure_on_a_full_disk_names_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: type[HaloError]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(failure, match=f"The disk of {tmp_path} is full"), scratch_folder():
+        monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=1, f_frsize=4096))
+        raise failure("The program left nothing; check that it runs to its end.")
+    with pytest.raises(BadInput, match="is full"), scratch_folder():
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_on_a_disk_with_space_keeps_its_sentence(tmp_path: Path) -> None:
+    with pytest.raises(TrialFailed, match="differs"), scratch_folder():
+        raise TrialFailed("The output differs.")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PermissionError(errno.EACCES, "Permission denied", "secret/x.trace"),
+        NotADirectoryError(errno.ENOTDIR, "Not a directory", "secret/x.trace"),
+    ],
+)
+def test_a_path_that_cannot_be_used_is_bad_input(error: OSError) -> None:
+    failure = known(error)
+    assert failure is not None and failure.exit_status == 117
+    assert "secret/x.trace" in str(failure) and str(error.strerror) in str(failure)
+
+
+def test_an_accident_is_not_blamed_on_the_input() -> None:
+    assert known(FileNotFoundError(errno.ENOENT, "No such file", "part-of-halo")) is None
+    assert known(ValueError("wrong")) is None
