@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from halo.ending_signals import Ended, EndingSignals
-from halo.errors import BadInput, HaloError
+from halo.errors import BadInput, HaloError, MissingPart
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -49,6 +49,8 @@ def known(error: Exception) -> HaloError | None:
     """The failure with a sentence for the user; None for an accident."""
     if isinstance(error, HaloError):
         return error
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "halo").startswith("halo"):
+        return MissingPart(f"The Python package {error.name} is missing in .venv; run: make build")
     if not isinstance(error, OSError):
         return None
     name = "" if error.filename is None else os.fsdecode(error.filename)

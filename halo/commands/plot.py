@@ -30,7 +30,7 @@ class PlotCommand:
         parser.add_argument(
             "results",
             type=Path,
-            nargs="+",
+            nargs="*",
             metavar="RESULT",
             help="a results folder or its results.json; for affinity-graph also PROFILE PLAN",
         )
@@ -76,6 +76,8 @@ class PlotCommand:
         if rest:
             raise UsageError("`halo plot` takes results and no program; leave out the `--`.")
         figure = find_figure(options.figure)
+        if not options.results:
+            raise UsageError(f"Give the results to draw: halo plot {figure.name} RESULT...")
         path = options.output or Path(f"{figure.name}.{figure.endings[0]}")
         ending = path.suffix.removeprefix(".").lower()
         if ending not in figure.endings:
