@@ -1,7 +1,7 @@
 """A small process that starts the measured ones, by itself: `python3 -I -S spawner.py [CPU]`.
 
 It is apart from halo because Linux counts the memory of the starting process into the peak memory
-of the started one. It imports only small modules, and so keeps that floor at about 8 MB. It
+of the started one. It imports only small modules, and so keeps that floor at about 9 MB. It
 outlives halo by a moment: where its input ends during a run, it ends the run's processes.
 """
 

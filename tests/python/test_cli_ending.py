@@ -171,6 +171,19 @@ def test_nothing_outlives_a_killed_halo(
     assert eventually(lambda: not any(map(alive, expected)))
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT])
+@pytest.mark.parametrize("command", ["baseline", "record"])
+def test_nothing_outlives_a_killed_job(
+    started: Callable[..., tuple[subprocess.Popen[str], list[int]]],
+    command: str,
+    number: signal.Signals,
+) -> None:
+    process, pids = started(command, "--", "./lasting", "new", "pids")
+    os.killpg(process.pid, number)
+    expected = pids if command == "baseline" else pids[:1]
+    assert eventually(lambda: not any(map(alive, expected)))
+
+
 def test_the_folder_of_a_killed_halo_is_removed_by_the_next(
     place: Path, started: Callable[..., tuple[subprocess.Popen[str], list[int]]]
 ) -> None:
