@@ -125,7 +125,13 @@ def _widths(grid: Grid, width: int) -> list[int] | None:
 
 def _table(grid: Grid, widths: Sequence[int]) -> Table:
     """A rich table of exactly these columns."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for field, width in zip(grid.fields, widths, strict=True):
         table.add_column(
             Text("\n".join(wrap(field.name, width))),
