@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from halo import __version__
-from halo.commands import COMMANDS, fail, run_command
+from halo.commands import COMMANDS, Command
 from halo.errors import UsageError
-from halo.settings import read_settings
+from halo.outcome import status_of
+from halo.settings import Settings, read_settings
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +55,12 @@ def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point of `halo`."""
-    own, rest = split(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    settings = read_settings()
+    return status_of(lambda: _run(settings, *split(words)), settings.debug)
+
+
+def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
     parser = build_parser()
     if not own and not rest:
         parser.print_help()
@@ -63,9 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser.parse_args(own)
     except UsageError as error:
         if str(error).startswith("Unrecognized arguments") and not rest:
-            return fail(UsageError(f"{error} (a program to run goes after `--`)"))
-        return fail(error)
-    return run_command(options.implementation, read_settings(), options, rest)
+            raise UsageError(f"{error} (a program to run goes after `--`)") from error
+        raise
+    except SystemExit as ended:  # after --help or --version
+        return int(ended.code or 0)
+    command: Command = options.implementation
+    return command.run(settings, options, rest)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
+
+from halo.ending_signals import ENDING, Ended
 
 FORWARDED = frozenset(
     {
@@ -24,6 +28,7 @@ FORWARDED = frozenset(
 )
 # Python ignores these, and a child would inherit that.
 RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
+PR_SET_PDEATHSIG = 1
 SI_KERNEL = 128  # si_code of a signal that the terminal sends to its whole foreground group
 
 
@@ -52,20 +57,50 @@ def run_in_foreground(
     watched = FORWARDED | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
-        child = os.posix_spawn(
-            program, arguments, environment, setsigmask=before, setsigdef=RESTORED
-        )
+        child = _start(program, arguments, environment, before)
         while True:
-            done, status = os.waitpid(child, os.WNOHANG)
+            done, status = os.waitpid(child.pid, os.WNOHANG)
             if done:
-                return Ending.from_wait(status, child)
-            arrived = signal.sigtimedwait(watched, period)
-            if arrived is None:
-                tick()
-            elif arrived.si_signo in FORWARDED and arrived.si_code != SI_KERNEL:
-                os.kill(child, arrived.si_signo)
+                child.returncode = os.waitstatus_to_exitcode(status)
+                return Ending.from_wait(status, child.pid)
+            try:
+                arrived = signal.sigtimedwait(watched, period)
+                if arrived is None:
+                    tick()
+                elif arrived.si_signo in FORWARDED and arrived.si_code != SI_KERNEL:
+                    os.kill(child.pid, arrived.si_signo)
+            except Ended as ended:  # it came by a thread that does not block it
+                os.kill(child.pid, ended.number)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(
+    program: str,
+    arguments: list[str],
+    environment: Mapping[str, str],
+    mask: set[int | signal.Signals],
+) -> subprocess.Popen[bytes]:
+    """Starts a child that the kernel kills if this thread dies before it, by SIGKILL as well."""
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def prepare() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+        for number in ENDING:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    return subprocess.Popen(
+        arguments,
+        executable=program,
+        env=environment,
+        close_fds=False,
+        restore_signals=True,
+        preexec_fn=prepare,
+    )
 
 
 def become(program: str, arguments: list[str], environment: Mapping[str, str]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The progress line of a recording: reads the recorder's counters and shows them on a terminal."""
+"""The progress of a recording: reads the recorder's counters and shows them on a terminal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ FIELDS = struct.Struct("<5Q")
 ASSUMED_INSTRUCTIONS_PER_SECOND = 3.0e9
 # A program that waits executes next to nothing: then the estimate says nothing and is not shown.
 ABSURD = 1000
+FIRST_SECONDS = 2.0  # of the recording, before its first line; then as long again each time
 
 
 @dataclass(frozen=True)
@@ -56,22 +57,20 @@ def read_progress(path: Path) -> Progress | None:
     return Progress(objects, accesses, instructions, elapsed / 1e9) if magic else None
 
 
-class ProgressLine:
-    """Draws the line on stderr where that is a terminal, and nothing anywhere else."""
+class ProgressLines:
+    """Writes a line now and then on stderr where that is a terminal, and nothing anywhere else.
+
+    They are whole lines: one that is drawn over would run into what the program writes there.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._shown = False
         self._active = sys.stderr.isatty()
+        self._due = FIRST_SECONDS
 
     def tick(self) -> None:
         progress = read_progress(self._path) if self._active else None
-        if progress is not None:
-            sys.stderr.write(f"\r\x1b[K{progress.line()}")
-            sys.stderr.flush()
-            self._shown = True
-
-    def clear(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
+        if progress is not None and progress.elapsed_seconds >= self._due:
+            self._due = 2 * progress.elapsed_seconds
+            sys.stderr.write(f"{progress.line()}\n")
             sys.stderr.flush()

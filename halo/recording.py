@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from halo.errors import MissingPart, UsageError
 from halo.foreground import Ending, run_in_foreground
 from halo.qemu import find_qemu
+from halo.scratch import scratch_folder
 from halo.settings import Settings
 from halo.target import Target
 
@@ -47,11 +47,8 @@ class Recording:
 @contextmanager
 def workspace() -> Iterator[Path]:
     """A private folder whose path QEMU's options can express; gone afterwards."""
-    folder = tempfile.gettempdir()
-    if any(character in folder for character in UNSAFE):
-        folder = "/tmp"
-    with tempfile.TemporaryDirectory(prefix="halo-record-", dir=folder) as name:
-        yield Path(name)
+    with scratch_folder(avoid=UNSAFE) as folder:
+        yield folder
 
 
 def check_recorder(settings: Settings) -> None:

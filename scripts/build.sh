@@ -11,14 +11,7 @@ cd "$(dirname "$0")/.."
 cmake --build build
 
 mkdir -p bin
-cat >bin/halo.new <<'LAUNCHER'
-#!/bin/sh
-# Made by `make build`: runs the command from this checkout.
-here=$(dirname "$(readlink -f "$0")")/..
-[ -x "$here/.venv/bin/python3" ] || { echo "halo: .venv is missing; run: make build" >&2; exit 114; }
-# -I: neither the folder it is called in nor PYTHON* variables, which are for the program, matter.
-exec "$here/.venv/bin/python3" -I -m halo "$@"
-LAUNCHER
+cp scripts/halo.in bin/halo.new
 chmod +x bin/halo.new
 mv bin/halo.new bin/halo
 

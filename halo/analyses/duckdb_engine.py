@@ -37,12 +37,13 @@ class DuckDbEngine:
         """The answers; BadInput where the files cannot be read."""
         try:
             return self._run(queries, sources)
-        except (duckdb.IOException, duckdb.InvalidInputException) as error:
-            raise BadInput(f"The columns cannot be read: {first_line(error)}.") from error
         except duckdb.OutOfMemoryException as error:
             raise BadInput(
                 f"The analysis needs more memory than it was given (--memory): {first_line(error)}."
             ) from error
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            # Of a damaged file it throws almost any of its exceptions; the queries are ours.
+            raise BadInput(f"The columns cannot be read: {first_line(error)}.") from error
 
     def close(self) -> None:
         self._connection.close()

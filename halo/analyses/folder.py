@@ -14,6 +14,7 @@ from halo.analyses.schema import TABLES, VERSION
 from halo.errors import BadInput
 
 REQUIRED = ("accesses", "sites")
+SMALL = ("sites", "fields")
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,17 @@ class TraceFolder:
     path: Path
 
     def files(self, table: str) -> list[Path]:
-        """The table's files that are complete: one that is being written has another name."""
-        return sorted(
+        """The table's files that are complete: one that is being written has another name.
+
+        BadInput where one is no regular file: to open a pipe would be to wait for ever.
+        """
+        found = sorted(
             path for path in (self.path / table).glob("*.parquet") if path.name[0] not in "._"
         )
+        for path in found:
+            if not path.is_file():
+                raise BadInput(f"{path} is no regular file, so it is no part of a table.")
+        return found
 
     @property
     def finished(self) -> bool:
@@ -52,7 +60,10 @@ class TraceFolder:
         """A small table as a whole; an empty one where it has no file yet."""
         schema = TABLES[table]
         try:
-            parts = [pq.read_table(path, columns=schema.names) for path in self.files(table)]
+            parts = [
+                pq.read_table(path, columns=schema.names, page_checksum_verification=True)
+                for path in self.files(table)
+            ]
             return pa.concat_tables([part.cast(schema) for part in parts] or [schema.empty_table()])
         except (OSError, pa.ArrowException, ValueError) as error:
             raise BadInput(f"{self.path}/{table} cannot be read: {error}.") from error
@@ -74,10 +85,13 @@ class TraceFolder:
                 f"{self.path} is of version {row['version']}, newer than this halo reads"
                 f" ({VERSION}); use the halo that wrote it."
             )
-        machine = json.loads(row["machine"] or "{}")
+        try:
+            machine = json.loads(row["machine"] or "{}")
+            arguments = tuple(json.loads(row["arguments"] or "[]"))
+        except (ValueError, TypeError) as error:
+            raise BadInput(f"{self.path}/trace is damaged; convert the trace again.") from error
         taken = {key: row[key] for key in About.__dataclass_fields__}
-        taken |= {"arguments": tuple(json.loads(row["arguments"] or "[]")), "machine": machine}
-        return About(**taken)
+        return About(**taken | {"arguments": arguments, "machine": machine})
 
     def about_so_far(self) -> About:
         """What can be said of a trace that is still being written."""
@@ -96,5 +110,7 @@ def open_folder(path: Path) -> TraceFolder:
     for table in REQUIRED:
         if not folder.files(table):
             raise BadInput(f"{path} lacks its table `{table}`; convert the trace again.")
+    for table in SMALL:
+        folder.read(table)  # which checks its pages: DuckDB does not
     folder.about()
     return folder

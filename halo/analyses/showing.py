@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
-
 from halo.analyses.analysis import Analysis, Table, Value
 from halo.analyses.running import Answer
-
-WIDTH = 160  # where it does not go to a terminal
+from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 
 
 def show_answer(analysis: Analysis, answer: Answer) -> None:
     """The table, the findings and what is to be known of the trace, on stdout."""
-    console = Console(soft_wrap=False)
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
-    console.print(rich_table(analysis.shown(answer.report), title_of(analysis, answer)))
+    console = make_console()
+    show_grid(console, grid_of(analysis.shown(answer.report), title_of(analysis, answer)))
     for sentence in (*answer.findings, *remarks(answer)):
-        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+        show_prose(console, sentence)
 
 
 def title_of(analysis: Analysis, answer: Answer) -> str:
@@ -30,15 +22,17 @@ def title_of(analysis: Analysis, answer: Answer) -> str:
     return f"{analysis.name} of {answer.about.program}, {answer.about.events:,} events"
 
 
-def rich_table(table: Table, title: str) -> RichTable:
-    """Integers to the right, with commas."""
-    result = RichTable(title=Text(title), box=box.SIMPLE)
-    for at, name in enumerate(table.columns):
-        numbers = all(isinstance(row[at], int) for row in table.rows)
-        result.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in table.rows:
-        result.add_row(*(Text(_text(value)) for value in row))
-    return result
+def grid_of(table: Table, title: str) -> Grid:
+    """Integers to the right, with commas; names may be broken between their words."""
+    fields = [
+        Field(name, figures=(figures := _is_figures(table, at)), prose=not figures)
+        for at, name in enumerate(table.columns)
+    ]
+    return Grid(fields, [Row([_text(value) for value in row]) for row in table.rows], title)
+
+
+def _is_figures(table: Table, at: int) -> bool:
+    return all(isinstance(row[at], int) for row in table.rows)
 
 
 def _text(value: Value) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,9 +34,7 @@ def start_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingPart(
-            "--engine spark and --live need PySpark: pip install 'halo[spark]'."
-        ) from error
+        raise MissingPart(f"--engine spark and --live need PySpark; {how_to_get()}") from error
     # PySpark would log each failed query as well as raise it.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     cores = threads or len(os.sched_getaffinity(0))
@@ -56,6 +55,14 @@ def start_session(
     except Exception as error:
         what = str(error).partition("\n")[0]
         raise MissingPart(f"Spark does not start ({what}); is Java 17 or newer there?") from error
+
+
+def how_to_get() -> str:
+    """How PySpark comes to this halo; `halo` in a package registry is another project."""
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "pyproject.toml").is_file():
+        return f"in {checkout}, run: .venv/bin/python3 -m pip install -e '.[spark]'"
+    return f"run: {sys.executable} -m pip install 'pyspark>=4,<5'"
 
 
 def check_java() -> None:

@@ -1,10 +1,8 @@
-"""The commands of `halo`: what a command is, the list of them, and how errors become statuses."""
+"""The commands of `halo`: what a command is, and the list of them."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -29,11 +27,7 @@ from halo.commands.sharing import SharingCommand
 from halo.commands.simulate import SimulateCommand
 from halo.commands.split import SplitCommand
 from halo.commands.trace import TraceCommand
-from halo.errors import HaloError
 from halo.settings import Settings
-
-INTERRUPTED = 130
-BROKEN_PIPE = 141
 
 
 class Command(Protocol):
@@ -73,31 +67,3 @@ COMMANDS: Sequence[Command] = (
     TraceCommand(),
     DoctorCommand(),
 )
-
-
-def run_command(
-    command: Command, settings: Settings, options: argparse.Namespace, rest: list[str]
-) -> int:
-    """The one place where a failure becomes a sentence on stderr and an exit status."""
-    try:
-        return command.run(settings, options, rest)
-    except HaloError as error:
-        return fail(error)
-    except KeyboardInterrupt:
-        print("halo: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain again when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except Exception as error:
-        if settings.debug:
-            raise
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        return fail(HaloError(f"Unexpected {what}; set HALO_DEBUG=1 and repeat to see where."))
-
-
-def fail(error: HaloError) -> int:
-    """Prints the one sentence and returns the exit status."""
-    print(f"halo: {' '.join(str(error).split())}", file=sys.stderr)
-    return error.exit_status

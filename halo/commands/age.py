@@ -16,6 +16,7 @@ from halo.commands.program import (
     job_of,
     plain_environment,
     results_folder,
+    tell_what_stays,
     the_program,
 )
 from halo.errors import UsageError
@@ -154,6 +155,9 @@ class AgeCommand:
                 if options.simulate:
                     study.simulate(document)
                     write_json(document, path)
+        except KeyboardInterrupt:
+            tell_what_stays(folder)
+            raise
         finally:
             reporter.clear()
         measurement = read_measurement(path)

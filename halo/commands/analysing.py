@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from halo.commands.program import natural, positive
 from halo.errors import UsageError
+from halo.scratch import scratch_folder
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def analyse(
         if name not in (None, "-"):
             check_place(Path(name))
     hand_over = hand_over or deliver
-    with tempfile.TemporaryDirectory(prefix="halo-") as tmp:
+    with scratch_folder() as tmp:
         request = Request(
-            tmp=Path(tmp),
+            tmp=tmp,
             engine=options.engine,
             memory=options.memory,
             threads=options.threads,
@@ -114,7 +114,7 @@ def analyse(
             folder = TraceFolder(options.trace[0])
             answer = _follow(options, analysis, folder, request, hand_over)
         else:
-            folder = open_folder(columns_of(settings, options.trace, Path(tmp)))
+            folder = open_folder(columns_of(settings, options.trace, tmp))
             answer = run_analysis(analysis, folder, request)
         hand_over(options, analysis, answer)
     return 0

@@ -10,6 +10,10 @@ from halo.checks import Check, check_machine
 from halo.errors import MissingPart, UsageError
 from halo.settings import Settings
 from halo.target import locate_target
+from halo.terminal import make_console, wrap
+
+WIDE = 80  # columns: on a narrower terminal the sentences stand below the names
+INDENT = 9
 
 
 class DoctorCommand:
@@ -70,6 +74,13 @@ def _examine(settings: Settings, options: argparse.Namespace, rest: list[str]) -
 
 
 def _line(state: str, what: str, sentence: str, lead: str, remedy: str) -> None:
-    print(f"{state:<8} {what:<22} {sentence}", flush=True)
+    width = make_console().width
+    head = f"{state:<8} {what:<22} "
+    indent = " " * (len(head) if width >= WIDE else INDENT)
+    if width < WIDE:
+        print(head.rstrip())
+        head = indent
+    lines = wrap(sentence, width, indent, head)
     if remedy:
-        print(f"{'':<8} {'':<22} {lead}: {remedy}", flush=True)
+        lines += wrap(f"{lead}: {remedy}", width, indent)
+    print("\n".join(lines), flush=True)

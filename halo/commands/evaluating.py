@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from halo.commands.program import plain_environment, results_folder, tolerant
+from halo.commands.program import plain_environment, results_folder, tell_what_stays, tolerant
 from halo.errors import TrialFailed, UsageError
 from halo.settings import Settings
 from halo.target import check_privileges, find_target
@@ -105,6 +105,9 @@ def _evaluate_one(
             document = running.run()
     except TrialFailed as error:
         return str(error)
+    except KeyboardInterrupt:
+        tell_what_stays(folder)
+        raise
     finally:
         reporter.clear()
     write_json(document, folder / "results.json")

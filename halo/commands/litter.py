@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from halo.commands.program import (
 )
 from halo.errors import LitterFailed, UsageError
 from halo.foreground import end_like, run_in_foreground
+from halo.scratch import scratch_folder
 from halo.settings import Settings
 from halo.target import find_target
 
@@ -97,8 +97,7 @@ class LitterCommand:
             aged = litter.environment(environment, settings.litterer, target.path, log)
             _print_environment({**aged, **pause})
             return 0
-        with tempfile.TemporaryDirectory(prefix="halo-litter-") as folder:
-            logs = Path(folder)
+        with scratch_folder() as logs:
             aged = litter.environment(
                 environment, settings.litterer, target.path, logs / "%p", quiet=False
             )

@@ -13,8 +13,10 @@ from halo.commands.program import (
     check_cpu,
     check_library,
     check_runtime,
+    drop_empty,
     plain_environment,
     results_folder,
+    tell_what_stays,
 )
 from halo.errors import TrialFailed
 from halo.planning import check_place
@@ -83,6 +85,12 @@ def study(
                 running.run(train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
+    except KeyboardInterrupt as error:
+        if findings.training or findings.reference:
+            findings.failure = f"The measurement of {name} was interrupted ({error})."
+        _save(findings, folder)
+        tell_what_stays(folder)
+        raise
     finally:
         reporter.clear()
         _save(findings, folder)
@@ -102,10 +110,13 @@ def litter_of(options: argparse.Namespace) -> Litter | None:
 def _save(findings: Findings, folder: Path) -> None:
     """The results, where there are any."""
     if findings.training or findings.reference or findings.failure:
-        write_json(raw_results(findings), folder / "results.json")
-        write_json(summarize_findings(findings), folder / "summary.json")
-    elif not any(folder.iterdir()):
-        folder.rmdir()
+        try:
+            write_json(raw_results(findings), folder / "results.json")
+            write_json(summarize_findings(findings), folder / "summary.json")
+        finally:
+            drop_empty(folder)
+    else:
+        drop_empty(folder)
 
 
 def check_failures(done: Sequence[Findings]) -> None:

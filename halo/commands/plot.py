@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.commands.program import positive
 from halo.errors import UsageError
 from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.figures import Figure
 
 OPTIONS = {
     "--metric": "metric",
@@ -26,7 +30,9 @@ class PlotCommand:
     usage = "halo plot FIGURE RESULT... [-o FILE]"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("figure", metavar="FIGURE", help="its name; a wrong one lists them")
+        parser.add_argument(
+            "figure", type=_figure, metavar="FIGURE", help="its name; a wrong one lists them"
+        )
         parser.add_argument(
             "results",
             type=Path,
@@ -68,14 +74,14 @@ class PlotCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.figures import Options, find_figure
+        from halo.figures import Options
         from halo.planning import check_place
         from halo.profile.writing import write_atomically
         from halo.results.metrics import REFERENCE
 
         if rest:
             raise UsageError("`halo plot` takes results and no program; leave out the `--`.")
-        figure = find_figure(options.figure)
+        figure: Figure = options.figure
         path = options.output or Path(f"{figure.name}.{figure.endings[0]}")
         ending = path.suffix.removeprefix(".").lower()
         if ending not in figure.endings:
@@ -99,6 +105,16 @@ class PlotCommand:
         write_atomically(path, figure.make(options.results, chosen, ending))
         print(f"{figure.name}: {path}")
         return 0
+
+
+def _figure(name: str) -> Figure:
+    """While the command line is parsed: a name without a RESULT is to list the figures, too."""
+    from halo.figures import find_figure
+
+    try:
+        return find_figure(name)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
 
 
 def names_in(text: str) -> tuple[str, ...]:

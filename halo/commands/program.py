@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from halo.allocators import find_allocator, preload, under_plan
 from halo.errors import BadInput, MissingPart, UsageError
+from halo.outcome import say
 from halo.settings import Settings
 from halo.target import Target
 
@@ -286,6 +287,19 @@ def default_folder(program: str) -> Path:
     """Where results go if the user names no folder; there may be one already."""
     now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     return Path("results", f"{Path(program).name}-{now}")
+
+
+def tell_what_stays(folder: Path) -> None:
+    """Says of an interrupted measurement where what it has finished is; an empty folder goes."""
+    drop_empty(folder)
+    if folder.is_dir():
+        say(f"halo: what was finished is in {folder}")
+
+
+def drop_empty(folder: Path) -> None:
+    """Removes a results folder in which nothing was finished."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

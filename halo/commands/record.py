@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 from halo.commands.program import positive, the_program, warn_of_deep_binding
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.foreground import Ending, end_like
+from halo.outcome import say
 from halo.producers.producer import Producer
 from halo.producers.qemu import QemuProducer
 from halo.producers.registry import PRODUCERS, find_producer
-from halo.progress import ProgressLine
+from halo.progress import ProgressLines
 from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
 from halo.settings import Settings
 from halo.target import Target, find_target
@@ -94,15 +96,13 @@ class RecordCommand:
         emulated = producer.name == QemuProducer.name
         mark = settings.recorder.name if emulated else ""
         with workspace() as folder, ProcessWatch(os.getpid(), target.path, mark) as watch:
-            progress = ProgressLine(folder / "progress")
-            try:
-                recording = producer.record(
-                    settings, target, arguments, limits, folder, progress.tick
-                )
-            finally:
-                progress.clear()
+            progress = ProgressLines(folder / "progress")
+            recording = producer.record(settings, target, arguments, limits, folder, progress.tick)
             self._judge_work(target, watch.seen.slowed(SLOWDOWN if emulated else 1))
             self._save(producer, recording, target, arguments, path)
+        if recording.parts and sys.stderr.isatty():
+            step = shlex.join([settings.command, "plan", str(path)])
+            say(f"halo: the profile is in {path}. Next: {step}")
         return end_like(recording.ending)
 
     def _judge_work(self, target: Target, seen: Seen) -> None:

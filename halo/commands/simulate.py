@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halo.commands.program import check_runtime, natural, the_program
 from halo.foreground import end_like
-from halo.progress import ProgressLine
+from halo.progress import ProgressLines
 from halo.settings import Settings
 from halo.target import find_target
 
@@ -69,17 +69,11 @@ class SimulateCommand:
             plan=options.plan,
             machine=machine_text(options.machine) if options.machine else "",
         )
-        progress: list[ProgressLine] = []
 
         def follow(path: Path) -> Callable[[], None]:
-            progress.append(ProgressLine(path))
-            return progress[0].tick
+            return ProgressLines(path).tick
 
-        try:
-            simulated = simulate(settings, target, arguments, setting, follow)
-        finally:
-            for line in progress:
-                line.clear()
+        simulated = simulate(settings, target, arguments, setting, follow)
         show_simulation(simulated, options.rows)
         if options.json is not None:
             write_json(simulation_document(simulated, setting), options.json)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from halo.analyses.split import ClassSplit, SplitResult
 
 IMAGES = (".svg", ".png", ".pdf")
-WIDTH = 120  # where it does not go to a terminal
 
 
 class SplitCommand:
@@ -94,14 +93,11 @@ def _draw(document: str, path: Path) -> None:
 
 
 def _show(answer: Answer, result: SplitResult, shown: list[ClassSplit]) -> None:
-    from rich.console import Console
-
     from halo.analyses.showing import remarks
     from halo.analyses.split_table import show_split
+    from halo.terminal import make_console, show_prose
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = make_console()
     show_split(console, result, shown)
     for sentence in remarks(answer):
-        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+        show_prose(console, sentence)

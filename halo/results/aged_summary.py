@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from halo.results.aged_metrics import aged_of, fastest_clean_allocator, own_allocator
 from halo.results.model import Measurement
+from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.trials.statistics import Summary, summarize
 
 WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
@@ -61,28 +59,28 @@ def summarize_aged(measurement: Measurement) -> dict[str, Any]:
 
 
 def show_aged(measurement: Measurement) -> None:
-    """The table of the study: contenders by occupancy, each against the baseline when clean."""
+    """The table of the study, and what makes it doubtful."""
+    console = make_console()
+    show_grid(console, aged_grid(measurement))
+    times = [time for _, times in _times(measurement) for time in times.values()]
+    for warning in (*measurement.warnings, *_wide(times)):
+        show_prose(console, f"warning: {warning}", "  ")
+
+
+def aged_grid(measurement: Measurement) -> Grid:
+    """Contenders by occupancy, each against the baseline when clean."""
     levels = _times(measurement)
     baseline = _baseline(measurement)
     unit = levels[0][1][baseline].median
-    result = Table(
-        title=f"{measurement.program}: seconds by occupancy, and how many times the clean"
-        f" {baseline}"
+    heads = ["clean" if occupancy is None else f"{occupancy:g}" for occupancy, _ in levels]
+    return Grid(
+        [Field("contender", prose=True), *(Field(head, figures=True) for head in heads)],
+        [
+            Row([label, *(_cell(times.get(label), unit) for _, times in levels)])
+            for label in aged_of(measurement).contenders
+        ],
+        f"{measurement.program}: seconds by occupancy, and how many times the clean {baseline}",
     )
-    result.add_column("contender")
-    for occupancy, _ in levels:
-        result.add_column("clean" if occupancy is None else f"{occupancy:g}", justify="right")
-    for label in aged_of(measurement).contenders:
-        result.add_row(label, *(_cell(times.get(label), unit) for _, times in levels))
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    console.print(result)
-    for warning in (
-        *measurement.warnings,
-        *_wide([time for _, times in levels for time in times.values()]),
-    ):
-        console.print(f"  warning: {warning}", highlight=False, soft_wrap=True, markup=False)
 
 
 def _cell(time: Summary | None, unit: float) -> str:

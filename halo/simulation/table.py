@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from halo.profile import Profile, Simulation, Tally, name_frames
 from halo.profile.simulation import machine_json
 from halo.simulation.running import (
@@ -20,6 +17,7 @@ from halo.simulation.running import (
     misses_by_level,
     misses_json,
 )
+from halo.terminal import Field, Grid, Row, make_console, show_grid
 
 MOST_CODE = 100
 MOST_STACK = 6
@@ -27,10 +25,8 @@ MOST_STACK = 6
 
 def show_simulation(simulated: Simulated, rows: int) -> None:
     """Levels, contexts and code on stderr: stdout is the program's."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        console = Console(stderr=True, width=120)
-    console.print(levels_table(simulated))
+    console = make_console(stderr=True)
+    show_grid(console, levels_table(simulated))
     found, profile = simulated.simulation, simulated.profile
     contexts = [
         (stack, tally)
@@ -38,45 +34,53 @@ def show_simulation(simulated: Simulated, rows: int) -> None:
         if (stack := " < ".join(stack_names(profile, context)[:2]))
     ]
     if contexts:
-        console.print(tallies_table("objects allocated by", found, contexts))
+        show_grid(console, tallies_table("objects allocated by", found, contexts))
     if rows:
-        console.print(tallies_table("code", found, code_places(profile, rows)))
+        show_grid(console, tallies_table("code", found, code_places(profile, rows)))
 
 
-def levels_table(simulated: Simulated) -> Table:
+def levels_table(simulated: Simulated) -> Grid:
     """One row for each level."""
     found = simulated.simulation
     instructions = max(simulated.profile.recorder.instructions, 1)
     total = found.total
-    table = Table(
-        title=f"{total.accesses:,} accesses, {instructions:,} instructions,"
-        f" {cycles_of(simulated.profile):,} modelled cycles"
-    )
-    for column in ("level", "entries", "misses", "of accesses", "per 1000 instructions"):
-        table.add_column(column, justify="left" if column == "level" else "right")
+    names = ("entries", "misses", "of accesses", "per 1000 instructions")
     levels = (*found.machine.caches, *found.machine.tlbs)
-    for level, misses in zip(levels, total.misses, strict=True):
-        table.add_row(
-            level.name,
-            f"{level.sets} x {level.ways}",
-            f"{misses:,}",
-            f"{misses / max(total.accesses, 1):.2%}",
-            f"{1000 * misses / instructions:.2f}",
-        )
-    return table
+    return Grid(
+        [Field("level"), *(Field(name, figures=True) for name in names)],
+        [
+            Row(
+                (
+                    level.name,
+                    f"{level.sets} x {level.ways}",
+                    f"{misses:,}",
+                    f"{misses / max(total.accesses, 1):.2%}",
+                    f"{1000 * misses / instructions:.2f}",
+                )
+            )
+            for level, misses in zip(levels, total.misses, strict=True)
+        ],
+        f"{total.accesses:,} accesses, {instructions:,} instructions,"
+        f" {cycles_of(simulated.profile):,} modelled cycles",
+    )
 
 
-def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> Table:
+def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> Grid:
     """One row for each of them: its share of the misses' cost, and its misses."""
-    table = Table()
-    table.add_column(what)
-    table.add_column("of miss cycles", justify="right")
-    for name in found.machine.levels:
-        table.add_column(name, justify="right")
-    for name, tally in items:
-        share = tally.cycles / max(found.cycles, 1)
-        table.add_row(name, f"{share:.1%}", *(f"{misses:,}" for misses in tally.misses))
-    return table
+    figures = ("of miss cycles", *found.machine.levels)
+    return Grid(
+        [Field(what, prose=True), *(Field(name, figures=True) for name in figures)],
+        [
+            Row(
+                (
+                    name,
+                    f"{tally.cycles / max(found.cycles, 1):.1%}",
+                    *(f"{misses:,}" for misses in tally.misses),
+                )
+            )
+            for name, tally in items
+        ],
+    )
 
 
 def dearest_contexts(found: Simulation, most: int) -> list[tuple[int, Tally]]:

@@ -14,6 +14,18 @@ from halo.target import Target
 from halo.tracing.columns import check_free
 from halo.tracing.reader import check_reader
 
+# As the launcher does: of this checkout, whatever PYTHON* variables and the current folder say.
+START = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from halo.cli import main
+sys.exit(main())"""
+
+
+def own_command(settings: Settings) -> list[str]:
+    """What starts this very halo."""
+    return [sys.executable, "-I", "-c", START, str(settings.repository)]
+
 
 def run_live(
     settings: Settings,
@@ -30,7 +42,7 @@ def run_live(
     check_free(folder)
     end, begin = os.pipe()
     converter = subprocess.Popen(
-        [sys.executable, "-m", "halo", "columns", "-", "-o", str(folder), *options],
+        [*own_command(settings), "columns", "-", "-o", str(folder), *options],
         stdin=end,
         # What ends the program from the terminal must not end the conversion.
         start_new_session=True,

@@ -93,6 +93,7 @@ def write_file(table: pa.Table, path: Path) -> None:
         "compression": {name: "lz4" if name in _QUICK else "zstd" for name in names},
         "compression_level": {name: 1 for name in names if name not in _QUICK},
         "row_group_size": ROWS_PER_GROUP,
+        "write_page_checksum": True,
         "use_dictionary": [name for name in names if name not in _DELTA and name in _DICTIONARY],
         # Nobody looks for single addresses or values: their bounds only cost time.
         "write_statistics": [name for name in names if name in ("seq", "thread", "site")],

@@ -49,7 +49,13 @@ class Launcher:
         command = [sys.executable, "-I", "-S", os.fspath(SPAWNER)]
         if cpu is not None:
             command.append(str(cpu))
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # What kills the whole job must leave it the moment to end the run's processes.
+            start_new_session=True,
+        )
         self._counters = Counters(self._process.pid)
 
     @property

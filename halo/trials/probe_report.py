@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.trials.job import Job
 from halo.trials.placement import THRESHOLD, percent
 from halo.trials.probing import RANDOM, Answer, Probe
@@ -38,35 +36,40 @@ def _change(of: Ratio) -> dict[str, Any]:
 
 
 def show_probe(found: Probe, job: Job, seconds: int, halo: str) -> None:
-    """The table and the two lines, on stdout."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)
-    console.print(_table(found))
+    """The table, the sentences and what to type next, on stdout."""
+    console = make_console()
+    show_grid(console, table(found))
     for warning in warnings(found):
-        print(f"warning: {warning}")
-    print(conclusion(found, job.target.path.name))
+        show_prose(console, f"warning: {warning}")
+    show_prose(console, conclusion(found, job.target.path.name))
     print(f"Next: {next_step(found, job, seconds, halo)}")
 
 
-def _table(found: Probe) -> Table:
-    table = Table(title="Seconds, median ± half the interquartile range")
-    table.add_column("placement")
-    table.add_column("rounds", justify="right")
-    table.add_column("time, s", justify="right")
-    table.add_column(f"change against {found.best.name}", justify="right")
+def table(found: Probe) -> Grid:
+    """A row for each allocator, and for each extreme."""
     changes = found.changes
+    rows = []
     for name, samples in [*found.quick.items(), *found.rounds.items()]:
         times = summarize(walls(samples))
         half = (times.third_quartile - times.first_quartile) / 2
         again = name == found.best.name and samples is found.rounds[name]
-        table.add_row(
-            f"{name}, again" if again else name,
-            str(times.count),
-            f"{times.median:.3f} ± {half:.3f}",
-            percent(changes[name]) if name in changes else "",
+        rows.append(
+            Row(
+                (
+                    f"{name}, again" if again else name,
+                    str(times.count),
+                    f"{times.median:.3f} ± {half:.3f}",
+                    percent(changes[name]).replace("(", "\n(") if name in changes else "",
+                )
+            )
         )
-    return table
+    fields = (
+        Field("placement"),
+        Field("rounds", figures=True),
+        Field("time, s", figures=True),
+        Field(f"change against {found.best.name}", figures=True),
+    )
+    return Grid(fields, rows, "Seconds, median ± half the interquartile range")
 
 
 def warnings(found: Probe) -> list[str]:

@@ -140,14 +140,13 @@ class ProcessWatch:
         self._thread.join()
 
     def _watch(self) -> None:
-        starter = _command_line(self._parent)
         pause = FIRST_PAUSE
         while not self._end.wait(pause):
             pause = min(LAST_PAUSE, pause * GROWTH)
             for root, process in _descendants(self._parent):
-                self._look_at(root, process, starter)
+                self._look_at(root, process)
 
-    def _look_at(self, root: int, process: _Process, starter: list[str]) -> None:
+    def _look_at(self, root: int, process: _Process) -> None:
         link = f"/proc/{process.pid}/exe"
         try:
             path, file = os.readlink(link), os.stat(link)
@@ -155,7 +154,7 @@ class ProcessWatch:
             return
         command = _command_line(process.pid)
         first = process.parent == self._parent
-        if first and command == starter:
+        if first and command == _command_line(self._parent):
             return  # not executed yet
         own = os.path.samestat(file, self._program)
         if self._mark:

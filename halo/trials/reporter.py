@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from halo.terminal import is_live, make_console, show_prose
 from halo.trials.rounds import Step
 
 
@@ -13,7 +14,7 @@ class Reporter:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._live = sys.stderr.isatty()
+        self._live = is_live(sys.stderr)
         self._start = time.monotonic()
 
     def stage(self, text: str) -> None:
@@ -24,10 +25,9 @@ class Reporter:
         sys.stderr.flush()
 
     def warn(self, text: str) -> None:
-        """A line as soon as something is doubtful."""
+        """A sentence as soon as something is doubtful."""
         self.clear()
-        sys.stderr.write(f"halo: {self._name}: warning: {text}\n")
-        sys.stderr.flush()
+        show_prose(make_console(stderr=True), f"halo: {self._name}: warning: {text}")
 
     def notice(self, step: Step) -> None:
         """One step of a series of rounds."""

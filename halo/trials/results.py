@@ -174,6 +174,10 @@ def write_json(value: Any, path: Path) -> None:
             stream.write("\n")
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(name)
+        if isinstance(error, OSError):
+            raise BadInput(
+                f"{path} cannot be written ({error.strerror}); give another place."
+            ) from error
         raise

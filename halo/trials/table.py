@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from halo.allocators import KNOWN, find_allocator
+from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.trials.findings import HALO, Findings, best_baseline, speedup
 from halo.trials.job import Sample
 from halo.trials.placement import MIN_TRIALS, conclude
@@ -21,47 +21,58 @@ from halo.trials.statistics import ratio, summarize
 COLUMNS = (*KNOWN, HALO)
 
 
-def table(all_findings: Sequence[Findings]) -> Table:
-    """One row of times and one of peak memory for each program."""
-    result = Table(title="Seconds on the reference input, median ± half the interquartile range")
-    result.add_column("program")
-    result.add_column("")
+TITLE = "Seconds on the reference input, median ± half the interquartile range"
+
+
+def table(all_findings: Sequence[Findings]) -> Grid:
+    """A row for each contender of each program, which the title names where it is the only one."""
     measured = [name for name in COLUMNS if any(f.reference.get(name) for f in all_findings)]
-    for name in measured:
-        result.add_column(name, justify="right")
     with_halo = HALO in measured
-    if with_halo:
-        result.add_column("speed-up over\nthe best of the four", justify="right")
+    several = len(all_findings) != 1
+    fields = [
+        *([Field("program")] if several else []),
+        Field("allocator"),
+        Field("time, s", figures=True),
+        Field("peak memory, MB", figures=True),
+        *([Field("speed-up over the best of the four", figures=True)] if with_halo else []),
+    ]
+    rows = []
     for findings in all_findings:
         best = best_baseline(findings)
-        times = [_time(findings.reference.get(name), name == best) for name in measured]
-        memory = [_memory(findings.reference.get(name)) for name in measured]
-        gain = [_gain(findings)] if with_halo else []
-        result.add_row(findings.program, "time, s", *times, *gain)
-        result.add_row("", "peak memory, MB", *memory, end_section=True)
-    return result
+        for at, name in enumerate(measured):
+            samples = findings.reference.get(name)
+            gain = [_gain(findings) if name == HALO else ""] if with_halo else []
+            cells = [
+                *(["" if at else findings.program] if several else []),
+                name,
+                _time(samples, name == best),
+                _memory(samples),
+                *gain,
+            ]
+            rows.append(Row(cells, last=name == measured[-1]))
+    title = TITLE if several else f"{all_findings[0].program}: {TITLE[0].lower()}{TITLE[1:]}"
+    return Grid(fields, rows, title)
 
 
-def _time(samples: Sequence[Sample] | None, best: bool) -> str:
+def _time(samples: Sequence[Sample] | None, best: bool) -> Text:
     if not samples:
-        return "-"
+        return Text("-")
     summary = summarize(walls(samples))
     half = (summary.third_quartile - summary.first_quartile) / 2
-    text = f"{summary.median:.3f} ± {half:.3f}"
-    return f"[bold]{text}[/bold]" if best else text
+    return Text(f"{summary.median:.3f} ± {half:.3f}", "bold" if best else "")
 
 
 def _memory(samples: Sequence[Sample] | None) -> str:
     return f"{median(s.peak_memory for s in samples) / 1e6:.0f}" if samples else "-"
 
 
-def _gain(findings: Findings) -> str:
+def _gain(findings: Findings) -> Text:
     gain = speedup(findings)
     if gain is None:
-        return "-"
+        return Text("-")
     if len(findings.reference[HALO]) < MIN_TRIALS:
-        return f"{gain.value:.2f} (too few trials)"
-    return f"[bold]{gain.value:.2f}[/bold] ({gain.low:.2f} to {gain.high:.2f})"
+        return Text(f"{gain.value:.2f}\n(too few trials)")
+    return Text(f"{gain.value:.2f}\n({gain.low:.2f} to {gain.high:.2f})", "bold")
 
 
 def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[str]) -> str:
@@ -90,15 +101,11 @@ def _beats_glibc(findings: Findings, best: str) -> bool:
 
 def show(all_findings: Sequence[Findings]) -> None:
     """The table, the sentences and the warnings, on stdout."""
-    console = Console(soft_wrap=False)
-    if not console.is_terminal:
-        console = Console(width=140)
-    console.print(table(all_findings))
+    console = make_console()
+    show_grid(console, table(all_findings))
     for findings in all_findings:
-        console.print(conclude(findings).sentence, highlight=False, soft_wrap=True, markup=False)
+        show_prose(console, conclude(findings).sentence)
         if findings.litter is not None:
-            text = f"  every heap was aged: {findings.litter}"
-            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            show_prose(console, f"every heap was aged: {findings.litter}", "  ")
         for warning in warnings(findings):
-            text = f"  warning: {warning}"
-            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            show_prose(console, f"warning: {warning}", "  ")

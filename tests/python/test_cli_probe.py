@@ -13,7 +13,7 @@ from command import BUILD, compile_c, halo
 from halo.allocators import Allocator
 from halo.target import Target
 from halo.trials.job import Job, Sample
-from halo.trials.probe_report import conclusion, next_step, summarize_probe
+from halo.trials.probe_report import conclusion, next_step, show_probe, summarize_probe
 from halo.trials.probing import RANDOM, SINGLE, Answer, Probe, judge, rounds_within
 from halo.trials.statistics import Ratio
 
@@ -111,6 +111,16 @@ def test_a_budget_holds_whole_rounds() -> None:
     assert rounds_within(10.0, 3.0) == 3
     assert rounds_within(-5.0, 3.0) == 0
     assert rounds_within(1.0, 0.0) == 100
+
+
+def test_a_wide_spread_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet, wide = measured(1.0, 1.5, 1.0), measured(1.0, 1.5, 1.0)
+    wide.rounds[RANDOM][:] = samples(1.0, 1.5, 2.0)
+    assert summarize_probe(quiet, JOB)["warnings"] == []
+    (warning,) = summarize_probe(wide, JOB)["warnings"]
+    assert f"{RANDOM} (" in warning and "--seconds" in warning
+    show_probe(wide, JOB, 60, "halo")
+    assert warning in capsys.readouterr().out
 
 
 def test_a_bundled_workload_is_probed(tmp_path: Path) -> None:

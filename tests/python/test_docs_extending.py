@@ -14,8 +14,8 @@ from results_samples import document, save
 from trace_samples import scan_of_wide_structures
 
 from halo.analyses import Request, open_folder, run_analysis
-from halo.commands import run_command
 from halo.figures import Options
+from halo.outcome import status_of
 from halo.profile import write_profile
 from halo.settings import read_settings
 
@@ -40,10 +40,12 @@ def test_the_documented_command_runs(tmp_path, capsys: pytest.CaptureFixture[str
     command = module.ContextsCommand()
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    assert run_command(command, read_settings(), parser.parse_args([str(profile)]), []) == 0
+    settings = read_settings()
+    good = parser.parse_args([str(profile)])
+    assert status_of(lambda: command.run(settings, good, []), debug=False) == 0
     assert capsys.readouterr().out == "2\n"
     missing = parser.parse_args([str(tmp_path / "missing")])
-    assert run_command(command, read_settings(), missing, []) != 0
+    assert status_of(lambda: command.run(settings, missing, []), debug=False) != 0
 
 
 def test_the_documented_figure_is_drawn(tmp_path: Path) -> None:

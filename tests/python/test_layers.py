@@ -29,6 +29,10 @@ NATIVE = native_layers()
 PYTHON = [
     "errors",
     "settings",
+    "ending_signals",
+    "outcome",
+    "scratch",
+    "terminal",
     "elf",
     "profile",
     "allocators",
