@@ -56,3 +56,11 @@ def test_the_loader_allocates_thread_local_memory_in_groups(tmp_path: Path) -> N
     run = run_planned([*command, "40"], plan)
     assert (run.status, run.stdout) == (0, f"0 failed, {40 * 8 * 50} grouped\n")
     assert run.allocations[0] > 40 * 8 * 50
+
+
+def test_sorting_in_one_thread_delays_no_call_of_another() -> None:
+    """Row 43: a free may sort its own thread's heap; nobody else's calls wait for it."""
+    run = run_life(program("latency"))
+    assert (run.status, run.stderr) == (0, "")
+    assert int(run.stdout) < 20_000  # microseconds; sorting the whole heap takes far longer
+    assert sum(run.allocations) > 400_000
