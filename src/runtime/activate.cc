@@ -16,6 +16,7 @@
 #include "runtime/grouped.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
+#include "runtime/plan_variable.h"
 #include "runtime/random_pools.h"
 #include "runtime/selectors.h"
 #include "runtime/settings.h"
@@ -100,8 +101,10 @@ bool begin(const Settings& settings) {
   if (const char* problem = plan::load_plan(settings.plan, plan_view)) {
     inactive_reason = problem;
     complain(problem, settings.plan);
+    hide_plan_from_children();
     return false;
   }
+  name_plan_to_children(settings.plan);
   if (plan_view.groups.empty()) {
     inactive_reason = "the plan has no groups";
     return false;
