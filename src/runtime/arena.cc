@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/keep_errno.h"
+#include "runtime/free_block.h"
 
 namespace halo::runtime {
 namespace {
@@ -48,6 +49,7 @@ std::size_t stagger(std::uint32_t index) {
 constinit Arena arena;
 
 bool Arena::reserve(std::size_t wanted) {
+  draw_link_secret();
   for (std::size_t want = affordable(wanted) & ~(smallest_reserve - 1); want >= smallest_reserve;
        want = want / 4 & ~(smallest_reserve - 1)) {
     const std::size_t count = want >> chunk_shift;
@@ -72,16 +74,19 @@ bool Arena::reserve(std::size_t wanted) {
     // A wish: without it everything works the same.
     madvise(reinterpret_cast<void*>(base_ + want / 2), want / 2, MADV_HUGEPAGE);
     // Last: other threads may be asking `contains` already.
+    __atomic_store_n(&granule_limit_, want / granule, __ATOMIC_RELAXED);
     __atomic_store_n(&chunk_limit_, count, __ATOMIC_RELEASE);
     return true;
   }
   return false;
 }
 
-char* Arena::begin_of(const Chunk& chunk) const { return memory_of(chunk) + stagger(chunk.index); }
+char* Arena::begin_of(const Chunk& chunk) const {
+  return memory_of(chunk) + stagger(number_of(chunk));
+}
 
 char* Arena::first_page_of(const Chunk& chunk) const {
-  return memory_of(chunk) + stagger(chunk.index) / page * page;
+  return memory_of(chunk) + stagger(number_of(chunk)) / page * page;
 }
 
 bool Arena::commit(std::uint32_t index) {
@@ -99,7 +104,7 @@ Chunk* Arena::pop(Stack& stack) {
   std::uint64_t head = stack.head.load(std::memory_order_acquire);
   while ((head & 0xFFFFFFFFu) != 0) {
     Chunk& chunk = chunks_[(head & 0xFFFFFFFFu) - 1];
-    const std::uint64_t rest = chunk.next_free.load(std::memory_order_relaxed);
+    const std::uint64_t rest = chunk.phase_or_next.load(std::memory_order_relaxed);
     const std::uint64_t tag = (head >> 32) + 1;
     if (stack.head.compare_exchange_weak(head, (tag << 32) | rest, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
@@ -113,8 +118,8 @@ void Arena::push(Stack& stack, Chunk* chunk) {
   std::uint64_t head = stack.head.load(std::memory_order_relaxed);
   std::uint64_t desired;
   do {
-    chunk->next_free.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
-    desired = (((head >> 32) + 1) << 32) | (chunk->index + 1);
+    chunk->phase_or_next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    desired = (((head >> 32) + 1) << 32) | (number_of(*chunk) + 1);
   } while (!stack.head.compare_exchange_weak(head, desired, std::memory_order_acq_rel,
                                              std::memory_order_relaxed));
 }
@@ -132,7 +137,6 @@ Chunk* Arena::take_fresh(Region& region) {
     return nullptr;
   }
   Chunk& chunk = chunks_[index];
-  chunk.index = index;
   chunk.used_before = 0;
   return &chunk;
 }
@@ -149,7 +153,7 @@ Chunk* Arena::acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages) {
   if (chunk == nullptr) chunk = take_fresh(region);
   if (chunk == nullptr) return nullptr;
   chunk->live = 0;
-  chunk->frontier = static_cast<std::uint32_t>(stagger(chunk->index));
+  chunk->frontier = static_cast<std::uint32_t>(stagger(number_of(*chunk)));
   chunk->returned_pages = 0;
   chunk->next_of_heap = nullptr;
   chunk->loose = nullptr;
@@ -199,12 +203,11 @@ std::uint64_t Arena::keep_pages(const Chunk& chunk, std::uint64_t touched) {
 // good as released, too.
 Chunk* Arena::take_other_half(const Chunk& chunk) {
   Region& region = regions_[static_cast<std::uint32_t>(Pages::huge)];
-  std::uint32_t behind = chunk.index - region.first + 1;
+  std::uint32_t behind = number_of(chunk) - region.first + 1;
   if (behind % 2 == 0) return nullptr;
   if (!region.fresh.compare_exchange_strong(behind, behind + 1, std::memory_order_relaxed))
     return nullptr;
-  Chunk& other = chunks_[chunk.index + 1];
-  other.index = chunk.index + 1;
+  Chunk& other = chunks_[number_of(chunk) + 1];
   return &other;
 }
 

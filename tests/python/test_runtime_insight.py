@@ -156,8 +156,8 @@ def test_a_signal_that_the_program_handles_stays_its_own(
 @pytest.mark.parametrize(
     ("what", "pattern"),
     [
-        ("twice", r"^halo: free of 0x[0-9a-f]+ in group \d+, where no block in use starts"),
-        ("inside", r"^halo: free of 0x[0-9a-f]+ in group \d+, where no block in use starts"),
+        ("twice", r"^halo: double free: the block of 24 bytes at 0x[0-9a-f]+ in group \d+"),
+        ("inside", r"^halo: wrong free: 0x[0-9a-f]+ lies 32 bytes inside a block of 104 bytes"),
     ],
 )
 def test_the_checking_build_names_what_is_freed_wrongly(
