@@ -9,6 +9,7 @@
 
 #include "runtime/block_steps.h"
 #include "runtime/exported.h"
+#include "runtime/growing_range.h"
 
 namespace halo::runtime {
 
@@ -31,7 +32,8 @@ struct alignas(64) Chunk {
   // Bytes of every block in this chunk, or 0 where they differ and `starts` tells.
   std::atomic<std::uint32_t> uniform;
   // Blocks in use, kept under Reuse::whole_chunks only; the owner's thread alone.
-  std::uint32_t live : 21;
+  std::uint32_t live : 20;
+  std::uint32_t huge : 1;             // has huge pages
   std::uint32_t used_before : 1;      // its memory is not zero any more
   std::uint32_t returned_pages : 10;  // given back to the system, inside its holes
   std::uint32_t factor;               // with `uniform`, of its steps
@@ -47,17 +49,17 @@ struct alignas(64) Chunk {
 };
 static_assert(sizeof(Chunk) == 64);
 
-// What kind of pages a chunk is backed by. Chunks of a kind lie together, so that a huge page never
-// covers a small group's chunk.
+// What kind of pages a chunk is backed by. It is the same for the two chunks of 2 MiB that one huge
+// page covers, so that none ever covers a small group's chunk.
 enum class Pages : std::uint32_t { normal = 0, huge = 1 };
 
 class Arena {
  public:
-  // Reserves `wanted` bytes of addresses, once, or less where that is refused; false when not even
-  // the smallest range is to be had.
+  // Finds room for a range that can grow to `wanted` bytes, once, or to less where address space is
+  // limited, and opens its first 2 MiB; false when not even the smallest range is to be had.
   bool reserve(std::size_t wanted);
 
-  // True for exactly the addresses inside the reserved range.
+  // True for exactly the addresses inside the range, as it is now.
   bool contains(const void* p) const { return index_of(p) < chunk_limit(); }
 
   // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
@@ -78,7 +80,7 @@ class Arena {
   std::uintptr_t index_of(const void* p) const {
     return (reinterpret_cast<std::uintptr_t>(p) - base_) >> chunk_shift;
   }
-  // How many chunks fit in the range; 0: nothing is ours.
+  // How many chunks fit in the range, as it is now; 0: nothing is ours.
   std::uintptr_t chunk_limit() const { return __atomic_load_n(&chunk_limit_, __ATOMIC_RELAXED); }
   Chunk& chunk_at(std::uintptr_t index) const { return chunks_[index]; }
   std::uint32_t number_of(const Chunk& chunk) const {
@@ -93,7 +95,7 @@ class Arena {
   // The page that this lies on.
   char* first_page_of(const Chunk& chunk) const;
   char* frontier_of(const Chunk& chunk) const { return memory_of(chunk) + chunk.frontier; }
-  bool has_huge_pages(const Chunk& chunk) const { return number_of(chunk) >= regions_[1].first; }
+  bool has_huge_pages(const Chunk& chunk) const { return chunk.huge != 0; }
 
   // One bit per granule: set where a block starts, and at the frontier.
   std::atomic<std::uint64_t>* starts_of(const Chunk& chunk) const {
@@ -132,6 +134,8 @@ class Arena {
   std::uint32_t chunks_used() const;
   std::uintptr_t base() const { return base_; }
   std::size_t bytes() const { return chunk_limit() << chunk_shift; }
+  // How large the range may become.
+  std::size_t most_bytes() const { return most_; }
 
  private:
   // Of a number that is not 0; in the 64 bits that std::countr_zero's int would have to be made.
@@ -146,19 +150,23 @@ class Arena {
   struct Stack {
     std::atomic<std::uint64_t> head;  // tag in the upper half against ABA, index + 1 in the lower
   };
-  // The chunks of one kind of pages: a half of the range each.
+  // The chunks of one kind of pages.
   struct Region {
-    std::uint32_t first;
-    std::uint32_t limit;
-    std::atomic<std::uint32_t> fresh;  // taken from the range so far
-    Stack warm;                        // memory kept
-    Stack cold;                        // memory given back
+    std::atomic<std::uint32_t>
+        half;    // of the last 2 MiB taken, its second chunk's number; 0: taken
+    Stack warm;  // memory kept
+    Stack cold;  // memory given back
   };
 
-  bool commit(std::uint32_t index);
+  bool begin_growing(std::size_t most);
+  bool reserve_at_once(std::size_t bytes);
+  bool grow();
+  bool grow_to(std::size_t bytes);
+  bool commit(std::uint32_t slab, Pages pages);
+  Region& region_of(Pages pages) { return regions_[static_cast<std::uint32_t>(pages)]; }
   Chunk* pop(Stack& stack);
   void push(Stack& stack, Chunk* chunk);
-  Chunk* take_fresh(Region& region);
+  Chunk* take_fresh(Pages pages);
   Chunk* take_other_half(const Chunk& chunk);
   std::uint64_t keep_pages(const Chunk& chunk, std::uint64_t touched);
 
@@ -167,6 +175,12 @@ class Arena {
   std::uint64_t granule_limit_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
+  std::size_t most_ = 0;
+  bool is_first_open_ = false;  // the first 2 MiB may be written to
+  GrowingRange memory_range_;   // and two tables beside it
+  GrowingRange chunks_range_;
+  GrowingRange starts_range_;
+  std::atomic<std::uint32_t> slabs_taken_{0};  // of 2 MiB
   Region regions_[2]{};
   std::atomic<std::uint64_t> owned_pages_{0};  // in memory, as their heaps account for them
   std::atomic<std::uint64_t> warm_pages_{0};   // the same, of chunks without an owner

@@ -21,7 +21,7 @@ namespace {
 using Word = std::atomic<std::uint64_t>;
 
 Word* map_bits() {
-  void* p = mmap(nullptr, arena.bytes() / granule / 8, PROT_READ | PROT_WRITE,
+  void* p = mmap(nullptr, arena.most_bytes() / granule / 8, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<Word*>(p);
 }
@@ -33,7 +33,7 @@ Word* in_use() {
   if (found != nullptr) return found;
   Word* made = map_bits();
   if (made == nullptr || bits.compare_exchange_strong(found, made)) return made;
-  munmap(made, arena.bytes() / granule / 8);
+  munmap(made, arena.most_bytes() / granule / 8);
   return found;
 }
 

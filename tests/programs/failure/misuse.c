@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   if (is("double, written between")) free(v), memset(v, 1, size), free(v);
   if (is("inside")) free(v + 8);
   if (is("inside, odd")) free(v + 1);
-  if (is("never allocated")) free(v + (8 << 20));
+  if (is("never allocated")) free(v + (1 << 20));
   if (is("realloc of freed")) free(v), v = realloc(v, size);
   if (is("write after free")) free(u), free(w), ((uintptr_t*)w)[0] = (uintptr_t)target;
   if (is("overflow")) free(w), memset(v, 0x41, size + 16);
