@@ -187,7 +187,7 @@ Chunk* Arena::take_fresh(Pages pages) {
       return &chunks_[half];
   std::uint32_t slab = slabs_taken_.load(std::memory_order_relaxed);
   do {
-    while ((slab + 1) * slab_chunks > chunk_limit())
+    while ((slab + 1) * slab_chunks > __atomic_load_n(&chunk_limit_, __ATOMIC_ACQUIRE))
       if (!grow()) return nullptr;
   } while (!slabs_taken_.compare_exchange_weak(slab, slab + 1, std::memory_order_relaxed));
   if (!commit(slab, pages)) {

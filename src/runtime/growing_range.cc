@@ -12,8 +12,8 @@ constexpr int private_memory = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 constexpr std::size_t alignment = std::size_t{2} << 20;  // a huge page
 
 // Kept free above the range, where the kernel goes on with other mappings, downwards.
-constexpr std::uintptr_t distance = std::uintptr_t{1} << 40;
-constexpr std::uintptr_t spread = std::uintptr_t{1} << 39;
+constexpr std::uintptr_t distance = std::uintptr_t{1} << 38;
+constexpr std::uintptr_t spread = std::uintptr_t{1} << 37;
 
 }  // namespace
 
@@ -22,18 +22,33 @@ bool GrowingRange::grow(std::size_t bytes) {
   while (mapped < bytes) {
     void* const at = reinterpret_cast<void*>(begin_ + mapped);
     const std::size_t more = bytes - mapped;
-    // (A kernel that does not know the flag takes the address as a wish.)
-    void* p = mmap(at, more, protection_, private_memory | MAP_FIXED_NOREPLACE, -1, 0);
+    // The address is a wish, which the kernel grants where nothing lies there.
+    void* p = mmap(at, more, protection_, private_memory, -1, 0);
     if (p == at) {
       mapped_.store(bytes, std::memory_order_release);
       return true;
     }
-    if (p != MAP_FAILED) munmap(p, more);
+    if (p == MAP_FAILED) return false;
+    munmap(p, more);
     const std::size_t before = mapped;
-    mapped = mapped_.load(std::memory_order_acquire);
-    if (mapped == before) return false;  // or another thread has just mapped it
+    mapped = mapped_after(before);
+    if (mapped == before) return false;
   }
   return true;
+}
+
+// What is mapped, where something lies behind `before`: another thread may have just mapped it, and
+// be about to say so.
+std::size_t GrowingRange::mapped_after(std::size_t before) {
+  constexpr int patience = 500'000;  // some milliseconds, once for each place
+  std::size_t mapped = mapped_.load(std::memory_order_acquire);
+  const int most = stuck_at_.load(std::memory_order_relaxed) == before ? 0 : patience;
+  for (int i = 0; i < most && mapped == before; ++i) {
+    __builtin_ia32_pause();
+    mapped = mapped_.load(std::memory_order_acquire);
+  }
+  if (mapped == before) stuck_at_.store(before, std::memory_order_relaxed);
+  return mapped;
 }
 
 std::uintptr_t find_room(std::size_t bytes, unsigned attempt) {

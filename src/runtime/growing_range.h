@@ -25,9 +25,12 @@ class GrowingRange {
   std::uintptr_t begin() const { return begin_; }
 
  private:
+  std::size_t mapped_after(std::size_t before);
+
   std::uintptr_t begin_ = 0;
   int protection_ = 0;
   std::atomic<std::size_t> mapped_{0};
+  std::atomic<std::size_t> stuck_at_{0};  // something else lies there
 };
 
 // Where a range of so many bytes can be begun and grow: far from where the kernel puts what the
