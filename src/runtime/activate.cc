@@ -75,11 +75,16 @@ void report_at(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
+// Of the calling thread; 0 where it is not the first.
+std::uintptr_t main_stack_end() {
+  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
+  return end != nullptr && gettid() == getpid() ? *end : 0;
+}
+
 // A plan whose selectors ask which redirected calls are under way.
 void begin_selecting() {
   configure_selectors(plan_view);
-  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
-  if (end != nullptr && gettid() == getpid()) know_main_stack(*end);
+  if (const std::uintptr_t end = main_stack_end(); end != 0) know_main_stack(end);
   tell_places(redirect_sites);
 }
 
@@ -122,6 +127,7 @@ bool begin(const Settings& settings) {
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
   if (plan_view.draws_pools()) return begin_drawing();
+  if (const std::uintptr_t end = main_stack_end(); end != 0) know_main_stack_end(end);
   if (plan_view.selects()) begin_selecting();
   watch_modules();
   inactive_reason = publish_table(plan_view) != 0
