@@ -24,6 +24,10 @@ class Settings:
         return self.build / "lib" / "libhalo.so"
 
     @property
+    def checking_runtime(self) -> Path:
+        return self.build / "lib" / "libhalo-check.so"
+
+    @property
     def recorder(self) -> Path:
         return self.build / "lib" / "libhalo-recorder.so"
 

@@ -222,6 +222,21 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   return nullptr;
 }
 
+namespace {
+
+// How much of a file of that size is to be read: of what is no plan, or not one of that size, no
+// more than its header; and of a plan, no more than shows that something follows it. 0: its counts
+// do not match its size.
+std::size_t bytes_worth_reading(const Header& header, std::size_t size) {
+  const bool known =
+      std::memcmp(header.magic, magic, sizeof magic) == 0 && header.version <= version;
+  if (!known || size < sizeof header) return size < sizeof header ? size : sizeof header;
+  if (header.file_size > size) return sizeof header;
+  return header.file_size == size && counts_fit(header, size) ? size : 0;
+}
+
+}  // namespace
+
 // Copied rather than mapped: a plan that is overwritten in place must not change under the program.
 const char* load_plan(const char* path, PlanView& view) {
   // A FIFO or a terminal must not make the program wait.
@@ -236,10 +251,17 @@ const char* load_plan(const char* path, PlanView& view) {
     close(fd);
     return "the plan is empty";
   }
-  const auto size = static_cast<std::size_t>(info.st_size);
-  if (size > max_file) {
+  if (static_cast<std::size_t>(info.st_size) > max_file) {
     close(fd);
     return "the plan is larger than any can be";
+  }
+  Header header{};
+  const ssize_t begun = pread(fd, &header, sizeof header, 0);
+  const std::size_t size =
+      begun < 0 ? 0 : bytes_worth_reading(header, static_cast<std::size_t>(info.st_size));
+  if (size == 0) {
+    close(fd);
+    return begun < 0 ? "the plan cannot be read" : "the plan's counts do not match its size";
   }
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {

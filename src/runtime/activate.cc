@@ -19,6 +19,7 @@
 #include "runtime/module_changes.h"
 #include "runtime/modules.h"
 #include "runtime/next.h"
+#include "runtime/plan_variable.h"
 #include "runtime/random_pools.h"
 #include "runtime/selectors.h"
 #include "runtime/settings.h"
@@ -77,11 +78,16 @@ void report_at(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
+// Of the calling thread; 0 where it is not the first.
+std::uintptr_t main_stack_end() {
+  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
+  return end != nullptr && gettid() == getpid() ? *end : 0;
+}
+
 // A plan whose selectors ask which redirected calls are under way.
 void begin_selecting() {
   configure_selectors(plan_view);
-  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
-  if (end != nullptr && gettid() == getpid()) know_main_stack(*end);
+  if (const std::uintptr_t end = main_stack_end(); end != 0) know_main_stack(end);
   tell_places(redirect_module);
 }
 
@@ -115,8 +121,10 @@ bool begin(const Settings& settings) {
   if (const char* problem = plan::load_plan(settings.plan, plan_view)) {
     inactive_reason = problem;
     complain(problem, settings.plan);
+    hide_plan_from_children();
     return false;
   }
+  name_plan_to_children(settings.plan);
   if (plan_view.groups.empty()) {
     inactive_reason = "the plan has no groups";
     return false;
@@ -137,6 +145,7 @@ bool begin(const Settings& settings) {
   tell_loaded_modules(keep_alignment);
   forbid_deep_binding();
   if (plan_view.draws_pools()) return begin_drawing();
+  if (const std::uintptr_t end = main_stack_end(); end != 0) know_main_stack_end(end);
   if (plan_view.selects()) begin_selecting();
   watch_modules();
   inactive_reason = publish_table(plan_view) != 0

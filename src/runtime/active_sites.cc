@@ -93,6 +93,8 @@ std::int32_t active_sites_offset() {
   return static_cast<std::int32_t>(address - thread_pointer());
 }
 
+std::uintptr_t thread_stack_end() { return find_thread_stack().high; }
+
 void know_main_stack(std::uintptr_t high) {
   rlimit limit{};
   constexpr rlim_t most = 1 << 27;  // the kernel keeps as much free below, whatever the limit

@@ -54,6 +54,10 @@ void find_active_sites(ActiveSites& active, const SiteAddress* sites, std::size_
 // In the thread that runs the constructors: its stack ends at `high`.
 void know_main_stack(std::uintptr_t high);
 
+// The end of the calling thread's stack, if the C library has made it or keeps its descriptor
+// there; else 0.
+std::uintptr_t thread_stack_end();
+
 // Whether `here` lies on the thread's own stack.
 inline bool on_own_stack(const ActiveSites& active, const std::uintptr_t* here) {
   const auto at = reinterpret_cast<std::uintptr_t>(here);

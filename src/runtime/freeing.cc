@@ -1,15 +1,45 @@
 // Freeing where it is not quickly done: what was freed is counted, blocks that other threads freed
 // are taken over, and now and then it may have become enough to give memory back.
 #include "runtime/group_heap.h"
+#include "runtime/starts.h"
 
 namespace halo::runtime {
 
+namespace {
+
+// Whether a block starts there, or ends the part carved so far.
+bool is_start(const Chunk& chunk, const void* p) {
+  if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) return false;
+  const std::uint32_t uniform = chunk.uniform.load(std::memory_order_acquire);
+  if (uniform == 0) return Starts(chunk).is_marked(p);
+  const char* begin = arena.begin_of(chunk);
+  const auto* at = static_cast<const char*>(p);
+  return at >= begin && static_cast<std::size_t>(at - begin) % uniform == 0;
+}
+
+}  // namespace
+
+bool GroupHeap::may_be_in_use(const Chunk& chunk, const void* p) {
+  return is_start(chunk, p) && !static_cast<const Block*>(p)->is_free();
+}
+
+// Whether `p` lies in the part of the chunk that was cut into blocks.
+bool GroupHeap::is_carved(const Chunk& chunk, const void* p) const {
+  const auto* at = static_cast<const char*>(p);
+  if (&chunk != current_) return at < arena.frontier_of(chunk);
+  return at < bump_ || (at >= limit_ && at < arena.frontier_of(chunk));
+}
+
 void GroupHeap::deallocate(Chunk& chunk, void* p) {
+  if (!may_be_in_use(chunk, p) || !is_carved(chunk, p)) return;
   const std::size_t bytes = size_of(chunk, p);
-  if (bytes > largest_) return;  // not a block of ours
+  if (bytes > largest_ || list_of(bytes).first == p) return;  // not a block of ours
   const bool enough = bytes > freed_left_;
   count_freed(bytes);
-  if (reuse_ != plan::Reuse::newest_first) return leave_block(chunk);
+  if (reuse_ != plan::Reuse::newest_first) {
+    static_cast<Block*>(p)->set_next(nullptr);
+    return leave_block(chunk);
+  }
   push(p, bytes);
   if (!enough || busy_) return;
   if (is_untidy() && may_return()) tidy(true);
@@ -68,28 +98,37 @@ std::uint64_t GroupHeap::freed_bytes() const {
   return freed;
 }
 
-void GroupHeap::deallocate_remote(void* p) {
+void GroupHeap::deallocate_remote(const Chunk& chunk, void* p) {
+  if (!may_be_in_use(chunk, p)) return;
   auto* block = static_cast<Block*>(p);
   Block* head = remote_.load(std::memory_order_relaxed);
   do {
-    block->next = head;
+    if (head == block) return;
+    block->set_next(head);
   } while (!remote_.compare_exchange_weak(head, block, std::memory_order_release,
                                           std::memory_order_relaxed));
 }
 
 void GroupHeap::drain_remote() {
   if (remote_.load(std::memory_order_relaxed) == nullptr) return;
+  // Blocks that were freed twice may come again and again.
+  std::uint64_t left = chunk_count_ * chunk_size;
   Block* block = remote_.exchange(nullptr, std::memory_order_acquire);
   while (block != nullptr) {
-    Block* next_block = block->next;
+    Block* next_block = block->next();
     Chunk& chunk = arena.chunk_of(block);
+    if (chunk.owner.load(std::memory_order_relaxed) != this) return;
     const std::size_t bytes = size_of(chunk, block);
-    if (bytes <= largest_) {
+    if (bytes > left) return;
+    left -= bytes;
+    if (bytes <= largest_ && is_start(chunk, block) && is_carved(chunk, block)) {
       count_freed(bytes);
-      if (reuse_ == plan::Reuse::newest_first)
+      if (reuse_ == plan::Reuse::newest_first) {
         push(block, bytes);
-      else
+      } else {
+        block->set_next(nullptr);
         leave_block(chunk);
+      }
     }
     block = next_block;
   }

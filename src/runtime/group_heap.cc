@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/keep_errno.h"
+#include "runtime/hole.h"
 #include "runtime/starts.h"
 #include "runtime/thread_heap.h"
 
@@ -154,18 +155,21 @@ bool GroupHeap::enter_hole(std::uint32_t bytes, int most_tried) {
   const std::size_t room = bytes + granule;
   int tried = 0;
   for (Chunk* chunk = hole_chunk_; chunk != nullptr; chunk = chunk->next_of_heap) {
-    for (Hole** link = &chunk->holes; *link != nullptr; link = &(*link)->next) {
+    Hole* before = nullptr;
+    for (Hole* hole = first_hole(*chunk); hole != nullptr; before = hole, hole = next_hole(*hole)) {
       if (++tried > most_tried) return false;
-      Hole& hole = **link;
-      auto* begin = reinterpret_cast<char*>(&hole);
-      char* end = hole.end;
+      char* begin = hole->begin();
+      char* end = hole->end();
       const std::uint32_t uniform = chunk->uniform.load(std::memory_order_relaxed);
       if (static_cast<std::size_t>(end - begin) < (uniform == bytes ? bytes : room)) continue;
-      if (hole.returned != 0) {
-        take_back(*chunk, hole.returned);
+      if (hole->returned() != 0) {
+        take_back(*chunk, hole->returned());
         observe_growth(group_);
       }
-      *link = hole.next;
+      if (before == nullptr)
+        chunk->holes = hole->next();
+      else
+        before->set_next(hole->next());
       if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
       const std::uint32_t step = chunk->uniform.load(std::memory_order_relaxed);
       if (step == 0) Starts(*chunk).clear_between(begin, end);
@@ -226,6 +230,8 @@ bool GroupHeap::enter_chunk(std::uint32_t bytes) {
   chunks_ = chunk;
   current_ = chunk;
   bump_ = arena.begin_of(*chunk);
+  chunk->factor = step_factor(bytes);
+  chunk->phase_or_next.store(step_phase(bump_, chunk->factor), std::memory_order_relaxed);
   chunk->uniform.store(bytes, std::memory_order_release);
   enter_tail(*chunk);
   return true;
@@ -285,11 +291,12 @@ void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
 void* GroupHeap::split(std::uint32_t bytes) {
   if (free_bytes() < most_in_pieces + live_bytes() / 16) return nullptr;
   for (std::uint32_t size = bytes + granule; size <= largest_; size += granule) {
-    auto* block = reinterpret_cast<char*>(list_of(size).first);
-    if (block == nullptr) continue;
+    Block* first = list_of(size).first;
+    if (first == nullptr) continue;
+    auto* block = reinterpret_cast<char*>(first);
     const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0;
     const std::uint32_t front = skip ? granule : 0;
-    list_of(size).first = list_of(size).first->next;
+    list_of(size).first = first->next();
     Chunk& chunk = arena.chunk_of(block);
     if (chunk.uniform.load(std::memory_order_relaxed) != 0) make_mixed(chunk);
     Starts starts(chunk);
@@ -298,7 +305,7 @@ void* GroupHeap::split(std::uint32_t bytes) {
     if (front != 0) push_rest(block, front);
     if (size > front + bytes) push_piece(starts, block + front + bytes, size - front - bytes);
     allocated_bytes_ += bytes;
-    return block + front;
+    return given(block + front);
   }
   return nullptr;
 }
@@ -321,7 +328,7 @@ void* GroupHeap::carve_range(std::uint32_t bytes) {
   } while (!replace_at_once(bump_, at, at + bytes));
   ++current_->live;
   allocated_bytes_ += bytes;
-  return at;
+  return given(at);
 }
 
 // The bit of where the range goes on is set at all times, so the first block to be cut off there
@@ -352,7 +359,7 @@ void* GroupHeap::carve_mixed(std::uint32_t bytes) {
   }
   ++current_->live;
   allocated_bytes_ += bytes;
-  return at;
+  return given(at);
 }
 
 }  // namespace halo::runtime

@@ -9,6 +9,7 @@
 #include "plan/format.h"
 #include "runtime/arena.h"
 #include "runtime/at_once.h"
+#include "runtime/free_block.h"
 
 namespace halo::runtime {
 
@@ -25,11 +26,6 @@ inline std::uint32_t round_block(std::size_t size, std::size_t mask) {
 inline std::uint32_t block_bytes(std::size_t size, bool align16) {
   return round_block(size, align16 ? 15 : granule - 1);
 }
-
-// A freed block.
-struct Block {
-  Block* next;
-};
 
 class GroupHeap;
 
@@ -54,7 +50,8 @@ class GroupHeap {
   // The block on top of its own list for that many bytes. The owner only.
   void* take(BlockList& list, std::size_t bytes) {
     Block* block = list.first;
-    list.first = block->next;
+    list.first = block->next();
+    block->clear();
     allocated_bytes_ += bytes;
     return block;
   }
@@ -67,7 +64,7 @@ class GroupHeap {
     if (!replace_at_once(bump_, at, at + bytes)) [[unlikely]]
       return nullptr;
     allocated_bytes_ += bytes;
-    return at;
+    return given(at);
   }
 
   // A block of `bytes` (from block_bytes), or nullptr when no chunk is to be had. The owner only.
@@ -82,9 +79,11 @@ class GroupHeap {
   // Same as allocate, zeroed.
   void* allocate_zeroed(std::uint32_t bytes);
 
-  // Frees a block of this heap of `bytes`, unless something is to be done first: then nothing
-  // happened, and deallocate is to be called. The owner only.
+  // Frees a block of this heap of `bytes`, unless something is to be done first, or it may be free
+  // already: then nothing happened, and deallocate is to be called. The owner only.
   bool deallocate_quickly(std::uint64_t bytes, void* p) {
+    if (static_cast<Block*>(p)->may_be_free() || list_of(bytes).first == p) [[unlikely]]
+      return false;
     if (subtract_at_once(freed_left_, bytes)) [[unlikely]] {
       freed_left_ += bytes;
       return false;
@@ -93,11 +92,14 @@ class GroupHeap {
     return true;
   }
 
-  // Frees a block of this heap. The owner only.
+  // Frees a block of this heap; of what is no block in use, nothing comes. The owner only.
   void deallocate(Chunk& chunk, void* p);
 
-  // Frees a block of this heap from any other thread. Lock-free.
-  void deallocate_remote(void* p);
+  // The same from any other thread. Lock-free.
+  void deallocate_remote(const Chunk& chunk, void* p);
+
+  // Whether a block of that chunk starts at `p` and is not known to be free; any thread.
+  static bool may_be_in_use(const Chunk& chunk, const void* p);
 
   // Bytes of the block at `p`; any thread that may use the block.
   static std::size_t size_of(const Chunk& chunk, const void* p) {
@@ -139,8 +141,13 @@ class GroupHeap {
   void push(void* p, std::size_t bytes) {
     auto* block = static_cast<Block*>(p);
     BlockList& list = list_of(bytes);
-    block->next = list.first;
+    block->set_next(list.first);
     list.first = block;
+  }
+  // Of a block that is given out.
+  static void* given(void* p) {
+    static_cast<Block*>(p)->clear();
+    return p;
   }
   // What is left over, of any size.
   void push_rest(void* p, std::size_t bytes) {
@@ -173,6 +180,7 @@ class GroupHeap {
   std::uint64_t free_bytes() const;
 
   // Freeing (freeing.cc).
+  bool is_carved(const Chunk& chunk, const void* p) const;
   void drain_remote();
   void leave_block(Chunk& chunk);
   bool may_return() const;

@@ -86,13 +86,19 @@ void free_grouped(void* p) {
   if (chunk.thread == current_heap) [[likely]]
     heap->deallocate(chunk, p);
   else
-    heap->deallocate_remote(p);
+    heap->deallocate_remote(chunk, p);
 }
 
 void* find_operator(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
   void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+bool is_block_in_use(const void* p) {
+  const Chunk& chunk = arena.chunk_of(p);
+  return chunk.owner.load(std::memory_order_relaxed) != nullptr &&
+         GroupHeap::may_be_in_use(chunk, p);
 }
 
 std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.chunk_of(p), p); }
@@ -153,6 +159,12 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
   if (size == 0) {
     free_grouped(p);
     return nullptr;
+  }
+  if (!is_block_in_use(p)) [[unlikely]] {
+    // Freed before, say: nothing in it is the program's any more.
+    forget_block(p);
+    void* made = allocate_grouped(size, {slot, rbp});
+    return made != nullptr ? made : next.malloc(size);
   }
   // A block that is still about right stays where it is, unless it is less aligned than others of
   // its new size, or from this call site, are.

@@ -68,8 +68,12 @@ template <int Ahead = 6>
   if (checking_build || chunk.thread != current_heap) [[unlikely]]
     return false;
   GroupHeap* owner = chunk.owner.load(std::memory_order_relaxed);
-  if (const std::uint64_t uniform = chunk.uniform.load(std::memory_order_relaxed); uniform != 0)
-    return owner->deallocate_quickly(uniform, p);
+  if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) [[unlikely]]
+    return false;
+  if (const std::uint64_t uniform = chunk.uniform.load(std::memory_order_relaxed); uniform != 0) {
+    const std::uint32_t first = chunk.phase_or_next.load(std::memory_order_relaxed);
+    return is_step(p, chunk.factor, first) && owner->deallocate_quickly(uniform, p);
+  }
   const std::uint64_t bytes = arena.size_at_hand(p);
   if (bytes == 0 || !owner->deallocate_quickly(bytes, p)) return false;
   asm volatile("# so that the compiler does not jump to the same instructions above");
@@ -86,6 +90,8 @@ Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp);
 
 // For blocks that the arena contains.
 void free_grouped(void* p);
+// Whether that may be a block that the program has.
+bool is_block_in_use(const void* p);
 std::size_t usable_size_grouped(const void* p);
 
 // Gives `p` back to whoever it came from.

@@ -37,8 +37,9 @@ std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr
   return state;
 }
 
-// Moves to the next return address's slot; false where the walk ends.
-bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp) {
+// Moves to the next return address's slot, below `end`; false where the walk ends.
+bool advance(const State& from, std::uintptr_t end, const std::uintptr_t*& slot,
+             std::uintptr_t& rbp) {
   const auto here = reinterpret_cast<std::uintptr_t>(slot);
   std::uintptr_t there;
   if (from.rule == plan::Rule::constant) {
@@ -49,6 +50,7 @@ bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp
   } else {
     return false;
   }
+  if (there >= end) return false;
   if (from.restores_rbp) {
     const std::uintptr_t saved = there - static_cast<std::uintptr_t>(from.rbp_below);
     if (saved < here) return false;  // not in this frame
@@ -62,11 +64,12 @@ bool advance(const State& from, const std::uintptr_t*& slot, std::uintptr_t& rbp
 Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
                 std::uintptr_t rbp, std::uint32_t steps) {
   const State* states = table.states;
+  const std::uintptr_t end = find_walk_end(slot);
   std::uint32_t last = state;
   for (;; ++steps) {
     const State& now = states[state];
     if (!now.undecided) return verdict_of(now.code, steps);
-    if (steps == most_steps || !advance(states[last], slot, rbp)) break;
+    if (steps == most_steps || !advance(states[last], end, slot, rbp)) break;
     const std::uintptr_t address = *slot;
     if (const std::uint32_t child = find_child(table, state, address)) {
       state = last = child;

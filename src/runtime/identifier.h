@@ -9,6 +9,7 @@
 #include "plan/plan_file.h"
 #include "runtime/callers.h"
 #include "runtime/exported.h"
+#include "runtime/walk_end.h"
 
 namespace halo::runtime {
 
@@ -151,8 +152,10 @@ inline const State* state_at(const State* from, std::int32_t bytes) {
 // on, the caller's own return address is read, which is no child's.
 [[gnu::always_inline]] inline const State* next_plainly(const State* now,
                                                         const std::uintptr_t* slot) {
-  const std::uintptr_t address =
-      *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(slot) + now->reach);
+  const auto* there = reinterpret_cast<const char*>(slot) + now->reach;
+  if (reinterpret_cast<std::uintptr_t>(there) >= walk_end) [[unlikely]]
+    return nullptr;
+  const std::uintptr_t address = *reinterpret_cast<const std::uintptr_t*>(there);
   if (address_now(now->child_address) == address) [[likely]]
     return now + 1;
   if (now->map_shift == 0) return nullptr;

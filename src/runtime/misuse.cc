@@ -3,6 +3,7 @@
 
 #include "runtime/misuse.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/keep_errno.h"
 #include "runtime/arena.h"
 #include "runtime/group_heap.h"
+#include "runtime/starts.h"
 
 namespace halo::runtime {
 namespace {
@@ -19,7 +21,7 @@ namespace {
 using Word = std::atomic<std::uint64_t>;
 
 Word* map_bits() {
-  void* p = mmap(nullptr, arena.bytes() / granule / 8, PROT_READ | PROT_WRITE,
+  void* p = mmap(nullptr, arena.most_bytes() / granule / 8, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<Word*>(p);
 }
@@ -31,7 +33,7 @@ Word* in_use() {
   if (found != nullptr) return found;
   Word* made = map_bits();
   if (made == nullptr || bits.compare_exchange_strong(found, made)) return made;
-  munmap(made, arena.bytes() / granule / 8);
+  munmap(made, arena.most_bytes() / granule / 8);
   return found;
 }
 
@@ -39,16 +41,44 @@ std::uintptr_t granule_of(const void* p) {
   return (reinterpret_cast<std::uintptr_t>(p) - arena.base()) / granule;
 }
 
-void report(const void* p) {
-  const GroupHeap* heap = arena.chunk_of(p).owner.load(std::memory_order_relaxed);
-  char line[160];
-  const int n =
-      heap == nullptr
-          ? snprintf(line, sizeof line, "halo: free of %p, which was never allocated\n", p)
-          : snprintf(line, sizeof line,
-                     "halo: free of %p in group %u, where no block in use starts (freed twice?)\n",
-                     p, heap->group());
-  if (write(STDERR_FILENO, line, static_cast<std::size_t>(n)) < 0) return;
+bool is_marked(const Word* bits, const void* p) {
+  return (bits[granule_of(p) / 64].load() >> (granule_of(p) % 64)) % 2 != 0;
+}
+
+__attribute__((format(printf, 1, 2))) void say(const char* format, ...) {
+  char line[200];
+  va_list arguments;
+  va_start(arguments, format);
+  const int n = vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (n > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(n)) < 0) return;
+}
+
+// The start of the block, or of the free part, that `p` lies in; null where nothing was ever cut.
+const char* block_around(const Chunk& chunk, const void* p) {
+  const auto* at = static_cast<const char*>(p);
+  const char* begin = arena.begin_of(chunk);
+  if (at < begin) return nullptr;
+  const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);
+  if (uniform != 0) return at - static_cast<std::size_t>(at - begin) % uniform;
+  return Starts(chunk).last_before(at + granule, const_cast<char*>(begin));
+}
+
+// A free of what is not in use.
+void report_free(const Word* bits, const void* p) {
+  const Chunk& chunk = arena.chunk_of(p);
+  const GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
+  const char* block = heap == nullptr ? nullptr : block_around(chunk, p);
+  if (block == nullptr) return say("halo: wrong free: no block was ever allocated at %p\n", p);
+  const std::size_t inside = static_cast<std::size_t>(static_cast<const char*>(p) - block);
+  const std::size_t bytes = GroupHeap::size_of(chunk, block);
+  const std::uint32_t group = heap->group();
+  if (inside == 0)
+    say("halo: double free: the block of %zu bytes at %p in group %u is not in use\n", bytes, p,
+        group);
+  else
+    say("halo: wrong free: %p lies %zu bytes inside a%s block of %zu bytes in group %u\n", p,
+        inside, is_marked(bits, block) ? "" : " freed", bytes, group);
 }
 
 }  // namespace
@@ -67,8 +97,16 @@ bool forget_block(const void* p) {
   const std::uint64_t bit = std::uint64_t{1} << (granule_of(p) % 64);
   const bool aligned = reinterpret_cast<std::uintptr_t>(p) % granule == 0;
   if (aligned && (bits[granule_of(p) / 64].fetch_and(~bit) & bit) != 0) return true;
-  report(p);
+  report_free(bits, p);
   return false;
+}
+
+void report_overwritten(const void* p) {
+  const KeepErrno keep;
+  const Chunk& chunk = arena.chunk_of(p);
+  const GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
+  say("halo: write after free: the freed block of %zu bytes at %p in group %u was written to\n",
+      GroupHeap::size_of(chunk, p), p, heap == nullptr ? 0 : heap->group());
 }
 
 }  // namespace halo::runtime

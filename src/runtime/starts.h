@@ -22,6 +22,11 @@ class Starts {
     set(at / 64, get(at / 64) | (std::uint64_t{1} << (at % 64)));
   }
 
+  bool is_marked(const void* p) const {
+    const std::size_t at = granule_of(p);
+    return (get(at / 64) >> (at % 64)) % 2 != 0;
+  }
+
   // Bytes from `p`, where a block starts, to the next start.
   std::size_t distance_to_next(const void* p) const {
     const std::size_t start = granule_of(p);

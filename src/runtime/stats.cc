@@ -116,7 +116,9 @@ int open_output(const char* path) {
   else
     snprintf(name, sizeof name, "%.*s%d%s", static_cast<int>(mark - path), path, getpid(),
              mark + 2);
-  return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // A FIFO that nobody reads must not make the process wait.
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  return open(name, flags, 0666);
 }
 
 void write_walks_json(Output& out) {
@@ -155,6 +157,21 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
             check.walks, check.differences, now() - start);
 }
 
+// The numbers of return addresses that walks looked at beyond the caller's.
+void write_walks_text(Output& out) {
+  bool any = false;
+  for (std::uint32_t i = 0; i < most_steps_counted; ++i) {
+    const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed);
+    if (n == 0) continue;
+    out.print(any ? " %u: %lu" : "halo: walks by return addresses looked at: %u: %lu", i + 1, n);
+    any = true;
+  }
+  if (any)
+    out.print("; to no group: %lu\n", walk_counts.misses.load(std::memory_order_relaxed));
+  else
+    out.print("halo: no allocation needed a walk\n");
+}
+
 void write_text(Output& out, const char* reason, std::uint32_t groups, const char* identification) {
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
@@ -172,12 +189,7 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
               sites.redirected, sites.immediate, sites.left);
-  if (!counting_all) return;
-  out.print("halo: walks by return addresses looked at:");
-  for (std::uint32_t i = 0; i < most_steps_counted; ++i)
-    if (const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed); n != 0)
-      out.print(" %u: %lu", i + 1, n);
-  out.print("; to no group: %lu\n", walk_counts.misses.load(std::memory_order_relaxed));
+  if (counting_all) write_walks_text(out);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/keep_errno.h"
 #include "runtime/group_heap.h"
+#include "runtime/hole.h"
 #include "runtime/starts.h"
 #include "runtime/thread_heap.h"
 
@@ -25,6 +26,11 @@ class FreeMap {
  public:
   FreeMap(std::uint64_t* words, const Chunk& chunk)
       : words_(words), memory_(arena.memory_of(chunk)) {}
+
+  bool has(const void* p) const {
+    const std::size_t at = granule_of(p);
+    return (words_[at / 64] >> (at % 64)) % 2 != 0;
+  }
 
   void add(const void* p, std::size_t bytes) {
     std::size_t at = granule_of(p);
@@ -122,9 +128,9 @@ void GroupHeap::tidy_now(bool give_back) {
   tidied_free_ = in_vain_ = free_bytes();
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next_of_heap) {
     if (hole_chunk_ == nullptr && chunk->holes != nullptr) hole_chunk_ = chunk;
-    for (const Hole* hole = chunk->holes; hole != nullptr; hole = hole->next) {
-      const auto bytes = static_cast<std::size_t>(hole->end - reinterpret_cast<const char*>(hole));
-      const std::size_t here = bytes - hole->returned;
+    for (Hole* hole = first_hole(*chunk); hole != nullptr; hole = next_hole(*hole)) {
+      const std::size_t bytes = hole->bytes();
+      const std::size_t here = bytes - hole->returned();
       if (bytes >= least_useful) in_vain_ -= here < in_vain_ ? here : in_vain_;
     }
   }
@@ -133,16 +139,19 @@ void GroupHeap::tidy_now(bool give_back) {
   set_freed_limit();
 }
 
-// Takes every block from the lists by size and hangs it on its chunk.
+// Takes every block from the lists by size and hangs it on its chunk. A list that holds a block
+// twice may have no end, but comes to more than there are chunks for.
 void GroupHeap::scatter_lists() {
+  std::uint64_t left = chunk_count_ * chunk_size;
   for (std::uint32_t bytes = smallest_; bytes <= largest_; bytes += granule) {
     Block*& first = list_of(bytes).first;
     Block* block = first;
     first = nullptr;
-    while (block != nullptr) {
-      Block* rest = block->next;
+    while (block != nullptr && left >= bytes) {
+      left -= bytes;
+      Block* rest = block->next();
       Chunk& chunk = arena.chunk_of(block);
-      block->next = static_cast<Block*>(chunk.loose);
+      block->set_next(chunk.loose);
       chunk.loose = block;
       block = rest;
     }
@@ -153,12 +162,11 @@ void GroupHeap::scatter_lists() {
 bool GroupHeap::sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back) {
   FreeMap map(bitmap, chunk);
   std::size_t returned = 0;
-  for (auto* block = static_cast<Block*>(chunk.loose); block != nullptr; block = block->next)
+  for (Block* block = chunk.loose; block != nullptr && !map.has(block); block = block->next())
     map.add(block, size_of(chunk, block));
-  for (const Hole* hole = chunk.holes; hole != nullptr; hole = hole->next) {
-    auto* begin = reinterpret_cast<const char*>(hole);
-    map.add(begin, static_cast<std::size_t>(hole->end - begin));
-    returned += hole->returned;
+  for (Hole* hole = first_hole(chunk); hole != nullptr; hole = next_hole(*hole)) {
+    map.add(hole->begin(), hole->bytes());
+    returned += hole->returned();
   }
   chunk.loose = nullptr;
   chunk.holes = nullptr;
@@ -179,16 +187,15 @@ bool GroupHeap::sort_chunk(Chunk& chunk, std::uint64_t* bitmap, bool give_back) 
 void GroupHeap::add_run(Chunk& chunk, char* begin, char* end, bool give_back) {
   const auto bytes = static_cast<std::size_t>(end - begin);
   if (bytes < least_hole) return relist(chunk, begin, end);
-  auto* hole = reinterpret_cast<Hole*>(begin);
-  *hole = {chunk.holes, end, 0};
+  Hole* hole = Hole::make(begin, end, chunk.holes);
   chunk.holes = hole;
   if (!give_back || bytes < least_return || arena.has_huge_pages(chunk)) return;
   const auto first = (reinterpret_cast<std::uintptr_t>(hole + 1) + page - 1) & ~(page - 1);
   const auto last = reinterpret_cast<std::uintptr_t>(end) & ~(page - 1);
   if (madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) != 0) return;
-  hole->returned = last - first;
-  chunk.returned_pages = (chunk.returned_pages + hole->returned / page) & most_pages;
-  account(chunk, chunk.resident_pages * page - hole->returned);
+  hole->set_returned(last - first);
+  chunk.returned_pages = (chunk.returned_pages + hole->returned() / page) & most_pages;
+  account(chunk, chunk.resident_pages * page - hole->returned());
 }
 
 // Puts the blocks between `begin` and `end` into their lists, the first on top.

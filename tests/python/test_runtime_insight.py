@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from planned import CHECKING_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
 
-# Sites a, b and c, the last through a wrapper; what happens then is up to the argument.
+# Sites a, b and c, the last, and with "apart" a site d, through a wrapper; what happens then is up
+# to the argument.
 PROGRAM = r"""
 #include <signal.h>
 #include <stdio.h>
@@ -21,9 +22,11 @@ static void* site_a(void) { char* p = malloc(24); p[0] = 1; return p; }
 static void* site_b(void) { char* p = malloc(100); p[0] = 1; return p; }
 static void* wrapped(size_t n) { char* p = malloc(n); p[0] = 1; return p; }
 static void* site_c(void) { char* p = wrapped(40); p[1] = 1; return p; }
+static void* site_d(void) { char* p = wrapped(40); p[2] = 1; return p; }
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   void *a[1000], *b = NULL, *c = NULL;
+  if (argc > 1 && strcmp(what, "apart") == 0) for (int i = 0; i < 40; ++i) free(site_d());
   for (int i = 0; i < 300; ++i) { b = site_b(); c = site_c(); }
   for (int i = 0; i < 1000; ++i) a[i] = site_a();
   for (int i = 500; i < 1000; ++i) free(a[i]);
@@ -54,7 +57,12 @@ def run(
     environment = {"LD_PRELOAD": str(RUNTIME), "HALO_PLAN": str(plan), "HALO_STATS": stats, **more}
     command = [str(program), what]
     return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        command,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -64,7 +72,7 @@ def test_the_table_for_people_is_on_stderr(planned: tuple[Path, Path]) -> None:
     rows = re.findall(r"^halo: +\d+ +(\d+) +(\d+) +\d+ +\d+ +-?\d+ +\d+ +\d+$", done.stderr, re.M)
     assert ("1000", "12000") in rows
     assert ("300", str(300 * 104)) in rows
-    assert re.search(r"^halo: walks by .*; to no group: \d+$", done.stderr, re.M)
+    assert re.search(r"^halo: no allocation needed a walk$", done.stderr, re.M)
 
 
 def test_groups_account_for_their_memory(planned: tuple[Path, Path]) -> None:
@@ -82,12 +90,35 @@ def test_groups_account_for_their_memory(planned: tuple[Path, Path]) -> None:
 def test_walks_are_counted_by_their_length(planned: tuple[Path, Path], tmp_path: Path) -> None:
     """Groups that only the frame beyond the wrapper tells apart: one step each."""
     program, _ = planned
-    plan = make_plan(tmp_path, [str(program)], "halo-hot", "--option", "coverage=1")
-    counted = run_planned([str(program)], plan).stats
+    plan = make_plan(tmp_path, [str(program), "apart"], "random", "--option", "groups=8")
+    counted = run_planned([str(program), "apart"], plan).stats
     assert counted["active"]
     steps = counted["walks_by_steps"]
     assert len(steps) == 32
     assert counted["walk_misses"] <= sum(steps)
+    table = run((program, plan), "apart", "1").stderr
+    found = re.search(r"^halo: walks by [a-z ]+: (.+); to no group: (\d+)$", table, re.M)
+    assert found is not None and int(found[2]) == counted["walk_misses"]
+    assert sum(int(number) for number in re.findall(r"\d+: (\d+)", found[1])) == sum(steps) > 0
+
+
+def test_a_fifo_that_nobody_reads_is_left_alone(planned: tuple[Path, Path], tmp_path: Path) -> None:
+    fifo = tmp_path / "stats"
+    os.mkfifo(fifo)
+    done = run(planned, "", str(fifo))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_a_fifo_that_is_read_gets_the_statistics(
+    planned: tuple[Path, Path], tmp_path: Path
+) -> None:
+    fifo = tmp_path / "stats"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    run(planned, "", str(fifo))
+    text = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert json.loads(text)["active"]
 
 
 def test_memory_is_the_same_where_allocations_are_not_counted(planned: tuple[Path, Path]) -> None:
@@ -125,8 +156,8 @@ def test_a_signal_that_the_program_handles_stays_its_own(
 @pytest.mark.parametrize(
     ("what", "pattern"),
     [
-        ("twice", r"^halo: free of 0x[0-9a-f]+ in group \d+, where no block in use starts"),
-        ("inside", r"^halo: free of 0x[0-9a-f]+ in group \d+, where no block in use starts"),
+        ("twice", r"^halo: double free: the block of 24 bytes at 0x[0-9a-f]+ in group \d+"),
+        ("inside", r"^halo: wrong free: 0x[0-9a-f]+ lies 32 bytes inside a block of 104 bytes"),
     ],
 )
 def test_the_checking_build_names_what_is_freed_wrongly(

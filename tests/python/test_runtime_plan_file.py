@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,18 @@ def bad_size(path: Path) -> None:
     os.truncate(path, 1 << 31)
 
 
+def bad_contents(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 400 << 20)
+
+
+def bad_counts(path: Path) -> None:
+    """A header that promises all of a large file, and counts that do not come to that."""
+    size = 400 << 20
+    path.write_bytes(struct.pack("<8sIIQIIIIIIIIQ", b"HALOPLAN", 1, 0, size, *[1] * 8, 0))
+    os.truncate(path, size)
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -79,8 +92,21 @@ def bad_size(path: Path) -> None:
         (lambda path: None, "the plan cannot be opened"),
         (bad_process_file, "the plan is empty"),
         (bad_size, "the plan"),
+        (bad_contents, "the file is not a plan"),
+        (bad_counts, "the plan's counts do not match its size"),
     ],
-    ids=["directory", "fifo", "device", "unreadable", "loop", "missing", "process file", "huge"],
+    ids=[
+        "directory",
+        "fifo",
+        "device",
+        "unreadable",
+        "loop",
+        "missing",
+        "process file",
+        "huge",
+        "large and no plan",
+        "large with wrong counts",
+    ],
 )
 def test_what_is_no_plan_costs_one_sentence(
     steady: Steady, tmp_path: Path, make: Callable[[Path], None], sentence: str
@@ -110,3 +136,37 @@ def test_a_plan_may_be_replaced_while_it_is_used(steady: Steady, tmp_path: Path)
     outcome = steady.outcome("replace", other, "load", plan=plan)
     assert plan.read_bytes() == b"no plan at all"
     assert outcome.fine and outcome.after == 2 * COUNT
+
+
+def in_another_folder(steady: Steady, folder: Path, plan: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program as the child of a shell that has changed its folder; all are under halo."""
+    (folder / "below").mkdir()
+    return subprocess.run(
+        ["/bin/sh", "-c", 'cd below && "$1" 3000 && "$1" 3000', "sh", steady.program],
+        cwd=folder,
+        env={**os.environ, "LD_PRELOAD": str(RUNTIME), "HALO_PLAN": plan},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def test_a_relative_path_leads_children_to_the_same_plan(steady: Steady, tmp_path: Path) -> None:
+    (tmp_path / "a.plan").write_bytes(steady.plan.read_bytes())
+    done = in_another_folder(steady, tmp_path, "a.plan")
+    assert done.returncode == 0 and done.stderr == ""
+    outcomes = [outcome_of(0, line + "\n", "") for line in done.stdout.splitlines()]
+    assert [outcome.before for outcome in outcomes] == [3000, 3000]
+
+
+@pytest.mark.parametrize("plan", ["mistyped.plan", "/nowhere/mistyped.plan"])
+def test_a_mistyped_path_is_said_once_for_all_children(
+    steady: Steady, tmp_path: Path, plan: str
+) -> None:
+    done = in_another_folder(steady, tmp_path, plan)
+    assert done.returncode == 0
+    assert done.stderr.startswith("halo: the plan cannot be opened")
+    assert done.stderr.count("\n") == 1
+    outcomes = [outcome_of(0, line + "\n", "") for line in done.stdout.splitlines()]
+    assert [outcome.before for outcome in outcomes] == [0, 0]

@@ -5,12 +5,16 @@ Rows are those of the checklist of what breaks preloaded allocators.
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
 import pytest
-from planned import make_plan, run_planned
+from planned import compile_program, make_plan, run_planned
 from test_runtime_process_life import SOURCES, library, plan_of_each_context, program, run_life
+
+from halo.plan import read_plan, write_plan
+from halo.plan.model import RULE_CONSTANT
 
 
 @pytest.mark.parametrize(
@@ -94,3 +98,44 @@ def test_node_runs_under_a_plan_of_its_own(tmp_path: Path) -> None:
     assert (run.status, run.stdout) == (0, plain.stdout)
     deep = sum(run.stats["walks_by_steps"][10:])
     assert sum(run.allocations) > 1000 and deep > 100
+
+
+LEAVING = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void* wrapped(void) { char* p = malloc(24); p[0] = 1; return p; }
+static void* outer(void) { char* p = wrapped(); p[1] = 1; return p; }
+static void* one(void) { char* p = outer(); p[2] = 1; return p; }
+static void* two(void) { char* p = outer(); p[3] = 1; return p; }
+static void* work(void* unused) {
+  for (int i = 0; i < 500; ++i) { free(one()); free(two()); }
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  work(NULL);
+  pthread_create(&thread, NULL, work, NULL);
+  pthread_join(thread, NULL);
+  puts("done");
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("step", [1 << 14, 1 << 20])
+def test_a_plan_whose_steps_are_wrong_leaves_no_stack_of_a_thread(
+    tmp_path: Path, step: int
+) -> None:
+    """Row 32: the first thread's stack, and another's."""
+    path = str(compile_program(tmp_path, LEAVING, "-pthread"))
+    right = plan_of_each_context(tmp_path, [path])
+    assert sum(run_planned([path], right).allocations) >= 2000
+    plan = read_plan(right)
+    states = [
+        state._replace(step=step) if state.rule == RULE_CONSTANT else state for state in plan.states
+    ]
+    assert any(state.rule == RULE_CONSTANT for state in plan.states)
+    write_plan(dataclasses.replace(plan, states=tuple(states)), tmp_path / "wrong.plan")
+    run = run_planned([path], tmp_path / "wrong.plan")
+    assert (run.status, run.stdout, run.stderr) == (0, "done\n", "")

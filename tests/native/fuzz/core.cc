@@ -50,7 +50,7 @@ bool core_deallocate(void* p) {
   Chunk& chunk = arena.chunk_of(p);
   GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
   if (chunk.thread != current_heap) {
-    heap->deallocate_remote(p);
+    heap->deallocate_remote(chunk, p);
     return true;
   }
   const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);

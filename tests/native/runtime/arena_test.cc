@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -76,7 +77,7 @@ TEST_F(ArenaTest, GivesBackBothHalvesOfTheLastHugePage) {
   EXPECT_EQ(resident_pages(*chunk), 0u);
   EXPECT_EQ(take(0, Pages::huge), chunk);
   Chunk* other = take(0, Pages::huge);
-  EXPECT_EQ(other->index, chunk->index + 1);
+  EXPECT_EQ(arena_.number_of(*other), arena_.number_of(*chunk) + 1);
   EXPECT_EQ(resident_pages(*other), 0u);
 }
 
@@ -84,7 +85,7 @@ TEST_F(ArenaTest, GivesAnOwnerItsOtherHalfBeforeAnyOther) {
   std::array<Chunk*, 3> chunks{};
   for (Chunk*& chunk : chunks) chunk = take(pages_of_chunk, Pages::huge);
   arena_.release(chunks[0]);
-  EXPECT_EQ(take(0, Pages::huge)->index, chunks[2]->index + 1);
+  EXPECT_EQ(arena_.number_of(*take(0, Pages::huge)), arena_.number_of(*chunks[2]) + 1);
   EXPECT_EQ(take(0, Pages::huge), chunks[0]);
 }
 
@@ -115,6 +116,68 @@ TEST_F(ArenaTest, LeavesAnotherThreadsHalfAlone) {
     other.join();
   }
   EXPECT_EQ(damaged, 0);
+}
+
+TEST(GrowingArena, TakesFewAddressesAndMoreAsChunksAreTaken) {
+  Arena arena;
+  ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
+  EXPECT_LE(arena.bytes(), std::size_t{2} << 20);
+  std::size_t taken = 0;
+  while (Chunk* chunk =
+             arena.acquire(nullptr, nullptr, taken % 3 == 0 ? Pages::huge : Pages::normal)) {
+    char* memory = arena.memory_of(*chunk);
+    ASSERT_TRUE(arena.contains(memory) && arena.contains(memory + chunk_size - 1));
+    ASSERT_EQ(arena.has_huge_pages(*chunk), taken % 3 == 0);
+    *memory = 1;
+    arena.starts_of(*chunk)->store(1);
+    ++taken;
+    ASSERT_LE(arena.bytes(), (taken + 1) * chunk_size * 9 / 8 + (std::size_t{4} << 20));
+  }
+  EXPECT_EQ(taken, 1024u);
+  EXPECT_EQ(arena.bytes(), std::size_t{1} << 30);
+  EXPECT_EQ(arena.chunks_used(), 1024u);
+}
+
+TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
+  Arena arena;
+  ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
+  auto* there = reinterpret_cast<char*>(arena.base()) + (std::size_t{16} << 20);
+  void* other = mmap(there, page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_EQ(other, there);
+  *there = 77;
+  std::size_t taken = 0;
+  while (arena.acquire(nullptr, nullptr, Pages::normal) != nullptr) ++taken;
+  EXPECT_EQ(taken, 16u);
+  EXPECT_FALSE(arena.contains(there));
+  EXPECT_EQ(*there, 77);
+  munmap(there, page);
+  EXPECT_NE(arena.acquire(nullptr, nullptr, Pages::normal), nullptr) << "the way is free";
+}
+
+TEST(GrowingArena, GrowsForManyThreadsAtOnce) {
+  Arena arena;
+  ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
+  std::vector<std::vector<Chunk*>> taken(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : taken)
+    threads.emplace_back([&] {
+      for (int misses = 0; misses < 100;) {
+        Chunk* chunk =
+            arena.acquire(nullptr, nullptr, mine.size() % 2 == 0 ? Pages::normal : Pages::huge);
+        if (chunk == nullptr) {
+          ++misses;
+          continue;
+        }
+        *arena.memory_of(*chunk) = 1;
+        mine.push_back(chunk);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::set<Chunk*> all;
+  for (const auto& mine : taken) all.insert(mine.begin(), mine.end());
+  EXPECT_EQ(all.size(), taken[0].size() + taken[1].size() + taken[2].size() + taken[3].size());
+  EXPECT_GE(all.size(), 255u);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class GroupHeapTest : public ::testing::TestWithParam<plan::Reuse> {
     if (owner->thread() == current_heap)
       owner->deallocate(chunk, p);
     else
-      owner->deallocate_remote(p);
+      owner->deallocate_remote(chunk, p);
   }
 };
 

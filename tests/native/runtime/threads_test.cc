@@ -59,7 +59,7 @@ void give_back(Word* block) {
   if (chunk.thread == current_heap)
     owner->deallocate(chunk, block);
   else
-    owner->deallocate_remote(block);
+    owner->deallocate_remote(chunk, block);
 }
 
 struct Totals {

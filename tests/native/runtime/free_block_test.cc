@@ -1,0 +1,122 @@
+// What a freed block's word says, and what it says once somebody has written to it.
+#include "runtime/free_block.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <random>
+
+#include "runtime/block_steps.h"
+#include "runtime/hole.h"
+
+namespace halo::runtime {
+namespace {
+
+class FreeBlock : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
+    chunk_ = arena.acquire(nullptr, nullptr, Pages::normal);
+    ASSERT_NE(chunk_, nullptr);
+  }
+  static Block* block_at(std::size_t offset) {
+    return reinterpret_cast<Block*>(arena.memory_of(*chunk_) + offset);
+  }
+  static std::uint64_t word_of(const Block& block) { return block.word(); }
+  static void write(Block& block, std::uint64_t word) {
+    std::memcpy(static_cast<void*>(&block), &word, sizeof word);
+  }
+
+  static inline Chunk* chunk_ = nullptr;
+};
+
+TEST_F(FreeBlock, LeadsToTheNextOneAndIsKnownToBeFree) {
+  Block& block = *block_at(0);
+  for (const std::size_t offset : {8, 64, 4096, 1 << 19}) {
+    block.set_next(block_at(offset));
+    EXPECT_EQ(block.next(), block_at(offset));
+    EXPECT_TRUE(block.is_free() && block.may_be_free());
+  }
+  block.set_next(nullptr);
+  EXPECT_EQ(block.next(), nullptr);
+  EXPECT_TRUE(block.is_free() && block.may_be_free());
+  block.clear();
+  EXPECT_FALSE(block.is_free() || block.may_be_free());
+}
+
+TEST_F(FreeBlock, HoldsNoAddress) {
+  Block& block = *block_at(0);
+  block.set_next(block_at(64));
+  EXPECT_NE(word_of(block), reinterpret_cast<std::uintptr_t>(block_at(64)));
+  const std::uint64_t here = word_of(block);
+  block_at(8)->set_next(block_at(64));
+  EXPECT_NE(here, word_of(*block_at(8))) << "the same next block, seen from another place";
+}
+
+TEST_F(FreeBlock, OfAnotherPlaceLeadsNowhere) {
+  block_at(0)->set_next(block_at(64));
+  write(*block_at(8), word_of(*block_at(0)));
+  EXPECT_EQ(block_at(8)->next(), nullptr);
+  EXPECT_FALSE(block_at(8)->is_free());
+}
+
+TEST_F(FreeBlock, LeadsNowhereAfterAChangeOfAnyByte) {
+  Block& block = *block_at(0);
+  block.set_next(block_at(128));
+  const std::uint64_t word = word_of(block);
+  for (unsigned byte = 0; byte < 8; ++byte)
+    for (std::uint64_t change = 1; change < 256; ++change) {
+      write(block, word ^ change << (8 * byte));
+      ASSERT_EQ(block.next(), nullptr) << byte << " " << change;
+      ASSERT_FALSE(block.is_free());
+    }
+  for (const std::uint64_t written : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0},
+                                      reinterpret_cast<std::uint64_t>(block_at(64))}) {
+    write(block, written);
+    ASSERT_EQ(block.next(), nullptr) << written;
+    ASSERT_FALSE(block.is_free());
+  }
+}
+
+TEST_F(FreeBlock, HolesAreNotIntactOnceWrittenTo) {
+  char* begin = arena.memory_of(*chunk_) + 8192;
+  Hole* hole = Hole::make(begin, begin + 4096, nullptr);
+  hole->set_returned(4096);
+  ASSERT_TRUE(hole->is_intact());
+  EXPECT_TRUE(reinterpret_cast<Block*>(begin)->is_free()) << "the block that began here is free";
+  for (std::size_t i = 0; i < sizeof(Hole); ++i) {
+    begin[i] = static_cast<char>(begin[i] + 1);
+    EXPECT_FALSE(hole->is_intact()) << i;
+    begin[i] = static_cast<char>(begin[i] - 1);
+  }
+  EXPECT_TRUE(hole->is_intact());
+}
+
+TEST(BlockSteps, AreThoseOfADivision) {
+  std::minstd_rand generator(3);
+  const auto random = [&](std::uint32_t below) {
+    return static_cast<std::uint32_t>(generator() % below);
+  };
+  for (std::uint32_t bytes = 16; bytes <= 65536; bytes += bytes < 1024 ? 8 : 8 * (1 + random(60))) {
+    const std::uint32_t factor = step_factor(bytes);
+    const std::uintptr_t begin = (std::uintptr_t{random(1 << 20)} << 20) + 64 * random(512);
+    const auto* first = reinterpret_cast<const char*>(begin);
+    const std::uint32_t phase = step_phase(first, factor);
+    const std::uint32_t step = bytes < 256 ? 8 : 8 * (1 + random(9));
+    for (std::uint32_t offset = 0; offset < chunk_size; offset += step)
+      ASSERT_EQ(is_step(first + offset, factor, phase), offset % bytes == 0) << bytes << offset;
+    for (std::uint32_t offset = 0; offset < chunk_size; offset += bytes)
+      ASSERT_TRUE(is_step(first + offset, factor, phase)) << bytes << offset;
+  }
+}
+
+TEST(BlockSteps, OfOneGranuleAreWrongAboutTheSecondAlone) {
+  const std::uint32_t factor = step_factor(granule);
+  const auto* first = reinterpret_cast<const char*>(std::uintptr_t{1} << 40);
+  for (std::uint32_t n = 0; n < chunk_size / granule; ++n)
+    ASSERT_EQ(is_step(first + n * granule, factor, step_phase(first, factor)), n != 1);
+}
+
+}  // namespace
+}  // namespace halo::runtime

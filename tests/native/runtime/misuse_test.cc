@@ -1,0 +1,192 @@
+// Heaps whose blocks are freed twice, freed at a wrong address, or written to after they were
+// freed: no block is ever given out twice, and none that is not the heap's.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "runtime/group_heap.h"
+#include "runtime/thread_heap.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint32_t max_size = 1024;
+
+void free_block(void* p) {
+  Chunk& chunk = arena.chunk_of(p);
+  GroupHeap* owner = chunk.owner.load();
+  if (owner == nullptr) return;
+  if (owner->thread() == current_heap)
+    owner->deallocate(chunk, p);
+  else
+    owner->deallocate_remote(chunk, p);
+}
+
+// A group of equal blocks, one of blocks of any size, and one that fills chunks anew when empty.
+enum Kind : std::uint32_t { equal, mixed, whole };
+
+class Misuse : public testing::TestWithParam<Kind> {
+ protected:
+  static void SetUpTestSuite() {
+    static const plan::Group groups[3] = {{plan::group_by_size, plan::Reuse::newest_first, 0},
+                                          {0, plan::Reuse::newest_first, 0},
+                                          {0, plan::Reuse::whole_chunks, 0}};
+    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
+    if (first_thread_heap() != nullptr) return;
+    configure_heaps(groups, max_size);
+  }
+  static char* make(std::uint32_t bytes = 40) {
+    GroupHeap* heap = thread_heap()->heap(GetParam(), bytes);
+    if (GetParam() == mixed) heap->allocate(bytes + 64);  // so that no chunk is of equal blocks
+    return static_cast<char*>(heap->allocate(bytes));
+  }
+  static GroupHeap& heap() {
+    std::uint32_t bytes = 40;
+    return *thread_heap()->heap(GetParam(), bytes);
+  }
+  // So many blocks as the program gets them now: all different, none in `mine`.
+  static void expect_new_blocks(const std::set<char*>& mine, int count = 5000) {
+    std::set<char*> seen = mine;
+    for (int i = 0; i < count; ++i) {
+      char* p = make();
+      ASSERT_NE(p, nullptr);
+      ASSERT_TRUE(arena.contains(p));
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % granule, 0u);
+      ASSERT_TRUE(seen.insert(p).second) << "given out twice";
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::Values(equal, mixed, whole));
+
+TEST_P(Misuse, FreedTwiceInARow) {
+  char* p = make();
+  free_block(p);
+  const std::uint64_t live = heap().live_bytes();
+  free_block(p);
+  EXPECT_EQ(heap().live_bytes(), live);
+  expect_new_blocks({});
+}
+
+TEST_P(Misuse, FreedTwiceWithOthersBetween) {
+  char *p = make(), *q = make(), *r = make();
+  for (char* block : {p, q, r, p, q}) free_block(block);
+  expect_new_blocks({});
+}
+
+TEST_P(Misuse, FreedTwiceInARowAfterAWrite) {
+  char *kept = make(), *p = make();
+  free_block(p);
+  if (GetParam() == whole) return;  // nothing tells any more, and nothing is used again soon
+  std::memset(p, 1, 16);
+  free_block(p);
+  expect_new_blocks({kept});
+}
+
+TEST_P(Misuse, FreedTwiceAcrossATidying) {
+  std::vector<char*> all;
+  for (int i = 0; i < 3000; ++i) all.push_back(make());
+  for (char* p : all) free_block(p);
+  heap().tidy(false);
+  for (char* p : all) free_block(p);
+  expect_new_blocks({});
+}
+
+TEST_P(Misuse, FreedInsideAndBehind) {
+  char *before = make(), *p = make(), *last = make();
+  const std::uint64_t live = heap().live_bytes();
+  for (const int offset : {1, 4, 7, 8, 9, 16, 24, 32}) free_block(p + offset);
+  free_block(last + GroupHeap::size_of(arena.chunk_of(last), last));
+  EXPECT_EQ(heap().live_bytes(), live);
+  expect_new_blocks({before, p, last});
+}
+
+TEST_P(Misuse, FreedByTwoThreads) {
+  char *p = make(), *q = make();
+  std::thread([&] {
+    for (char* block : {p, p, q, p, q}) free_block(block);
+    free_block(p + 8);
+  }).join();
+  free_block(p);
+  EXPECT_EQ(thread_heap(), current_heap);
+  heap().is_untidy();  // takes over what was freed
+  free_block(q);
+  expect_new_blocks({});
+}
+
+TEST_P(Misuse, WrittenToAfterTheFree) {
+  static std::uint64_t target[64];
+  std::vector<char*> freed;
+  for (int i = 0; i < 64; ++i) freed.push_back(make());
+  for (char* p : freed) free_block(p);
+  std::uintptr_t address = reinterpret_cast<std::uintptr_t>(target);
+  for (char* p : freed) std::memcpy(p, &address, sizeof address);
+  for (int i = 0; i < 200; ++i) {
+    char* p = make();
+    ASSERT_TRUE(arena.contains(p));
+  }
+  expect_new_blocks({});
+}
+
+TEST_P(Misuse, HolesAreWrittenTo) {
+  std::vector<char*> all;
+  for (int i = 0; i < 4000; ++i) all.push_back(make());
+  std::set<char*> kept;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i % 500 == 0)
+      kept.insert(all[i]);
+    else
+      free_block(all[i]);
+  heap().tidy(true);
+  for (char* p : all)
+    if (!kept.contains(p)) std::memset(p, 0x41, 32);
+  expect_new_blocks(kept);
+  heap().tidy(true);
+  expect_new_blocks(kept);
+}
+
+// Whatever is done to freed blocks, those in use stay apart and keep what was written to them.
+TEST_P(Misuse, AtRandom) {
+  std::mt19937 random(7);
+  std::map<char*, std::uint32_t> live;
+  std::vector<char*> gone;
+  const auto overlaps = [&](char* p, std::uint32_t bytes) {
+    auto after = live.lower_bound(p);
+    if (after != live.end() && after->first < p + bytes) return true;
+    return after != live.begin() && std::prev(after)->first + std::prev(after)->second > p;
+  };
+  for (int step = 0; step < 100000; ++step) {
+    const auto chance = random() % 1000;
+    if (chance < 5 && !gone.empty()) {
+      char* p = gone[random() % gone.size()];
+      if (!overlaps(p, 8)) std::memset(p, static_cast<int>(chance), 8);
+    } else if (chance < 6) {
+      heap().tidy(random() % 2 == 0);
+    } else if (chance < 40 && !live.empty()) {
+      char* p = std::next(live.begin(), static_cast<long>(random() % live.size() % 50))->first;
+      free_block(p + 1 + random() % 31);
+    } else if (live.size() < 500 || chance < 520) {
+      const auto bytes = static_cast<std::uint32_t>(32 + random() % 9 * 8);
+      char* p = make(bytes);
+      if (p == nullptr) continue;
+      ASSERT_FALSE(overlaps(p, bytes)) << step;
+      std::memset(p, 0x55, bytes);
+      live[p] = bytes;
+    } else {
+      const auto found = std::next(live.begin(), static_cast<long>(random() % live.size() % 50));
+      for (std::uint32_t i = 0; i < found->second; ++i) ASSERT_EQ(found->first[i], 0x55);
+      gone.push_back(found->first);
+      free_block(found->first);
+      if (random() % 10 == 0) free_block(found->first);
+      live.erase(found);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halo::runtime
