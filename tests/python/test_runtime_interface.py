@@ -481,7 +481,7 @@ def test_a_dlsym_that_allocates(early: Recorded, tmp_path: Path, allocator: str,
 
 
 def test_a_dlsym_that_frees_what_it_did_not_allocate_there(early: Recorded, tmp_path: Path) -> None:
-    """Row 2: blocks of the next allocator, on every call, before free of that allocator is known."""
+    """Row 2: blocks of the next allocator on every call, before its free is known."""
     shim = preload_library(tmp_path, "allocating_dlsym.c", "-DFREES_OTHERS")
     run = early.under(shim, arguments=("malloc", "1000"))
     assert run.status == 0 and int(run.stdout) > 0, run.stderr
