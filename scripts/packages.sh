@@ -8,7 +8,7 @@ build_packages=(
 demo_packages=(xsltproc jq)
 test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
-  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless
+  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless rustc
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind linux-perf)
 soak_packages=(
