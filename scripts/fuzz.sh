@@ -1,19 +1,36 @@
 #!/bin/bash
-# Fuzzes the runtime and traces: fuzz.sh plan|operations|trace MINUTES [SEED]. Exit status 0 without
-# a finding; the inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD: another
-# build folder.
+# Fuzzes the runtime and traces: fuzz.sh plan|operations|trace|mutants MINUTES [SEED]. Exit status 0
+# without a finding; the inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD:
+# another build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage() { echo "usage: scripts/fuzz.sh plan|operations|trace MINUTES [SEED]" >&2; exit 2; }
+usage() { echo "usage: scripts/fuzz.sh plan|operations|trace|mutants MINUTES [SEED]" >&2; exit 2; }
 
 kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
-[[ $kind =~ ^(plan|operations|trace)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
+[[ $kind =~ ^(plan|operations|trace|mutants)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 build=$(realpath -m "${HALO_BUILD:-build}")
-[ -x "$build/bin/fuzz_$kind" ] || { echo "fuzz: nothing is built; run: make build" >&2; exit 2; }
+built=$build/bin/fuzz_$kind
+[ "$kind" != mutants ] || built=$build/lib/libhalo.so
+[ -e "$built" ] || { echo "fuzz: nothing is built; run: make build" >&2; exit 2; }
 
 kept=$build/fuzz
 mkdir -p "$kept"
 status=0
+
+# A real program under mutated plans, some hundreds by each seed, until the time is over.
+mutants() {
+  local end=$((SECONDS + $(awk "BEGIN { print int($minutes * 60) }"))) first=$seed
+  while
+    HALO_MUTANTS=250 HALO_MUTANTS_SEED=$seed HALO_MUTANTS_KEPT=$kept HALO_BUILD=$build \
+      .venv/bin/python3 -m pytest -q tests/python/test_runtime_plan_mutants.py \
+      >"$kept/mutants.log" 2>&1 || { status=1; tail -40 "$kept/mutants.log"; }
+    seed=$((seed + 1))
+    [ $SECONDS -lt $end ]
+  do :; done
+  echo "mutants: $(((seed - first) * 1000)) plans by seeds $first to $((seed - 1))"
+  exit $status
+}
+[ "$kind" != mutants ] || mutants
 
 # An equal share of the time for each of the drivers below; at least a second.
 shares=2

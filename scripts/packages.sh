@@ -8,10 +8,11 @@ build_packages=(
 demo_packages=(xsltproc jq)
 test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
-  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless php-cli
+  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless php-cli rustc
 )
 bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind linux-perf)
 soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
+  ripgrep rustc golang-go ruby php-cli openjdk-17-jdk-headless sbcl redis-server postgresql
 )
 projects_packages=(dpkg-dev autoconf automake libtool libonig-dev make cmake clang-19)

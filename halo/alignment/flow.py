@@ -4,11 +4,12 @@ A forward data-flow analysis over the instructions of one function. Of a registe
 it holds a multiple of 16, or an address on the stack or in the module's own data; of all others
 nothing is known. Whatever enters a block unseen (a landing pad, a jump from another function)
 brings nothing known along, so what is proved holds on every path. Code whose jumps lead through a
-register is not analysed: any instruction may be a target.
+register, and transactions, are not analysed: any instruction may be a target.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -26,6 +27,7 @@ from iced_x86 import (
 from iced_x86 import RegisterExt as Registers
 
 _ALIGNMENT = 16
+_STATIC_ADDRESSES = range(1 << 16, 1 << 31)  # of programs that are not position-independent
 _LOW_BITS = _ALIGNMENT - 1
 _WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _IMMEDIATES = {value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE")}
@@ -48,6 +50,7 @@ _ENDS = {
     FlowControl.RETURN,
     FlowControl.EXCEPTION,
 }
+_UNSEEN_JUMPS = {FlowControl.INDIRECT_BRANCH, FlowControl.XBEGIN_XABORT_XEND}
 _PADDING = {Mnemonic.NOP, Mnemonic.INT3}
 _CALLS = {FlowControl.CALL, FlowControl.INDIRECT_CALL}
 
@@ -77,16 +80,18 @@ def safe_operands(
     wanted: Collection[int],
     entered: Collection[int],
     is_frame_pointer: Callable[[int], bool],
+    keeps_registers: Callable[[int], bool],
 ) -> set[int]:
     """Indices of those `wanted` instructions whose memory is no heap object, or is aligned.
 
     `code`: a function's instructions, ascending and without gaps. `entered`: addresses in it that
-    other functions jump to. `is_frame_pointer` says of an address whether `rbp` is the frame's.
+    other functions jump to. `is_frame_pointer` says of an address whether `rbp` is the frame's,
+    `keeps_registers` of a function whether it leaves its callers' registers as the ABI demands.
     """
     safe = {at for at in wanted if _is_in_frame(code[at], is_frame_pointer)}
     left = set(wanted) - safe
-    if left and all(each.flow_control != FlowControl.INDIRECT_BRANCH for each in code):
-        safe |= _Flow(code, entered).aligned(left)
+    if left and all(each.flow_control not in _UNSEEN_JUMPS for each in code):
+        safe |= _Flow(code, entered, keeps_registers).aligned(left)
     return safe
 
 
@@ -95,14 +100,23 @@ def _is_in_frame(instruction: Instruction, is_frame_pointer: Callable[[int], boo
     if instruction.memory_segment in (Register.FS, Register.GS):
         return True
     base = instruction.memory_base
-    if base in (Register.RSP, Register.RIP, Register.NONE):
+    if base == Register.NONE:
+        indexed = instruction.memory_index != Register.NONE
+        return not indexed or instruction.memory_displacement in _STATIC_ADDRESSES
+    if base in (Register.RSP, Register.RIP):
         return True
     return base == Register.RBP and is_frame_pointer(instruction.ip)
 
 
 class _Flow:
-    def __init__(self, code: Sequence[Instruction], entered: Collection[int]) -> None:
+    def __init__(
+        self,
+        code: Sequence[Instruction],
+        entered: Collection[int],
+        keeps_registers: Callable[[int], bool],
+    ) -> None:
         self._code = code
+        self._keeps_registers = keeps_registers
         self._info = InstructionInfoFactory()
         self._index = {instruction.ip: at for at, instruction in enumerate(code)}
         self._blocks = self._make_blocks(entered)
@@ -123,9 +137,11 @@ class _Flow:
         return found
 
     def _make_blocks(self, entered: Collection[int]) -> list[Block]:
-        targets = {self._index.get(i.near_branch_target) for i in self._code if _is_jump(i)}
-        from_elsewhere = {self._index[ip] for ip in entered if ip in self._index}
-        starts = {0} | from_elsewhere | {at for at in targets if at is not None}
+        wanted = [each.near_branch_target for each in self._code if _is_jump(each)]
+        targets = {self._index[ip] for ip in wanted if ip in self._index}
+        from_elsewhere = {at for ip in (*entered, *wanted) for at in self._unseen_entries(ip)}
+        from_elsewhere |= {self._index[ip] for ip in entered if ip in self._index}
+        starts = {0} | from_elsewhere | targets
         unseen = set()  # reached neither by a jump that is seen nor from above
         for at, instruction in enumerate(self._code[:-1], start=1):
             if instruction.flow_control not in _ENDS and not _is_jump(instruction):
@@ -140,7 +156,13 @@ class _Flow:
             Block(first, last, first in unseen) for first, last in zip(ordered, limits, strict=True)
         ]
 
-    def _is_padding(self, at: int, targets: Collection[int | None]) -> bool:
+    def _unseen_entries(self, target: int) -> Iterator[int]:
+        """What follows an instruction into whose middle a jump leads, past its prefix."""
+        first, last = self._code[0].ip, self._code[-1].ip
+        if first < target < last and target not in self._index:
+            yield bisect_left(self._code, target, key=lambda each: each.ip)
+
+    def _is_padding(self, at: int, targets: Collection[int]) -> bool:
         """Whether what comes after a jump is a target of its own, or no-ops in front of one."""
         while at < len(self._code) and at not in targets:
             if self._code[at].mnemonic not in _PADDING:
@@ -195,8 +217,12 @@ class _Flow:
     def _step(self, instruction: Instruction, state: State) -> None:
         """Carries what is known over one instruction."""
         if instruction.flow_control in _CALLS:
+            direct = instruction.flow_control == FlowControl.CALL and _has_target(instruction)
+            if direct and not self._keeps_registers(instruction.near_branch_target):
+                state.clear()
             for clobbered in _CALLER_SAVED:
                 state.pop(clobbered, None)
+            state[Register.RSP] = Known.OWN
             return
         if instruction.mnemonic == Mnemonic.XCHG and instruction.op1_kind == OpKind.REGISTER:
             _exchange(instruction, state)
@@ -216,6 +242,11 @@ class _Flow:
 
 def _is_jump(instruction: Instruction) -> bool:
     return instruction.flow_control in _JUMPS
+
+
+def _has_target(instruction: Instruction) -> bool:
+    """Not of system calls."""
+    return instruction.op_count == 1 and instruction.op0_kind == OpKind.NEAR_BRANCH64
 
 
 def _join(one: State, other: State) -> State:
@@ -296,6 +327,8 @@ def _known_result(instruction: Instruction, state: State) -> Known | None:
     if instruction.op1_kind in _IMMEDIATES:
         return _with_immediate(mnemonic, old, instruction.immediate(1))
     if instruction.op1_kind != OpKind.REGISTER:
+        return None
+    if instruction.op1_register in _HIGH_BYTES:
         return None
     same = instruction.op0_register == instruction.op1_register
     other = state.get(Registers.full_register(instruction.op1_register))

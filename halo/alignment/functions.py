@@ -9,8 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from iced_x86 import Decoder, Instruction
+from iced_x86 import Decoder, FlowControl, Instruction, Register
 
 from halo.elf.cfa import RBP
 from halo.elf.frames import FrameTable
@@ -18,6 +19,7 @@ from halo.elf.image import PT_LOAD, SHT_NOBITS, ElfImage
 
 _EXECUTABLE_SECTION = 4  # SHF_EXECINSTR
 _EXECUTABLE_SEGMENT = 1  # PF_X
+_STUB_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,26 @@ class Functions:
                 at = last
             if at < end:
                 yield self._piece(at, end, shift, False)
+
+    def is_linkage_stub(self, address: int) -> bool:
+        """Whether a jump through the global offset table lies there: the function is another's."""
+        for start, end, shift in self._executable():
+            if start <= address < end:
+                code = bytes(self._image.data[address + shift : address + shift + _STUB_BYTES])
+                for instruction in islice(Decoder(64, code, ip=address), 2):
+                    if instruction.flow_control == FlowControl.INDIRECT_BRANCH:
+                        return bool(instruction.memory_base == Register.RIP)
+        return False
+
+    def starting_at(self, address: int) -> Piece | None:
+        """The function that begins there; None if none does."""
+        at = bisect_left(self.spans, (address, 0))
+        if at == len(self.spans) or self.spans[at][0] != address:
+            return None
+        for start, end, shift in self._executable():
+            if start <= address and self.spans[at][1] <= end:
+                return self._piece(*self.spans[at], shift, True)
+        return None
 
     def is_frame_pointer(self, address: int) -> bool:
         """Whether `rbp` points to the frame of the function there."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from iced_x86 import Code, FlowControl, Instruction
 
+from halo.alignment.callees import Callees
 from halo.alignment.demands import demanding_codes, has_memory, unaligned_twin
 from halo.alignment.flow import safe_operands
 from halo.alignment.functions import Functions, Piece
@@ -68,6 +69,7 @@ class _Surveyor:
         self._image = image
         self._functions = functions
         self._strings = StringFunctions(image, functions, Path(image.path).name)
+        self._callees = Callees(functions)
         self._jumps: list[int] = []  # targets of jumps that leave their piece, ascending
 
     def survey(self) -> Survey:
@@ -126,6 +128,7 @@ class _Surveyor:
             suspect.wanted,
             self._jumps[first:last],
             self._functions.is_frame_pointer,
+            self._callees.keep_registers,
         )
         return [at for at in suspect.wanted if at not in safe]
 

@@ -34,7 +34,7 @@ def table(all_findings: Sequence[Findings]) -> Grid:
         Field("allocator"),
         Field("time, s", figures=True),
         Field("peak memory, MB", figures=True),
-        *([Field("speed-up over the best of the four", figures=True)] if with_halo else []),
+        *([Field("speed-up over the best allocator", figures=True)] if with_halo else []),
     ]
     rows = []
     for findings in all_findings:

@@ -64,13 +64,30 @@ std::span<const plan::Relaxation> relaxations_of(std::size_t number) {
   return the_plan.relaxations.subspan(first, the_plan.checked_modules[number].relaxations);
 }
 
-// Whether the byte lies in code that nobody else writes to.
+// Whether the byte, and those around it, lie in code that nobody else writes to.
 bool is_code(const dl_phdr_info& module, std::uint64_t offset) {
-  return std::any_of(module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum,
-                     [&](const ElfW(Phdr) & part) {
-                       return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
-                              offset - part.p_vaddr < part.p_filesz;
-                     });
+  return std::any_of(
+      module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
+        constexpr std::uint64_t around = 4;
+        return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
+               offset >= part.p_vaddr + around && offset + around < part.p_vaddr + part.p_filesz;
+      });
+}
+
+// Whether the bytes around are those of an aligned vector move, legacy, VEX or EVEX, and the change
+// makes it the unaligned one. The plan says so too; but what it says may be damaged.
+bool is_relaxation(const std::uint8_t* at, std::uint8_t before, std::uint8_t after) {
+  const auto is_move = [](std::uint8_t opcode) { return opcode == 0x6F || opcode == 0x7F; };
+  if (before == 0x28 || before == 0x29)
+    return after == before - 0x18 &&
+           (at[-1] == 0x0F || at[-2] == 0xC5 || at[-3] == 0xC4 || at[-4] == 0x62);
+  if (before == 0x66 && after == 0xF3) {
+    const std::uint8_t* escape = (at[1] & 0xF0) == 0x40 ? at + 2 : at + 1;  // past a REX prefix
+    return escape[0] == 0x0F && is_move(escape[1]);
+  }
+  return (before & 3) == 1 && after == (before ^ 3) &&
+         (((at[-1] == 0xC5 || at[-2] == 0xC4) && is_move(at[1])) ||
+          (at[-2] == 0x62 && is_move(at[2])));
 }
 
 bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxations) {
@@ -79,7 +96,8 @@ bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxat
     if (!is_code(module, each.offset)) return false;
     auto* at = reinterpret_cast<const std::uint8_t*>(module.dlpi_addr + each.offset);
     if (*at == each.after) continue;  // the module was relaxed before
-    if (*at != each.before || !writer.write(at, each.after)) return false;
+    if (*at != each.before || !is_relaxation(at, each.before, each.after)) return false;
+    if (!writer.write(at, each.after)) return false;
     ++relaxed;
   }
   return true;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/bootstrap.h"
 
@@ -47,17 +48,45 @@ void* first_calloc(std::size_t count, std::size_t size) {
   return next.calloc(count, size);
 }
 
+// Blocks of the next allocator that dlsym itself gave up before anyone knew that allocator's free.
+// Where there are more of them, they are lost.
+constinit void* waiting[64]{};
+constinit std::atomic<unsigned> waiting_count{0};
+
+void let_wait(void* p) {
+  const unsigned at = waiting_count.fetch_add(1, std::memory_order_relaxed);
+  if (at < std::size(waiting)) __atomic_store_n(&waiting[at], p, __ATOMIC_RELEASE);
+}
+
+void free_waiting() {
+  if (waiting_count.load(std::memory_order_relaxed) == 0) return;
+  for (void*& slot : waiting)
+    if (void* p = __atomic_exchange_n(&slot, nullptr, __ATOMIC_ACQ_REL)) next.free(p);
+}
+
 // Bootstrap memory is never freed; everything else must reach its owner.
 void first_free(void* p) {
   if (p == nullptr || bootstrap_contains(p)) return;
+  if (resolving) return let_wait(p);
   resolve_next();
   next.free(p);
+}
+
+std::size_t first_usable_size(void* p) {
+  if (bootstrap_contains(p)) return bootstrap_size(p);
+  if (resolving) return 0;
+  resolve_next();
+  return next.usable_size == nullptr ? 0 : next.usable_size(p);
 }
 
 // The next allocator's own functions, where `next` has the guarded ones below.
 constinit NextAllocator unguarded{};
 
 void* first_realloc(void* p, std::size_t size) {
+  if (resolving && p != nullptr && !bootstrap_contains(p)) {
+    errno = ENOMEM;  // a block whose size only the next allocator knows
+    return nullptr;
+  }
   if (resolving || (p != nullptr && bootstrap_contains(p))) {
     void* moved = resolving ? bootstrap_allocate(size, 16) : first_malloc(size);
     if (moved != nullptr && p != nullptr) {
@@ -119,6 +148,7 @@ void* libc_realloc_past_bootstrap(void* p, std::size_t size) {
 
 void first_libc_free(void* p) {
   if (p == nullptr || bootstrap_contains(p)) return;
+  if (resolving) return let_wait(p);
   resolve_next();
   next.libc_free(p);
 }
@@ -141,10 +171,10 @@ void guard_bootstrap_memory(NextAllocator& found) {
 
 }  // namespace
 
-constinit NextAllocator next{
-    first_malloc,         first_calloc,        first_realloc, first_free, first_memalign,
-    first_posix_memalign, first_aligned_alloc, nullptr,       nullptr,    nullptr,
-    first_libc_free,      first_libc_realloc};
+constinit NextAllocator next{first_malloc,        first_calloc,    first_realloc,
+                             first_free,          first_memalign,  first_posix_memalign,
+                             first_aligned_alloc, nullptr,         nullptr,
+                             first_usable_size,   first_libc_free, first_libc_realloc};
 
 constinit Fallback fallback{first_malloc, first_calloc};
 
@@ -162,6 +192,7 @@ void resolve_next() {
   look_up(found.aligned_alloc, "aligned_alloc");
   look_up(found.valloc, "valloc");
   look_up(found.pvalloc, "pvalloc");
+  found.usable_size = nullptr;
   look_up(found.usable_size, "malloc_usable_size");
   found.libc_free = found.free;
   found.libc_realloc = found.realloc;
@@ -179,6 +210,7 @@ void resolve_next() {
   if (fallback.malloc == first_malloc) fallback.malloc = found.malloc;
   if (fallback.calloc == first_calloc) fallback.calloc = found.calloc;
   resolved.store(true, std::memory_order_release);
+  free_waiting();
 }
 
 }  // namespace halo::runtime

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,19 @@ def test_soak_compares_every_run_and_counts_what_was_grouped(cases: Path) -> Non
         assert run["problem"] == ""
 
 
+def test_soak_draws_pools_where_nothing_can_be_recorded(cases: Path) -> None:
+    """The training is not asked for: it would end the case."""
+    cases.write_text(TINY_CASES.replace("processes = 2", "processes = 2\nrecorded = false"))
+    script = cases.with_name("tiny.sh")
+    script.write_text(script.read_text().replace("train() {", "train() { exit 1;"))
+    path = cases.with_name("found.json")
+    done = bench("soak.py", "tiny", "--times", "3", "--file", str(cases), "--json", str(path))
+    assert (done.status, done.stderr) == (0, "")
+    [found] = json.loads(path.read_text())
+    assert [run["plan"] for run in found["runs"]] == ["one-pool", "60-pools", "8-pools-by-size"]
+    assert all(run["allocations"] >= 2000 and not run["problem"] for run in found["runs"])
+
+
 def test_soak_tells_a_different_result(cases: Path) -> None:
     one = ("--times", "1", "--strategy", "dense", "--file", str(cases))
     done = bench("soak.py", "telltale", *one)
@@ -239,14 +253,24 @@ def test_soak_tells_when_too_few_processes_had_grouped_objects(cases: Path) -> N
     assert "processes instead of 9" in done.stdout
 
 
-def test_every_case_of_the_soak_has_a_script_with_the_three_steps() -> None:
+def test_soak_counts_no_process_with_a_few_grouped_objects(cases: Path) -> None:
+    script = cases.with_name("tiny.sh")
+    script.write_text(script.read_text().replace("i < 1000", "i < 90"))
+    done = bench("soak.py", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
+    assert done.status == 1
+    assert "in 0 processes instead of 2" in done.stdout
+
+
+def test_every_case_of_the_soak_has_a_script_with_its_steps() -> None:
     listed = bench("soak.py", "--list").stdout.splitlines()
     scripts = REPOSITORY / "bench" / "soak"
     names = {line.partition(":")[0] for line in listed}
     assert names == {path.stem for path in scripts.glob("*.sh")} - {"case"}
     assert len(names) > 8
+    entries = tomllib.loads((scripts / "cases.toml").read_text())["case"]
+    recorded = {entry["name"]: entry.get("recorded", True) for entry in entries}
     for name in names:
         text = (scripts / f"{name}.sh").read_text()
-        for step in ("prepare()", "train()", "run()"):
-            assert step in text
+        assert "prepare()" in text and "run()" in text
+        assert ("train()" in text) is recorded[name]
         subprocess.run(["bash", "-n", scripts / f"{name}.sh"], check=True)

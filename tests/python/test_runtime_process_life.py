@@ -102,6 +102,12 @@ def test_a_fork_comes_before_and_among_the_constructors() -> None:
     assert run.allocations[2] == 1000
 
 
+def test_forks_race_first_allocations_from_before_the_first_constructor_on() -> None:
+    """Row 6: the handlers for fork are not there yet, and each thread's heaps are being made."""
+    run = run_life(program("racing_fork"))
+    assert (run.status, run.stdout) == (0, "75 of 75 children, 600 grouped\n")
+
+
 def test_children_by_every_way_of_spawning() -> None:
     """Rows 7 and 25: children share the memory, are the program once more, or another one."""
     run = run_life(program("spawns"), str(compile_life("stranger.c", "stranger")), "/bin/true")

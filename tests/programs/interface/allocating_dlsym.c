@@ -1,5 +1,6 @@
 // To be preloaded: a dlsym that allocates on every call, as that of older C libraries did for the
-// text of its errors. It keeps its blocks; check_dlsym_blocks looks at them.
+// text of its errors. It keeps its blocks; check_dlsym_blocks looks at them. With FREES_OTHERS it
+// also gives blocks of the C library up that nobody in front of it has seen, on every call.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
@@ -13,6 +14,9 @@
 
 extern void* __libc_malloc(size_t);
 extern void __libc_free(void*);
+extern void cfree(void*);
+extern void free_sized(void*, size_t);
+extern void free_aligned_sized(void*, size_t, size_t);
 
 enum { most = 4096 };
 static struct {
@@ -23,6 +27,7 @@ static int count;
 
 static void keep(void* p, size_t size) {
   if (p == NULL || count == most) return;  // refused: the C library would do without
+  if (malloc_usable_size(p) < size) abort();
   memset(p, 100 + count % 100, size);
   blocks[count].p = p;
   blocks[count++].size = size;
@@ -38,17 +43,20 @@ static void allocate(void) {
   keep(memalign(256, BYTES), BYTES);
   free(malloc(BYTES));
   free(NULL);
+#ifdef FREES_OTHERS
+  free(__libc_malloc(24));
+  cfree(__libc_malloc(100));
+  __libc_free(__libc_malloc(1000));
+  void* other = __libc_malloc(24);
+  void* moved = realloc(other, 48);  // may be refused
+  free(moved == NULL ? other : moved);
+#endif
 }
 
 void* dlsym(void* restrict handle, const char* restrict name) {
   static void* (*real)(void*, const char*);
   static int inside;
-  if (real == NULL) {
-    real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-#ifdef FREES_OTHERS
-    free(__libc_malloc(24));  // a block that the library in front of us has never seen
-#endif
-  }
+  if (real == NULL) real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
   if (inside++ == 0) allocate();
   void* found = real(handle, name);
   --inside;
@@ -60,6 +68,22 @@ static int in_the_runtime(void* p) {
   return dladdr(p, &info) != 0 && strstr(info.dli_fname, "libhalo") != NULL;
 }
 
+// Every way to free; those past the first know the memory of the runtime alone.
+static void drop(void* p, int way, size_t size) {
+  switch (way % 5) {
+    case 1:
+      return __libc_free(p);
+    case 2:
+      return cfree(p);
+    case 3:
+      return free_sized(p, size);
+    case 4:
+      return free_aligned_sized(p, 16, size);
+    default:
+      return free(p);
+  }
+}
+
 // How many of the blocks lie inside the runtime's own image, or -1: one is not as it was left.
 int check_dlsym_blocks(void) {
   int inside = 0;
@@ -69,14 +93,12 @@ int check_dlsym_blocks(void) {
     const int ours = in_the_runtime(p);
     inside += ours;
     if (malloc_usable_size(p) < size) return -1;
-    if (i % 3 == 1) p = realloc(p, 3 * size);
-    if (i % 3 == 2) p = realloc(p, size = size / 2 + 1);
+    if (i % 4 == 1) p = realloc(p, 3 * size);
+    if (i % 4 == 2) p = realloc(p, size = size / 2 + 1);
+    if (i % 4 == 3) p = reallocarray(p, 2, size);
     for (size_t k = 0; k < size; ++k)
       if (p[k] != 100 + i % 100) return -1;
-    if (ours && i % 3 == 0)
-      __libc_free(p);
-    else
-      free(p);
+    drop(p, ours && i % 4 == 0 ? i / 4 : 0, size);
   }
   count = 0;
   return inside;

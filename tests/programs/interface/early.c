@@ -15,6 +15,7 @@
 #include <string.h>
 
 extern void* __libc_malloc(size_t);
+extern void* __libc_realloc(void*, size_t);
 extern void __libc_free(void*);
 
 enum { size = 40, wide = 64, moments = 4 };
@@ -34,6 +35,16 @@ static char* act(const char* action) {
   if (!strcmp(action, "pvalloc")) return pvalloc(size);
   if (!strcmp(action, "strdup")) return strdup("nine and thirty characters, and a zero.");
   if (!strcmp(action, "free")) free(NULL);
+  // Blocks of the next allocator before anything was asked of it.
+  if (!strcmp(action, "free of another's")) free(__libc_malloc(size));
+  if (!strcmp(action, "realloc of another's")) return realloc(__libc_malloc(8), size);
+  if (!strcmp(action, "reallocarray of another's")) return reallocarray(__libc_malloc(8), 1, size);
+  if (!strcmp(action, "__libc_realloc of another's")) return __libc_realloc(__libc_malloc(8), size);
+  if (!strcmp(action, "usable_size of another's")) {
+    void* other = __libc_malloc(size);
+    if (malloc_usable_size(other) < size) abort();
+    return other;
+  }
   if (!strcmp(action, "__libc_free")) __libc_free(__libc_malloc(size));
   if (!strcmp(action, "usable_size") && malloc_usable_size(NULL) != 0) abort();
   if (!strcmp(action, "newlocale")) freelocale(newlocale(LC_ALL_MASK, "C", NULL));

@@ -2,9 +2,11 @@
 //
 //   libc_names grouped|own|mixed
 //
-// grouped: blocks of a group. own: blocks that come from these names and go back by them. mixed:
-// blocks that come by one name and go by the other, where the next allocator has both.
+// grouped: blocks of a group, given back by this thread and by another. own: blocks that come from
+// these names and go back by them. mixed: blocks that come by one name and go by the other, where
+// the next allocator has both.
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,22 @@ static void grouped(void) {
   }
 }
 
+static void* drop_by_turns(void* blocks) {
+  for (int i = 0; i < rounds; ++i) {
+    void* p = checked(((void**)blocks)[i], small);
+    __libc_free(i % 2 ? p : checked(__libc_realloc(p, large), small));
+  }
+  return NULL;
+}
+
+static void grouped_elsewhere(void) {
+  static void* blocks[rounds];
+  pthread_t thread;
+  for (int i = 0; i < rounds; ++i) blocks[i] = take(small);
+  if (pthread_create(&thread, NULL, drop_by_turns, blocks) != 0) abort();
+  pthread_join(thread, NULL);
+}
+
 static void own(void) {
   for (int i = 0; i < rounds; ++i) {
     __libc_free(filled(__libc_malloc(small), small));
@@ -64,6 +82,13 @@ static void mixed(void) {
     if (malloc_usable_size(p) < small) abort();
     free(checked(realloc(p, large), small));
     free(filled(__libc_memalign(64, small), small));
+    free(filled(__libc_calloc(3, small), 3 * small));
+    free(filled(__libc_valloc(small), small));
+    free(filled(__libc_pvalloc(small), small));
+    free(filled(__libc_realloc(NULL, small), small));
+    free(checked(reallocarray(filled(__libc_malloc(small), small), 2, large), small));
+    __libc_free(filled(calloc(1, large), large));
+    __libc_free(filled(memalign(64, small), small));
     __libc_free(take(large));
     __libc_free(checked(__libc_realloc(take(large), 2 * large), large));
   }
@@ -72,7 +97,7 @@ static void mixed(void) {
 int main(int argc, char** argv) {
   for (int i = 0; i < rounds; ++i) free(take(small));
   for (int i = 1; i < argc; ++i) {
-    if (!strcmp(argv[i], "grouped")) grouped();
+    if (!strcmp(argv[i], "grouped")) grouped(), grouped_elsewhere();
     if (!strcmp(argv[i], "own")) own();
     if (!strcmp(argv[i], "mixed")) mixed();
   }

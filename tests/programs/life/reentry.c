@@ -1,12 +1,18 @@
 // A signal between any two instructions of the runtime, whose handler allocates and frees at the
 // same sites. Each time a forked copy of the process takes the signal, goes on, and checks that no
-// block was given out twice. The argument says what is interrupted.
+// block was given out twice. Of calls that take very many instructions, copies are made at a
+// regular distance only; and where the dynamic linker is under way, which a copy could not go on
+// with, the handler runs in the process itself. The argument says what is interrupted; for the
+// dynamic linker, a library of twin.c follows.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime_range.h"
@@ -15,11 +21,15 @@
 #include "watchdog.h"
 
 enum { most_held = 4000, extra = 64, small = object_bytes, large = 4000 };
+enum { most_copies = 400, loose_blocks = 500 };
 static unsigned char* held[most_held];
 static int count, is_copy, copies, failed;
 static size_t bytes;
 static struct code_range runtime;
 static void* (*make)(size_t);
+static long steps, distance = 1;  // instructions of the runtime so far; between two copies
+static int only_counting, in_place, forwarded;
+static void* loose[loose_blocks];
 
 static void hold(void* p) {
   memset(p, count % 251, bytes);
@@ -28,18 +38,32 @@ static void hold(void* p) {
 
 static void check(void) {
   for (int i = 0; i < count; ++i)
-    for (size_t k = 0; k < bytes; ++k)
-      if (held[i][k] != i % 251) _exit(1);
+    if (held[i][0] != i % 251 || memcmp(held[i], held[i] + 1, bytes - 1) != 0) _exit(1);
 }
 
 static void* last_held(void) { return held[--count]; }
+
+static void use_in_handler(void) {
+  void *p = make(bytes), *q = make(bytes);
+  forwarded += !is_grouped(p) || !is_grouped(q);
+  memset(p, 0xEE, bytes);
+  memset(q, 0xDD, bytes);
+  free(q);
+  free(p);
+}
 
 static void on_trap(int number, siginfo_t* info, void* context) {
   uintptr_t at = stepped_to(context);
   int status;
   (void)number, (void)info;
   if (at < runtime.begin || at >= runtime.end) return;
+  if (++steps % distance != 0 || only_counting) return;
   ++copies;
+  if (in_place) {
+    use_in_handler();
+    if (copies % 16 == 0 && count < most_held) hold(make(bytes));
+    return;
+  }
   pid_t pid = _Fork();
   if (pid > 0) {
     waitpid(pid, &status, 0);
@@ -51,11 +75,7 @@ static void on_trap(int number, siginfo_t* info, void* context) {
   is_copy = 1;
   alarm(20);
   step_no_more(context);
-  void *p = make(bytes), *q = make(bytes);
-  memset(p, 0xEE, bytes);
-  memset(q, 0xDD, bytes);
-  free(q);
-  free(p);
+  use_in_handler();
 }
 
 // In a copy: whatever is given out from now on is nobody else's.
@@ -84,6 +104,71 @@ static void stepped_free(void) {
   free(p);
   stop_stepping();
   finish_copy();
+}
+
+static void stepped(void (*call)(int), int argument) {
+  start_stepping();
+  call(argument);
+  stop_stepping();
+}
+
+struct measured {
+  long time[2 * loose_blocks], steps;
+};
+
+static long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// In a copy: how long each of the calls takes at full speed; the least of several copies.
+static void time_calls(struct measured* measured, void (*call)(int), int calls) {
+  int status;
+  pid_t pid = _Fork();
+  if (pid == 0) {
+    for (int i = 0; i < calls; ++i) {
+      long begin = now(), taken;
+      call(i);
+      taken = now() - begin;
+      if (measured->time[i] == 0 || taken < measured->time[i]) measured->time[i] = taken;
+    }
+    _exit(0);
+  }
+  waitpid(pid, &status, 0);
+  if (status != 0) abort();
+}
+
+// In a copy: how many instructions of the runtime a call has.
+static void count_steps(struct measured* measured, void (*call)(int), int argument) {
+  int status;
+  pid_t pid = _Fork();
+  if (pid == 0) {
+    only_counting = 1;
+    steps = 0;
+    stepped(call, argument);
+    measured->steps = steps;
+    _exit(0);
+  }
+  waitpid(pid, &status, 0);
+  if (status != 0) abort();
+}
+
+// Interrupts the longest of some calls, which copies find out in advance. Afterwards all are done.
+static void step_longest(void (*call)(int), int calls) {
+  struct measured* measured =
+      mmap(NULL, sizeof *measured, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int longest = 0;
+  for (int i = 0; i < 3; ++i) time_calls(measured, call, calls);
+  for (int i = 0; i < calls; ++i)
+    if (measured->time[i] > measured->time[longest]) longest = i;
+  for (int i = 0; i < longest; ++i) call(i);
+  count_steps(measured, call, longest);
+  distance = 1 + measured->steps / most_copies;
+  steps = 0;
+  stepped(call, longest);
+  finish_copy();
+  for (int i = longest + 1; i < calls; ++i) call(i);
 }
 
 // Up to the point where the next block comes from a new chunk.
@@ -136,8 +221,112 @@ static void interrupt_new_chunk(void) {
   stepped_make();
 }
 
+static void clear_one(int unused) {
+  (void)unused;
+  hold(cleared_make(bytes));
+}
+
+static void interrupt_calloc(void) {
+  for (int i = 0; i < 20; ++i) hold(make(bytes));
+  for (int i = 0; i < 10; ++i) free(last_held());
+  step_longest(clear_one, 40);
+}
+
+// To another size of the group, and out of the group.
+static void resize_one(int at) {
+  static const size_t sizes[] = {64, 24, 9000, 40};
+  unsigned char* p = resized(held[at], sizes[at % 4]);
+  size_t kept = sizes[at % 4] < bytes ? sizes[at % 4] : bytes;
+  for (size_t k = 7; k < kept; ++k)
+    if (p[k] != at % 251) _exit(1);
+  held[at] = resized(p, bytes);
+  memset(held[at], at % 251, bytes);
+}
+
+static void interrupt_realloc(void) {
+  for (int i = 0; i < 40; ++i) hold(make(bytes));
+  for (int i = 0; i < 4; ++i) step_longest(resize_one, 40);
+}
+
+static void* free_loose(void* unused) {
+  for (int i = 0; i < loose_blocks; ++i) free(loose[i]);
+  return unused;
+}
+
+static void hold_one(int unused) {
+  (void)unused;
+  hold(make(bytes));
+}
+
+static void make_loose(void) {
+  for (int i = 0; i < loose_blocks; ++i) {
+    loose[i] = make(bytes);
+    hold(make(bytes));
+  }
+}
+
+// What another thread has freed is taken over.
+static void interrupt_remote_frees(void) {
+  pthread_t thread;
+  make_loose();
+  pthread_create(&thread, NULL, free_loose, NULL);
+  pthread_join(thread, NULL);
+  step_longest(hold_one, 2 * loose_blocks);
+}
+
+static void drop_loose(int at) { free(loose[at]); }
+
+// Every other block of some mebibytes is freed, and used again.
+static void interrupt_tidying(void) {
+  bytes = large;
+  make_loose();
+  step_longest(drop_loose, loose_blocks);
+  step_longest(hold_one, loose_blocks);
+}
+
+static const char* twin;
+
+static void open_twin(int unused) {
+  void* handle = dlopen(twin, RTLD_NOW);
+  void* (*left)(size_t) = (void* (*)(size_t))dlsym(handle, "twin_left");
+  (void)unused;
+  for (int i = 0; i < 5; ++i) hold(left(bytes));
+  for (int i = 0; i < 5; ++i) hold(make(bytes));
+  dlclose(handle);
+  hold(make(bytes));
+}
+
+// The handler's frames lie on a stack of their own: nothing tells it from a call that has returned.
+static void handle_elsewhere(void) {
+  stack_t stack = {.ss_size = 1 << 20};
+  stack.ss_sp =
+      mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (sigaltstack(&stack, NULL) != 0) abort();
+}
+
+static void interrupt_opening(void) {
+  in_place = 1;
+  make = left_make;
+  for (int i = 0; i < 2; ++i) stepped(open_twin, i);
+  // Now and then the heap is busy; a context that was known stays so.
+  printf("contexts %s, ", forwarded * 100 <= copies ? "stay known" : "are lost");
+  check();
+  for (int i = 0; i < extra; ++i) hold(make(bytes));
+  check();
+}
+
+static void train(void) {
+  void* (*const makers[])(size_t) = {near_make, left_make, right_make};
+  for (int i = 0; i < 3; ++i) {
+    make = makers[i];
+    open_twin(0);
+    use_in_handler();
+  }
+}
+
 int main(int argc, char** argv) {
-  const char* what = argc == 2 ? argv[1] : "";
+  const char* what = argc >= 2 ? argv[1] : "";
+  twin = argc == 3 ? argv[2] : NULL;
   watchdog(100);
   runtime = runtime_range();
   step_into(on_trap);
@@ -147,5 +336,13 @@ int main(int argc, char** argv) {
   if (strcmp(what, "fresh memory") == 0) interrupt_fresh_memory();
   if (strcmp(what, "lists") == 0) interrupt_lists();
   if (strcmp(what, "new chunk") == 0) interrupt_new_chunk();
+  if (strcmp(what, "calloc") == 0) interrupt_calloc();
+  if (strcmp(what, "realloc") == 0) interrupt_realloc();
+  if (strcmp(what, "remote frees") == 0) interrupt_remote_frees();
+  if (strcmp(what, "tidying") == 0) interrupt_tidying();
+  if (strcmp(what, "opening") == 0) interrupt_opening();
+  if (strcmp(what, "opening, on a signal stack") == 0) handle_elsewhere(), interrupt_opening();
+  if (strcmp(what, "train") == 0) train();
+  check();
   printf("%s, %d failed\n", copies > 20 ? "many signals" : "no signals", failed);
 }

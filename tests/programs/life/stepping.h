@@ -25,9 +25,10 @@ static inline void step_no_more(void* context) {
   ((ucontext_t*)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)trap_flag;
 }
 
+// On the thread's signal stack, if it has one.
 static inline void step_into(void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action = {};
   action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGTRAP, &action, NULL);
 }
