@@ -95,7 +95,8 @@ class RecordCommand:
         producer = find_producer(options.producer or PRODUCERS[0].name)
         emulated = producer.name == QemuProducer.name
         mark = settings.recorder.name if emulated else ""
-        with workspace() as folder, ProcessWatch(os.getpid(), target.path, mark) as watch:
+        watching = ProcessWatch(os.getpid(), target.path, mark, settings.tracer)
+        with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
             recording = producer.record(settings, target, arguments, limits, folder, progress.tick)
             self._judge_work(target, watch.seen.slowed(SLOWDOWN if emulated else 1))

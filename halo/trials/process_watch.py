@@ -105,23 +105,30 @@ def _command(path: str, command: list[str]) -> str:
 
 
 class ProcessWatch:
-    """Collects `seen` as long as it is entered; the program is a child of process `parent`.
+    """Collects `seen` as long as it is entered; the program is a child of process `parent`, which
+    may have other children already.
 
     A process is the program's own if it executes that file, or, with `mark`, if a word of its
     command line contains that text: so an emulator is told apart from what it starts natively.
+    `helper` is an executable of halo's own, which does not count.
     """
 
-    def __init__(self, parent: int, program: Path, mark: str = "") -> None:
+    def __init__(
+        self, parent: int, program: Path, mark: str = "", helper: Path | None = None
+    ) -> None:
         self.seen = Seen()
         self._parent = parent
         self._program = program.stat()
         self._mark = mark
+        self._helper = str(helper.resolve()) if helper is not None else ""
         self._marked: set[int] = set()
+        self._before: set[int] = set()
         self._times: dict[tuple[int, int], float] = {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> ProcessWatch:
+        self._before = {root for root, _ in _descendants(self._parent)}
         # The thread inherits the mask: signals stay with the main thread, which may wait for them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
@@ -144,18 +151,21 @@ class ProcessWatch:
         while not self._end.wait(pause):
             pause = min(LAST_PAUSE, pause * GROWTH)
             for root, process in _descendants(self._parent):
-                self._look_at(root, process)
+                if root not in self._before:
+                    self._look_at(root, process)
 
     def _look_at(self, root: int, process: _Process) -> None:
         link = f"/proc/{process.pid}/exe"
         try:
             path, file = os.readlink(link), os.stat(link)
+            command = _command_line(process.pid)
+            if os.readlink(link) != path:
+                return  # it executes another just now
         except OSError:
             return
-        command = _command_line(process.pid)
         first = process.parent == self._parent
-        if first and command == _command_line(self._parent):
-            return  # not executed yet
+        if path == self._helper or (first and command == _command_line(self._parent)):
+            return  # or not executed yet
         own = os.path.samestat(file, self._program)
         if self._mark:
             own = any(self._mark in word for word in command)

@@ -29,12 +29,16 @@ OTHERS = frozenset(
 STARTERS = re.compile(r"g?make|ninja|ccache|distcc|(.+-)?(cc|c\+\+|gcc|g\+\+)(-[0-9.]+)?")
 
 
+# A program of the user's own may bear any name.
+SYSTEM_FOLDERS = ("/bin/", "/usr/", "/opt/")
+
+
 def refuse_known_wrapper(
     target: Target, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> None:
     """Unsuitable if the program is a well-known wrapper and its arguments name what it executes."""
     name = Path(target.name).name
-    if name not in SETTERS | OTHERS:
+    if name not in SETTERS | OTHERS or not _is_of_the_system(target):
         return
     place = _place_of_program(arguments, environment.get("PATH", os.defpath))
     if place is None:
@@ -52,11 +56,15 @@ def refuse_known_wrapper(
 
 def refuse_known_starter(target: Target) -> None:
     """Unsuitable if the program is one that leaves the work to programs which it starts."""
-    if STARTERS.fullmatch(Path(target.name).name):
+    if STARTERS.fullmatch(Path(target.name).name) and _is_of_the_system(target):
         raise Unsuitable(
             f"{target.name} leaves the work to programs that it starts; give the one whose time"
             " matters, with the arguments that it gets."
         )
+
+
+def _is_of_the_system(target: Target) -> bool:
+    return str(target.path.resolve()).startswith(SYSTEM_FOLDERS)
 
 
 def _place_of_program(arguments: Sequence[str], search: str) -> int | None:

@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 
 import pytest
-from plan_samples import Sample, any_distance
+from plan_samples import Sample, any_alignment, any_distance
 
 from halo.errors import BadInput
 from halo.plan import build_plan, write_plan
@@ -212,7 +212,8 @@ def test_random_pools_have_no_contexts_and_look_at_no_callers() -> None:
     assert (anywhere.modules, anywhere.executable) == ((), None)
     objects = Sample()
     objects.add([16])
-    by_size = build_plan(objects.profile(), make_grouping(objects.profile(), "random-pools"))
+    drawn = make_grouping(objects.profile(), "random-pools")
+    by_size = build_plan(objects.profile(), drawn, {}, prove=any_alignment)
     assert by_size.states[0].alignment == 0
 
 

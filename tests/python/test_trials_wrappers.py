@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -167,4 +168,20 @@ def test_what_executes_nothing_else_is_not_refused(name: str, arguments: list[st
 )
 def test_programs_that_leave_the_work_to_others_are_known(name: str) -> None:
     with pytest.raises(Unsuitable, match="leaves the work to programs that it starts"):
-        refuse_known_starter(Target(Path(name), name))
+        refuse_known_starter(Target(Path("/usr/bin", Path(name).name), name))
+
+
+def test_a_program_of_the_users_own_may_bear_any_name(tmp_path: Path) -> None:
+    for name in ("gcc", "make", "env"):
+        target = Target(tmp_path / name, f"./{name}")
+        refuse_known_starter(target)
+        refuse_known_wrapper(target, ["ls"], ENVIRONMENT)
+
+
+def test_other_children_do_not_count(works: Path) -> None:
+    """A helper of the process that watches, say, which was there before."""
+    with subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) as helper:
+        time.sleep(0.2)
+        seen = watched([works, 100], works)
+        helper.kill()
+    assert seen.own > 0 and not seen.others
