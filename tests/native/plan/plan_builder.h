@@ -50,6 +50,14 @@ class PlanBuilder {
     conjunctions_.push_back(c);
     return *this;
   }
+  // The same, by a whole build-id.
+  PlanBuilder& checked(std::span<const std::uint8_t> build_id) {
+    CheckedModule m{};
+    std::copy(build_id.begin(), build_id.end(), m.build_id);
+    m.build_id_length = static_cast<std::uint32_t>(build_id.size());
+    checked_.push_back(m);
+    return *this;
+  }
   // A module whose code allows blocks at multiples of eight.
   PlanBuilder& checked(std::uint8_t id, std::span<const Relaxation> relaxations = {}) {
     CheckedModule m{};

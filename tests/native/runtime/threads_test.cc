@@ -256,7 +256,8 @@ TEST_F(Threads, NeverGetTheSameChunk) {
       if (chunk != nullptr) arena.release(chunk);
   });
   EXPECT_EQ(damaged, 0);
-  EXPECT_LE(arena.chunks_used() - before, threads * 3u);
+  // And one that another thread gives back to one stack while this one has gone on to the next.
+  EXPECT_LE(arena.chunks_used() - before, threads * 4u);
 }
 
 }  // namespace
