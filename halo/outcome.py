@@ -38,6 +38,7 @@ def status_of(act: Callable[[], int], debug: bool) -> int:
                 return _ended(signals.received)
             failure = known(error)
             if failure is not None:
+                _drop_unwritten()
                 return fail(failure)
             if debug:
                 raise

@@ -2,9 +2,10 @@
 
 A forward data-flow analysis over the instructions of one function. Of a register it is known that
 it holds a multiple of 16, or an address on the stack or in the module's own data; of all others
-nothing is known. Whatever enters a block unseen (a landing pad, a jump from another function)
+nothing is known. Whatever enters a block unseen (a jump from another function, say)
 brings nothing known along, so what is proved holds on every path. Code whose jumps lead through a
-register, and transactions, are not analysed: any instruction may be a target.
+register, that handles exceptions, and transactions are not analysed: any instruction may be a
+target.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _ENDS = {
 }
 _UNSEEN_JUMPS = {FlowControl.INDIRECT_BRANCH, FlowControl.XBEGIN_XABORT_XEND}
 _PADDING = {Mnemonic.NOP, Mnemonic.INT3}
-_CALLS = {FlowControl.CALL, FlowControl.INDIRECT_CALL}
+_CALLS = {FlowControl.CALL, FlowControl.INDIRECT_CALL, FlowControl.INTERRUPT}
 
 
 class Known(Enum):
@@ -81,16 +82,19 @@ def safe_operands(
     entered: Collection[int],
     is_frame_pointer: Callable[[int], bool],
     keeps_registers: Callable[[int], bool],
+    seen_through: bool = True,
 ) -> set[int]:
     """Indices of those `wanted` instructions whose memory is no heap object, or is aligned.
 
     `code`: a function's instructions, ascending and without gaps. `entered`: addresses in it that
     other functions jump to. `is_frame_pointer` says of an address whether `rbp` is the frame's,
     `keeps_registers` of a function whether it leaves its callers' registers as the ABI demands.
+    Not `seen_through`: exceptions or another part's tables of jumps may lead to any instruction.
     """
     safe = {at for at in wanted if _is_in_frame(code[at], is_frame_pointer)}
     left = set(wanted) - safe
-    if left and all(each.flow_control not in _UNSEEN_JUMPS for each in code):
+    direct = all(each.flow_control not in _UNSEEN_JUMPS for each in code)
+    if left and direct and seen_through:
         safe |= _Flow(code, entered, keeps_registers).aligned(left)
     return safe
 
@@ -195,7 +199,7 @@ class _Flow:
         last = self._code[block.last - 1]
         tested = self._tested_register(block)
         zero = None
-        if tested is not None and last.condition_code in (ConditionCode.E, ConditionCode.NE):
+        if tested is not None and last.mnemonic in (Mnemonic.JE, Mnemonic.JNE):
             zero = last.condition_code == ConditionCode.E
         if _is_jump(last):
             target = self._index.get(last.near_branch_target)
@@ -217,8 +221,8 @@ class _Flow:
     def _step(self, instruction: Instruction, state: State) -> None:
         """Carries what is known over one instruction."""
         if instruction.flow_control in _CALLS:
-            direct = instruction.flow_control == FlowControl.CALL and _has_target(instruction)
-            if direct and not self._keeps_registers(instruction.near_branch_target):
+            target = instruction.near_branch_target if _has_target(instruction) else 0
+            if target and not self._keeps_registers(target):
                 state.clear()
             for clobbered in _CALLER_SAVED:
                 state.pop(clobbered, None)
@@ -344,7 +348,7 @@ def _with_immediate(mnemonic: int, old: Known | None, value: int) -> Known | Non
             return old or Known.ALIGNED
         return Known.ALIGNED if old == Known.ALIGNED else None
     if mnemonic == Mnemonic.SHL:
-        return Known.ALIGNED if value >= 4 or old == Known.ALIGNED else None
+        return Known.ALIGNED if 4 <= value < 32 or old == Known.ALIGNED else None
     if mnemonic in (Mnemonic.ADD, Mnemonic.SUB):
         return old if old == Known.OWN or multiple else None
     if mnemonic in (Mnemonic.OR, Mnemonic.XOR):
@@ -388,6 +392,11 @@ def _address(instruction: Instruction, state: State) -> Known | None:
     """Of `lea`: base + index * scale + displacement."""
     if instruction.memory_base == Register.RIP:
         return Known.OWN
+    if (
+        Registers.size(instruction.memory_base) == 4
+        or Registers.size(instruction.memory_index) == 4
+    ):
+        return None
     multiple = instruction.memory_displacement % _ALIGNMENT == 0
     parts = []
     for register, scale in (

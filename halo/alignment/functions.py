@@ -24,12 +24,16 @@ _STUB_BYTES = 16
 
 @dataclass(frozen=True)
 class Piece:
-    """Code from `start` up to `end`, ELF virtual addresses. `known`: it is one whole function."""
+    """Code from `start` up to `end`, ELF virtual addresses.
+
+    `known`: it is one whole function. `has_landing_pads`: exceptions may lead into it.
+    """
 
     start: int
     end: int
     code: bytes
     known: bool
+    has_landing_pads: bool = False
 
     def instructions(self) -> list[Instruction]:
         """The instructions, one after the other without gaps."""
@@ -42,7 +46,9 @@ class Functions:
     def __init__(self, image: ElfImage) -> None:
         self._image = image
         self._frames = FrameTable(image)
-        self.spans = sorted({span for span in self._frames.spans() if span[0] < span[1]})
+        found = sorted({span for span in self._frames.spans() if span[0] < span[1]})
+        self.spans = [(start, end) for start, end, _ in found]
+        self._with_handlers = {start for start, _, handlers in found if handlers}
 
     def pieces(self) -> Iterator[Piece]:
         """All executable code, ascending by address within each section."""
@@ -86,7 +92,8 @@ class Functions:
         return row is not None and row.cfa_register == RBP
 
     def _piece(self, start: int, end: int, shift: int, known: bool) -> Piece:
-        return Piece(start, end, bytes(self._image.data[start + shift : end + shift]), known)
+        code = bytes(self._image.data[start + shift : end + shift])
+        return Piece(start, end, code, known, known and start in self._with_handlers)
 
     def _executable(self) -> list[tuple[int, int, int]]:
         """Ranges of addresses, with what is to be added for the place in the file."""

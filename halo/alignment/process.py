@@ -19,6 +19,8 @@ _MAX_NAMES = 256
 """Names that are looked for in other modules; more count as used."""
 _LOADED_BY_THE_C_LIBRARY = ("libgcc_s.so.1",)
 """On the first cancellation of a thread or the first backtrace."""
+_OWN_LIBRARIES = ("libhalo-guest.so", "libhalo-recorder.so", "libhalo-logging.so")
+"""What recording puts into the process."""
 
 
 def prove_alignment(
@@ -49,17 +51,15 @@ def prove_alignment(
 
 
 def _loaded_at_run_time(recorded: Iterable[Module], linked: set[Path]) -> set[Path]:
+    """Also those whose files are gone by now."""
     known = {build_id_of(path) for path in linked}
     return {
         Path(module.path)
         for module in recorded
         if module.build_id not in known
-        and Path(module.path).is_file()
-        and not Path(module.path).name.startswith((*_LOADED_BY_THE_C_LIBRARY, *_OWN_LIBRARIES))
+        and module.path.startswith("/")
+        and Path(module.path).name not in (*_LOADED_BY_THE_C_LIBRARY, *_OWN_LIBRARIES)
     }
-
-
-_OWN_LIBRARIES = ("libhalo", "libdetector", "liblitterer")
 
 
 def _beside_allocators(known: set[Path]) -> list[Path]:
@@ -121,11 +121,12 @@ def _obstacle(survey: Survey, others: Sequence[Path]) -> str:
 def _is_entered(survey: Survey, others: Sequence[Path]) -> bool:
     """Whether another module may call a function of the survey's that leads to its rigid code.
 
-    It needs the function's name for that, be it to be linked or for `dlsym`.
+    It needs the function's name for that, be it to be linked or for `dlsym`. Linkers let names
+    share their ends, so only the end of a string is looked for.
     """
     if survey.names is None or len(survey.names) > _MAX_NAMES:
         return True
-    wanted = [b"\0" + name.encode() + b"\0" for name in sorted(survey.names)]
+    wanted = [name.encode() + b"\0" for name in sorted(survey.names)]
     for path in others:
         if str(path) == survey.path:
             continue

@@ -1,8 +1,9 @@
 """By which exported names a module's functions can be entered from outside.
 
 A conservative call graph: a function leads to every function whose code address it mentions, by a
-jump, a call or an operand. The program's entry, functions whose address lies in data, and those
-that code outside any function mentions, can be entered without a name.
+jump, a call or an operand. The program's entry, functions whose address lies in data, those that
+code outside any function mentions, and those that nothing is seen to lead to, can be entered
+without a name.
 """
 
 from __future__ import annotations
@@ -80,6 +81,10 @@ def entry_names(
     for target in _addresses_in_data(image):
         graph.add(None, target)
     exported = _exported(image, graph.starts)
+    # What nothing is seen to lead to is led to by what is not seen: tables of jumps, exceptions.
+    for start in graph.starts:
+        if not graph.callers[start] and start not in exported:
+            graph.callers[start].add(None)
     for name in _names_used_inside(image):
         for start in [start for start, names in exported.items() if name in names]:
             graph.callers[start].add(None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from iced_x86 import Code, FlowControl, Instruction
+from iced_x86 import Code, FlowControl, Instruction, Mnemonic, Register
 
 from halo.alignment.callees import Callees
 from halo.alignment.demands import demanding_codes, has_memory, unaligned_twin
@@ -20,7 +20,11 @@ from halo.alignment.string_functions import StringFunctions
 from halo.elf import build_id_of
 from halo.elf.image import ElfImage
 
-_JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH}
+_BRANCHES = {
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.CONDITIONAL_BRANCH,
+    FlowControl.CALL,
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,11 @@ class _Surveyor:
         self._functions = functions
         self._strings = StringFunctions(image, functions, Path(image.path).name)
         self._callees = Callees(functions)
-        self._jumps: list[int] = []  # targets of jumps that leave their piece, ascending
+        # Where other code leads into pieces: by jumps, calls and addresses taken; ascending.
+        self._jumps: list[int] = []
+        self._inner_jumps: list[tuple[int, int]] = []  # from which piece into the middle of another
+        self._with_tables: set[int] = set()
+        self._tangled: set[int] = set()  # parts of functions whose other part has tables of jumps
 
     def survey(self) -> Survey:
         codes = demanding_codes()
@@ -81,10 +89,13 @@ class _Surveyor:
             instructions += len(code)
             wanted = [at for at, each in enumerate(code) if each.code in codes and has_memory(each)]
             self._note_jumps(piece, code)
+            if any(each.flow_control == FlowControl.INDIRECT_BRANCH for each in code):
+                self._with_tables.add(piece.start)
             if wanted:
                 demanding += len(wanted)
                 suspects.append(_Suspect(piece, code, wanted))
         self._jumps.sort()
+        self._find_tangled()
         relaxations: list[Relaxation] = []
         rigid: list[tuple[int, Instruction]] = []
         for suspect in suspects:
@@ -112,10 +123,26 @@ class _Surveyor:
 
     def _note_jumps(self, piece: Piece, code: Sequence[Instruction]) -> None:
         for each in code:
-            if each.flow_control in _JUMPS:
+            if each.flow_control in _BRANCHES:
                 target = each.near_branch_target
-                if not piece.start < target < piece.end:
+                if each.flow_control == FlowControl.CALL:
                     self._jumps.append(target)
+                elif not piece.start < target < piece.end:
+                    self._jumps.append(target)
+                    self._inner_jumps.append((piece.start, target))
+            elif each.mnemonic == Mnemonic.LEA and each.memory_base == Register.RIP:
+                self._jumps.append(each.memory_displacement)
+
+    def _find_tangled(self) -> None:
+        starts = [start for start, _ in self._functions.spans]
+        for source, target in self._inner_jumps:
+            at = bisect_right(starts, target) - 1
+            if at < 0 or starts[at] == target:
+                continue
+            if source in self._with_tables:
+                self._tangled.add(starts[at])
+            if starts[at] in self._with_tables:
+                self._tangled.add(source)
 
     def _unproved(self, suspect: _Suspect) -> list[int]:
         """Those of the suspect's operands that may be heap objects, and misaligned."""
@@ -129,6 +156,7 @@ class _Surveyor:
             self._jumps[first:last],
             self._functions.is_frame_pointer,
             self._callees.keep_registers,
+            not piece.has_landing_pads and piece.start not in self._tangled,
         )
         return [at for at in suspect.wanted if at not in safe]
 

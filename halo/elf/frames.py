@@ -38,6 +38,7 @@ class Cie:
 
     scale: Scale
     has_augmentation: bool
+    has_handlers: bool  # its functions may have landing pads of exceptions
     signal_frame: bool
     row: Row
 
@@ -102,12 +103,12 @@ class FrameTable:
                 machine, reader = self._machine(fde)
                 yield machine.rows(reader, fde.limit)
 
-    def spans(self) -> Iterator[tuple[int, int]]:
-        """Where the code of every function begins and ends."""
+    def spans(self) -> Iterator[tuple[int, int, bool]]:
+        """Where the code of every function begins and ends; whether it may handle exceptions."""
         for record in self._records:
             fde = self._fde(record + self._record_bias)
             if fde is not None:
-                yield fde.start, fde.end
+                yield fde.start, fde.end, fde.cie.has_handlers
 
     def _machine(self, fde: Fde) -> tuple[CfaMachine, Reader]:
         assert self._source is not None
@@ -245,7 +246,8 @@ def _parse_cie(source: Source, record: int) -> Cie:
         reader.position = after
     scale = Scale(code, data, encoding)
     row = CfaMachine(scale, 0).run(reader, record + size)
-    return Cie(scale, bool(augmentation), b"S" in augmentation, row)
+    handlers = b"L" in augmentation
+    return Cie(scale, bool(augmentation), handlers, b"S" in augmentation, row)
 
 
 def _pointer_encoding(augmentation: bytes, reader: Reader) -> int:

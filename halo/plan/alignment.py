@@ -11,6 +11,7 @@ from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
 _ABI = 16
+_LARGEST_BY_SIZE = 512  # bytes: denser blocks gain little from there on, and no stack is smaller
 
 ProofSource = Callable[[Profile, bool], Proof]
 """What is proved of a recorded program; True: also if it loads libraries at run time."""
@@ -37,17 +38,19 @@ class Aligner:
         self._prove = prove
         self._asked = False
 
-    def of(self, contexts: Iterable[Context]) -> int:
+    def of(self, contexts: Iterable[Context], of_all: bool = False) -> int:
         """The least alignment in bytes of the blocks of these contexts; 0: derived from the size.
 
         By size (8 bytes for a 24-byte object) only if it is proved that the program's code allows
         it. Then it is a question of speed: contexts whose objects were seen to be read by aligned
         vector instructions, and array-like ones of more than `few_sizes` sizes, keep the ABI's 16
-        bytes, so that vectors lie in one cache line.
+        bytes, so that vectors lie in one cache line. So do large ones, which may be stacks, unless
+        these are `of_all` objects alike.
         """
         members = list(contexts)
         vectors = any(context.alignment != 0 for context in members)
-        if vectors or not all(context.few_sizes(self._few_sizes) for context in members):
+        large = not of_all and any(context.max_size > _LARGEST_BY_SIZE for context in members)
+        if vectors or large or not all(it.few_sizes(self._few_sizes) for it in members):
             return _ABI
         self._asked = True
         return _ABI if self.proof.obstacle else BY_SIZE

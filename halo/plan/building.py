@@ -145,7 +145,7 @@ def _drawn(
     """The plan of groups without contexts; aligned by size if all recorded objects may be."""
     small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
     modules, at = _for_program((), profile, chosen)
-    alignment = aligner.of(small)
+    alignment = aligner.of(small, of_all=True)
     return drawing_plan(
         [_pool(profile, group, chosen) for group in grouping.groups],
         limit,

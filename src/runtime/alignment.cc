@@ -106,7 +106,7 @@ bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxat
 }
 
 int find_unknown(dl_phdr_info* module, std::size_t, void*) {
-  return !is_exempt(*module) && find_checked(*module) == the_plan.checked_modules.size();
+  return find_checked(*module) == the_plan.checked_modules.size() && !is_exempt(*module);
 }
 
 int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_alignment_of(*module); }
@@ -124,10 +124,9 @@ void begin_alignment(const plan::PlanView& plan) {
 
 bool check_alignment_of(const dl_phdr_info& module) {
   if (aligns_all_to_16()) return false;
-  if (is_exempt(module)) return true;
   const std::size_t number = find_checked(module);
   const bool known = number < the_plan.checked_modules.size();
-  if (known && relax(module, relaxations_of(number))) return true;
+  if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
   all_to_16 = true;
   return false;
 }

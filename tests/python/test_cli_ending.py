@@ -48,6 +48,14 @@ MEASURING = {
 }
 
 
+@pytest.fixture(autouse=True)
+def default_signals() -> None:
+    """What runs the tests may ignore some signals, which all children would inherit."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     compile_c(LASTING, tmp_path / "lasting")
@@ -288,6 +296,7 @@ def test_a_full_disk_is_a_sentence() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "halo", "bench", "--list"],
+            env={key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"},
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
