@@ -123,8 +123,9 @@ def test_helpers_of_halos_own_are_not_taken_for_the_program(works: Path) -> None
 
 def test_signals_stay_with_the_main_thread(works: Path) -> None:
     """A thread that does not block them would take those that the main thread waits for."""
+    before = {thread.native_id for thread in threading.enumerate()}
     with ProcessWatch(os.getpid(), works):
-        (watching,) = {t.native_id for t in threading.enumerate() if t.daemon}
+        (watching,) = {thread.native_id for thread in threading.enumerate()} - before
         status = Path(f"/proc/self/task/{watching}/status").read_text()
     blocked = int(status.partition("SigBlk:")[2].split()[0], 16)
     assert blocked >> (signal.SIGTERM - 1) & 1 and blocked >> (signal.SIGINT - 1) & 1
