@@ -13,13 +13,13 @@ from iced_x86 import (
     Instruction,
     InstructionInfoFactory,
     Mnemonic,
-    OpAccess,
     OpKind,
     Register,
 )
 from iced_x86 import RegisterExt as Registers
 
 from halo.alignment.functions import Functions, Piece
+from halo.alignment.registers import written_registers
 
 _CALLEE_SAVED = {
     Register.RBX,
@@ -29,7 +29,6 @@ _CALLEE_SAVED = {
     Register.R14,
     Register.R15,
 }
-_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _LEADS = {
     FlowControl.CALL,
     FlowControl.UNCONDITIONAL_BRANCH,
@@ -82,10 +81,7 @@ class Callees:
         changed: set[int] = set()
         saved: set[int] = set()
         for each in code:
-            for used in self._info.info(each).used_registers():
-                full = Registers.full_register(used.register)
-                if full in _CALLEE_SAVED and used.access in _WRITES:
-                    changed.add(full)
+            changed |= _CALLEE_SAVED.intersection(written_registers(self._info, each))
             saved |= _saved_by(each)
         return changed <= saved
 

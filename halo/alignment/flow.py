@@ -21,16 +21,16 @@ from iced_x86 import (
     Instruction,
     InstructionInfoFactory,
     Mnemonic,
-    OpAccess,
     OpKind,
     Register,
 )
 from iced_x86 import RegisterExt as Registers
 
+from halo.alignment.registers import written_registers
+
 _ALIGNMENT = 16
 _STATIC_ADDRESSES = range(1 << 16, 1 << 31)  # of programs that are not position-independent
 _LOW_BITS = _ALIGNMENT - 1
-_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _IMMEDIATES = {value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE")}
 _HIGH_BYTES = {Register.AH, Register.BH, Register.CH, Register.DH}
 _CALLER_SAVED = (
@@ -214,7 +214,7 @@ class _Flow:
             instruction = self._code[at]
             if instruction.rflags_modified:
                 return _tested(instruction)
-            if any(True for _ in self._written(instruction)):
+            if any(True for _ in written_registers(self._info, instruction)):
                 return None
         return None
 
@@ -232,16 +232,11 @@ class _Flow:
             _exchange(instruction, state)
             return
         value = _result(instruction, state)
-        for register in self._written(instruction):
+        for register in written_registers(self._info, instruction):
             state.pop(register, None)
         if value is not None:
             state[Registers.full_register(instruction.op0_register)] = value
         state[Register.RSP] = Known.OWN
-
-    def _written(self, instruction: Instruction) -> Iterator[int]:
-        for used in self._info.info(instruction).used_registers():
-            if used.access in _WRITES and Registers.is_gpr(used.register):
-                yield Registers.full_register(used.register)
 
 
 def _is_jump(instruction: Instruction) -> bool:
