@@ -35,6 +35,15 @@ TINY_INPUT = {
     "pagerank": ["60", "400", "5", "1"],
     "rbtree": ["500", "1000", "200", "1"],
     "server": ["500", "20", "50", "2", "1"],
+    "sessions-240": ["20", "240", "20000", "1"],
+    "sessions-256": ["20", "256", "20000", "1"],
+    "nodes-4080": ["20", "4080", "5000", "1"],
+    "nodes-4096": ["20", "4096", "5000", "1"],
+    "lattice-510": ["3", "510", "4", "1"],
+    "lattice-512": ["3", "512", "4", "1"],
+    "tree": ["1000", "3", "1"],
+    "lists": ["20", "50", "1"],
+    "hashindex": ["300", "5", "1"],
 }
 VARIANTS = {
     name: workload["variant_of"] for name, workload in WORKLOADS.items() if "variant_of" in workload
