@@ -6,9 +6,10 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 Seconds = dict[str, list[float]]
 """Of each way, a value for each round."""
@@ -24,6 +25,15 @@ class Way:
     afterwards: Callable[[], None] = lambda: None
 
 
+class Run(NamedTuple):
+    """What one run took and printed, in which round."""
+
+    trial: int
+    label: str
+    seconds: float
+    output: str
+
+
 def run(way: Way) -> tuple[float, str]:
     """Wall seconds, and what it printed; a run that fails ends this program."""
     began = time.perf_counter()
@@ -36,16 +46,21 @@ def run(way: Way) -> tuple[float, str]:
     return seconds, done.stdout
 
 
+def interleave(ways: Sequence[Way], trials: int) -> Iterator[Run]:
+    """Every way once a round, in random order; round 0 warms up and isn't to be counted."""
+    for trial in range(trials + 1):
+        for way in random.sample(ways, len(ways)):
+            yield Run(trial, way.label, *run(way))
+
+
 def measure(ways: Sequence[Way], trials: int) -> Seconds:
     """The first round isn't counted. All ways have to print the same."""
     times: Seconds = {way.label: [] for way in ways}
     printed: set[str] = set()
-    for trial in range(trials + 1):
-        for way in random.sample(ways, len(ways)):
-            seconds, output = run(way)
-            printed.add(output)
-            if len(printed) > 1:
-                sys.exit(f"{way.label} prints something else than the others")
-            if trial:
-                times[way.label].append(seconds)
+    for trial, label, seconds, output in interleave(ways, trials):
+        printed.add(output)
+        if len(printed) > 1:
+            sys.exit(f"{label} prints something else than the others")
+        if trial:
+            times[label].append(seconds)
     return times

@@ -109,12 +109,13 @@ inline long resident_bytes() {
 // Not of getrusage, whose peak includes that of the process before it executed this program.
 inline long peak_bytes() { return read_kilobytes("/proc/self/status", "\nVmHWM:"); }
 
-// Waits, and allocates a little meanwhile: allocators give memory back at a later call.
+// Waits, and allocates a little of several sizes meanwhile: allocators give memory back at a
+// later call.
 inline void rest(long milliseconds) {
   const timespec millisecond = {0, 1000000};
   for (long i = 0; i < milliseconds; ++i) {
     nanosleep(&millisecond, nullptr);
-    std::free(make_block(64));
+    std::free(make_block(std::size_t{16} << (i % 8)));
   }
 }
 
