@@ -31,7 +31,7 @@ def orders() -> Iterator[Case]:
 
 
 CASES = (
-    Case("larson", "larson", "2 50000 16 1024 400000 20 1", "2 200 16 1024 400 3 1"),
+    Case("larson", "larson", "2 50000 16 1024 400000 10 1", "2 200 16 1024 400 3 1"),
     Case("xmalloc", "xmalloc", "1 1 6000000 16 256 1", "1 1 2000 16 256 1"),
     Case("cache-scratch", "cache-scratch", "2 200000 8 1000", "2 500 8 10"),
     Case("cache-thrash", "cache-thrash", "2 200000 8 1000", "2 500 8 10"),

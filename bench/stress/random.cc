@@ -16,6 +16,7 @@ struct Load {
   stress::Sizes sizes;
   long rounds;
   std::uint64_t seed;
+  stress::Blocks& pages;  // in which a block stays, and since which round
 };
 
 // malloc and free as they are, counted.
@@ -81,11 +82,21 @@ void free_in_reverse(Heap& heap, stress::Blocks& blocks, const Load& load, long,
   refill(heap, blocks, load.sizes, rng);
 }
 
-// About one block of each page stays: the one that begins first in it.
+// Keeps a block of the page if none is kept in this round.
+inline bool stays(void* block, stress::Blocks& pages, long round) {
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) / kPage;
+  void*& kept = pages[page % pages.size()];
+  void* const mark =
+      reinterpret_cast<void*>(page * kPage + static_cast<std::uintptr_t>(round + 1) % kPage);
+  const bool first = kept != mark;
+  kept = mark;
+  return first;
+}
+
 template <typename Heap>
-void leave_survivors(Heap& heap, stress::Blocks& blocks, const Load& load, long, Rng& rng) {
+void leave_survivors(Heap& heap, stress::Blocks& blocks, const Load& load, long round, Rng& rng) {
   for (void*& block : blocks) {
-    if (reinterpret_cast<std::uintptr_t>(block) % kPage >= load.sizes.largest) {
+    if (!stays(block, load.pages, round)) {
       drop(heap, block);
     }
   }
@@ -132,9 +143,10 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 0},         {"rest in ms", 0, 10000, 0}};
   const std::size_t order = read_order(argc, argv);
   read_arguments(argc - 1, argv + 1, arguments, 6);
-  const Load load = {stress::read_sizes(arguments[2], arguments[3]), arguments[1].value,
-                     static_cast<std::uint64_t>(arguments[4].value)};
   stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
+  stress::Blocks pages(blocks.size());
+  const Load load = {stress::read_sizes(arguments[2], arguments[3]), arguments[1].value,
+                     static_cast<std::uint64_t>(arguments[4].value), pages};
 
   PlainHeap plain;
   const double start = wall_ns();
