@@ -33,8 +33,8 @@ def orders() -> Iterator[Case]:
 CASES = (
     Case("larson", "larson", "2 50000 16 1024 400000 10 1", "2 200 16 1024 400 3 1"),
     Case("xmalloc", "xmalloc", "1 1 6000000 16 256 1", "1 1 2000 16 256 1"),
-    Case("cache-scratch", "cache-scratch", "2 200000 8 1000", "2 500 8 10"),
-    Case("cache-thrash", "cache-thrash", "2 200000 8 1000", "2 500 8 10"),
+    Case("cache-scratch", "cache-scratch", "2 100000 8 1000", "2 500 8 10"),
+    Case("cache-thrash", "cache-thrash", "2 100000 8 1000", "2 500 8 10"),
     Case("churn", "churn", "200000 16 256 8000000 1", "1000 16 256 10000 1"),
     Case("sawtooth-all", "sawtooth", "1000000 16 512 4 0 1 1", "2000 16 512 2 0 1 1"),
     Case("sawtooth-runs", "sawtooth", "1000000 16 512 4 10 1000 1", "2000 16 512 2 10 10 1"),
