@@ -48,6 +48,7 @@ class Metric:
 
 METRICS = (
     Metric("seconds", "time, s"),
+    Metric("cpu_seconds", "processor, s"),
     Metric("ns_per_operation", "ns an operation"),
     Metric("worst_malloc_ns", "worst malloc, ms", 1e-6),
     Metric("worst_free_ns", "worst free, ms", 1e-6),

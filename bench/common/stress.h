@@ -119,14 +119,34 @@ inline void rest(long milliseconds) {
   }
 }
 
+// Time of the pattern: on the wall, and of all threads on a processor.
+class Stopwatch {
+ public:
+  void start() {
+    wall_ -= wall_ns();
+    cpu_ -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  }
+  void stop() {
+    wall_ += wall_ns();
+    cpu_ += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  }
+  double wall() const { return wall_; }
+  double cpu() const { return cpu_; }
+
+ private:
+  double wall_ = 0;
+  double cpu_ = 0;
+};
+
 // The result of a run: one line of JSON.
 class Result {
  public:
   // Reads the peak, which is to come before the arrays are gone.
-  Result(std::string_view pattern, double nanoseconds, std::uint64_t operations)
+  Result(std::string_view pattern, const Stopwatch& spent, std::uint64_t operations)
       : peak_(peak_bytes() - static_cast<long>(array_bytes)) {
     line_ = "{\"pattern\": \"" + std::string(pattern) + '"';
-    add("seconds", nanoseconds / 1e9);
+    add("seconds", spent.wall() / 1e9);
+    add("cpu_seconds", spent.cpu() / 1e9);
     add("operations", static_cast<double>(operations));
   }
 

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     given[i] = stress::make_block(writing.bytes);
   }
-  const double spent = stress::run_writers(given, writing);
+  const stress::Stopwatch spent = stress::run_writers(given, writing);
   stress::Result result("cache-scratch", spent, writing.operations());
   stress::rest(writing.rest);
   result.print(stress::resident_bytes());

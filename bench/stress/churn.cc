@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   Rng rng{static_cast<std::uint64_t>(arguments[4].value)};
   stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
 
-  const double start = wall_ns();
+  stress::Stopwatch spent;
+  spent.start();
   for (void*& block : blocks) {
     block = stress::make_block(drifted(sizes, 0, replacements).draw(rng));
   }
@@ -37,11 +38,11 @@ int main(int argc, char** argv) {
     std::free(block);
     block = stress::make_block(drifted(sizes, i, replacements).draw(rng));
   }
-  const double churned = wall_ns();
+  spent.stop();
   const long full = stress::resident_bytes();
-  const double resumed = wall_ns();
+  spent.start();
   blocks.free_all();
-  const double spent = churned - start + wall_ns() - resumed;
+  spent.stop();
 
   const auto pairs = static_cast<std::uint64_t>(arguments[0].value + replacements);
   stress::Result result("churn", spent, 2 * pairs);

@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
         new Array{stress::Blocks(static_cast<std::size_t>(arguments[1].value)),
                   {mix64(static_cast<std::uint64_t>(arguments[6].value + i))}}));
   }
-  const double start = wall_ns();
+  stress::Stopwatch spent;
+  spent.start();
   for (const auto& array : arrays) {
     for (void*& block : array->blocks) {
       block = stress::make_block(load.sizes.draw(array->rng));
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
   for (const auto& array : arrays) {
     array->blocks.free_all();
   }
-  const double spent = wall_ns() - start;
+  spent.stop();
 
   const auto pairs = threads * (arguments[1].value + load.rounds * load.replacements);
   stress::Result result("larson", spent, 2 * static_cast<std::uint64_t>(pairs));

@@ -149,15 +149,16 @@ int main(int argc, char** argv) {
                      static_cast<std::uint64_t>(arguments[4].value), pages};
 
   PlainHeap plain;
-  const double start = wall_ns();
+  stress::Stopwatch spent;
+  spent.start();
   run(plain, order, blocks, load);
-  const double spent = wall_ns() - start;
+  spent.stop();
   stress::TimedHeap timed;
   run(timed, order, blocks, load);
 
   stress::Result result("random", spent, plain.operations());
   result.add_text("order", std::string("\"") + kOrders[order] + '"');
-  result.add("ns_per_operation", spent / static_cast<double>(plain.operations()));
+  result.add("ns_per_operation", spent.cpu() / static_cast<double>(plain.operations()));
   result.add("worst_malloc_ns", timed.worst_malloc_ns());
   result.add("worst_free_ns", timed.worst_free_ns());
   stress::rest(arguments[5].value);

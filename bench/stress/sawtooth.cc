@@ -54,15 +54,15 @@ int main(int argc, char** argv) {
                      static_cast<std::size_t>(arguments[5].value)};
   stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
 
-  double spent = 0;
+  stress::Stopwatch spent;
   std::uint64_t freed = 0;
   std::string after_peaks;
   long after = 0;
   for (long peak = 0; peak < arguments[3].value; ++peak) {
-    const double start = wall_ns();
+    spent.start();
     grow(blocks, sizes, rng);
     freed += shrink(blocks, kept, rng);
-    spent += wall_ns() - start;
+    spent.stop();
     stress::rest(arguments[7].value);
     after = stress::resident_bytes();
     after_peaks += (peak == 0 ? "" : ", ") + std::to_string(after);

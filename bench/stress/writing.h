@@ -54,17 +54,19 @@ inline void make_and_write(void* given, const Writing& writing) {
   }
 }
 
-// Nanoseconds until all threads have ended; `given` has a block for each thread.
-inline double run_writers(Blocks& given, const Writing& writing) {
+// The time until all threads have ended; `given` has a block for each thread.
+inline Stopwatch run_writers(Blocks& given, const Writing& writing) {
   std::vector<std::thread> threads;
-  const double start = wall_ns();
+  Stopwatch spent;
+  spent.start();
   for (void* block : given) {
     threads.emplace_back(make_and_write, block, std::cref(writing));
   }
   for (std::thread& thread : threads) {
     thread.join();
   }
-  return wall_ns() - start;
+  spent.stop();
+  return spent;
 }
 
 }  // namespace stress

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   Channel channel;
   std::vector<std::thread> producers;
   std::vector<std::thread> consumers;
-  const double start = wall_ns();
+  stress::Stopwatch spent;
+  spent.start();
   for (long i = 0; i < arguments[0].value; ++i) {
     producers.emplace_back(produce, std::ref(channel), sizes, blocks,
                            static_cast<std::uint64_t>(arguments[5].value + i));
@@ -73,7 +74,7 @@ int main(int argc, char** argv) {
   join_all(producers);
   channel.close();
   join_all(consumers);
-  const double spent = wall_ns() - start;
+  spent.stop();
 
   const auto all = static_cast<std::uint64_t>(arguments[0].value * blocks);
   stress::Result result("xmalloc", spent, 2 * all);
