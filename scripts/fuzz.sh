@@ -65,7 +65,7 @@ coverage_guided() {
 if command -v clang++-19 >/dev/null && build_libfuzzer >"$kept/build.log" 2>&1; then
   coverage_guided
 else
-  echo "fuzz: without libFuzzer (clang-19 and libclang-rt-19-dev; see $kept/build.log)"
+  echo "fuzz: without libFuzzer; run: scripts/setup.sh fuzz (messages in $kept/build.log)"
 fi
 own "$build/bin/fuzz_$kind"
 if [ "$kind" = operations ]; then

@@ -15,4 +15,5 @@ soak_packages=(
   python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
   ripgrep rustc golang-go ruby php-cli openjdk-17-jdk-headless sbcl redis-server postgresql
 )
+fuzz_packages=(clang-19 libclang-rt-19-dev)
 projects_packages=(dpkg-dev autoconf automake libtool libonig-dev make cmake clang-19)
