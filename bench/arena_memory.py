@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 AREA = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+)\s*(.*)")
 HUGE_PAGE = 2 << 20
 RESERVE_STEP = 64 << 20
-TABLES = 1 / 64 + 64 / (1 << 20)  # behind the chunks: their bitmaps and headers, by byte of chunk
+TABLES = 2 / 64 + 64 / (1 << 16) + 12 / (2 << 20)  # behind the pages: bitmaps and headers, by byte
 
 
 class Area(NamedTuple):

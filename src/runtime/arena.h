@@ -1,57 +1,17 @@
-// One reserved range of addresses, cut into chunks of 1 MiB; each chunk serves one group of one
-// thread.
+// One range of addresses, grown in place and cut into pages of 64 KiB; each page serves one group
+// of one thread.
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/block_steps.h"
 #include "runtime/exported.h"
 #include "runtime/growing_range.h"
+#include "runtime/page.h"
+#include "runtime/page_pool.h"
 
 namespace halo::runtime {
-
-class Block;
-class GroupHeap;
-class Hole;
-class ThreadHeap;
-
-inline constexpr unsigned chunk_shift = 20;
-inline constexpr std::size_t chunk_size = std::size_t{1} << chunk_shift;
-inline constexpr std::size_t page = 4096;
-inline constexpr std::size_t most_pages = 0x3FF;  // more than a chunk has; fits its bit-field
-inline constexpr std::size_t starts_words = chunk_size / granule / 64;
-
-// What is known of a chunk. It lies beside the chunks, not inside: freeing then touches a few dense
-// lines instead of one page per chunk, and chunks need no common, cache-hostile start offset.
-struct alignas(64) Chunk {
-  std::atomic<GroupHeap*> owner;
-  const ThreadHeap* thread;  // the owner's: a heap never moves to another thread heap
-  // Bytes of every block in this chunk, or 0 where they differ and `starts` tells.
-  std::atomic<std::uint32_t> uniform;
-  // Blocks in use, kept under Reuse::whole_chunks only; the owner's thread alone.
-  std::uint32_t live : 20;
-  std::uint32_t huge : 1;             // has huge pages
-  std::uint32_t used_before : 1;      // its memory is not zero any more
-  std::uint32_t returned_pages : 10;  // given back to the system, inside its holes
-  std::uint32_t factor;               // with `uniform`, of its steps
-  // With `uniform`, the phase of its first block; without an owner, the number of the next chunk on
-  // a free list, plus 1. (Nobody has a block in such a chunk, so nobody takes one for the other.)
-  std::atomic<std::uint32_t> phase_or_next;
-  std::uint32_t frontier;        // end of the carved part: bytes from the chunk's start
-  std::uint16_t resident_pages;  // that its heap takes to be in memory
-  std::uint16_t warm_pages;      // of the first, those that were there when its heap came
-  Chunk* next_of_heap;
-  Block* loose;  // while its heap is tidied: blocks freed in it, chained
-  Hole* holes;   // ascending
-};
-static_assert(sizeof(Chunk) == 64);
-
-// What kind of pages a chunk is backed by. It is the same for the two chunks of 2 MiB that one huge
-// page covers, so that none ever covers a small group's chunk.
-enum class Pages : std::uint32_t { normal = 0, huge = 1 };
 
 class Arena {
  public:
@@ -60,56 +20,65 @@ class Arena {
   bool reserve(std::size_t wanted);
 
   // True for exactly the addresses inside the range, as it is now.
-  bool contains(const void* p) const { return index_of(p) < chunk_limit(); }
+  bool contains(const void* p) const { return index_of(p) < page_limit(); }
 
-  // A chunk for `owner`, or nullptr when memory or addresses are used up. Lock-free.
-  Chunk* acquire(GroupHeap* owner, const ThreadHeap* thread, Pages pages);
+  // A page that nobody has, or nullptr when memory or addresses are used up. Lock-free. What it is
+  // for is up to the caller, but `touched`, and its bitmaps, which are clear.
+  Page* acquire(PageKind kind);
 
-  // Takes an empty chunk back, for any group that wants the same kind of pages. A few of its pages
-  // stay in memory, for whoever comes next; the others return to the system.
-  void release(Chunk* chunk);
+  // Takes a page back whose bitmaps are clear; some pages return to the system at once. Lock-free.
+  void release(Page& page);
 
-  // A heap says how many pages of its chunk it takes to be in memory from now on.
-  void account(Chunk& chunk, std::size_t pages) {
-    if (pages == chunk.resident_pages) return;
-    owned_pages_.fetch_add(pages - chunk.resident_pages, std::memory_order_relaxed);
-    chunk.resident_pages = static_cast<std::uint16_t>(pages);
-  }
-
-  // The number of the chunk that `p` lies in, or one that is at least chunk_limit().
+  // The number of the page that `p` lies in, or one that is at least page_limit().
   std::uintptr_t index_of(const void* p) const {
-    return (reinterpret_cast<std::uintptr_t>(p) - base_) >> chunk_shift;
+    return (reinterpret_cast<std::uintptr_t>(p) - base_) >> page_shift;
   }
-  // How many chunks fit in the range, as it is now; 0: nothing is ours.
-  std::uintptr_t chunk_limit() const { return __atomic_load_n(&chunk_limit_, __ATOMIC_RELAXED); }
-  Chunk& chunk_at(std::uintptr_t index) const { return chunks_[index]; }
-  std::uint32_t number_of(const Chunk& chunk) const {
-    return static_cast<std::uint32_t>(&chunk - chunks_);
-  }
-  Chunk& chunk_of(const void* p) const { return chunks_[index_of(p)]; }
-  char* memory_of(const Chunk& chunk) const {
-    return reinterpret_cast<char*>(base_ + (std::size_t{number_of(chunk)} << chunk_shift));
-  }
-  // The first byte of a chunk that is used: the staggered start.
-  char* begin_of(const Chunk& chunk) const;
-  // The page that this lies on.
-  char* first_page_of(const Chunk& chunk) const;
-  char* frontier_of(const Chunk& chunk) const { return memory_of(chunk) + chunk.frontier; }
-  bool has_huge_pages(const Chunk& chunk) const { return chunk.huge != 0; }
-
-  // One bit per granule: set where a block starts, and at the frontier.
-  std::atomic<std::uint64_t>* starts_of(const Chunk& chunk) const {
-    return starts_ + std::size_t{number_of(chunk)} * starts_words;
+  // How many pages the range has, as it is now; 0: nothing is ours.
+  std::uintptr_t page_limit() const { return __atomic_load_n(&page_limit_, __ATOMIC_RELAXED); }
+  Page& page_at(std::uintptr_t index) const { return pages_[index]; }
+  Page& page_of(const void* p) const { return pages_[index_of(p)]; }
+  PageLink link_of(const Page& page) const { return static_cast<PageLink>(&page - pages_) + 1; }
+  // Of a link that is not 0.
+  Page& page_of(PageLink link) const { return pages_[link - 1]; }
+  char* memory_of(const Page& page) const {
+    return reinterpret_cast<char*>(base_ +
+                                   (static_cast<std::size_t>(&page - pages_) << page_shift));
   }
 
-  // Bytes of a huge page that are in memory for the sake of this heap's chunk in its other half:
-  // nobody has taken them yet.
-  std::size_t half_page_of(const GroupHeap* heap) const;
+  // A bit for each granule: set where a free block starts that is in no cache.
+  std::uint64_t* free_bits_of(const Page& page) const {
+    return free_bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
+  }
+  // What freeing the block at `p` is going to change.
+  void prefetch_for(const void* p) const {
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p) - base_;
+    __builtin_prefetch(&pages_[at >> page_shift], 1);
+    __builtin_prefetch(&free_bits_[at / granule / 64], 1);
+    __builtin_prefetch(p);
+  }
+  // A bit for each granule: set where a block starts, in pages whose steps are not even.
+  std::atomic<std::uint64_t>* starts_of(const Page& page) const {
+    return starts_ + static_cast<std::size_t>(&page - pages_) * page_words;
+  }
+  // Of a page that the caller has.
+  void mark_start(const void* p) const {
+    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
+    std::atomic<std::uint64_t>& word = starts_[at / 64];
+    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (at % 64),
+               std::memory_order_relaxed);
+  }
+  // Whether `p`, a multiple of granules inside the range, is in the bitmap of free blocks.
+  bool is_in_free_bits(const void* p) const {
+    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
+    return free_bits_[at / 64] >> (at % 64) & 1;
+  }
+  // Whether a block starts at `p`, a multiple of granules inside the range, by that bitmap.
+  bool is_start(const void* p) const {
+    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
+    return starts_[at / 64].load(std::memory_order_relaxed) >> (at % 64) & 1;
+  }
 
-  // Addresses inside the range, in granules.
-  std::uint64_t granule_limit() const { return __atomic_load_n(&granule_limit_, __ATOMIC_RELAXED); }
-
-  // Bytes from `p`, where a block starts in a chunk of different ones, to the next start if that is
+  // Bytes from `p`, where a block starts in a page that has starts, to the next start if that is
   // in the same word of the bitmap or in the next, else 0; 0 where none starts.
   std::uint64_t size_at_hand(const void* p) const {
     std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
@@ -124,18 +93,21 @@ class Arena {
       return trailing_zeros(behind) * granule + granule;
     asm("" : "+r"(offset));  // what follows is not to be prepared before
     const std::size_t word = offset / (64 * granule) + 1;
-    if (word % starts_words == 0) return 0;
+    if (word % page_words == 0) return 0;
     const std::uint64_t after = starts_[word].load(std::memory_order_relaxed);
     if (after == 0) return 0;
     return (64 - offset / granule % 64 + trailing_zeros(after)) * granule;
   }
 
-  // Chunks ever taken from the reserved range.
-  std::uint32_t chunks_used() const;
+  // Addresses inside the range, in granules.
+  std::uint64_t granule_limit() const { return __atomic_load_n(&granule_limit_, __ATOMIC_RELAXED); }
+
   std::uintptr_t base() const { return base_; }
-  std::size_t bytes() const { return chunk_limit() << chunk_shift; }
+  std::size_t bytes() const { return page_limit() << page_shift; }
   // How large the range may become.
   std::size_t most_bytes() const { return most_; }
+  // Pages that some heap has.
+  std::uint64_t pages_used() const { return pool_.used(); }
 
  private:
   // Of a number that is not 0; in the 64 bits that std::countr_zero's int would have to be made.
@@ -146,44 +118,32 @@ class Arena {
     return count;
   }
 
-  // Chunks without an owner, newest first.
-  struct Stack {
-    std::atomic<std::uint64_t> head;  // tag in the upper half against ABA, index + 1 in the lower
-  };
-  // The chunks of one kind of pages.
-  struct Region {
-    std::atomic<std::uint32_t>
-        half;    // of the last 2 MiB taken, its second chunk's number; 0: taken
-    Stack warm;  // memory kept
-    Stack cold;  // memory given back
-  };
+  // What lies behind the range, and grows with it.
+  enum class Table : unsigned { pages, free_bits, starts, slabs, available };
+  static constexpr unsigned table_count = 5;
 
   bool begin_growing(std::size_t most);
   bool reserve_at_once(std::size_t bytes);
   bool grow();
   bool grow_to(std::size_t bytes);
-  bool commit(std::uint32_t slab, Pages pages);
-  Region& region_of(Pages pages) { return regions_[static_cast<std::uint32_t>(pages)]; }
-  Chunk* pop(Stack& stack);
-  void push(Stack& stack, Chunk* chunk);
-  Chunk* take_fresh(Pages pages);
-  Chunk* take_other_half(const Chunk& chunk);
-  std::uint64_t keep_pages(const Chunk& chunk, std::uint64_t touched);
+  bool open_slab(PageKind kind);
+  void give_back(PageMask mask);
+  std::size_t table_bytes(Table table, std::size_t bytes) const;
+  std::size_t all_table_bytes(std::size_t bytes) const;
+  void place(std::uintptr_t base, std::size_t most, std::size_t mapped);
 
   std::uintptr_t base_ = 0;  // here and the next: read by forwarding.cc
-  std::uintptr_t chunk_limit_ = 0;
+  std::uintptr_t page_limit_ = 0;
   std::uint64_t granule_limit_ = 0;
-  Chunk* chunks_ = nullptr;
+  Page* pages_ = nullptr;
+  std::uint64_t* free_bits_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   std::size_t most_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB may be written to
-  GrowingRange memory_range_;   // and two tables beside it
-  GrowingRange chunks_range_;
-  GrowingRange starts_range_;
-  std::atomic<std::uint32_t> slabs_taken_{0};  // of 2 MiB
-  Region regions_[2]{};
-  std::atomic<std::uint64_t> owned_pages_{0};  // in memory, as their heaps account for them
-  std::atomic<std::uint64_t> warm_pages_{0};   // the same, of chunks without an owner
+  GrowingRange memory_range_;
+  GrowingRange tables_[table_count];
+  std::atomic<std::uint32_t> slabs_opened_{0};
+  PagePool pool_;
 };
 
 HALO_HIDDEN extern constinit Arena arena;

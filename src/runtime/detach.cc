@@ -143,8 +143,8 @@ Module read_module(const dl_phdr_info& info) {
     } else if (part.p_type == PT_DYNAMIC) {
       dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
     } else if (part.p_type == PT_GNU_RELRO) {
-      module.relro_begin = begin & ~(page - 1);
-      module.relro_end = end & ~(page - 1);
+      module.relro_begin = begin & ~(system_page - 1);
+      module.relro_end = end & ~(system_page - 1);
     }
   }
   if (dynamic != nullptr) read_dynamic(module, dynamic);

@@ -12,7 +12,7 @@ namespace halo::runtime {
 
 static_assert(caller_slots == 1u << 16 && sizeof caller_words[0] == 8);
 static_assert(offsetof(Fallback, malloc) == 0 && offsetof(NextAllocator, free) == 24);
-static_assert(std::is_standard_layout_v<Arena> && chunk_shift == 20);
+static_assert(std::is_standard_layout_v<Arena> && page_shift == 16);
 
 #define HALO_FORWARD(name, body)         \
   asm(".text\n"                          \
@@ -34,11 +34,11 @@ HALO_FORWARD("malloc",
              "jne halo_serve_malloc\n"
              "jmp *_ZN4halo7runtime8fallbackE(%rip)\n");
 
-// The number of the chunk goes on as the second argument.
+// The number of the page goes on as the second argument.
 HALO_FORWARD("free",
              "mov %rdi, %rsi\n"
              "sub _ZN4halo7runtime5arenaE(%rip), %rsi\n"
-             "shr $20, %rsi\n"
+             "shr $16, %rsi\n"
              "cmp _ZN4halo7runtime5arenaE+8(%rip), %rsi\n"
              "jb halo_release\n"
              "jmp *_ZN4halo7runtime4nextE+24(%rip)\n");

@@ -1,6 +1,6 @@
-// A freed block. Its first word leads to the next block of its list and shows that it is free. The
-// program may still write there, by mistake, so the word is encoded: whoever does not know this
-// process's secret cannot make one that leads anywhere.
+// A freed block. Its first word shows that it is free; where another thread than the owner's freed
+// it, it also leads to the next such block. The program may still write there, by mistake, so the
+// word is encoded: whoever does not know this process's secret cannot make one that leads anywhere.
 #pragma once
 
 #include <bit>
@@ -25,6 +25,10 @@ void draw_link_secret();
 
 class [[gnu::may_alias]] Block {
  public:
+  // Of a block that its owner's thread freed.
+  void mark_freed() { word_ = mark(); }
+  bool is_marked_freed() const { return word_ == mark(); }
+
   void set_next(const Block* next) {
     word_ = (reinterpret_cast<std::uintptr_t>(next) ^ own_mask()) * link_secret.factor;
   }
@@ -44,11 +48,12 @@ class [[gnu::may_alias]] Block {
   // that was free before may look like a link.
   void clear() { word_ = 0; }
 
-  // False: the block is in use. True of every free one, and of few others.
-  bool may_be_free() const { return decoded() >> address_bits == 0; }
+  // Whether it was freed, by whatever thread: at most one word in 2^37 is taken for a link by
+  // mistake.
+  bool is_free() const { return is_marked_freed() || is_link(); }
 
-  // The same without those others: at most one word in 2^37 is taken for a link by mistake.
-  bool is_free() const {
+  // Whether another thread freed it, and it has not been taken over yet.
+  bool is_link() const {
     const std::uint64_t address = decoded();
     return address == 0 || std::rotr(address - arena.base(), 3) < arena.granule_limit();
   }
@@ -56,8 +61,7 @@ class [[gnu::may_alias]] Block {
   std::uint64_t word() const { return word_; }
 
  private:
-  static constexpr unsigned address_bits = 47;
-
+  std::uint64_t mark() const { return reinterpret_cast<std::uintptr_t>(this) ^ link_secret.mask; }
   // What differs from place to place lies in the upper bits: a word that was copied with the rest
   // of its block leads nowhere.
   std::uint64_t own_mask() const {

@@ -1,365 +1,234 @@
-// Bump allocation, block sizes without headers, and where to go on when a range is full.
+// Serving a block and taking it back, but for what only pages of one layout do.
 #include "runtime/group_heap.h"
 
 #include <algorithm>
-#include <climits>
-#include <cstring>
 
-#include "base/keep_errno.h"
-#include "runtime/hole.h"
-#include "runtime/starts.h"
+#include "runtime/free_block.h"
+#include "runtime/page_bits.h"
 #include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 namespace {
 
-constexpr int some_holes = 16;
-constexpr int all_holes = INT_MAX;
+// Blocks that a cache holds, at first; and at most, once blocks have gone to pages and back again
+// and again.
+constexpr std::size_t first_capacity = 32;
+constexpr std::size_t most_capacity = 1024;
+constexpr std::size_t most_cached_bytes = 64 * 1024;
+constexpr std::size_t few = 8;  // but so many in any case
 
-// Bytes, and a sixteenth of what is live, that may be free in pieces before these are split.
-constexpr std::size_t most_in_pieces = 64 * 1024;
+// A program that frees so many blocks in a row, or bytes, gets few of them cached: each may keep a
+// page from being free.
+constexpr std::size_t many_blocks = 4096;
+constexpr std::size_t many_bytes = 1024 * 1024;
+constexpr std::size_t still_cached = 24;
 
-// Bytes at the end of a chunk that are worth coming back to.
-constexpr std::ptrdiff_t least_tail = 16 * 1024;
+// The newest block that still has its mark; nullptr: there is none.
+void* take_cached(BlockCache& cache) {
+  while (!cache.is_empty()) {
+    void* p = cache.pop();
+    if (static_cast<const Block*>(p)->is_marked_freed()) return p;
+    if (checking_build) report_overwritten(p);
+  }
+  return nullptr;
+}
 
-// Bytes of the pages that a chunk's blocks lie on, where they end at `end`, or that were in memory
-// before; without those that were given back.
-std::size_t pages_until(const Chunk& chunk, const char* end) {
-  if (arena.has_huge_pages(chunk)) return chunk_size;
-  const auto bytes = static_cast<std::size_t>(end - arena.first_page_of(chunk));
-  const std::size_t all = std::max((bytes + page - 1) / page, std::size_t{chunk.warm_pages});
-  return (all - chunk.returned_pages) * page;
+// A group that has as much in a thread goes on with huge pages, if it wants any: one that is hardly
+// used is a twelfth of it, at most.
+constexpr std::uint64_t huge_from = 12 * slab_size;
+
+constexpr std::size_t most_capacity_for(std::uint32_t block) {
+  return std::clamp(most_cached_bytes / block, few, most_capacity);
+}
+
+bool is_block_start(const Page& page, const void* p) {
+  if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) return false;
+  if (page.factor == 0) return arena.is_start(p);
+  // Steps of a single granule are not always known by their factor.
+  return page.block == granule || is_step(p, page.factor, page.phase);
 }
 
 }  // namespace
 
 void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
-                           std::uint32_t smallest, std::uint32_t largest, BlockList* lists,
-                           GroupHeap* next_of_group) {
+                           BlockCache** caches, std::uint32_t largest) {
+  largest_ = largest;
   thread_ = thread;
   group_ = group;
-  smallest_ = smallest;
-  largest_ = largest;
-  lists_ = reinterpret_cast<char*>(lists);
-  next_of_group_ = next_of_group;
+  caches_ = caches;
   reuse_ = settings.reuse;
+  mixed_ = (settings.flags & plan::group_by_size) == 0;
   huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
-  refused_ = UINT32_MAX;
-  set_freed_limit();
 }
 
-std::size_t GroupHeap::mixed_size_of(const Chunk& chunk, const void* p) {
-  return Starts(chunk).distance_to_next(p);
+// nullptr where memory is refused.
+BlockCache* GroupHeap::cache_for(std::uint32_t block) {
+  BlockCache*& cache = caches_[class_number(block)];
+  if (cache != &no_cache) return cache;
+  auto* made = static_cast<BlockCache*>(thread_->metadata(sizeof(BlockCache)));
+  if (made == nullptr) return nullptr;
+  const bool reuses_mixed = mixed_ && reuse_ == plan::Reuse::newest_first;
+  made->initialise(size_class(block), first_cache_, reuses_mixed ? &range_ : nullptr);
+  __atomic_store_n(&first_cache_, made, __ATOMIC_RELEASE);
+  return cache = made;
 }
 
-std::uint64_t GroupHeap::resident_bytes() const {
-  // Pages up to the soft limit are accounted for before they are touched.
-  // (Another thread may look at this while it changes.)
-  const auto ahead = static_cast<std::uint64_t>(soft_limit_ - bump_);
-  return small_tail_ && ahead <= soft_step ? resident_ - ahead / page * page : resident_;
+// False where it can hold as much as it may, or memory is refused.
+bool GroupHeap::enlarge(BlockCache& cache) {
+  const std::size_t now = cache.capacity(), most = most_capacity_for(cache.block());
+  if (now >= most) return false;
+  const std::size_t more = std::min(now == 0 ? first_capacity : 2 * now, most);
+  if (more <= cache.room()) {
+    cache.limit_to(more);
+    return true;
+  }
+  auto** slots = static_cast<void**>(thread_->metadata(more * sizeof(void*)));
+  if (slots != nullptr) cache.move_to(slots, more);
+  return slots != nullptr;
 }
 
-std::uint64_t GroupHeap::free_bytes() const {
-  const std::uint64_t resident = resident_bytes(), live = live_bytes();
-  return resident > live ? resident - live : 0;
-}
-
-void* GroupHeap::allocate_zeroed(std::uint32_t bytes) {
-  const char* before = bump_;
-  auto* p = static_cast<char*>(allocate(bytes));
-  // Memory just carved from a chunk that nobody used yet is zero already.
-  const bool fresh = fresh_ && bump_ != before && bump_ == p + bytes;
-  if (p != nullptr && !fresh) std::memset(p, 0, bytes);
+// Of a block that the program gets: what lies in it must not look as if it were free.
+void* GroupHeap::given(void* p) {
+  static_cast<Block*>(p)->clear();
+  ++allocations_;
   return p;
 }
 
-void GroupHeap::recycle(Chunk& chunk) {
-  for (Chunk** link = &chunks_; *link != nullptr; link = &(*link)->next_of_heap) {
-    if (*link != &chunk) continue;
-    *link = chunk.next_of_heap;
-    break;
+void* GroupHeap::allocate(std::uint32_t bytes) {
+  BlockCache* cache = cache_for(bytes);
+  if (cache == nullptr) return nullptr;
+  if (void* p = take_cached(*cache)) return given(p);
+  if (thread_->drain_remote())
+    if (void* p = take_cached(*cache)) return given(p);
+  if (cache->flushed() != 0) enlarge(*cache);
+  cache->note_empty();
+  if (void* p = carves(cache->block()) ? carve(*cache) : nullptr) return given(p);
+  if (cache->capacity() != 0 || enlarge(*cache))
+    while (refill(*cache))
+      if (void* p = take_cached(*cache)) return given(p);
+  ++refusals_;
+  return nullptr;
+}
+
+bool GroupHeap::may_be_in_use(const Page& page, const void* p) {
+  return is_block_start(page, p) && is_carved(page, p) && !static_cast<const Block*>(p)->is_free();
+}
+
+std::size_t GroupHeap::size_of(const Page& page, const void* p) {
+  if (page.block != 0) return page.block;
+  return static_cast<std::size_t>(Starts(page).next_after(p) - static_cast<const char*>(p));
+}
+
+void GroupHeap::deallocate(Page& page, void* p) {
+  if (!may_be_in_use(page, p) || goes_on_at(p)) return;
+  const auto bytes = static_cast<std::uint32_t>(size_of(page, p));
+  if (bytes > largest_) return;  // no block of ours
+  BlockCache* cache = reuse_ == plan::Reuse::newest_first ? cache_for(bytes) : nullptr;
+  if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
+  if (cache->is_full()) {
+    if (cache->capacity() == 0 && !enlarge(*cache)) return deallocate_to_page(page, p);
+    if (cache->is_full()) flush_oldest(*cache, (cache->size() * 3 + 3) / 4);
   }
-  disown(chunk);
-  if (spare_ == nullptr)
-    spare_ = &chunk;
-  else
-    arena.release(&chunk);
+  static_cast<Block*>(p)->mark_freed();
+  cache->push(p);
 }
 
-// An empty chunk that is in the list of this heap's no more.
-void GroupHeap::disown(Chunk& chunk) {
-  if (chunk.uniform.load(std::memory_order_relaxed) == 0) Starts(chunk).clear_all();
-  if (resumable_ == &chunk) resumable_ = nullptr;
-  resident_ -= chunk.resident_pages * page;
-  --chunk_count_;
+void GroupHeap::deallocate_to_page(Page& page, void* p) {
+  if (!may_be_in_use(page, p) || goes_on_at(p)) return;
+  static_cast<Block*>(p)->mark_freed();
+  give_to_page(page, p, static_cast<std::uint32_t>(size_of(page, p)));
 }
 
-// From now on that many bytes of the chunk's pages are taken to be in memory.
-void GroupHeap::account(Chunk& chunk, std::size_t resident) {
-  resident_ += resident;
-  resident_ -= chunk.resident_pages * page;
-  arena.account(chunk, resident / page);
+void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
+  // Blocks that were freed long after their last use lie anywhere.
+  for (std::size_t i = 0; i < count; ++i) arena.prefetch_for(cache.begin()[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    void* p = cache.begin()[i];
+    if (!static_cast<const Block*>(p)->is_marked_freed()) continue;
+    give_to_page(arena.page_of(p), p, cache.block());
+  }
+  cache.forget_oldest(count);
+  cache.note_flush(count);
+  const bool many = cache.flushed() >= many_blocks || cache.flushed() * cache.block() >= many_bytes;
+  if (!many || cache.capacity() <= still_cached) return;
+  if (cache.size() > few) flush_oldest(cache, cache.size() - few);
+  cache.limit_to(still_cached);
 }
 
-// So many bytes of the chunk's pages are about to be used again.
-void GroupHeap::take_back(Chunk& chunk, std::size_t returned) {
-  chunk.returned_pages = (chunk.returned_pages - returned / page) & most_pages;
-  account(chunk, chunk.resident_pages * page + returned);
+void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
+  FreeBits free(page);
+  if (free.has(p)) return;
+  given_bytes_ += bytes;
+  --page.out;
+  if (page.block == 0) {
+    const bool reuse = reuse_ == plan::Reuse::newest_first;
+    return range_.note_free(*this, page, static_cast<char*>(p), bytes, reuse);
+  }
+  free.add(p);
+  PageQueue& pages = page.cache->pages();
+  if (page.out == 0) {
+    if (page.queued) pages.remove(page);
+    free.clear();
+    drop_page(page);
+  } else if (!page.queued) {
+    pages.push_back(page);
+  }
 }
 
-// Blocks of another size come to a chunk of equal blocks: from now on the bitmap tells sizes.
-void GroupHeap::make_mixed(Chunk& chunk) {
-  const std::uint32_t step = chunk.uniform.load(std::memory_order_relaxed);
-  Starts starts(chunk);
-  char* end = arena.frontier_of(chunk);
-  for (char* p = arena.begin_of(chunk); p < end; p += step) starts.mark(p);
-  starts.mark(end);
-  chunk.uniform.store(0, std::memory_order_release);
+void GroupHeap::flush() {
+  for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next())
+    flush_oldest(*cache, cache->size());
 }
 
-void GroupHeap::move_soft_limit() {
-  if (current_ == nullptr) return;
-  const std::ptrdiff_t left = limit_ - bump_;
-  soft_limit_ = left > static_cast<std::ptrdiff_t>(soft_step) ? bump_ + soft_step : limit_;
-  if (reuse_ != plan::Reuse::newest_first) soft_limit_ = bump_;
-  if (!tail_) return;
-  account(*current_, pages_until(*current_, soft_limit_));
+// Without blocks so far; nullptr where no memory is to be had.
+Page* GroupHeap::add_page() {
   observe_growth(group_);
+  const bool huge = huge_pages_ && resident_bytes() >= huge_from;
+  Page* page = arena.acquire(huge ? PageKind::huge : PageKind::normal);
+  if (page == nullptr) return nullptr;
+  // In memory as a whole, from the first touch of its neighbours on.
+  if (huge) page->touched = page_size / system_page;
+  page->heap = this;
+  page->out = 0;
+  set_carved(*page, 0);
+  page->free = page->worth_while = 0;
+  page->free_words = 0;
+  page->queued = false;
+  ++pages_;
+  resident_ += page->touched;
+  return page;
 }
 
-// Gives up the current range; what is left of a hole can be filled by smaller blocks.
-void GroupHeap::leave_range() {
-  if (current_ == nullptr) return;
-  uniform_ = 0;
-  in_this_order();
-  Chunk& chunk = *current_;
-  char* from = bump_;
-  char* to = limit_;
-  const bool tail = tail_;
-  current_ = nullptr;
-  bump_ = soft_limit_ = limit_ = nullptr;
-  tail_ = small_tail_ = fresh_ = false;
-  if (tail) {
-    chunk.frontier = static_cast<std::uint32_t>(from - arena.memory_of(chunk));
-    account(chunk, pages_until(chunk, from));
-    if (to - from >= least_tail) resumable_ = &chunk;
-    if (reuse_ == plan::Reuse::whole_chunks && chunk.live == 0) recycle(chunk);
-  } else if (from < to) {
-    add_run(chunk, from, to, false);
-  }
+// Its bitmap of free blocks is clear, and it is in no queue.
+void GroupHeap::drop_page(Page& page) {
+  if (page.factor == 0) Starts(page).clear();
+  --pages_;
+  resident_ -= page.touched;
+  page.cache = nullptr;
+  page.heap = nullptr;
+  arena.release(page);
 }
 
-// Goes on in the first hole that has room, of so many.
-bool GroupHeap::enter_hole(std::uint32_t bytes, int most_tried) {
-  // A multiple of 16 may have to skip a granule.
-  const std::size_t room = bytes + granule;
-  int tried = 0;
-  for (Chunk* chunk = hole_chunk_; chunk != nullptr; chunk = chunk->next_of_heap) {
-    Hole* before = nullptr;
-    for (Hole* hole = first_hole(*chunk); hole != nullptr; before = hole, hole = next_hole(*hole)) {
-      if (++tried > most_tried) return false;
-      char* begin = hole->begin();
-      char* end = hole->end();
-      const std::uint32_t uniform = chunk->uniform.load(std::memory_order_relaxed);
-      if (static_cast<std::size_t>(end - begin) < (uniform == bytes ? bytes : room)) continue;
-      if (hole->returned() != 0) {
-        take_back(*chunk, hole->returned());
-        observe_growth(group_);
-      }
-      if (before == nullptr)
-        chunk->holes = hole->next();
-      else
-        before->set_next(hole->next());
-      if (uniform != 0 && uniform != bytes) make_mixed(*chunk);
-      const std::uint32_t step = chunk->uniform.load(std::memory_order_relaxed);
-      if (step == 0) Starts(*chunk).clear_between(begin, end);
-      current_ = chunk;
-      bump_ = begin;
-      limit_ = end;
-      move_soft_limit();
-      in_this_order();
-      uniform_ = step;
-      return true;
-    }
-    if (chunk->holes == nullptr && chunk == hole_chunk_) hole_chunk_ = chunk->next_of_heap;
-  }
-  return false;
+// The page was cut into blocks up to `carved`.
+void GroupHeap::account_touched(Page& page) {
+  const std::size_t bytes = std::min(page.carved * granule, page_size);
+  const std::size_t touched = (bytes + system_page - 1) / system_page;
+  if (touched <= page.touched) return;
+  resident_ += touched - page.touched;
+  page.touched = static_cast<std::uint8_t>(touched);
 }
 
-// Goes on with the rest of the chunk that a hole was entered instead of.
-// That takes no memory where its pages are huge.
-bool GroupHeap::resume_chunk(std::uint32_t bytes, bool grow) {
-  Chunk* chunk = resumable_;
-  if (chunk == nullptr || chunk->frontier + bytes + 2 * granule > chunk_size) return false;
-  if (!grow && !arena.has_huge_pages(*chunk)) return false;
-  resumable_ = nullptr;
-  current_ = chunk;
-  bump_ = arena.frontier_of(*chunk);
-  enter_tail(*chunk);
-  return true;
+std::uint64_t GroupHeap::out_bytes() const {
+  const std::uint64_t given = __atomic_load_n(&given_bytes_, __ATOMIC_RELAXED);
+  return __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED) + range_.cut_bytes() - given;
 }
 
-// From `bump_` to the chunk's end.
-void GroupHeap::enter_tail(const Chunk& chunk) {
-  tail_ = true;
-  small_tail_ = !arena.has_huge_pages(chunk);
-  fresh_ = chunk.used_before == 0;
-  // The last granule stays free, so that the frontier's bit lies inside the chunk's bitmap.
-  limit_ = arena.memory_of(chunk) + chunk_size - granule;
-  move_soft_limit();
-  in_this_order();
-  uniform_ = chunk.uniform.load(std::memory_order_relaxed);
-}
-
-bool GroupHeap::enter_chunk(std::uint32_t bytes) {
-  const KeepErrno keep;  // a refusal here is not the program's
-  Chunk* chunk = spare_;
-  if (chunk != nullptr) {
-    spare_ = nullptr;
-    chunk->used_before = 1;
-    chunk->warm_pages = std::max(chunk->warm_pages, chunk->resident_pages);
-    arena.account(*chunk, 0);
-    chunk->frontier = static_cast<std::uint32_t>(arena.begin_of(*chunk) - arena.memory_of(*chunk));
-  } else {
-    const bool huge = huge_pages_ && (arena.half_page_of(this) != 0 || may_take_huge_page());
-    chunk = arena.acquire(this, thread_, huge ? Pages::huge : Pages::normal);
-    if (chunk == nullptr) return false;
-  }
-  ++chunk_count_;
-  chunk->next_of_heap = chunks_;
-  chunks_ = chunk;
-  current_ = chunk;
-  bump_ = arena.begin_of(*chunk);
-  chunk->factor = step_factor(bytes);
-  chunk->phase_or_next.store(step_phase(bump_, chunk->factor), std::memory_order_relaxed);
-  chunk->uniform.store(bytes, std::memory_order_release);
-  enter_tail(*chunk);
-  return true;
-}
-
-void* GroupHeap::carve(std::uint32_t bytes) {
-  if (busy_) return nullptr;
-  busy_ = true;
-  in_this_order();
-  void* p = bytes < refused_ ? carve_now(bytes) : carve_refused(bytes);
-  in_this_order();
-  busy_ = false;
-  return p;
-}
-
-void* GroupHeap::carve_now(std::uint32_t bytes) {
-  if (std::ptrdiff_t{bytes} > soft_limit_ - bump_) [[unlikely]] {
-    drain_remote();
-    if (void* p = pop(bytes)) return p;
-    if (tail_ && is_worth_tidying()) {
-      tidy_now(false);
-      if (void* p = pop(bytes)) return p;
-      if (hole_chunk_ != nullptr) return carve_elsewhere(bytes);
-    }
-    if (small_tail_ && !may_grow()) return carve_elsewhere(bytes);
-    move_soft_limit();
-  }
-  void* p = carve_range(bytes);
-  return p != nullptr ? p : carve_elsewhere(bytes);
-}
-
-void* GroupHeap::carve_elsewhere(std::uint32_t bytes) {
-  leave_range();
-  if (enter_hole(bytes, some_holes))
-    if (void* p = carve_range(bytes)) return p;
-  if (is_worth_tidying()) {
-    tidy_now(false);
-    if (void* p = pop(bytes)) return p;
-    if (enter_hole(bytes, some_holes))
-      if (void* p = carve_range(bytes)) return p;
-    in_vain_ = tidied_free_;
-  }
-  leave_range();
-  if (void* p = split(bytes)) return p;
-  thread_->tidy_others(this);
-  const bool grow = may_grow();
-  if (resume_chunk(bytes, grow) || (grow && enter_chunk(bytes)) || enter_hole(bytes, all_holes)) {
-    refused_ = UINT32_MAX;
-    return carve_range(bytes);
-  }
-  if (!grow) refuse(bytes);
-  return nullptr;
-}
-
-// Where much is free, but in pieces that no range can be made of: the front part of the smallest
-// larger one that was freed.
-void* GroupHeap::split(std::uint32_t bytes) {
-  if (free_bytes() < most_in_pieces + live_bytes() / 16) return nullptr;
-  for (std::uint32_t size = bytes + granule; size <= largest_; size += granule) {
-    Block* first = list_of(size).first;
-    if (first == nullptr) continue;
-    auto* block = reinterpret_cast<char*>(first);
-    const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(block) % 16 != 0;
-    const std::uint32_t front = skip ? granule : 0;
-    list_of(size).first = first->next();
-    Chunk& chunk = arena.chunk_of(block);
-    if (chunk.uniform.load(std::memory_order_relaxed) != 0) make_mixed(chunk);
-    Starts starts(chunk);
-    starts.mark(block + front);
-    starts.mark(block + front + bytes);
-    if (front != 0) push_rest(block, front);
-    if (size > front + bytes) push_piece(starts, block + front + bytes, size - front - bytes);
-    allocated_bytes_ += bytes;
-    return given(block + front);
-  }
-  return nullptr;
-}
-
-// From the current range, or nullptr when it has no room.
-void* GroupHeap::carve_range(std::uint32_t bytes) {
-  if (current_ == nullptr) return nullptr;
-  if (uniform_ != 0 && uniform_ != bytes) {
-    uniform_ = 0;
-    in_this_order();
-    if (tail_) current_->frontier = static_cast<std::uint32_t>(bump_ - arena.memory_of(*current_));
-    make_mixed(*current_);
-    if (!tail_) Starts(*current_).clear_between(bump_, limit_);
-  }
-  if (uniform_ == 0) return carve_mixed(bytes);
-  char* at;
-  do {
-    at = bump_;
-    if (limit_ - at < std::ptrdiff_t{bytes}) return nullptr;
-  } while (!replace_at_once(bump_, at, at + bytes));
-  ++current_->live;
-  allocated_bytes_ += bytes;
-  return given(at);
-}
-
-// The bit of where the range goes on is set at all times, so the first block to be cut off there
-// has its own already.
-//
-// Blocks of a multiple of 16 are aligned to 16. So that those between them leave no gaps, these are
-// cut off in pairs where the range goes on at such a place: the second is as good as freed.
-void* GroupHeap::carve_mixed(std::uint32_t bytes) {
-  char* at = bump_;
-  const bool reuses = reuse_ == plan::Reuse::newest_first;
-  const bool aligned = reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
-  const bool skip = bytes % 16 == 0 && !aligned;
-  const std::size_t needed = bytes + (skip ? granule : 0),
-                    room = static_cast<std::size_t>(limit_ - at);
-  if (room < needed) return nullptr;
-  Starts starts(*current_);
-  if (skip) {
-    at += granule;
-    starts.mark(at);
-    if (reuses) push_rest(at - granule, granule);
-  }
-  bump_ = at + bytes;
-  starts.mark(bump_);
-  if (reuses && bytes % 16 != 0 && aligned && room >= 2 * std::size_t{bytes}) {
-    push(bump_, bytes);
-    bump_ += bytes;
-    starts.mark(bump_);
-  }
-  ++current_->live;
-  allocated_bytes_ += bytes;
-  return given(at);
+std::uint64_t GroupHeap::live_bytes() const {
+  std::uint64_t cached = 0;
+  const BlockCache* cache = __atomic_load_n(&first_cache_, __ATOMIC_ACQUIRE);
+  for (; cache != nullptr; cache = cache->next()) cached += cache->size() * cache->block();
+  const std::uint64_t out = out_bytes();
+  return out > cached ? out - cached : 0;
 }
 
 }  // namespace halo::runtime

@@ -39,36 +39,35 @@ inline Verdict verdict_for(CallSite site) {
   return verdict;
 }
 
-// The heap to serve a block for `size` bytes from, and the block's bytes; or nullptr: forward.
-inline GroupHeap* heap_for(Verdict verdict, std::size_t size, std::uint32_t& bytes) {
+// A block for `size` bytes of that group; nullptr: forward.
+inline void* allocate_for(Verdict verdict, std::size_t size) {
   // More than malloc's own 16 bytes of alignment is the next allocator's business.
   if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
-  bytes = block_bytes(size, verdict.alignment == 16);
-  GroupHeap* heap = heaps->existing_heap(verdict.group, bytes);
-  return heap != nullptr ? heap : heaps->heap(verdict.group, bytes);
+  const InsideHeap inside(heaps);
+  GroupHeap* heap = heaps->heap(verdict.group);
+  if (heap == nullptr) return nullptr;
+  return note_block(heap->allocate(block_bytes(size, verdict.alignment == 16)));
+}
+
+inline void* allocate_zeroed_for(Verdict verdict, std::size_t size) {
+  void* p = allocate_for(verdict, size);
+  return p == nullptr ? nullptr : std::memset(p, 0, size);
 }
 
 inline void* allocate_grouped(std::size_t size, CallSite site) {
-  if (size > max_object) return nullptr;
-  std::uint32_t bytes = 0;
-  GroupHeap* heap = heap_for(verdict_for(site), size, bytes);
-  return heap == nullptr ? nullptr : note_block(heap->allocate(bytes));
+  return size > max_object ? nullptr : allocate_for(verdict_for(site), size);
 }
 
 }  // namespace
 
 void* allocate_in(CallerCode code, std::size_t size) {
-  std::uint32_t bytes = 0;
-  GroupHeap* heap = heap_for(verdict_of(code, 0), size, bytes);
-  return heap == nullptr ? nullptr : note_block(heap->allocate(bytes));
+  return allocate_for(verdict_of(code, 0), size);
 }
 
 void* allocate_zeroed_in(CallerCode code, std::size_t size) {
-  std::uint32_t bytes = 0;
-  GroupHeap* heap = heap_for(verdict_of(code, 0), size, bytes);
-  return heap == nullptr ? nullptr : note_block(heap->allocate_zeroed(bytes));
+  return allocate_zeroed_for(verdict_of(code, 0), size);
 }
 
 Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
@@ -80,13 +79,13 @@ Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
 
 void free_grouped(void* p) {
   if (!forget_block(p)) return;
-  Chunk& chunk = arena.chunk_of(p);
-  GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
-  if (heap == nullptr) return;  // never allocated: a foreign pointer; nothing sensible to do
-  if (chunk.thread == current_heap) [[likely]]
-    heap->deallocate(chunk, p);
-  else
-    heap->deallocate_remote(chunk, p);
+  Page& page = arena.page_of(p);
+  const ThreadHeap* owner = page.thread.load(std::memory_order_acquire);
+  if (owner == nullptr) return;  // never allocated: a foreign pointer; nothing sensible to do
+  ThreadHeap* const heaps = current_heap;
+  if (owner != heaps) return const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
+  const InsideHeap inside(heaps);
+  page.heap->deallocate(page, p);
 }
 
 void* find_operator(const char* name) {
@@ -96,12 +95,12 @@ void* find_operator(const char* name) {
 }
 
 bool is_block_in_use(const void* p) {
-  const Chunk& chunk = arena.chunk_of(p);
-  return chunk.owner.load(std::memory_order_relaxed) != nullptr &&
-         GroupHeap::may_be_in_use(chunk, p);
+  const Page& page = arena.page_of(p);
+  return page.thread.load(std::memory_order_relaxed) != nullptr &&
+         GroupHeap::may_be_in_use(page, p);
 }
 
-std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.chunk_of(p), p); }
+std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
 }  // namespace halo::runtime
 
@@ -135,9 +134,7 @@ __attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t s
                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
   std::size_t bytes;
   if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= max_object) {
-    std::uint32_t block = 0;
-    if (GroupHeap* heap = heap_for(verdict_for({slot, rbp}), bytes, block))
-      if (void* p = note_block(heap->allocate_zeroed(block))) return p;
+    if (void* p = allocate_zeroed_for(verdict_for({slot, rbp}), bytes)) return p;
   }
   return fallback.calloc(count, size);
 }

@@ -15,7 +15,7 @@ namespace halo::runtime {
 
 // Bytes; larger ones are forwarded. 0: no plan.
 HALO_HIDDEN extern constinit std::uint32_t max_object;
-// The largest size that serve_quickly serves: max_object, or 0 while everything is counted.
+// The largest size that decide_quickly decides about: max_object, or 0 while everything is counted.
 HALO_HIDDEN extern constinit std::uint64_t quick_max;
 
 // Where the return address of the function lies that this is inlined in.
@@ -37,47 +37,75 @@ template <int Ahead = 6>
   }
 }
 
-// A block from the calling thread's heap if there is one at hand, else nullptr; for a byte or more.
+// A block that the calling thread has cached, else nullptr; for a byte or more.
 [[gnu::always_inline]] inline void* block_at_hand(CallerCode code, std::size_t size) {
-  const ThreadHeap* heaps = current_heap;
+  ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
-  return heaps->allocate_quickly(code, ((size - 1) | align_mask(code)) + 1);
+  BlockCache& cache = heaps->cache_of(code, ((size - 1) | align_mask(code)) + 1);
+  enter_heap();
+  auto* block = static_cast<Block*>(cache.is_empty() ? nullptr : cache.pop_marked());
+  leave_heap(heaps);
+  if (block != nullptr) [[likely]]
+    block->clear();
+  return block;
 }
 
-// Serves an allocation whose caller's word is `word`, without a frame of our own on the stack,
-// where all that has to be looked at is at hand: the walk is one by constant distances, and its
-// group's heap has a block. nullptr: something else is to be done.
-[[gnu::always_inline]] inline void* serve_quickly(std::uint64_t word, const std::uintptr_t* slot,
-                                                  std::size_t size) {
+// The code of an allocation whose caller's word is `word`, without a frame of our own on the stack,
+// where all that has to be looked at is at hand: the walk is one by constant distances. Else one
+// that is not decided: something else is to be done.
+[[gnu::always_inline]] inline CallerCode decide_quickly(std::uint64_t word,
+                                                        const std::uintptr_t* slot,
+                                                        std::size_t size) {
   // 0 becomes the largest of all.
-  if (checking_build || word >> 16 != *slot || size - 1 >= quick_max) return nullptr;
-  auto code = static_cast<CallerCode>(word);
-  if (!is_decided(code)) {
-    const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
-    if (address_now(from->address) != *slot) return nullptr;  // its module has moved
-    asm("" : "+r"(slot));                                     // not before it is needed
-    code = decide_plainly(from, slot);
-    if (!is_decided(code)) return nullptr;
-  }
-  return block_at_hand(code, size);
+  if (checking_build || word >> 16 != *slot || size - 1 >= quick_max) return code_unknown;
+  const auto code = static_cast<CallerCode>(word);
+  if (is_decided(code)) return code;
+  const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
+  if (address_now(from->address) != *slot) return code_unknown;  // its module has moved
+  asm("" : "+r"(slot));                                          // not before it is needed
+  return decide_plainly(from, slot);
 }
 
-// Frees `p`, which lies in that chunk, if that is quickly done.
-[[gnu::always_inline]] inline bool free_quickly(Chunk& chunk, void* p) {
-  if (checking_build || chunk.thread != current_heap) [[unlikely]]
-    return false;
-  GroupHeap* owner = chunk.owner.load(std::memory_order_relaxed);
+// The cache that the block at `p` goes to, if that is quickly found out, else nullptr.
+[[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
   if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) [[unlikely]]
-    return false;
-  if (const std::uint64_t uniform = chunk.uniform.load(std::memory_order_relaxed); uniform != 0) {
-    const std::uint32_t first = chunk.phase_or_next.load(std::memory_order_relaxed);
-    return is_step(p, chunk.factor, first) && owner->deallocate_quickly(uniform, p);
-  }
+    return nullptr;
+  if (page.factor != 0) [[likely]]
+    return is_step(p, page.factor, page.phase) && is_carved(page, p) ? page.cache : nullptr;
   const std::uint64_t bytes = arena.size_at_hand(p);
-  if (bytes == 0 || !owner->deallocate_quickly(bytes, p)) return false;
-  asm volatile("# so that the compiler does not jump to the same instructions above");
-  return true;
+  if (bytes == 0) return nullptr;
+  if (page.block != 0) return page.cache;
+  const GroupHeap& heap = *page.heap;
+  return bytes <= heap.largest() && !heap.goes_on_at(p) ? heap.caches()[class_number(bytes)]
+                                                        : nullptr;
+}
+
+// Frees `p`, which lies in that page, if that is quickly done.
+[[gnu::always_inline]] inline bool free_quickly(const Page& page, void* p) {
+  ThreadHeap* const heaps = current_heap;
+  if (checking_build || heaps == nullptr || page.thread.load(std::memory_order_relaxed) != heaps)
+      [[unlikely]]
+    return false;
+  BlockCache* const cache = cache_for_freed(page, p);
+  if (cache == nullptr || arena.is_in_free_bits(p)) [[unlikely]]
+    return false;
+  enter_heap();
+  const bool fits = cache->push_marked(p);
+  leave_heap(heaps);
+  return fits;
+}
+
+// A block of a mixed page, where none is cached and one is quickly cut off, else nullptr.
+inline void* cut_at_hand(CallerCode code, std::size_t size) {
+  ThreadHeap* const heaps = current_heap;
+  if (heaps == nullptr) return nullptr;
+  BlockCache& cache = heaps->cache_of(code, ((size - 1) | align_mask(code)) + 1);
+  enter_heap();
+  auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut_quickly() : nullptr);
+  leave_heap(heaps);
+  if (block != nullptr) block->clear();
+  return block;
 }
 
 // A block for at most `max_object` bytes of that code's group; nullptr: forward.
@@ -96,9 +124,9 @@ std::size_t usable_size_grouped(const void* p);
 
 // Gives `p` back to whoever it came from.
 [[gnu::always_inline]] inline void release(void* p) {
-  const std::uintptr_t chunk = arena.index_of(p);
-  if (chunk >= arena.chunk_limit()) return next.free(p);
-  if (free_quickly(arena.chunk_at(chunk), p)) [[likely]]
+  const std::uintptr_t page = arena.index_of(p);
+  if (page >= arena.page_limit()) return next.free(p);
+  if (free_quickly(arena.page_at(page), p)) [[likely]]
     return;
   free_grouped(p);
 }

@@ -12,8 +12,9 @@
 
 #include "base/keep_errno.h"
 #include "runtime/arena.h"
+#include "runtime/block_spacing.h"
 #include "runtime/group_heap.h"
-#include "runtime/starts.h"
+#include "runtime/page_bits.h"
 
 namespace halo::runtime {
 namespace {
@@ -55,23 +56,22 @@ __attribute__((format(printf, 1, 2))) void say(const char* format, ...) {
 }
 
 // The start of the block, or of the free part, that `p` lies in; null where nothing was ever cut.
-const char* block_around(const Chunk& chunk, const void* p) {
+const char* block_around(const Page& page, const void* p) {
   const auto* at = static_cast<const char*>(p);
-  const char* begin = arena.begin_of(chunk);
-  if (at < begin) return nullptr;
-  const std::uint32_t uniform = chunk.uniform.load(std::memory_order_relaxed);
-  if (uniform != 0) return at - static_cast<std::size_t>(at - begin) % uniform;
-  return Starts(chunk).last_before(at + granule, const_cast<char*>(begin));
+  if (page.factor == 0) return Starts(page).last_at(p);
+  const char* first = arena.memory_of(page) + first_offset(arena.link_of(page), page.block);
+  if (at < first) return nullptr;
+  return at - static_cast<std::size_t>(at - first) % BlockSpacing::of(page.block).step;
 }
 
 // A free of what is not in use.
 void report_free(const Word* bits, const void* p) {
-  const Chunk& chunk = arena.chunk_of(p);
-  const GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
-  const char* block = heap == nullptr ? nullptr : block_around(chunk, p);
+  const Page& page = arena.page_of(p);
+  const GroupHeap* heap = page.heap;
+  const char* block = heap == nullptr ? nullptr : block_around(page, p);
   if (block == nullptr) return say("halo: wrong free: no block was ever allocated at %p\n", p);
   const std::size_t inside = static_cast<std::size_t>(static_cast<const char*>(p) - block);
-  const std::size_t bytes = GroupHeap::size_of(chunk, block);
+  const std::size_t bytes = GroupHeap::size_of(page, block);
   const std::uint32_t group = heap->group();
   if (inside == 0)
     say("halo: double free: the block of %zu bytes at %p in group %u is not in use\n", bytes, p,
@@ -103,10 +103,10 @@ bool forget_block(const void* p) {
 
 void report_overwritten(const void* p) {
   const KeepErrno keep;
-  const Chunk& chunk = arena.chunk_of(p);
-  const GroupHeap* heap = chunk.owner.load(std::memory_order_relaxed);
+  const Page& page = arena.page_of(p);
+  const GroupHeap* heap = page.heap;
   say("halo: write after free: the freed block of %zu bytes at %p in group %u was written to\n",
-      GroupHeap::size_of(chunk, p), p, heap == nullptr ? 0 : heap->group());
+      GroupHeap::size_of(page, p), p, heap == nullptr ? 0 : heap->group());
 }
 
 }  // namespace halo::runtime

@@ -261,7 +261,7 @@ bool open_groups(const plan::PlanView& plan) {
   if (open_group_count != 0) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(plan.groups, plan.header->max_object);
-  if (!arena.reserve(pages * page * 2)) return false;
+  if (!arena.reserve(pages * system_page * 2)) return false;
   open_group_count = static_cast<std::uint32_t>(plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();

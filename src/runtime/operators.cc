@@ -11,15 +11,19 @@
 #include "runtime/next.h"
 
 using halo::runtime::arena;
+using halo::runtime::block_at_hand;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
+using halo::runtime::CallerCode;
+using halo::runtime::cut_at_hand;
+using halo::runtime::decide_quickly;
 using halo::runtime::fallback;
+using halo::runtime::is_decided;
 using halo::runtime::next;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::refused_new;
 using halo::runtime::release;
-using halo::runtime::serve_quickly;
 
 namespace {
 
@@ -52,13 +56,28 @@ bool aligned_new_is_ours() {
 
 }  // namespace
 
-HALO_EXPORT void* operator new(std::size_t size) {
-  const std::uintptr_t* slot = own_slot();
-  if (const std::uint64_t word = caller_word_at(caller_hash(*slot)); word != 0) [[unlikely]] {
-    if (void* p = serve_quickly(word, slot, size)) [[likely]]
-      return p;
+// Entered by a jump, as the function that they are part of.
+
+__attribute__((noinline)) static void* cut_for_new(std::size_t size, CallerCode code) {
+  if (void* p = cut_at_hand(code, size)) [[likely]]
+    return p;
+  return halo_enter_new(size);
+}
+
+extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size,
+                                                                std::uint64_t word) {
+  const CallerCode code = decide_quickly(word, own_slot(), size);
+  if (!is_decided(code)) [[unlikely]]
     return halo_enter_new(size);
-  }
+  if (void* p = block_at_hand(code, size)) [[likely]]
+    return p;
+  return cut_for_new(size, code);
+}
+
+HALO_EXPORT void* operator new(std::size_t size) {
+  const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
+  if (word != 0) [[unlikely]]
+    return halo_serve_new(size, word);
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;
   return refused_new("_Znwm", size);

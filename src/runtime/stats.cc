@@ -23,7 +23,7 @@ constinit bool keeping_stats = false;
 namespace {
 
 struct Totals {
-  std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, chunks = 0;
+  std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, pages = 0;
   std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
 };
 
@@ -33,11 +33,11 @@ Totals totals_of(std::uint32_t group) {
     const GroupBytes part = t->bytes_of(group);
     sum.live += part.live;
     sum.resident += part.resident;
-    t->for_each(group, [&](const GroupHeap& heap) {
-      sum.allocations += heap.allocations();
-      sum.refusals += heap.refusals();
-      sum.chunks += heap.chunks();
-    });
+    if (const GroupHeap* heap = t->existing_heap(group)) {
+      sum.allocations += heap->allocations();
+      sum.refusals += heap->refusals();
+      sum.pages += heap->pages();
+    }
   }
   if (const Peak* peak = peak_of(group)) {
     sum.most_live = peak->most_live.load(std::memory_order_relaxed);
@@ -141,8 +141,8 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
     out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu, ", t.live, t.most_live);
     out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident,
               t.peak_resident);
-    out.print("\"live_at_peak_bytes\": %lu, \"chunks\": %lu, \"refused\": %lu}", t.live_at_peak,
-              t.chunks, t.refusals);
+    out.print("\"live_at_peak_bytes\": %lu, \"pages\": %lu, \"refused\": %lu}", t.live_at_peak,
+              t.pages, t.refusals);
   }
   const Memory memory = arena_memory();
   const CheckCounts check = check_counts();
@@ -177,13 +177,13 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
     out.print("halo: %5s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
-              "peak bytes", "resident", "waste", "chunks", "refused");
+              "peak bytes", "resident", "waste", "pages", "refused");
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
     char allocations[24] = "-";
     if (counting_all) snprintf(allocations, sizeof allocations, "%lu", t.allocations);
     out.print("halo: %5u %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", i, allocations, t.live,
-              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.chunks,
+              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.pages,
               t.refusals);
   }
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)

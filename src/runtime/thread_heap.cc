@@ -4,8 +4,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "base/keep_errno.h"
-#include "runtime/at_once.h"
 
 namespace halo::runtime {
 
@@ -13,12 +14,16 @@ __thread ThreadHeap* current_heap __attribute__((tls_model("initial-exec"))) = n
 
 namespace {
 
-// The thread has given its heap up: what it still allocates, in destructors that run later, is
+// A thread that has given its heap up: what it still allocates, in destructors that run later, is
 // forwarded.
-__thread bool ending __attribute__((tls_model("initial-exec"))) = false;
+ThreadHeap* const ended = reinterpret_cast<ThreadHeap*>(8);
+
+// The thread's heap, also while the thread is inside it; or `ended`.
+__thread ThreadHeap* own_heap __attribute__((tls_model("initial-exec"))) = nullptr;
 
 constinit std::span<const plan::Group> plan_groups;
-constinit std::uint32_t max_block = 0;
+constinit std::uint32_t largest_block = 0;  // of groups
+constinit unsigned classes = 0;             // of such blocks
 constinit std::atomic<ThreadHeap*> all_heaps{nullptr};
 constinit Peak* peaks = nullptr;
 pthread_key_t exit_key;
@@ -26,98 +31,101 @@ constinit bool have_exit_key = false;
 
 constexpr std::size_t metadata_step = 64 * 1024;
 
+// Blocks that one request takes over, at most.
+constexpr int most_drained = 256;
+
 // Of groups that the thread has not allocated from. Never written.
-constinit BlockList no_lists[plan::max_object_limit / granule + 1]{};
+struct NoCaches {
+  BlockCache* of[class_numbers.count];
+  constexpr NoCaches() : of{} {
+    for (BlockCache*& cache : of) cache = &no_cache;
+  }
+};
+constinit NoCaches no_caches;
 
 void* map_metadata(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
-bool is_by_size(std::uint32_t group) {
-  return (plan_groups[group].flags & plan::group_by_size) != 0;
-}
-
 }  // namespace
 
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
   plan_groups = groups;
-  max_block = size_class(block_bytes(max_object, true));
+  largest_block = size_class(block_bytes(max_object, true));
+  classes = class_number(largest_block) + 1;
   if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
 }
 
-// Aligned to cache lines.
 void* ThreadHeap::metadata(std::size_t bytes) {
   bytes = (bytes + 63) & ~std::size_t{63};
-  for (;;) {
-    char* p = metadata_;
-    if (metadata_end_ - p >= static_cast<std::ptrdiff_t>(bytes)) {
-      if (replace_at_once(metadata_, p, p + bytes)) return p;
-      continue;
-    }
+  if (metadata_end_ - metadata_ < static_cast<std::ptrdiff_t>(bytes)) {
+    const KeepErrno keep;
     std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
     auto* memory = static_cast<char*>(map_metadata(mapped));
     if (memory == nullptr) {
-      mapped = (bytes + page - 1) & ~(page - 1);
+      mapped = (bytes + system_page - 1) & ~(system_page - 1);
       memory = static_cast<char*>(map_metadata(mapped));
     }
     if (memory == nullptr) return nullptr;
-    metadata_end_ = nullptr;  // a signal handler maps its own
-    in_this_order();
     metadata_ = memory;
-    in_this_order();
     metadata_end_ = memory + mapped;
   }
+  char* p = metadata_;
+  metadata_ += bytes;
+  return p;
 }
 
-GroupHeap** ThreadHeap::first_heaps() const {
-  return reinterpret_cast<GroupHeap**>(const_cast<BlockList**>(lists_) + plan_groups.size());
+GroupHeap** ThreadHeap::heaps() const {
+  return reinterpret_cast<GroupHeap**>(const_cast<BlockCache***>(caches_) + plan_groups.size());
 }
 
 ThreadHeap* ThreadHeap::make() {
   const std::size_t groups = plan_groups.size();
-  const std::size_t scratch = starts_words * sizeof(std::uint64_t);
-  const std::size_t arrays = groups * (sizeof *lists_ + sizeof(GroupHeap*));
-  auto* memory = static_cast<char*>(map_metadata(scratch + sizeof(ThreadHeap) + arrays));
-  if (memory == nullptr) return nullptr;
-  auto* heap = reinterpret_cast<ThreadHeap*>(memory + scratch);
-  heap->scratch_ = reinterpret_cast<std::uint64_t*>(memory);
-  for (std::size_t i = 0; i < groups; ++i) heap->lists_[i] = no_lists;
+  const std::size_t arrays = groups * (sizeof *caches_ + sizeof(GroupHeap*));
+  auto* heap = static_cast<ThreadHeap*>(map_metadata(sizeof(ThreadHeap) + arrays));
+  if (heap == nullptr) return nullptr;
+  for (std::size_t i = 0; i < groups; ++i) heap->caches_[i] = no_caches.of;
   return heap;
 }
 
-BlockList* ThreadHeap::make_lists(std::uint32_t group) {
-  const std::size_t count = max_block / granule + 1;
-  auto* made = static_cast<BlockList*>(metadata(count * sizeof(BlockList)));
-  if (made == nullptr) return nullptr;
-  if (lists_[group] == no_lists) lists_[group] = made;  // else, a signal handler was here
-  return lists_[group];
+GroupHeap* ThreadHeap::heap(std::uint32_t group) {
+  GroupHeap*& heap = heaps()[group];
+  if (heap != nullptr) return heap;
+  auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
+  auto** caches = static_cast<BlockCache**>(metadata(classes * sizeof(BlockCache*)));
+  if (made == nullptr || caches == nullptr) return nullptr;
+  std::copy_n(no_caches.of, classes, caches);
+  made->initialise(this, group, plan_groups[group], caches, largest_block);
+  caches_[group] = caches;
+  __atomic_store_n(&heap, made, __ATOMIC_RELEASE);
+  return made;
 }
 
-GroupHeap* ThreadHeap::heap(std::uint32_t group, std::uint32_t& bytes) {
-  const bool by_size = is_by_size(group);
-  if (by_size) bytes = size_class(bytes);
-  if (GroupHeap* heap = existing_heap(group, bytes)) return heap;
-  const KeepErrno keep;
-  BlockList* lists = lists_[group] != no_lists ? lists_[group] : make_lists(group);
-  if (lists == nullptr) return nullptr;
-  GroupHeap*& first = first_heaps()[group];
-  BlockList& list = lists[bytes / granule];
-  if (by_size || first == nullptr) {
-    const std::uint32_t smallest = by_size ? bytes : static_cast<std::uint32_t>(granule);
-    const std::uint32_t largest = by_size ? bytes : max_block;
-    auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
-    if (made == nullptr) return nullptr;
-    if (list.heap != nullptr) return list.heap;  // a signal handler was here
-    if (by_size || first == nullptr) {
-      made->initialise(this, group, plan_groups[group], smallest, largest, lists, first);
-      list.heap = made;
-      __atomic_store_n(&first, made, __ATOMIC_RELEASE);
-      return made;
-    }
+template <void (GroupHeap::*free)(Page&, void*)>
+bool ThreadHeap::drain() {
+  if (remote_.is_empty()) return false;
+  for (int i = 0; i < most_drained; ++i) {
+    Block* block = remote_.pop();
+    if (block == nullptr) break;
+    Page& page = arena.page_of(block);
+    // One that was freed twice may be in use again, or lie in a page that is somebody else's.
+    if (page.thread.load(std::memory_order_relaxed) != this || !block->is_link()) continue;
+    block->clear();
+    (page.heap->*free)(page, block);
   }
-  list.heap = first;
-  return list.heap;
+  return true;
+}
+
+bool ThreadHeap::drain_remote() { return drain<&GroupHeap::deallocate>(); }
+
+// A heap that no thread has is adopted for as long as it takes, so that its pages come back.
+void ThreadHeap::free_remotely(Page& page, void* p) {
+  if (!GroupHeap::may_be_in_use(page, p)) return;
+  if (!adopt()) return remote_.push(static_cast<Block*>(p));
+  page.heap->deallocate_to_page(page, p);
+  drain<&GroupHeap::deallocate_to_page>();
+  leave();
 }
 
 bool ThreadHeap::adopt() {
@@ -126,35 +134,22 @@ bool ThreadHeap::adopt() {
          owned_.compare_exchange_strong(expected, true, std::memory_order_acquire);
 }
 
-void ThreadHeap::tidy_heaps(const GroupHeap* except, std::uint64_t enough) {
-  for (std::uint32_t group = 0; group < plan_groups.size(); ++group)
-    for_each(group, [&](GroupHeap& heap) {
-      if (&heap != except && heap.is_untidy() &&
-          heap.resident_bytes() >= heap.live_bytes() + enough)
-        heap.tidy(true);
-    });
-}
-
-void ThreadHeap::tidy_others(const GroupHeap* growing) {
-  tidy_heaps(growing, chunk_size / 2);
-  for (ThreadHeap* heap = all_heaps.load(std::memory_order_acquire); heap != nullptr;
-       heap = heap->next_) {
-    if (!heap->adopt()) continue;
-    heap->tidy_heaps(nullptr, chunk_size / 2);
-    heap->owned_.store(false, std::memory_order_release);
-  }
-}
-
 void abandon_thread_heap(void* value) {
-  ending = true;
-  current_heap = nullptr;
   auto* heap = static_cast<ThreadHeap*>(value);
-  heap->tidy_heaps(nullptr, chunk_size / 8);
-  heap->owned_.store(false, std::memory_order_release);
+  const bool was_inside = current_heap != heap;
+  own_heap = ended;
+  current_heap = nullptr;
+  // A signal handler has left it by a jump: it may be half changed, and stays as it is.
+  if (was_inside) return;
+  while (heap->drain_remote()) {
+  }
+  for (std::uint32_t group = 0; group < plan_groups.size(); ++group)
+    if (GroupHeap* of_group = heap->heaps()[group]) of_group->flush();
+  heap->leave();
 }
 
 ThreadHeap* adopt_thread_heap() {
-  if (ending) return nullptr;
+  if (own_heap != nullptr) return nullptr;
   const KeepErrno keep;
   ThreadHeap* heap = all_heaps.load(std::memory_order_acquire);
   while (heap != nullptr && !heap->adopt()) heap = heap->next_;
@@ -167,13 +162,16 @@ ThreadHeap* adopt_thread_heap() {
     }
   }
   // Set first: pthread_setspecific may allocate, and that allocation may be grouped.
-  current_heap = heap;
+  current_heap = own_heap = heap;
   if (have_exit_key) pthread_setspecific(exit_key, heap);
   return heap;
 }
 
 void prepare_heap() {
-  if (ThreadHeap* heap = thread_heap()) heap->metadata(1);
+  if (ThreadHeap* heap = thread_heap()) {
+    const InsideHeap inside(heap);
+    heap->metadata(1);
+  }
 }
 
 const ThreadHeap* first_thread_heap() { return all_heaps.load(std::memory_order_acquire); }
@@ -185,12 +183,8 @@ void watch_growth() {
 const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }
 
 GroupBytes ThreadHeap::bytes_of(std::uint32_t group) const {
-  GroupBytes sum;
-  for_each(group, [&](const GroupHeap& heap) {
-    sum.resident += heap.resident_bytes() + arena.half_page_of(&heap);
-    sum.live += heap.live_bytes();
-  });
-  return sum;
+  const GroupHeap* heap = existing_heap(group);
+  return heap == nullptr ? GroupBytes{} : GroupBytes{heap->resident_bytes(), heap->live_bytes()};
 }
 
 void observe_growth(std::uint32_t group) {

@@ -83,7 +83,7 @@ def test_groups_account_for_their_memory(planned: tuple[Path, Path]) -> None:
     assert group["peak_bytes"] >= 500 * 24
     assert 500 * 24 <= group["resident_bytes"] <= 1000 * 24 + 8192
     assert group["peak_resident_bytes"] >= group["resident_bytes"]
-    assert (group["chunks"], group["refused"]) == (1, 0)
+    assert (group["pages"], group["refused"]) == (1, 0)
     assert done.stats["resident_bytes"] >= sum(g["live_bytes"] for g in done.stats["groups"])
 
 

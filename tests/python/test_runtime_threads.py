@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def chunks(stats: dict[str, list[dict[str, int]]]) -> int:
-    return sum(group["chunks"] for group in stats["groups"])
+    return sum(group["pages"] for group in stats["groups"])
 
 
 @pytest.mark.parametrize("ending", ["plain", "local", "key", "key again", "local key again"])

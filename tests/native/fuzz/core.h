@@ -22,9 +22,6 @@ bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, st
 // nullptr: refused.
 void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignment, bool zeroed);
 
-// Whether the calling thread's last allocation was refused because too much of the group was free.
-bool core_was_over_budget();
-
 // True where the block belongs to another thread's heap.
 bool core_deallocate(void* p);
 

@@ -17,7 +17,7 @@ class CoreAllocator : public Allocator {
   unsigned sites() const override;
   std::size_t max_size() const override;
   std::size_t max_alignment() const override { return 16; }
-  bool may_refuse() const override { return may_refuse_ || core_was_over_budget(); }
+  bool may_refuse() const override { return may_refuse_; }
 
   void* allocate(unsigned site, std::size_t size) override { return get(site, size, 0, false); }
   void* allocate_zeroed(unsigned site, std::size_t size) override {

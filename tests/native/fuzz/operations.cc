@@ -150,7 +150,7 @@ void Operations::allocate_aligned() {
   take({p, asked, 0, from, false, pattern()}, alignment, faults);
 }
 
-// Many equal blocks, as programs make them: these fill chunks.
+// Many equal blocks, as programs make them: these fill pages.
 void Operations::allocate_run() {
   const unsigned from = site();
   const std::size_t asked = size();

@@ -49,7 +49,7 @@ void count_pairs(Path allocation, Allocate allocate, Path deallocation, Release 
   }
 }
 
-// Nothing is freed before the end, so each block is cut off the chunk.
+// Nothing is freed before the end, so each block is cut off a page.
 void count_carving() {
   std::array<void*, warm + counted> blocks;
   for (int i = 0; i < warm; ++i) blocks[i] = site_malloc_carved(size);

@@ -1,12 +1,10 @@
-// What an arena keeps of chunks that nobody has, and which it hands out first.
+// Which pages an arena hands out, and which of those that nobody has it leaves in memory.
 #include "runtime/arena.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -15,173 +13,188 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t pages_of_chunk = chunk_size / page;
+constexpr std::size_t system_pages = page_size / system_page;
 
 class ArenaTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(arena_.reserve(std::size_t{1} << 30)); }
 
-  // A chunk of which so many pages are used, from the first on or, where these are all, from the
-  // chunk's start.
-  Chunk* take(std::size_t pages, Pages kind = Pages::normal) {
-    Chunk* chunk = arena_.acquire(owner(), nullptr, kind);
-    char* from = pages == pages_of_chunk ? arena_.memory_of(*chunk) : arena_.first_page_of(*chunk);
-    std::memset(from, 1, pages * page);
-    arena_.account(*chunk, pages);
-    return chunk;
+  // A page that is written to.
+  Page* take(PageKind kind = PageKind::normal) {
+    Page* page = arena_.acquire(kind);
+    std::memset(arena_.memory_of(*page), 1, page_size);
+    page->touched = system_pages;
+    return page;
   }
-  std::size_t resident_pages(const Chunk& chunk) const {
-    std::array<unsigned char, pages_of_chunk> pages{};
-    EXPECT_EQ(mincore(arena_.memory_of(chunk), chunk_size, pages.data()), 0);
+  bool is_resident(const Page& page) const {
+    std::array<unsigned char, system_pages> pages{};
+    EXPECT_EQ(mincore(arena_.memory_of(page), page_size, pages.data()), 0);
+    bool any = false;
+    for (const unsigned char is_in_memory : pages) any = any || (is_in_memory & 1) != 0;
+    return any;
+  }
+  std::size_t resident(const std::vector<Page*>& pages) const {
     std::size_t count = 0;
-    for (const unsigned char is_resident : pages) count += is_resident & 1;
+    for (const Page* page : pages) count += is_resident(*page);
     return count;
   }
-  // Only compared.
-  static GroupHeap* owner() { return reinterpret_cast<GroupHeap*>(8); }
 
   Arena arena_;
 };
 
-TEST_F(ArenaTest, KeepsThirtyTwoPagesAndASixtyFourthOfWhatIsOwned) {
-  constexpr std::size_t most = pages_of_chunk - 8;  // the first may lie eight pages in
-  std::vector<Chunk*> chunks;
-  for (int i = 0; i < 8; ++i) chunks.push_back(take(most));
-  for (Chunk* chunk : chunks) arena_.release(chunk);
-  std::size_t kept = 0;
-  for (const Chunk* chunk : chunks) kept += resident_pages(*chunk);
-  EXPECT_EQ(kept, 32 + 7 * most / 64) << "of the first; then there was no room for more";
-}
-
-TEST_F(ArenaTest, HandsOutWhatIsInMemoryFirstAndSaysWhatIsNot) {
-  Chunk* warm = take(10);
-  Chunk* cold = take(100);
-  arena_.release(warm);
-  arena_.release(cold);
-  EXPECT_EQ(resident_pages(*warm) + resident_pages(*cold), 32u);
-  std::vector<Chunk*> taken{take(0), take(0), take(0)};
-  EXPECT_EQ(arena_.chunks_used(), 3u);
-  EXPECT_EQ(taken[0], cold) << "the newest of those with pages";
-  EXPECT_EQ(taken[0]->warm_pages, 22);
-  EXPECT_EQ(taken[1]->warm_pages, 10);
-  EXPECT_EQ(taken[2]->warm_pages, 0);
-  EXPECT_TRUE(taken[0]->used_before && taken[1]->used_before && !taken[2]->used_before);
-}
-
-TEST_F(ArenaTest, GivesBackBothHalvesOfTheLastHugePage) {
-  Chunk* chunk = take(pages_of_chunk, Pages::huge);
-  EXPECT_EQ(arena_.half_page_of(owner()), chunk_size);
-  arena_.release(chunk);
-  EXPECT_EQ(arena_.half_page_of(owner()), 0u);
-  EXPECT_EQ(arena_.chunks_used(), 2u);
-  EXPECT_EQ(resident_pages(*chunk), 0u);
-  EXPECT_EQ(take(0, Pages::huge), chunk);
-  Chunk* other = take(0, Pages::huge);
-  EXPECT_EQ(arena_.number_of(*other), arena_.number_of(*chunk) + 1);
-  EXPECT_EQ(resident_pages(*other), 0u);
-}
-
-TEST_F(ArenaTest, GivesAnOwnerItsOtherHalfBeforeAnyOther) {
-  std::array<Chunk*, 3> chunks{};
-  for (Chunk*& chunk : chunks) chunk = take(pages_of_chunk, Pages::huge);
-  arena_.release(chunks[0]);
-  EXPECT_EQ(arena_.number_of(*take(0, Pages::huge)), arena_.number_of(*chunks[2]) + 1);
-  EXPECT_EQ(take(0, Pages::huge), chunks[0]);
-}
-
-// The other half is for somebody else only when its pages are given back already.
-TEST_F(ArenaTest, LeavesAnotherThreadsHalfAlone) {
-  int damaged = 0;
-  for (int round = 0; round < 500; ++round) {
-    Arena arena;
-    ASSERT_TRUE(arena.reserve(std::size_t{64} << 20));
-    Chunk* first = arena.acquire(owner(), nullptr, Pages::huge);
-    std::memset(arena.memory_of(*first), 1, chunk_size);
-    arena.account(*first, pages_of_chunk);
-    std::atomic<int> ready{0};
-    const auto start_together = [&] {
-      for (++ready; ready < 2;) {
-      }
-    };
-    std::thread other([&] {
-      start_together();
-      for (volatile int wait = round % 200 * 10; wait > 0;) wait = wait - 1;
-      const Chunk* chunk = arena.acquire(nullptr, nullptr, Pages::huge);
-      *arena.memory_of(*chunk) = 1;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-      damaged += *arena.memory_of(*chunk) != 1;
-    });
-    start_together();
-    arena.release(first);
-    other.join();
+TEST_F(ArenaTest, KeepsSixteenFreePagesAndASixteenthOfThoseInUse) {
+  std::vector<Page*> pages;
+  for (int i = 0; i < 320; ++i) pages.push_back(take());
+  std::vector<Page*> freed;
+  for (int i = 0; i < 160; ++i) {
+    freed.push_back(pages[static_cast<std::size_t>(2 * i)]);
+    arena_.release(*freed.back());
   }
-  EXPECT_EQ(damaged, 0);
+  EXPECT_EQ(arena_.pages_used(), 160u);
+  EXPECT_LE(resident(freed), 16u + 160 / 16);
+  EXPECT_GE(resident(freed), 1u);
+  for (int i = 0; i < 160; ++i) arena_.release(*pages[static_cast<std::size_t>(2 * i + 1)]);
+  EXPECT_LE(resident(pages), 16u);
+  EXPECT_EQ(arena_.pages_used(), 0u);
 }
 
-TEST(GrowingArena, TakesFewAddressesAndMoreAsChunksAreTaken) {
+TEST_F(ArenaTest, HandsOutWhatIsInMemoryFirst) {
+  std::vector<Page*> pages;
+  for (int i = 0; i < 16; ++i) pages.push_back(take());
+  arena_.release(*pages[3]);
+  arena_.release(*pages[9]);
+  EXPECT_EQ(arena_.acquire(PageKind::normal), pages[3]);
+  EXPECT_EQ(pages[3]->touched, system_pages);
+  EXPECT_EQ(arena_.acquire(PageKind::normal), pages[9]);
+  const Page* fresh = arena_.acquire(PageKind::normal);
+  EXPECT_EQ(arena_.link_of(*fresh), arena_.link_of(*pages[15]) + 1);
+  EXPECT_EQ(fresh->touched, 0u);
+}
+
+TEST_F(ArenaTest, PagesThatWereGivenBackAreZero) {
+  std::vector<Page*> pages;
+  for (int i = 0; i < 64; ++i) pages.push_back(take());
+  for (Page* page : pages) arena_.release(*page);
+  int zero = 0;
+  for (int i = 0; i < 64; ++i) {
+    const Page* page = arena_.acquire(PageKind::normal);
+    const bool was_zero = *arena_.memory_of(*page) == 0;
+    EXPECT_EQ(was_zero, page->touched == 0) << i;
+    zero += was_zero;
+  }
+  EXPECT_GE(zero, 48);
+}
+
+TEST_F(ArenaTest, KeepsKindsOfPagesInSlabsOfTheirOwn) {
+  std::set<std::uint32_t> slabs[2];
+  for (int i = 0; i < 200; ++i) {
+    const auto kind = i % 3 == 0 ? PageKind::huge : PageKind::normal;
+    slabs[i % 3 == 0].insert((arena_.link_of(*take(kind)) - 1) / slab_pages);
+  }
+  for (const std::uint32_t slab : slabs[1]) EXPECT_FALSE(slabs[0].contains(slab));
+}
+
+TEST_F(ArenaTest, GivesAHugePageBackOnlyWhole) {
+  std::vector<Page*> pages;
+  for (int i = 0; i < 64; ++i) pages.push_back(take(PageKind::huge));
+  for (int i = 0; i < 63; ++i) arena_.release(*pages[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(resident({pages.begin(), pages.begin() + 32}), 0u);
+  EXPECT_EQ(resident({pages.begin() + 32, pages.end()}), 32u) << "one is in use";
+}
+
+TEST(GrowingArena, TakesFewAddressesAndMoreAsPagesAreTaken) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
-  EXPECT_LE(arena.bytes(), std::size_t{2} << 20);
+  EXPECT_LE(arena.bytes(), slab_size);
   std::size_t taken = 0;
-  while (Chunk* chunk =
-             arena.acquire(nullptr, nullptr, taken % 3 == 0 ? Pages::huge : Pages::normal)) {
-    char* memory = arena.memory_of(*chunk);
-    ASSERT_TRUE(arena.contains(memory) && arena.contains(memory + chunk_size - 1));
-    ASSERT_EQ(arena.has_huge_pages(*chunk), taken % 3 == 0);
-    *memory = 1;
-    arena.starts_of(*chunk)->store(1);
-    ++taken;
-    ASSERT_LE(arena.bytes(), (taken + 1) * chunk_size * 9 / 8 + (std::size_t{4} << 20));
+  for (PageKind kind = PageKind::normal; Page* page = arena.acquire(kind);
+       kind = ++taken % 3 == 0 ? PageKind::huge : PageKind::normal) {
+    ASSERT_TRUE(arena.contains(arena.memory_of(*page)));
+    *arena.memory_of(*page) = 1;
+    arena.starts_of(*page)->store(1);
+    *arena.free_bits_of(*page) = 1;
+    ASSERT_LE(arena.bytes(), (taken + 1) * page_size * 9 / 8 + 3 * slab_size);
   }
-  EXPECT_EQ(taken, 1024u);
+  EXPECT_GE(taken, (std::size_t{1} << 30) / page_size - slab_pages);
   EXPECT_EQ(arena.bytes(), std::size_t{1} << 30);
-  EXPECT_EQ(arena.chunks_used(), 1024u);
+  EXPECT_EQ(arena.pages_used(), taken);
 }
 
 TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
   auto* there = reinterpret_cast<char*>(arena.base()) + (std::size_t{16} << 20);
-  void* other = mmap(there, page, PROT_READ | PROT_WRITE,
+  void* other = mmap(there, system_page, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_EQ(other, there);
   *there = 77;
   std::size_t taken = 0;
-  while (arena.acquire(nullptr, nullptr, Pages::normal) != nullptr) ++taken;
-  EXPECT_EQ(taken, 16u);
+  while (arena.acquire(PageKind::normal) != nullptr) ++taken;
+  EXPECT_EQ(taken, (std::size_t{16} << 20) / page_size);
   EXPECT_FALSE(arena.contains(there));
   EXPECT_EQ(*there, 77);
-  munmap(there, page);
-  EXPECT_NE(arena.acquire(nullptr, nullptr, Pages::normal), nullptr) << "the way is free";
+  munmap(there, system_page);
+  EXPECT_NE(arena.acquire(PageKind::normal), nullptr) << "the way is free";
 }
 
 TEST(GrowingArena, GrowsForManyThreadsAtOnce) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
-  std::vector<std::vector<Chunk*>> taken(4);
+  std::vector<std::vector<Page*>> taken(4);
   std::vector<std::thread> threads;
   for (auto& mine : taken)
     threads.emplace_back([&] {
       for (int misses = 0; misses < 100;) {
-        Chunk* chunk =
-            arena.acquire(nullptr, nullptr, mine.size() % 2 == 0 ? Pages::normal : Pages::huge);
-        if (chunk == nullptr) {
+        Page* page = arena.acquire(mine.size() % 2 == 0 ? PageKind::normal : PageKind::huge);
+        if (page == nullptr) {
           ++misses;
           continue;
         }
-        *arena.memory_of(*chunk) = 1;
-        mine.push_back(chunk);
+        *arena.memory_of(*page) = 1;
+        mine.push_back(page);
       }
     });
   for (std::thread& thread : threads) thread.join();
-  std::set<Chunk*> all;
-  for (const auto& mine : taken) all.insert(mine.begin(), mine.end());
-  EXPECT_EQ(all.size(), taken[0].size() + taken[1].size() + taken[2].size() + taken[3].size());
-  // The threads may all have ended in want of one kind of pages, with chunks of the other left.
-  for (const Pages pages : {Pages::normal, Pages::huge})
-    while (Chunk* chunk = arena.acquire(nullptr, nullptr, pages))
-      EXPECT_TRUE(all.insert(chunk).second);
-  EXPECT_EQ(all.size(), 256u);
+  std::set<Page*> all;
+  std::size_t count = 0;
+  for (const auto& mine : taken) {
+    all.insert(mine.begin(), mine.end());
+    count += mine.size();
+  }
+  EXPECT_EQ(all.size(), count) << "a page was handed out twice";
+  // The threads may all have ended in want of one kind of pages, with some of the other left.
+  for (const PageKind kind : {PageKind::normal, PageKind::huge})
+    while (Page* page = arena.acquire(kind)) EXPECT_TRUE(all.insert(page).second);
+  EXPECT_EQ(all.size(), (std::size_t{256} << 20) / page_size);
+}
+
+// A page whose memory is given back is nobody's meanwhile.
+TEST(SharedArena, NeverGivesBackWhatIsInUse) {
+  Arena arena;
+  ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
+  std::atomic<int> damaged{0};
+  std::vector<std::thread> threads;
+  for (int number = 1; number <= 4; ++number)
+    threads.emplace_back([&, number] {
+      std::vector<Page*> mine;
+      for (int round = 0; round < 300; ++round) {
+        const auto kind = number % 2 == 0 ? PageKind::huge : PageKind::normal;
+        while (mine.size() < 40) {
+          mine.push_back(arena.acquire(kind));
+          std::memset(arena.memory_of(*mine.back()), number, system_page);
+          mine.back()->touched = 1;
+        }
+        for (const Page* page : mine) damaged += *arena.memory_of(*page) != number;
+        while (mine.size() > static_cast<std::size_t>(round % 40)) {
+          arena.release(*mine.back());
+          mine.pop_back();
+        }
+      }
+      for (Page* page : mine) arena.release(*page);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(damaged, 0);
+  EXPECT_EQ(arena.pages_used(), 0u);
 }
 
 }  // namespace

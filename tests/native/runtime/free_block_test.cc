@@ -8,41 +8,42 @@
 #include <random>
 
 #include "runtime/block_steps.h"
-#include "runtime/hole.h"
 
 namespace halo::runtime {
 namespace {
+
+constexpr std::uint32_t distance_checked = 1 << 20;
 
 class FreeBlock : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
-    chunk_ = arena.acquire(nullptr, nullptr, Pages::normal);
-    ASSERT_NE(chunk_, nullptr);
+    page_ = arena.acquire(PageKind::normal);
+    ASSERT_NE(page_, nullptr);
   }
   static Block* block_at(std::size_t offset) {
-    return reinterpret_cast<Block*>(arena.memory_of(*chunk_) + offset);
+    return reinterpret_cast<Block*>(arena.memory_of(*page_) + offset);
   }
   static std::uint64_t word_of(const Block& block) { return block.word(); }
   static void write(Block& block, std::uint64_t word) {
     std::memcpy(static_cast<void*>(&block), &word, sizeof word);
   }
 
-  static inline Chunk* chunk_ = nullptr;
+  static inline Page* page_ = nullptr;
 };
 
 TEST_F(FreeBlock, LeadsToTheNextOneAndIsKnownToBeFree) {
   Block& block = *block_at(0);
-  for (const std::size_t offset : {8, 64, 4096, 1 << 19}) {
+  for (const std::size_t offset : {8, 64, 4096, 1 << 15}) {
     block.set_next(block_at(offset));
     EXPECT_EQ(block.next(), block_at(offset));
-    EXPECT_TRUE(block.is_free() && block.may_be_free());
+    EXPECT_TRUE(block.is_free());
   }
   block.set_next(nullptr);
   EXPECT_EQ(block.next(), nullptr);
-  EXPECT_TRUE(block.is_free() && block.may_be_free());
+  EXPECT_TRUE(block.is_free());
   block.clear();
-  EXPECT_FALSE(block.is_free() || block.may_be_free());
+  EXPECT_FALSE(block.is_free());
 }
 
 TEST_F(FreeBlock, HoldsNoAddress) {
@@ -79,18 +80,15 @@ TEST_F(FreeBlock, LeadsNowhereAfterAChangeOfAnyByte) {
   }
 }
 
-TEST_F(FreeBlock, HolesAreNotIntactOnceWrittenTo) {
-  char* begin = arena.memory_of(*chunk_) + 8192;
-  Hole* hole = Hole::make(begin, begin + 4096, nullptr);
-  hole->set_returned(4096);
-  ASSERT_TRUE(hole->is_intact());
-  EXPECT_TRUE(reinterpret_cast<Block*>(begin)->is_free()) << "the block that began here is free";
-  for (std::size_t i = 0; i < sizeof(Hole); ++i) {
-    begin[i] = static_cast<char>(begin[i] + 1);
-    EXPECT_FALSE(hole->is_intact()) << i;
-    begin[i] = static_cast<char>(begin[i] - 1);
-  }
-  EXPECT_TRUE(hole->is_intact());
+TEST_F(FreeBlock, IsMarkedForItsPlaceOnly) {
+  Block& block = *block_at(0);
+  EXPECT_FALSE(block.is_marked_freed());
+  block.mark_freed();
+  EXPECT_TRUE(block.is_marked_freed() && block.is_free());
+  write(*block_at(8), word_of(block));
+  EXPECT_FALSE(block_at(8)->is_marked_freed());
+  block.clear();
+  EXPECT_FALSE(block.is_marked_freed() || block.is_free());
 }
 
 TEST(BlockSteps, AreThoseOfADivision) {
@@ -104,9 +102,9 @@ TEST(BlockSteps, AreThoseOfADivision) {
     const auto* first = reinterpret_cast<const char*>(begin);
     const std::uint32_t phase = step_phase(first, factor);
     const std::uint32_t step = bytes < 256 ? 8 : 8 * (1 + random(9));
-    for (std::uint32_t offset = 0; offset < chunk_size; offset += step)
+    for (std::uint32_t offset = 0; offset < distance_checked; offset += step)
       ASSERT_EQ(is_step(first + offset, factor, phase), offset % bytes == 0) << bytes << offset;
-    for (std::uint32_t offset = 0; offset < chunk_size; offset += bytes)
+    for (std::uint32_t offset = 0; offset < distance_checked; offset += bytes)
       ASSERT_TRUE(is_step(first + offset, factor, phase)) << bytes << offset;
   }
 }
@@ -114,7 +112,7 @@ TEST(BlockSteps, AreThoseOfADivision) {
 TEST(BlockSteps, OfOneGranuleAreWrongAboutTheSecondAlone) {
   const std::uint32_t factor = step_factor(granule);
   const auto* first = reinterpret_cast<const char*>(std::uintptr_t{1} << 40);
-  for (std::uint32_t n = 0; n < chunk_size / granule; ++n)
+  for (std::uint32_t n = 0; n < distance_checked / granule; ++n)
     ASSERT_EQ(is_step(first + n * granule, factor, step_phase(first, factor)), n != 1);
 }
 

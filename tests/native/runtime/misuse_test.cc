@@ -9,25 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/group_heap.h"
-#include "runtime/thread_heap.h"
+#include "runtime/blocks.h"
 
 namespace halo::runtime {
 namespace {
 
 constexpr std::uint32_t max_size = 1024;
 
-void free_block(void* p) {
-  Chunk& chunk = arena.chunk_of(p);
-  GroupHeap* owner = chunk.owner.load();
-  if (owner == nullptr) return;
-  if (owner->thread() == current_heap)
-    owner->deallocate(chunk, p);
-  else
-    owner->deallocate_remote(chunk, p);
-}
-
-// A group of equal blocks, one of blocks of any size, and one that fills chunks anew when empty.
+// A group of equal blocks, one of blocks of any size, and one that fills pages anew when empty.
 enum Kind : std::uint32_t { equal, mixed, whole };
 
 class Misuse : public testing::TestWithParam<Kind> {
@@ -40,15 +29,7 @@ class Misuse : public testing::TestWithParam<Kind> {
     if (first_thread_heap() != nullptr) return;
     configure_heaps(groups, max_size);
   }
-  static char* make(std::uint32_t bytes = 40) {
-    GroupHeap* heap = thread_heap()->heap(GetParam(), bytes);
-    if (GetParam() == mixed) heap->allocate(bytes + 64);  // so that no chunk is of equal blocks
-    return static_cast<char*>(heap->allocate(bytes));
-  }
-  static GroupHeap& heap() {
-    std::uint32_t bytes = 40;
-    return *thread_heap()->heap(GetParam(), bytes);
-  }
+  static char* make(std::uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
   // So many blocks as the program gets them now: all different, none in `mine`.
   static void expect_new_blocks(const std::set<char*>& mine, int count = 5000) {
     std::set<char*> seen = mine;
@@ -67,9 +48,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::Values(equal, mixed, whole));
 TEST_P(Misuse, FreedTwiceInARow) {
   char* p = make();
   free_block(p);
-  const std::uint64_t live = heap().live_bytes();
+  const std::uint64_t live = thread_heap()->bytes_of(GetParam()).live;
   free_block(p);
-  EXPECT_EQ(heap().live_bytes(), live);
+  EXPECT_EQ(flushed_heap(GetParam()).live_bytes(), live);
   expect_new_blocks({});
 }
 
@@ -88,22 +69,55 @@ TEST_P(Misuse, FreedTwiceInARowAfterAWrite) {
   expect_new_blocks({kept});
 }
 
-TEST_P(Misuse, FreedTwiceAcrossATidying) {
+TEST_P(Misuse, FreedTwiceAcrossAFlush) {
   std::vector<char*> all;
   for (int i = 0; i < 3000; ++i) all.push_back(make());
   for (char* p : all) free_block(p);
-  heap().tidy(false);
+  flushed_heap(GetParam());
   for (char* p : all) free_block(p);
   expect_new_blocks({});
 }
 
 TEST_P(Misuse, FreedInsideAndBehind) {
   char *before = make(), *p = make(), *last = make();
-  const std::uint64_t live = heap().live_bytes();
+  const std::uint64_t live = thread_heap()->bytes_of(GetParam()).live;
   for (const int offset : {1, 4, 7, 8, 9, 16, 24, 32}) free_block(p + offset);
-  free_block(last + GroupHeap::size_of(arena.chunk_of(last), last));
-  EXPECT_EQ(heap().live_bytes(), live);
+  free_block(last + size_of_block(last));
+  EXPECT_EQ(thread_heap()->bytes_of(GetParam()).live, live);
   expect_new_blocks({before, p, last});
+}
+
+// A block that is free in its page, and freed again, must not let the page go while it is in use.
+TEST_P(Misuse, FreedAgainWhenItsPageHasIt) {
+  std::vector<char*> all;
+  for (int i = 0; i < 3000; ++i) all.push_back(make());
+  for (char* p : all) free_block(p);
+  flushed_heap(GetParam());
+  char* last = make();
+  for (std::size_t i = 0; i < all.size(); i += 7)
+    if (all[i] != last) free_block(all[i]);
+  std::set<char*> mine{last};
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(mine.insert(make()).second);
+  flushed_heap(GetParam());
+  expect_new_blocks(mine, 20000);
+}
+
+TEST_P(Misuse, FreedByAnotherThreadAndByItsOwn) {
+  char *p = make(), *q = make(), *r = make();
+  std::thread([&] {
+    for (char* block : {r, p, q}) free_block(block);
+  }).join();
+  free_block(p);
+  std::set<char*> mine;
+  for (int i = 0; i < 200; ++i) {
+    char* block = make();
+    ASSERT_TRUE(mine.insert(block).second);
+    std::memset(block, 0x33, 40);
+  }
+  flushed_heap(GetParam());
+  for (char* block : mine)
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(block[i], 0x33);
+  expect_new_blocks(mine);
 }
 
 TEST_P(Misuse, FreedByTwoThreads) {
@@ -113,8 +127,7 @@ TEST_P(Misuse, FreedByTwoThreads) {
     free_block(p + 8);
   }).join();
   free_block(p);
-  EXPECT_EQ(thread_heap(), current_heap);
-  heap().is_untidy();  // takes over what was freed
+  flushed_heap(GetParam());  // takes over what was freed
   free_block(q);
   expect_new_blocks({});
 }
@@ -133,7 +146,7 @@ TEST_P(Misuse, WrittenToAfterTheFree) {
   expect_new_blocks({});
 }
 
-TEST_P(Misuse, HolesAreWrittenTo) {
+TEST_P(Misuse, WrittenToInThePages) {
   std::vector<char*> all;
   for (int i = 0; i < 4000; ++i) all.push_back(make());
   std::set<char*> kept;
@@ -142,11 +155,11 @@ TEST_P(Misuse, HolesAreWrittenTo) {
       kept.insert(all[i]);
     else
       free_block(all[i]);
-  heap().tidy(true);
+  flushed_heap(GetParam());
   for (char* p : all)
     if (!kept.contains(p)) std::memset(p, 0x41, 32);
   expect_new_blocks(kept);
-  heap().tidy(true);
+  flushed_heap(GetParam());
   expect_new_blocks(kept);
 }
 
@@ -166,7 +179,7 @@ TEST_P(Misuse, AtRandom) {
       char* p = gone[random() % gone.size()];
       if (!overlaps(p, 8)) std::memset(p, static_cast<int>(chance), 8);
     } else if (chance < 6) {
-      heap().tidy(random() % 2 == 0);
+      flushed_heap(GetParam());
     } else if (chance < 40 && !live.empty()) {
       char* p = std::next(live.begin(), static_cast<long>(random() % live.size() % 50))->first;
       free_block(p + 1 + random() % 31);

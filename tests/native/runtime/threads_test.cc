@@ -1,5 +1,5 @@
 // The heaps from many threads at once: blocks that others free, threads that end and those that
-// take over their heaps, and the arena's hand-out. Small enough for ThreadSanitizer, which is to
+// take over their heaps. Small enough for ThreadSanitizer, which is to
 // see every hand-over (docs/testing.md).
 #include <gtest/gtest.h>
 
@@ -9,9 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/arena.h"
-#include "runtime/group_heap.h"
-#include "runtime/thread_heap.h"
+#include "runtime/blocks.h"
 
 namespace halo::runtime {
 namespace {
@@ -29,9 +27,7 @@ Word stamp(const Word* block, std::size_t at) {
   return reinterpret_cast<std::uintptr_t>(block) * 31 + at;
 }
 
-std::size_t words_of(const Word* block) {
-  return GroupHeap::size_of(arena.chunk_of(block), block) / sizeof(Word);
-}
+std::size_t words_of(const Word* block) { return size_of_block(block) / sizeof(Word); }
 
 // A number below `end`.
 std::uint32_t below(std::uint32_t end, std::mt19937& random) {
@@ -39,10 +35,8 @@ std::uint32_t below(std::uint32_t end, std::mt19937& random) {
 }
 
 Word* take(std::uint32_t group, std::uint32_t size) {
-  std::uint32_t bytes = block_bytes(size, false);
-  GroupHeap* heap = thread_heap()->heap(group, bytes);
-  auto* block = static_cast<Word*>(heap->allocate(bytes));
-  for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) block[i] = stamp(block, i);
+  auto* block = reinterpret_cast<Word*>(make_block(group, block_bytes(size, false)));
+  for (std::size_t i = 0; i < words_of(block); ++i) block[i] = stamp(block, i);
   return block;
 }
 
@@ -51,15 +45,6 @@ bool intact(const Word* block) {
   for (std::size_t i = 0; i < words_of(block); ++i)
     if (block[i] != stamp(block, i)) return false;
   return true;
-}
-
-void give_back(Word* block) {
-  Chunk& chunk = arena.chunk_of(block);
-  GroupHeap* owner = chunk.owner.load(std::memory_order_relaxed);
-  if (chunk.thread == current_heap)
-    owner->deallocate(chunk, block);
-  else
-    owner->deallocate_remote(chunk, block);
 }
 
 struct Totals {
@@ -72,7 +57,7 @@ Totals totals() {
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
     ++sum.thread_heaps;
     for (std::uint32_t group = 0; group < group_count; ++group)
-      t->for_each(group, [&](const GroupHeap& heap) { sum.allocations += heap.allocations(); });
+      if (const GroupHeap* heap = t->existing_heap(group)) sum.allocations += heap->allocations();
   }
   return sum;
 }
@@ -84,7 +69,7 @@ class Exchange {
   Word* swap(std::size_t slot, Word* block) { return slots_[slot % slots_.size()].exchange(block); }
   void empty() {
     for (auto& slot : slots_)
-      if (Word* block = slot.exchange(nullptr)) give_back(block);
+      if (Word* block = slot.exchange(nullptr)) free_block(block);
   }
 
  private:
@@ -118,7 +103,7 @@ TEST_F(Threads, FreeBlocksOfEachOther) {
       block = exchange.swap(random(), block);
       if (block == nullptr) continue;
       if (!intact(block)) ++damaged;
-      give_back(block);
+      free_block(block);
     }
   });
   exchange.empty();
@@ -143,7 +128,7 @@ TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
         if (step % 2 == 0) block = exchange.swap(random(), block);
         if (block == nullptr) continue;
         if (!intact(block)) ++damaged;
-        give_back(block);
+        free_block(block);
       }
     });
   }
@@ -154,7 +139,7 @@ TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
   EXPECT_LE(totals().thread_heaps - before.thread_heaps, 2 * at_once);
 }
 
-// So much at a time that heaps are tidied and chunks change hands while others free in them.
+// So much at a time that pages change hands while others free in them.
 TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   constexpr int threads = 4, rounds = 12, blocks = 6000;
   constexpr std::uint32_t sizes[] = {24, 200, 1000};
@@ -165,18 +150,18 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
     if (batch == nullptr) return;
     for (Word* block : *batch) {
       if (!intact(block)) ++damaged;
-      give_back(block);
+      free_block(block);
     }
     delete batch;
   };
-  const std::uint32_t before = arena.chunks_used();
+  const std::uint64_t before = arena.pages_used();
   in_threads(threads, [&](int number) {
     std::mt19937 random(static_cast<unsigned>(number));
     Batch* kept = new Batch;
     for (int round = 0; round < rounds; ++round) {
       auto* batch = new Batch;
       for (int i = 0; i < blocks; ++i) {
-        // What is kept is in no group of whole chunks, as each block there would keep its chunk.
+        // What is kept is in no group of whole pages, as each block there would keep its page.
         const bool keep = i % 50 == 0;
         const std::uint32_t group = keep ? 2 * below(2, random) : below(group_count, random);
         (keep ? kept : batch)->push_back(take(group, sizes[below(3, random)]));
@@ -187,16 +172,16 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   });
   free_all(slot.exchange(nullptr));
   EXPECT_EQ(damaged, 0);
-  // A batch takes 2.4 MB, nine of them live at a time; what is kept takes as much in the end; a
-  // thread's five heaps begin a chunk each. Without reuse it would be 115.
-  EXPECT_LE(arena.chunks_used() - before, 22u + 3u + 20u);
+  // A batch takes 2.4 MB, nine of them live at a time; what is kept takes as much in the end.
+  // Without reuse it would be 115 MB.
+  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (std::size_t{45} << 20));
 }
 
 // One thread allocates, all others free: their frees meet on one list, and come back to be used.
 TEST_F(Threads, ManyFreeWhatOneAllocates) {
   constexpr int consumers = 4, blocks = 60000;
   constexpr std::uint32_t size = 128;
-  const std::uint32_t before = arena.chunks_used();
+  const std::uint64_t before = arena.pages_used();
   Exchange exchange;
   std::atomic<bool> done{false};
   std::atomic<int> damaged{0};
@@ -216,48 +201,14 @@ TEST_F(Threads, ManyFreeWhatOneAllocates) {
         continue;
       }
       if (!intact(block)) ++damaged;
-      give_back(block);
+      free_block(block);
     }
   });
   producer.join();
   exchange.empty();
   EXPECT_EQ(damaged, 0);
   // Without reuse it would be eight.
-  EXPECT_LE(arena.chunks_used() - before, 3u);
-}
-
-TEST_F(Threads, NeverGetTheSameChunk) {
-  constexpr int threads = 6, rounds = 2000;
-  constexpr std::size_t most_pages = 40;  // more than may stay in memory without an owner
-  const std::uint32_t before = arena.chunks_used();
-  std::atomic<int> damaged{0};
-  in_threads(threads, [&](int number) {
-    std::mt19937 random(static_cast<unsigned>(number));
-    std::array<Chunk*, 3> held{};
-    ++number;  // not 0, which fresh memory is
-    for (int round = 0; round < rounds; ++round) {
-      Chunk*& chunk = held[random() % held.size()];
-      if (chunk == nullptr) {
-        chunk = arena.acquire(nullptr, nullptr, Pages::normal);
-        char* memory = arena.begin_of(*chunk);
-        const std::size_t pages = 1 + random() % most_pages;
-        for (std::size_t at = 0; at < pages; ++at) {
-          if (chunk->used_before == 0 && memory[at * page] != 0) ++damaged;
-          memory[at * page] = static_cast<char>(number);
-        }
-        arena.account(*chunk, std::max(pages, std::size_t{chunk->warm_pages}));
-        continue;
-      }
-      if (*arena.begin_of(*chunk) != static_cast<char>(number)) ++damaged;
-      arena.release(chunk);
-      chunk = nullptr;
-    }
-    for (Chunk* chunk : held)
-      if (chunk != nullptr) arena.release(chunk);
-  });
-  EXPECT_EQ(damaged, 0);
-  // And one that another thread gives back to one stack while this one has gone on to the next.
-  EXPECT_LE(arena.chunks_used() - before, threads * 4u);
+  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (std::size_t{3} << 20));
 }
 
 }  // namespace

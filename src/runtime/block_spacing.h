@@ -1,0 +1,46 @@
+// Where the blocks of a page of equal ones lie.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+#include "runtime/page.h"
+
+namespace halo::runtime {
+
+inline constexpr std::uint32_t line = 64;
+inline constexpr std::uint32_t sets = 64;  // of a first-level cache: 4 KiB a way
+
+// Blocks of a number of lines that shares a factor g with the number of cache sets would begin in
+// 1 / g of the sets. Large ones are a line further apart, which costs at most a sixteenth; small
+// ones leave a line out after each sets / g blocks, so that any run of them begins in all sets
+// alike.
+struct BlockSpacing {
+  std::uint32_t step;          // bytes from block to block
+  std::uint32_t before_a_gap;  // bytes of blocks between two lines that are left out; 0: none is
+
+  static constexpr BlockSpacing of(std::uint32_t block) {
+    const bool aliases = block % (2 * line) == 0;
+    if (!aliases || block > page_size / 2) return {block, 0};
+    if (block >= 16 * line) return {block + line, 0};
+    return {block, sets / std::gcd(block / line, sets) * block};
+  }
+
+  // The place of the block behind the one at `offset`, from the page's first block on.
+  constexpr std::uint32_t next(std::uint32_t offset) const {
+    const std::uint32_t behind = offset + step;
+    if (before_a_gap == 0 || behind % (before_a_gap + line) != before_a_gap) return behind;
+    return behind + line;
+  }
+};
+
+// Where the first block of the page with that number lies, from the page's start on: pages are
+// walked together, and were they all to begin at the same offset, their blocks would compete for
+// the same cache sets.
+constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block) {
+  const std::uint32_t staggered = page * 5 % 16 * line;
+  const auto room = static_cast<std::uint32_t>(page_size % block);
+  return block <= page_size / 16 || staggered <= room ? staggered : room / line * line;
+}
+
+}  // namespace halo::runtime

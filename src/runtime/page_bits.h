@@ -1,0 +1,143 @@
+// The bitmaps of a page: where blocks start, and which of these are free.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/arena.h"
+
+namespace halo::runtime {
+
+// A bit for each granule where a block starts, and one where the part ends that was cut into
+// blocks. Only a page's owner writes it, so a plain read-modify-write is enough; others may look
+// for the end of a block that they hold.
+class Starts {
+ public:
+  explicit Starts(const Page& page)
+      : words_(arena.starts_of(page)), memory_(arena.memory_of(page)) {}
+
+  // At the page's end there is nothing to mark.
+  void mark(const void* p) {
+    const std::size_t at = granule_of(p);
+    if (at / 64 < page_words) set(at / 64, get(at / 64) | (std::uint64_t{1} << (at % 64)));
+  }
+  bool is_marked(const void* p) const {
+    const std::size_t at = granule_of(p);
+    return (get(at / 64) >> (at % 64)) % 2 != 0;
+  }
+
+  // The first start behind `p`, or the page's end.
+  char* next_after(const void* p) const {
+    const std::size_t from = granule_of(p) + 1;
+    for (std::size_t word = from / 64, first = from % 64; word < page_words; ++word, first = 0) {
+      const std::uint64_t bits = get(word) & (~std::uint64_t{0} << first);
+      if (bits != 0)
+        return memory_ + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits))) * granule;
+    }
+    return memory_ + page_size;
+  }
+
+  // The last start at `p` or before it; null where there is none.
+  char* last_at(const void* p) const {
+    std::size_t word = granule_of(p) / 64;
+    std::uint64_t bits = get(word) & (~std::uint64_t{0} >> (63 - granule_of(p) % 64));
+    while (bits == 0 && word != 0) bits = get(--word);
+    if (bits == 0) return nullptr;
+    return memory_ + (word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(bits))) * granule;
+  }
+
+  // Clears the bits behind `begin` and before `end`.
+  void clear_between(const void* begin, const void* end) {
+    const std::size_t stop = granule_of(end);
+    for (std::size_t at = granule_of(begin) + 1; at < stop;) {
+      const std::size_t first = at % 64, count = stop - at < 64 - first ? stop - at : 64 - first;
+      const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+      set(at / 64, get(at / 64) & ~(ones << first));
+      at += count;
+    }
+  }
+
+  void clear() {
+    for (std::size_t word = 0; word < page_words; ++word)
+      if (get(word) != 0) set(word, 0);
+  }
+
+ private:
+  std::size_t granule_of(const void* p) const {
+    return static_cast<std::size_t>(static_cast<const char*>(p) - memory_) / granule;
+  }
+  std::uint64_t get(std::size_t word) const { return words_[word].load(std::memory_order_relaxed); }
+  void set(std::size_t word, std::uint64_t bits) {
+    words_[word].store(bits, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint64_t>* words_;
+  char* memory_;
+};
+
+// A bit for each granule where a free block starts that is in no cache; and the page's summary of
+// it. The owner only.
+class FreeBits {
+ public:
+  explicit FreeBits(Page& page)
+      : page_(page), words_(arena.free_bits_of(page)), memory_(arena.memory_of(page)) {}
+
+  bool has(const void* p) const { return (words_[granule_of(p) / 64] >> (granule_of(p) % 64)) & 1; }
+  void add(const void* p) {
+    const std::size_t at = granule_of(p);
+    words_[at / 64] |= std::uint64_t{1} << (at % 64);
+    page_.free_words |= std::uint64_t{1} << (at / 128);
+  }
+  // The summary may stay behind.
+  void remove(const void* p) {
+    words_[granule_of(p) / 64] &= ~(std::uint64_t{1} << (granule_of(p) % 64));
+  }
+
+  // Takes the lowest blocks out of it, `most` of them, and calls `visit` for each.
+  template <typename Visit>
+  std::size_t take(std::size_t most, Visit visit) {
+    std::size_t taken = 0;
+    for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
+      const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
+      for (const std::size_t word : {pair, pair + 1}) {
+        for (; words_[word] != 0; words_[word] &= words_[word] - 1, ++taken) {
+          if (taken == most) return taken;
+          visit(memory_ +
+                (word * 64 + static_cast<std::size_t>(std::countr_zero(words_[word]))) * granule);
+        }
+      }
+    }
+    return taken;
+  }
+
+  // The first at `from` or behind it; null where there is none.
+  char* first_from(const void* from) const {
+    std::size_t word = granule_of(from) / 64;
+    if (word >= page_words) return nullptr;
+    std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (granule_of(from) % 64));
+    while (bits == 0) {
+      if (++word == page_words) return nullptr;
+      bits = words_[word];
+    }
+    return memory_ + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits))) * granule;
+  }
+
+  void clear() {
+    for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
+      const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
+      words_[pair] = words_[pair + 1] = 0;
+    }
+  }
+
+ private:
+  std::size_t granule_of(const void* p) const {
+    return static_cast<std::size_t>(static_cast<const char*>(p) - memory_) / granule;
+  }
+
+  Page& page_;
+  std::uint64_t* words_;
+  char* memory_;
+};
+
+}  // namespace halo::runtime

@@ -1,0 +1,41 @@
+// The block sizes of groups: multiples of 8 up to 256 bytes, then sixteen steps to the next power
+// of two, so that at most a sixteenth is wasted.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/format.h"
+#include "runtime/block_steps.h"
+
+namespace halo::runtime {
+
+// Bytes of the blocks that serve `bytes`, a multiple of 8.
+constexpr std::uint32_t size_class(std::uint32_t bytes) {
+  if (bytes <= 256) return bytes;
+  const std::uint32_t step = std::bit_floor(bytes - 1) / 16;
+  return (bytes + step - 1) & ~(step - 1);
+}
+
+// The number of the class that serves each size, by granules.
+struct ClassNumbers {
+  std::array<std::uint8_t, plan::max_object_limit / granule + 1> of{};
+  unsigned count = 0;
+
+  constexpr ClassNumbers() {
+    std::uint32_t last = 0;
+    for (std::uint32_t bytes = granule; bytes <= plan::max_object_limit; bytes += granule) {
+      if (size_class(bytes) != last) ++count;
+      last = size_class(bytes);
+      of[bytes / granule] = static_cast<std::uint8_t>(count - 1);
+    }
+  }
+};
+inline constexpr ClassNumbers class_numbers;
+static_assert(class_numbers.count == 160);
+
+constexpr unsigned class_number(std::size_t bytes) { return class_numbers.of[bytes / granule]; }
+
+}  // namespace halo::runtime

@@ -1,0 +1,39 @@
+// Blocks of group heaps, as the runtime itself asks for them and gives them back.
+#pragma once
+
+#include "runtime/group_heap.h"
+#include "runtime/thread_heap.h"
+
+namespace halo::runtime {
+
+// Of `bytes`, a multiple of 8; nullptr where memory is refused.
+inline char* make_block(std::uint32_t group, std::uint32_t bytes) {
+  ThreadHeap* heaps = thread_heap();
+  const InsideHeap inside(heaps);
+  return static_cast<char*>(heaps->heap(group)->allocate(bytes));
+}
+
+inline void free_block(void* p) {
+  Page& page = arena.page_of(p);
+  const ThreadHeap* owner = page.thread.load();
+  if (owner == nullptr) return;
+  ThreadHeap* const heaps = current_heap;
+  if (owner != heaps) return const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
+  const InsideHeap inside(heaps);
+  page.heap->deallocate(page, p);
+}
+
+inline std::size_t size_of_block(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+
+// Of the calling thread. Nothing of it is cached any more.
+inline GroupHeap& flushed_heap(std::uint32_t group) {
+  ThreadHeap* heaps = thread_heap();
+  const InsideHeap inside(heaps);
+  GroupHeap* heap = heaps->heap(group);
+  while (heaps->drain_remote()) {
+  }
+  heap->flush();
+  return *heap;
+}
+
+}  // namespace halo::runtime
