@@ -65,11 +65,11 @@ class Watch:
     largest: Range = NOWHERE
 
     def addresses(self, stats: Mapping[str, Any]) -> Range:
-        """The chunks' addresses: as the runtime reports them, or as found."""
+        """The pages' addresses: as the runtime reports them, or as found."""
         if "arena_base" in stats and "arena_bytes" in stats:
             base = int(stats["arena_base"])
             return Range(base, base + int(stats["arena_bytes"]))
-        return chunks_in(self.largest)
+        return pages_in(self.largest)
 
     def peak(self, stats: Mapping[str, Any]) -> int:
         addresses = self.addresses(stats)
@@ -113,14 +113,14 @@ def largest_run(areas: Sequence[Area]) -> Range:
     return max(runs, key=lambda run: run.end - run.start)
 
 
-def chunks_in(found: Range) -> Range:
-    """The part of the reserved range that holds chunks: not its tables, not what aligns it."""
+def pages_in(found: Range) -> Range:
+    """The part of the reserved range that holds pages: not its tables, not what aligns it."""
     if found.end - found.start < RESERVE_STEP:
         return NOWHERE
     base = -(-found.start // HUGE_PAGE) * HUGE_PAGE
     usable = found.end - found.start - HUGE_PAGE
-    chunks = round(usable / (1 + TABLES) / RESERVE_STEP) * RESERVE_STEP
-    return Range(base, base + chunks)
+    pages = round(usable / (1 + TABLES) / RESERVE_STEP) * RESERVE_STEP
+    return Range(base, base + pages)
 
 
 def take_sample(pid: int, seconds: float) -> tuple[Sample, Range] | None:

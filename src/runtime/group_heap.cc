@@ -23,6 +23,10 @@ constexpr std::size_t many_blocks = 4096;
 constexpr std::size_t many_bytes = 1024 * 1024;
 constexpr std::size_t still_cached = 24;
 
+// A group that has as much in a thread goes on with huge pages, if it wants any: one that is hardly
+// used is a twelfth of it, at most.
+constexpr std::uint64_t huge_from = 12 * slab_size;
+
 // The newest block that still has its mark; nullptr: there is none.
 void* take_cached(BlockCache& cache) {
   while (!cache.is_empty()) {
@@ -32,10 +36,6 @@ void* take_cached(BlockCache& cache) {
   }
   return nullptr;
 }
-
-// A group that has as much in a thread goes on with huge pages, if it wants any: one that is hardly
-// used is a twelfth of it, at most.
-constexpr std::uint64_t huge_from = 12 * slab_size;
 
 constexpr std::size_t most_capacity_for(std::uint32_t block) {
   return std::clamp(most_cached_bytes / block, few, most_capacity);

@@ -2,7 +2,7 @@
 //
 // A block is in use, in the cache of its size, or in the free bitmap of its page. Most allocations
 // and frees only take it from its cache or put it there. A cache that runs empty is filled from the
-// pages in the order of addresses; one that runs full gives its oldest half back to their pages.
+// pages in the order of addresses; one that runs full gives its oldest blocks back to their pages.
 // Nothing is ever sorted or searched for, and a page of which every block is back is free at once.
 #pragma once
 

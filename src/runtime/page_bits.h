@@ -22,10 +22,6 @@ class Starts {
     const std::size_t at = granule_of(p);
     if (at / 64 < page_words) set(at / 64, get(at / 64) | (std::uint64_t{1} << (at % 64)));
   }
-  bool is_marked(const void* p) const {
-    const std::size_t at = granule_of(p);
-    return (get(at / 64) >> (at % 64)) % 2 != 0;
-  }
 
   // The first start behind `p`, or the page's end.
   char* next_after(const void* p) const {

@@ -157,7 +157,7 @@ def test_the_range_is_the_largest_unbroken_run_without_reservation() -> None:
     )
     found = arena_memory.largest_run(arena_memory.read_areas(smaps))
     assert found == (start, end)
-    assert arena_memory.chunks_in(found) == (base, base + (64 << 20))
+    assert arena_memory.pages_in(found) == (base, base + (64 << 20))
 
 
 def test_an_area_that_grows_while_it_is_read_counts_once() -> None:

@@ -14,7 +14,7 @@ from test_runtime_process_life import library, program, run_life
 MIB = 1 << 20
 
 
-def chunks(stats: dict[str, list[dict[str, int]]]) -> int:
+def pages(stats: dict[str, list[dict[str, int]]]) -> int:
     return sum(group["pages"] for group in stats["groups"])
 
 
@@ -26,7 +26,7 @@ def test_short_threads_leave_nothing_behind(ending: str) -> None:
     assert run.status == 0, run.stderr
     assert int(run.stdout.split()[0]) >= 2000 * 100
     assert run.allocations[1] == 2000 * 100
-    assert chunks(run.stats) <= 8 and run.stats["resident_bytes"] < 4 * MIB
+    assert pages(run.stats) <= 8 and run.stats["resident_bytes"] < 4 * MIB
 
 
 @pytest.mark.parametrize("owner", ["idle", "ended"])
@@ -36,7 +36,7 @@ def test_what_others_free_is_used_again(owner: str) -> None:
     assert (run.status, run.stdout) == (0, "1200000 grouped\n")
     assert run.allocations[:2] == [600000, 600000]
     # 10,000 objects of 32 bytes a group are alive at a time.
-    assert chunks(run.stats) <= 4 and run.stats["resident_bytes"] < 2 * MIB
+    assert pages(run.stats) <= 4 and run.stats["resident_bytes"] < 2 * MIB
 
 
 def test_sixty_four_threads_neither_deadlock_nor_balloon() -> None:
@@ -58,9 +58,9 @@ def test_the_loader_allocates_thread_local_memory_in_groups(tmp_path: Path) -> N
     assert run.allocations[0] > 40 * 8 * 50
 
 
-def test_sorting_in_one_thread_delays_no_call_of_another() -> None:
-    """Row 43: a free may sort its own thread's heap; nobody else's calls wait for it."""
+def test_frees_in_one_thread_delay_no_call_of_another() -> None:
+    """Row 43: a thread may give back much of its heap; nobody else's calls wait for it."""
     run = run_life(program("latency"))
     assert (run.status, run.stderr) == (0, "")
-    assert int(run.stdout) < 20_000  # microseconds; sorting the whole heap takes far longer
+    assert int(run.stdout) < 20_000  # microseconds; freeing all of it takes far longer
     assert sum(run.allocations) > 400_000
