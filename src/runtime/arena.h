@@ -80,7 +80,7 @@ class Arena {
 
   // Bytes from `p`, where a block starts in a page that has starts, to the next start if that is
   // in the same word of the bitmap or in the next, else 0; 0 where none starts.
-  std::uint64_t size_at_hand(const void* p) const {
+  std::uint64_t size_from_starts(const void* p) const {
     std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
     asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
     offset -= base_;

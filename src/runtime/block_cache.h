@@ -78,11 +78,11 @@ class BlockCache {
   // The newest `count` come the other way round.
   void reverse_newest(std::size_t count);
 
-  // Of one that is empty: a block that was never cached, if there is one at hand, else nullptr.
-  void* cut_quickly() {
+  // Of one that is empty: a block that was never cached, on the fast path, else nullptr.
+  void* cut_fast() {
     if (range_ == nullptr) return nullptr;
     char* second;
-    char* p = range_->cut_quickly(block_, second);
+    char* p = range_->cut_fast(block_, second);
     if (p == nullptr || second == nullptr) return p;
     reinterpret_cast<Block*>(second)->mark_freed();
     if (is_full()) return p;

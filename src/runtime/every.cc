@@ -56,7 +56,7 @@ struct Every {
   static void* serve(CallerCode code, std::size_t size) {
     // 0 becomes the largest of all.
     if (!checking_build && is_decided(code) && size - 1 < quick_max) [[likely]]
-      if (void* p = block_at_hand(code, size)) [[likely]]
+      if (void* p = cached_block(code, size)) [[likely]]
         return p;
     return allocate_in(code, size);
   }

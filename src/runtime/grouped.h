@@ -15,7 +15,7 @@ namespace halo::runtime {
 
 // Bytes; larger ones are forwarded. 0: no plan.
 HALO_HIDDEN extern constinit std::uint32_t max_object;
-// The largest size that decide_quickly decides about: max_object, or 0 while everything is counted.
+// The largest size that decide_fast decides about: max_object, or 0 while everything is counted.
 HALO_HIDDEN extern constinit std::uint64_t quick_max;
 
 // Where the return address of the function lies that this is inlined in.
@@ -38,7 +38,7 @@ template <int Ahead = 6>
 }
 
 // A block that the calling thread has cached, else nullptr; for a byte or more.
-[[gnu::always_inline]] inline void* block_at_hand(CallerCode code, std::size_t size) {
+[[gnu::always_inline]] inline void* cached_block(CallerCode code, std::size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
@@ -52,11 +52,10 @@ template <int Ahead = 6>
 }
 
 // The code of an allocation whose caller's word is `word`, without a frame of our own on the stack,
-// where all that has to be looked at is at hand: the walk is one by constant distances. Else one
+// where no more has to be looked at: the walk is one by constant distances. Else one
 // that is not decided: something else is to be done.
-[[gnu::always_inline]] inline CallerCode decide_quickly(std::uint64_t word,
-                                                        const std::uintptr_t* slot,
-                                                        std::size_t size) {
+[[gnu::always_inline]] inline CallerCode decide_fast(std::uint64_t word, const std::uintptr_t* slot,
+                                                     std::size_t size) {
   // 0 becomes the largest of all.
   if (checking_build || word >> 16 != *slot || size - 1 >= quick_max) return code_unknown;
   const auto code = static_cast<CallerCode>(word);
@@ -67,13 +66,13 @@ template <int Ahead = 6>
   return decide_plainly(from, slot);
 }
 
-// The cache that the block at `p` goes to, if that is quickly found out, else nullptr.
+// The cache that the block at `p` goes to, if the fast path finds it, else nullptr.
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
   if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) [[unlikely]]
     return nullptr;
   if (page.factor != 0) [[likely]]
     return is_step(p, page.factor, page.phase) && is_carved(page, p) ? page.cache : nullptr;
-  const std::uint64_t bytes = arena.size_at_hand(p);
+  const std::uint64_t bytes = arena.size_from_starts(p);
   if (bytes == 0) return nullptr;
   if (page.block != 0) return page.cache;
   const GroupHeap& heap = *page.heap;
@@ -81,8 +80,8 @@ template <int Ahead = 6>
                                                         : nullptr;
 }
 
-// Frees `p`, which lies in that page, if that is quickly done.
-[[gnu::always_inline]] inline bool free_quickly(const Page& page, void* p) {
+// Frees `p`, which lies in that page, if the fast path can.
+[[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
   ThreadHeap* const heaps = current_heap;
   if (checking_build || heaps == nullptr || page.thread.load(std::memory_order_relaxed) != heaps)
       [[unlikely]]
@@ -96,13 +95,13 @@ template <int Ahead = 6>
   return fits;
 }
 
-// A block of a mixed page, where none is cached and one is quickly cut off, else nullptr.
-inline void* cut_at_hand(CallerCode code, std::size_t size) {
+// A block of a mixed page, where none is cached and the fast path can cut one off, else nullptr.
+inline void* cut_block(CallerCode code, std::size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return nullptr;
   BlockCache& cache = heaps->cache_of(code, ((size - 1) | align_mask(code)) + 1);
   enter_heap();
-  auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut_quickly() : nullptr);
+  auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut_fast() : nullptr);
   leave_heap(heaps);
   if (block != nullptr) block->clear();
   return block;
@@ -126,7 +125,7 @@ std::size_t usable_size_grouped(const void* p);
 [[gnu::always_inline]] inline void release(void* p) {
   const std::uintptr_t page = arena.index_of(p);
   if (page >= arena.page_limit()) return next.free(p);
-  if (free_quickly(arena.page_at(page), p)) [[likely]]
+  if (free_fast(arena.page_at(page), p)) [[likely]]
     return;
   free_grouped(p);
 }

@@ -11,13 +11,13 @@
 #include "runtime/next.h"
 
 using halo::runtime::arena;
-using halo::runtime::block_at_hand;
+using halo::runtime::cached_block;
 using halo::runtime::CallerCode;
-using halo::runtime::cut_at_hand;
-using halo::runtime::decide_quickly;
+using halo::runtime::cut_block;
+using halo::runtime::decide_fast;
 using halo::runtime::fallback;
+using halo::runtime::free_fast;
 using halo::runtime::free_grouped;
-using halo::runtime::free_quickly;
 using halo::runtime::is_decided;
 using halo::runtime::next;
 using halo::runtime::own_slot;
@@ -31,22 +31,22 @@ extern "C" {
 // malloc and free themselves are in forwarding.cc; these are for what is not to be forwarded at
 // once. Entered by a jump from there, as the functions that they are part of.
 __attribute__((noinline)) static void* cut_for_malloc(std::size_t size, CallerCode code) {
-  if (void* p = cut_at_hand(code, size)) [[likely]]
+  if (void* p = cut_block(code, size)) [[likely]]
     return p;
   return halo_enter_malloc(size);
 }
 
 __attribute__((used)) void* halo_serve_malloc(std::size_t size, std::uint64_t word) {
-  const CallerCode code = decide_quickly(word, own_slot(), size);
+  const CallerCode code = decide_fast(word, own_slot(), size);
   if (!is_decided(code)) [[unlikely]]
     return halo_enter_malloc(size);
-  if (void* p = block_at_hand(code, size)) [[likely]]
+  if (void* p = cached_block(code, size)) [[likely]]
     return p;
   return cut_for_malloc(size, code);
 }
 
 __attribute__((used)) void halo_release(void* p, std::uintptr_t page) {
-  if (free_quickly(arena.page_at(page), p)) [[likely]]
+  if (free_fast(arena.page_at(page), p)) [[likely]]
     return;
   free_grouped(p);
 }

@@ -21,9 +21,9 @@ class MixedRange {
   // there is no room.
   char* cut(GroupHeap& heap, std::uint32_t bytes);
 
-  // The next `bytes`, if that is quickly done, else nullptr. Those that are no multiple of 16 come
+  // The next `bytes`, if the fast path can, else nullptr. Those that are no multiple of 16 come
   // in pairs, so that what is cut after them leaves no gap: the other one is `second`, else null.
-  char* cut_quickly(std::uint64_t bytes, char*& second) {
+  char* cut_fast(std::uint64_t bytes, char*& second) {
     char* const at = next_;
     const bool pair = bytes % 16 != 0;
     char* const behind = at + (pair ? 2 * bytes : bytes);

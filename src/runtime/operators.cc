@@ -11,12 +11,12 @@
 #include "runtime/next.h"
 
 using halo::runtime::arena;
-using halo::runtime::block_at_hand;
+using halo::runtime::cached_block;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
-using halo::runtime::cut_at_hand;
-using halo::runtime::decide_quickly;
+using halo::runtime::cut_block;
+using halo::runtime::decide_fast;
 using halo::runtime::fallback;
 using halo::runtime::is_decided;
 using halo::runtime::next;
@@ -59,17 +59,17 @@ bool aligned_new_is_ours() {
 // Entered by a jump, as the function that they are part of.
 
 __attribute__((noinline)) static void* cut_for_new(std::size_t size, CallerCode code) {
-  if (void* p = cut_at_hand(code, size)) [[likely]]
+  if (void* p = cut_block(code, size)) [[likely]]
     return p;
   return halo_enter_new(size);
 }
 
 extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size,
                                                                 std::uint64_t word) {
-  const CallerCode code = decide_quickly(word, own_slot(), size);
+  const CallerCode code = decide_fast(word, own_slot(), size);
   if (!is_decided(code)) [[unlikely]]
     return halo_enter_new(size);
-  if (void* p = block_at_hand(code, size)) [[likely]]
+  if (void* p = cached_block(code, size)) [[likely]]
     return p;
   return cut_for_new(size, code);
 }

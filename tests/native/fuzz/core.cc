@@ -34,7 +34,7 @@ bool core_deallocate(void* p) {
     const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
     return true;
   }
-  if (free_quickly(page, p)) return false;
+  if (free_fast(page, p)) return false;
   const InsideHeap inside(heaps);
   page.heap->deallocate(page, p);
   return false;
