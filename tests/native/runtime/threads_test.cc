@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <vector>
@@ -35,7 +36,13 @@ std::uint32_t below(std::uint32_t end, std::mt19937& random) {
 }
 
 Word* take(std::uint32_t group, std::uint32_t size) {
-  auto* block = reinterpret_cast<Word*>(make_block(group, block_bytes(size, false)));
+  // Refused, and forwarded, while another thread that grows the arena has not said so for long.
+  char* made = make_block(group, block_bytes(size, false));
+  for (int i = 0; i < 1000 && made == nullptr; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    made = make_block(group, block_bytes(size, false));
+  }
+  auto* block = reinterpret_cast<Word*>(made);
   for (std::size_t i = 0; i < words_of(block); ++i) block[i] = stamp(block, i);
   return block;
 }
