@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "runtime/build_id.h"
 #include "runtime/identifier.h"
 #include "runtime/linker.h"
+#include "runtime/placing_budget.h"
 #include "runtime/stats.h"
 #include "runtime/thread_heap.h"
 
@@ -63,6 +65,7 @@ constinit std::atomic_flag changing = ATOMIC_FLAG_INIT;
 constinit std::atomic<std::uint32_t> expected_count{0};
 constinit std::uint32_t closing = 0;  // threads in dlclose
 constinit int expecting_thread = 0;   // whose dlopen has brought what is expected
+constinit PlacingBudget budget;
 
 bool try_lock() { return !changing.test_and_set(std::memory_order_acquire); }
 void lock() {
@@ -216,10 +219,25 @@ void recognise(std::uint32_t module) {
   set_presence(known[module], Presence::recognised);
 }
 
+// The same, after the start. Where it would be done too often the module is left as it is, not
+// placed, so that what its callers allocate is forwarded, until the next dlopen or dlclose.
+void recognise_again(std::uint32_t module) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // no system call
+  const ModuleStates& states = table->modules[module];
+  const auto nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                           static_cast<std::uint64_t>(now.tv_nsec);
+  if (budget.take(states.end - states.entries, nanoseconds))
+    recognise(module);
+  else
+    set_presence(known[module], Presence::recognised);
+}
+
 void recognise_registered() {
   if (closing != 0 || no_room) return;
   for (std::uint32_t i = 0; i < module_count(); ++i)
-    if (known[i].presence == Presence::expected && is_registered(known[i].start)) recognise(i);
+    if (known[i].presence == Presence::expected && is_registered(known[i].start))
+      recognise_again(i);
 }
 
 // What was suspended is recognised again, or has gone.
@@ -227,7 +245,7 @@ void settle_suspended() {
   for (std::uint32_t i = 0; i < module_count(); ++i) {
     if (known[i].presence != Presence::suspended) continue;
     if (is_registered(known[i].start))
-      recognise(i);
+      recognise_again(i);
     else
       forget_module(i);
   }

@@ -1,0 +1,49 @@
+// How often modules are placed again, over time.
+#include "runtime/placing_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+// Of so many reloads of a plug-in, one every `period` nanoseconds, those that were placed.
+int placed(std::uint32_t callers, int reloads, std::uint64_t period) {
+  PlacingBudget budget;
+  int taken = 0;
+  for (int i = 0; i < reloads; ++i) taken += budget.take(callers, 7 * second + i * period) ? 1 : 0;
+  return taken;
+}
+
+TEST(PlacingBudget, FewCallersAreAlwaysPlaced) { EXPECT_EQ(placed(256, 100'000, 0), 100'000); }
+
+TEST(PlacingBudget, ManyCallersArePlacedWhereReloadsAreRare) {
+  EXPECT_EQ(placed(5000, 10'000, second / 100), 10'000);
+}
+
+TEST(PlacingBudget, ReloadsOneAfterTheOtherTakeAFiftiethOfTheTime) {
+  constexpr std::uint64_t period = 50'000;
+  const int of_burst = 5'000'000 / (5000 * 4);
+  const auto of_time = static_cast<int>(100'000 * period / 50 / (5000 * 4));
+  EXPECT_NEAR(placed(5000, 100'000, period), of_burst + of_time, 2);
+}
+
+TEST(PlacingBudget, WhatIsSavedInALongTimeIsLimited) {
+  PlacingBudget budget;
+  EXPECT_TRUE(budget.take(5000, second));
+  int taken = 0;
+  while (budget.take(5000, 1000 * second)) ++taken;
+  EXPECT_EQ(taken, 5'000'000 / (5000 * 4));
+}
+
+TEST(PlacingBudget, AClockThatStandsStillOrGoesBackGivesNothing) {
+  PlacingBudget budget;
+  while (budget.take(5000, 9 * second)) {
+  }
+  EXPECT_FALSE(budget.take(5000, 9 * second));
+  EXPECT_FALSE(budget.take(5000, second));
+}
+
+}  // namespace
+}  // namespace halo::runtime
