@@ -115,6 +115,13 @@ bool begin_drawing() {
   return true;
 }
 
+// glibc's malloc sets itself up at its first allocation, without locks: the first pthread_create
+// makes one before the thread runs. A plan may group that, and threads would then set up at once.
+void let_next_allocator_begin() {
+  const KeepErrno keep;
+  next.free(next.malloc(1));
+}
+
 // Whether any allocation of this process may ever be grouped.
 bool begin(const Settings& settings) {
   if (settings.plan == nullptr) return false;
@@ -141,6 +148,7 @@ bool begin(const Settings& settings) {
   }
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
+  let_next_allocator_begin();
   begin_alignment(plan_view);
   tell_loaded_modules(keep_alignment);
   forbid_deep_binding();

@@ -88,6 +88,14 @@ def test_exit_handlers_come_before_the_first_malloc_and_from_within_handlers() -
     assert run.allocations[1] >= 200
 
 
+def test_the_next_allocator_is_set_up_before_the_first_thread(tmp_path: Path) -> None:
+    """Even if all that the main thread allocates is grouped, pthread_create's own memory too."""
+    command = [str(program("first_worker"))]
+    run = run_planned(command, plan_of_each_context(tmp_path, command))
+    assert (run.status, run.stdout) == (0, "own arena\n")
+    assert sum(run.allocations) > 0
+
+
 def test_children_of_a_program_that_allocates_in_threads_allocate() -> None:
     """Row 5: with handlers around fork that allocate, registered before and after ours."""
     run = run_life(program("forks"))
