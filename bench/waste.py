@@ -167,8 +167,8 @@ def measure(
         stats, seen = planned_run(settings, program, job, plan, folder / "stats")
         groups = [
             GroupWaste(at, group["peak_resident_bytes"], group["live_at_peak_bytes"])
-            for at, group in enumerate(stats["groups"])
-            if group["allocations"]
+            for at, group in enumerate([*stats["groups"], stats["shared"]])
+            if group["peak_resident_bytes"]
         ]
         results.append(Result(program.name, label, grouped(stats), tuple(groups), seen.peak(stats)))
         print(result_line(results[-1]), flush=True)

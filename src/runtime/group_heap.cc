@@ -178,6 +178,7 @@ void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
 void GroupHeap::flush() {
   for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next())
     flush_oldest(*cache, cache->size());
+  leave_empty_page();
 }
 
 // Without blocks so far; nullptr where no memory is to be had.

@@ -36,8 +36,11 @@ class GroupHeap {
   // The same, past the cache. Also for a heap that no thread has, by whoever adopted it.
   void deallocate_to_page(Page& page, void* p);
 
-  // Gives all cached blocks back to their pages.
+  // Gives all cached blocks back to their pages, and pages back of which none is out.
   void flush();
+
+  // Gives the page back that blocks of any size are being cut off, if none of it is out.
+  void leave_empty_page() { range_.leave_empty_page(*this); }
 
   // Whether a block of that page starts at `p` and is not known to be free; any thread.
   static bool may_be_in_use(const Page& page, const void* p);

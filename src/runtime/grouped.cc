@@ -46,9 +46,12 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
-  GroupHeap* heap = heaps->heap(verdict.group);
+  const std::uint32_t bytes = block_bytes(size, verdict.alignment == 16);
+  GroupHeap* heap = heaps->heap_for(verdict.group, bytes);
   if (heap == nullptr) return nullptr;
-  return note_block(heap->allocate(block_bytes(size, verdict.alignment == 16)));
+  void* p = heap->allocate(bytes);
+  if (p != nullptr && heap->group() != verdict.group) heaps->count_shared(verdict.group);
+  return note_block(p);
 }
 
 inline void* allocate_zeroed_for(Verdict verdict, std::size_t size) {

@@ -15,6 +15,7 @@
 #include "runtime/block_spacing.h"
 #include "runtime/group_heap.h"
 #include "runtime/page_bits.h"
+#include "runtime/thread_heap.h"
 
 namespace halo::runtime {
 namespace {
@@ -64,6 +65,15 @@ const char* block_around(const Page& page, const void* p) {
   return at - static_cast<std::size_t>(at - first) % BlockSpacing::of(page.block).step;
 }
 
+// Whose block it is: "group 7", say.
+struct Owner {
+  char text[32] = "pages that groups share";
+  explicit Owner(const GroupHeap* heap) {
+    const std::uint32_t group = heap == nullptr ? 0 : heap->group();
+    if (!is_shared_heap(group)) snprintf(text, sizeof text, "group %u", group);
+  }
+};
+
 // A free of what is not in use.
 void report_free(const Word* bits, const void* p) {
   const Page& page = arena.page_of(p);
@@ -72,13 +82,13 @@ void report_free(const Word* bits, const void* p) {
   if (block == nullptr) return say("halo: wrong free: no block was ever allocated at %p\n", p);
   const std::size_t inside = static_cast<std::size_t>(static_cast<const char*>(p) - block);
   const std::size_t bytes = GroupHeap::size_of(page, block);
-  const std::uint32_t group = heap->group();
+  const Owner owner(heap);
   if (inside == 0)
-    say("halo: double free: the block of %zu bytes at %p in group %u is not in use\n", bytes, p,
-        group);
+    say("halo: double free: the block of %zu bytes at %p in %s is not in use\n", bytes, p,
+        owner.text);
   else
-    say("halo: wrong free: %p lies %zu bytes inside a%s block of %zu bytes in group %u\n", p,
-        inside, is_marked(bits, block) ? "" : " freed", bytes, group);
+    say("halo: wrong free: %p lies %zu bytes inside a%s block of %zu bytes in %s\n", p, inside,
+        is_marked(bits, block) ? "" : " freed", bytes, owner.text);
 }
 
 }  // namespace
@@ -105,8 +115,8 @@ void report_overwritten(const void* p) {
   const KeepErrno keep;
   const Page& page = arena.page_of(p);
   const GroupHeap* heap = page.heap;
-  say("halo: write after free: the freed block of %zu bytes at %p in group %u was written to\n",
-      GroupHeap::size_of(page, p), p, heap == nullptr ? 0 : heap->group());
+  say("halo: write after free: the freed block of %zu bytes at %p in %s was written to\n",
+      GroupHeap::size_of(page, p), p, Owner(heap).text);
 }
 
 }  // namespace halo::runtime

@@ -132,6 +132,12 @@ void MixedRange::leave_page(GroupHeap& heap) {
   if (page.out == 0) drop(heap, page);
 }
 
+void MixedRange::leave_empty_page(GroupHeap& heap) {
+  if (page_ == nullptr || page_->out != 0) return;
+  leave_run();
+  leave_page(heap);
+}
+
 void MixedRange::drop(GroupHeap& heap, Page& page) {
   if (page.queued) pages_.remove(page);
   free_granules_ -= page.free;

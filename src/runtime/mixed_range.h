@@ -41,6 +41,9 @@ class MixedRange {
   // of which much is free, or if `may_add` in a new one. False where there is none.
   bool move_on(GroupHeap& heap, std::uint32_t bytes, bool may_add);
 
+  // Lets its page go if no block of it is out.
+  void leave_empty_page(GroupHeap& heap);
+
   // A block came back to its page. `reuse`: before all of the page's are free.
   void note_free(GroupHeap& heap, Page& page, char* p, std::uint32_t bytes, bool reuse);
 

@@ -27,9 +27,11 @@ struct Totals {
   std::uint64_t most_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
 };
 
+// Of a group, or of what groups share.
 Totals totals_of(std::uint32_t group) {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    if (!is_shared_heap(group)) sum.allocations += t->shared_allocations(group);
     const GroupBytes part = t->bytes_of(group);
     sum.live += part.live;
     sum.resident += part.resident;
@@ -50,6 +52,22 @@ Totals totals_of(std::uint32_t group) {
     // The last step of growth, which nobody has looked at since.
     sum.peak_resident = sum.resident;
     sum.live_at_peak = sum.live > sum.last_live ? sum.live : sum.last_live;
+  }
+  return sum;
+}
+
+// Of all heaps that groups share; peaks of several need not have come at once.
+Totals totals_of_shared(std::uint32_t groups) {
+  Totals sum;
+  for (std::uint32_t i = 0; i < shared_heaps; ++i) {
+    const Totals t = totals_of(groups + i);
+    sum.refusals += t.refusals;
+    sum.live += t.live;
+    sum.resident += t.resident;
+    sum.pages += t.pages;
+    sum.most_live += t.most_live;
+    sum.peak_resident += t.peak_resident;
+    sum.live_at_peak += t.live_at_peak;
   }
   return sum;
 }
@@ -130,6 +148,13 @@ void write_walks_json(Output& out) {
   out.print("], ");
 }
 
+void write_memory_json(Output& out, const Totals& t) {
+  out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu, ", t.live, t.most_live);
+  out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident, t.peak_resident);
+  out.print("\"live_at_peak_bytes\": %lu, \"pages\": %lu, \"refused\": %lu}", t.live_at_peak,
+            t.pages, t.refusals);
+}
+
 void write_json(Output& out, const char* reason, std::uint32_t groups, const char* identification,
                 double start) {
   out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
@@ -138,15 +163,13 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
     const Totals t = totals_of(i);
     out.print(i == 0 ? "{" : ", {");
     if (counting_all) out.print("\"allocations\": %lu, ", t.allocations);
-    out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu, ", t.live, t.most_live);
-    out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident,
-              t.peak_resident);
-    out.print("\"live_at_peak_bytes\": %lu, \"pages\": %lu, \"refused\": %lu}", t.live_at_peak,
-              t.pages, t.refusals);
+    write_memory_json(out, t);
   }
   const Memory memory = arena_memory();
   const CheckCounts check = check_counts();
-  out.print("], \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
+  out.print("], \"shared\": {");
+  write_memory_json(out, groups == 0 ? Totals{} : totals_of_shared(groups));
+  out.print(", \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
   out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
   const SiteCounts sites = site_counts();
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
@@ -172,20 +195,27 @@ void write_walks_text(Output& out) {
     out.print("halo: no allocation needed a walk\n");
 }
 
+void write_line(Output& out, const char* name, const char* allocations, const Totals& t) {
+  out.print("halo: %6s %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", name, allocations, t.live,
+            t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.pages,
+            t.refusals);
+}
+
 void write_text(Output& out, const char* reason, std::uint32_t groups, const char* identification) {
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
-    out.print("halo: %5s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
+    out.print("halo: %6s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
               "peak bytes", "resident", "waste", "pages", "refused");
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
-    char allocations[24] = "-";
+    char name[12], allocations[24] = "-";
+    snprintf(name, sizeof name, "%u", i);
     if (counting_all) snprintf(allocations, sizeof allocations, "%lu", t.allocations);
-    out.print("halo: %5u %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", i, allocations, t.live,
-              t.most_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.pages,
-              t.refusals);
+    write_line(out, name, allocations, t);
   }
+  const Totals t = groups == 0 ? Totals{} : totals_of_shared(groups);
+  if (t.peak_resident != 0) write_line(out, "shared", "-", t);
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
               sites.redirected, sites.immediate, sites.left);

@@ -29,6 +29,12 @@ constinit Peak* peaks = nullptr;
 pthread_key_t exit_key;
 constinit bool have_exit_key = false;
 
+// Plans of so many groups share nothing.
+constexpr std::size_t few_groups = 8;
+
+// Bytes that a group may have of shared heaps in a thread, before it gets its own there.
+constexpr std::uint32_t most_shared = 16 * 1024;
+
 constexpr std::size_t metadata_step = 64 * 1024;
 
 // Blocks that one request takes over, at most.
@@ -43,12 +49,33 @@ struct NoCaches {
 };
 constinit NoCaches no_caches;
 
+std::size_t heap_count() { return plan_groups.size() + shared_heaps; }
+
+// The shared heap for groups of those settings.
+std::uint32_t shared_heap_for(const plan::Group& settings) {
+  const std::uint32_t by_size = (settings.flags & plan::group_by_size) != 0 ? 1 : 0;
+  const std::uint32_t newest = settings.reuse == plan::Reuse::newest_first ? 2 : 0;
+  return static_cast<std::uint32_t>(plan_groups.size()) + by_size + newest;
+}
+
+// Of a group, or of a shared heap, whose number says it.
+plan::Group settings_of(std::uint32_t number) {
+  if (number < plan_groups.size()) return plan_groups[number];
+  const auto layout = static_cast<std::uint32_t>(number - plan_groups.size());
+  plan::Group settings{};
+  if ((layout & 1) != 0) settings.flags = plan::group_by_size;
+  settings.reuse = (layout & 2) != 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks;
+  return settings;
+}
+
 void* map_metadata(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
 }  // namespace
+
+bool is_shared_heap(std::uint32_t number) { return number >= plan_groups.size(); }
 
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
   plan_groups = groups;
@@ -77,26 +104,51 @@ void* ThreadHeap::metadata(std::size_t bytes) {
 }
 
 GroupHeap** ThreadHeap::heaps() const {
-  return reinterpret_cast<GroupHeap**>(const_cast<BlockCache***>(caches_) + plan_groups.size());
+  return reinterpret_cast<GroupHeap**>(const_cast<BlockCache***>(caches_) + heap_count());
 }
 
+ThreadHeap::Shared* ThreadHeap::shared() const {
+  return reinterpret_cast<Shared*>(heaps() + heap_count());
+}
+
+// The first to be made is the first thread's.
+bool ThreadHeap::shares() const { return next_ != nullptr && plan_groups.size() > few_groups; }
+
 ThreadHeap* ThreadHeap::make() {
-  const std::size_t groups = plan_groups.size();
-  const std::size_t arrays = groups * (sizeof *caches_ + sizeof(GroupHeap*));
+  const std::size_t count = heap_count();
+  const std::size_t arrays =
+      count * (sizeof *caches_ + sizeof(GroupHeap*)) + plan_groups.size() * sizeof(Shared);
   auto* heap = static_cast<ThreadHeap*>(map_metadata(sizeof(ThreadHeap) + arrays));
   if (heap == nullptr) return nullptr;
-  for (std::size_t i = 0; i < groups; ++i) heap->caches_[i] = no_caches.of;
+  for (std::size_t i = 0; i < count; ++i) heap->caches_[i] = no_caches.of;
   return heap;
 }
 
-GroupHeap* ThreadHeap::heap(std::uint32_t group) {
+GroupHeap* ThreadHeap::heap_for(std::uint32_t group, std::uint32_t bytes) {
+  if (heaps()[group] == nullptr && shares() && shared()[group].bytes < most_shared) {
+    shared()[group].bytes += bytes;
+    return own_heap_of(shared_heap_for(plan_groups[group]));
+  }
+  return own_heap_of(group);
+}
+
+void ThreadHeap::count_shared(std::uint32_t group) {
+  std::uint32_t& count = shared()[group].allocations;
+  __atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
+}
+
+std::uint32_t ThreadHeap::shared_allocations(std::uint32_t group) const {
+  return __atomic_load_n(&shared()[group].allocations, __ATOMIC_RELAXED);
+}
+
+GroupHeap* ThreadHeap::own_heap_of(std::uint32_t group) {
   GroupHeap*& heap = heaps()[group];
   if (heap != nullptr) return heap;
   auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
   auto** caches = static_cast<BlockCache**>(metadata(classes * sizeof(BlockCache*)));
   if (made == nullptr || caches == nullptr) return nullptr;
   std::copy_n(no_caches.of, classes, caches);
-  made->initialise(this, group, plan_groups[group], caches, largest_block);
+  made->initialise(this, group, settings_of(group), caches, largest_block);
   caches_[group] = caches;
   __atomic_store_n(&heap, made, __ATOMIC_RELEASE);
   return made;
@@ -123,8 +175,10 @@ bool ThreadHeap::drain_remote() { return drain<&GroupHeap::deallocate>(); }
 void ThreadHeap::free_remotely(Page& page, void* p) {
   if (!GroupHeap::may_be_in_use(page, p)) return;
   if (!adopt()) return remote_.push(static_cast<Block*>(p));
-  page.heap->deallocate_to_page(page, p);
+  GroupHeap& heap = *page.heap;
+  heap.deallocate_to_page(page, p);
   drain<&GroupHeap::deallocate_to_page>();
+  heap.leave_empty_page();
   leave();
 }
 
@@ -143,7 +197,7 @@ void abandon_thread_heap(void* value) {
   if (was_inside) return;
   while (heap->drain_remote()) {
   }
-  for (std::uint32_t group = 0; group < plan_groups.size(); ++group)
+  for (std::uint32_t group = 0; group < heap_count(); ++group)
     if (GroupHeap* of_group = heap->heaps()[group]) of_group->flush();
   heap->leave();
 }
@@ -177,7 +231,7 @@ void prepare_heap() {
 const ThreadHeap* first_thread_heap() { return all_heaps.load(std::memory_order_acquire); }
 
 void watch_growth() {
-  if (peaks == nullptr) peaks = static_cast<Peak*>(map_metadata(plan_groups.size() * sizeof(Peak)));
+  if (peaks == nullptr) peaks = static_cast<Peak*>(map_metadata(heap_count() * sizeof(Peak)));
 }
 
 const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }

@@ -1,4 +1,8 @@
 // A thread's group heaps: made on its first grouped allocation, handed on when it ends.
+//
+// Of many threads each may use many groups a little, and each group heap has pages and caches of
+// its own. So all threads but the first let a group's first objects share pages with those of other
+// groups, where the plan has more than a few.
 #pragma once
 
 #include <atomic>
@@ -38,10 +42,20 @@ class ThreadHeap {
     return *of_group[class_number(bytes)];
   }
 
-  // Made on first use; nullptr when memory is refused. The owner only, inside its heap.
-  GroupHeap* heap(std::uint32_t group);
+  // Where the next `bytes` of the group are to come from: its own heap, made when it is due, or a
+  // shared one. nullptr when memory is refused. The owner only, inside its heap.
+  GroupHeap* heap_for(std::uint32_t group, std::uint32_t bytes);
 
-  // nullptr: this thread has not allocated from the group. Any thread.
+  // The group's own, made on first use; the same.
+  GroupHeap* own_heap_of(std::uint32_t group);
+
+  // Notes an allocation of the group that a shared heap has served. The owner only.
+  void count_shared(std::uint32_t group);
+  // How many there were. Any thread.
+  std::uint32_t shared_allocations(std::uint32_t group) const;
+
+  // Of a group, or of a heap that groups share, which are numbered behind them; nullptr: this
+  // thread has not allocated from it. Any thread.
   const GroupHeap* existing_heap(std::uint32_t group) const {
     return __atomic_load_n(&heaps()[group], __ATOMIC_ACQUIRE);
   }
@@ -68,7 +82,13 @@ class ThreadHeap {
   friend void prepare_heap();
   friend void abandon_thread_heap(void*);
 
-  GroupHeap** heaps() const;  // by group; after the caches
+  // What a group has had of shared heaps in this thread.
+  struct Shared {
+    std::uint32_t bytes, allocations;
+  };
+  GroupHeap** heaps() const;  // by group, and of shared ones; after the caches
+  Shared* shared() const;     // by group; after the heaps
+  bool shares() const;
   static ThreadHeap* make();
   bool adopt();
   void leave() { owned_.store(false, std::memory_order_release); }
@@ -80,8 +100,14 @@ class ThreadHeap {
   char* metadata_;      // what is left of the last mapping
   char* metadata_end_;  // and its end
   RemoteFrees remote_;
-  BlockCache** caches_[1];  // by group and size class
+  BlockCache** caches_[1];  // by group, or shared heap, and size class
 };
+
+// Heaps that groups share: one for each way to lay out pages and to reuse blocks.
+inline constexpr std::uint32_t shared_heaps = 4;
+
+// Whether that is the number of a shared heap, not of a group.
+bool is_shared_heap(std::uint32_t number);
 
 // Before the first grouped allocation.
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planned import make_plan, run_planned
+from planned import Run, compile_program, make_plan, run_planned
 from test_runtime_process_life import library, program, run_life
 
 MIB = 1 << 20
@@ -45,6 +45,69 @@ def test_sixty_four_threads_neither_deadlock_nor_balloon() -> None:
     assert (run.status, run.stdout) == (0, "fine\n")
     assert sum(run.allocations) == 64 * 20000
     assert run.stats["resident_bytes"] < 32 * MIB
+
+
+MANY_GROUPS = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { bytes = 64, most = 10000 };
+static pthread_barrier_t all_have;
+static int objects;
+static void *work(void *unused) {
+  static __thread char *made[most];
+  for (int i = 0; i < objects; ++i) memset(made[i] = malloc(bytes), i, bytes);
+  pthread_barrier_wait(&all_have);
+  for (int i = 0; i < objects; ++i) {
+    if (made[i][bytes - 1] != (char)i) abort();
+    free(made[i]);
+  }
+  return NULL;
+}
+int main(int argc, char **argv) {
+  int threads = atoi(argv[1]);
+  pthread_t ids[threads];
+  objects = atoi(argv[2]);
+  pthread_barrier_init(&all_have, NULL, threads);
+  for (int i = 0; i < threads; ++i) if (pthread_create(&ids[i], NULL, work, NULL) != 0) abort();
+  for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+  puts("fine");
+}
+"""
+
+
+def run_in_pools(folder: Path, pools: int, threads: int, objects: int) -> Run:
+    """Each thread's objects of 64 bytes in groups drawn at random, all alive at once."""
+    command = [str(compile_program(folder, MANY_GROUPS, "-pthread"))]
+    options = ("--option", f"pools={pools}")
+    plan = make_plan(folder, [*command, "1", "10"], "random-pools", *options)
+    return run_planned([*command, str(threads), str(objects)], plan)
+
+
+def test_small_groups_of_many_threads_share_pages(tmp_path: Path) -> None:
+    """Threads times groups: neither pages nor caches for each of 300 groups in 100 threads."""
+    threads, objects = 100, 1000
+    run = run_in_pools(tmp_path, 300, threads, objects)
+    assert (run.status, run.stdout) == (0, "fine\n")
+    assert sum(run.allocations) >= threads * objects
+    shared = run.stats["shared"]
+    assert shared["peak_bytes"] > 0.9 * threads * objects * 64
+    assert shared["peak_resident_bytes"] < 1.2 * threads * objects * 64
+    assert (shared["pages"], shared["live_bytes"]) == (0, 0)
+    assert sum(group["peak_resident_bytes"] for group in run.stats["groups"]) < 2 * MIB
+
+
+def test_groups_that_a_thread_uses_much_have_pages_of_their_own(tmp_path: Path) -> None:
+    """Sixteen KiB of a group in a thread are shared, and no more."""
+    threads, objects, pools = 4, 10000, 10
+    run = run_in_pools(tmp_path, pools, threads, objects)
+    assert (run.status, run.stdout) == (0, "fine\n")
+    most_shared = threads * pools * (16384 + 64)
+    assert 0 < run.stats["shared"]["peak_bytes"] <= most_shared
+    # As far as seen when groups took their pages.
+    own = sum(group["peak_bytes"] for group in run.stats["groups"])
+    assert own >= threads * objects * 64 / 4
 
 
 def test_the_loader_allocates_thread_local_memory_in_groups(tmp_path: Path) -> None:

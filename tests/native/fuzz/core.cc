@@ -21,7 +21,7 @@ void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignme
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
-  GroupHeap* heap = heaps->heap(group);
+  GroupHeap* heap = heaps->own_heap_of(group);
   void* p = heap == nullptr ? nullptr : heap->allocate(block_bytes(size, alignment == 16));
   return p == nullptr || !zeroed ? p : std::memset(p, 0, size);
 }

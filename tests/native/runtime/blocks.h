@@ -10,7 +10,7 @@ namespace halo::runtime {
 inline char* make_block(std::uint32_t group, std::uint32_t bytes) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);
-  return static_cast<char*>(heaps->heap(group)->allocate(bytes));
+  return static_cast<char*>(heaps->own_heap_of(group)->allocate(bytes));
 }
 
 inline void free_block(void* p) {
@@ -29,7 +29,7 @@ inline std::size_t size_of_block(const void* p) { return GroupHeap::size_of(aren
 inline GroupHeap& flushed_heap(std::uint32_t group) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);
-  GroupHeap* heap = heaps->heap(group);
+  GroupHeap* heap = heaps->own_heap_of(group);
   while (heaps->drain_remote()) {
   }
   heap->flush();
