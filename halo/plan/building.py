@@ -54,7 +54,7 @@ class PlanOptions:
     )
     huge_pages: bool = option(True, "ask for huge pages")
     huge_min: int = option(
-        1 << 18, "bytes of a group's recorded peaks from which it gets huge pages", 0
+        48 << 20, "bytes of a group's recorded peaks from which it gets huge pages", 0
     )
     reuse: str = option("newest", "what becomes of freed objects", choices=tuple(_REUSE))
     by_size: bool = option(False, "keep blocks of different sizes apart within a group")

@@ -22,6 +22,7 @@ MEASURED: Mapping[str, Callable[[Trial], float]] = {
     "user": lambda trial: trial.user,
     "system": lambda trial: trial.system,
     "peak-memory": lambda trial: float(trial.peak_memory),
+    "minor-faults": lambda trial: float(trial.minor_faults),
 }
 SIMULATED: Mapping[str, Callable[[Simulated], float]] = {
     "modelled-cycles": lambda found: float(found.cycles),
@@ -174,6 +175,7 @@ def axis_title(metric: Metric) -> str:
         "user": "user time",
         "system": "system time",
         "peak-memory": "peak memory",
+        "minor-faults": "minor page faults",
     }.get(
         metric.event, metric.event.replace("-", " ") if "misses" in metric.event else metric.event
     )

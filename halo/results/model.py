@@ -36,6 +36,7 @@ class Trial:
     user: float
     system: float
     peak_memory: int
+    minor_faults: int = 0
     pools: tuple[Pool, ...] = ()
     counters: Mapping[str, float] = field(default_factory=dict)
     status: int = 0

@@ -32,6 +32,7 @@ def _trial(raw: Mapping[str, Any], what: str) -> Trial:
         user=number(raw.get("user"), f"{what}: user"),
         system=number(raw.get("system"), f"{what}: system"),
         peak_memory=count(raw.get("peak_memory"), f"{what}: peak_memory"),
+        minor_faults=count(raw.get("minor_faults", 0), f"{what}: minor_faults"),
         pools=tuple(
             _pool(mapping(group, f"{what}: a group"), f"{what}: a group")
             for group in rows(runtime.get("groups", []), f"{what}: groups")

@@ -91,9 +91,10 @@ def _ending(output: Output) -> str:
 class Sample:
     """One measured run, in seconds and bytes; `wall` is without the runtime's own report.
 
-    `counters` are the events that this machine counts (counters.py). On a littered heap the times
-    are without the littering, which `litter` tells of; the other figures are of all of the process.
-    `status` is the exit status, `stderr_bytes` what it wrote to its standard error.
+    `minor_faults` are page faults that read nothing from a disk, `counters` the events that this
+    machine counts (counters.py). On a littered heap the times are without the littering, which
+    `litter` tells of; the other figures are of all of the process. `status` is the exit status,
+    `stderr_bytes` what it wrote to its standard error.
     """
 
     wall: float
@@ -105,6 +106,7 @@ class Sample:
     litter: Mapping[str, Any] = field(default_factory=dict)
     status: int = 0
     stderr_bytes: int = 0
+    minor_faults: int = 0
 
     @property
     def huge_bytes(self) -> int:

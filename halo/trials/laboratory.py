@@ -133,8 +133,10 @@ class Laboratory:
 
     def _sample(self, run: Run, runtime: dict[str, Any], log: LitterLog | None) -> Sample:
         wall = run.wall - float(runtime.get("report_seconds", 0.0))
+        faults = run.minor_faults
         if log is None:
-            return Sample(wall, run.user, run.system, run.peak_memory, runtime, run.counters)
+            times = (wall, run.user, run.system)
+            return Sample(*times, run.peak_memory, runtime, run.counters, minor_faults=faults)
         if log.program_seconds is not None:
             wall = log.program_seconds  # it ends before the runtime reports
         else:
@@ -142,7 +144,10 @@ class Laboratory:
         # The kernel counts processor time more coarsely than a short program takes.
         user = max(0.0, run.user - log.user_seconds)
         system = max(0.0, run.system - log.system_seconds)
-        return Sample(wall, user, system, run.peak_memory, runtime, run.counters, log.raw)
+        memory = run.peak_memory
+        return Sample(
+            wall, user, system, memory, runtime, run.counters, log.raw, minor_faults=faults
+        )
 
     def sample(self, perf: str, job: Job, contender: Contender) -> tuple[Path, float]:
         """One run under perf: the samples, and when the program began, in monotonic seconds.

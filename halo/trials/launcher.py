@@ -39,6 +39,7 @@ class Run:
     user: float
     system: float
     peak_memory: int
+    minor_faults: int
     counters: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -99,7 +100,7 @@ class Launcher:
             raise HaloError("The process that starts the trials ended; run halo again.") from error
         if isinstance(answer, str):
             raise CannotRun(f"{program} cannot be started: {answer}.")
-        pid, status, wall, user, system, kilobytes = answer
+        pid, status, wall, user, system, kilobytes, faults = answer
         counters = counted(before, self._counters.read())
         ending = Ending.from_wait(status)
-        return Run(pid, ending, wall / 1e9, user, system, kilobytes * 1024, counters)
+        return Run(pid, ending, wall / 1e9, user, system, kilobytes * 1024, faults, counters)

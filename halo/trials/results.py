@@ -30,6 +30,8 @@ def measured(samples: Sequence[Sample]) -> dict[str, Any]:
         "median": summary.median,
         "quartiles": [summary.first_quartile, summary.third_quartile],
         "peak_memory": int(median(sample.peak_memory for sample in samples)),
+        "system": median(sample.system for sample in samples),
+        "minor_faults": int(median(sample.minor_faults for sample in samples)),
         "trials": summary.count,
     }
     huge = [sample.huge_bytes for sample in samples if sample.runtime]

@@ -29,8 +29,9 @@ def run(
     arguments: list[str],
     environment: dict[str, str],
     paths: tuple[str, str, str],
-) -> tuple[int, int, int, float, float, int]:
-    """Runs one process to its end: pid, status, wall nanoseconds, CPU seconds, peak kilobytes.
+) -> tuple[int, int, int, float, float, int, int]:
+    """Runs one process to its end: pid, status, wall nanoseconds, CPU seconds, peak kilobytes,
+    and page faults that read nothing from a disk.
 
     It leads a session of its own, by which all that it starts can be found and ended.
     """
@@ -47,7 +48,8 @@ def run(
     await_end(child)
     _, status, usage = posix.wait4(child, 0)
     wall = time.perf_counter_ns() - start
-    return child, status, wall, usage.ru_utime, usage.ru_stime, usage.ru_maxrss
+    processor = (usage.ru_utime, usage.ru_stime)
+    return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt
 
 
 def await_end(child: int) -> None:

@@ -48,6 +48,7 @@ def test_memory_is_the_programs_own_and_not_that_of_this_process(laboratory: Lab
     sample = laboratory.measure(shell("true"), plain())
     assert sample.peak_memory < 20_000_000
     assert len(ballast) == 100_000_000
+    assert 0 < sample.minor_faults < 5000
 
 
 def test_equal_outputs_pass(laboratory: Laboratory) -> None:

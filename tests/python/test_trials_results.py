@@ -69,6 +69,8 @@ def test_the_summary_has_every_documented_key() -> None:
         "median": 3.0,
         "quartiles": [3.0, 3.0],
         "peak_memory": 1000,
+        "system": 0.0,
+        "minor_faults": 0,
         "trials": 11,
     }
     assert summary["halo"]["huge_bytes"] == 7
