@@ -165,22 +165,28 @@ bool Arena::open_slab(PageKind kind) {
     slabs_opened_.compare_exchange_strong(opened, slab, std::memory_order_relaxed);
     return false;
   }
-  // A wish: without it everything works the same.
-  if (kind == PageKind::huge) madvise(memory, slab_size, MADV_HUGEPAGE);
+  if (kind == PageKind::huge) huge_pages_.ask(memory, slab_size);
   pool_.add(slab, kind);
   return true;
+}
+
+Page* Arena::take(PageKind kind) {
+  const std::uint32_t number = pool_.take(kind);
+  if (number == PagePool::none) return nullptr;
+  Page& page = pages_[number];
+  // In memory as a whole, from the first touch of its neighbours on.
+  if (kind == PageKind::huge) page.touched = page_size / system_page;
+  return &page;
 }
 
 Page* Arena::acquire(PageKind kind) {
   const KeepErrno keep;  // a refusal here is not the program's
   for (;;) {
-    const std::uint32_t number = pool_.take(kind);
-    if (number != PagePool::none) return &pages_[number];
-    if (!open_slab(kind)) {
-      // Another thread may have opened one, or given a page back.
-      const std::uint32_t last = pool_.take(kind);
-      return last == PagePool::none ? nullptr : &pages_[last];
-    }
+    if (Page* page = take(kind)) return page;
+    if (kind == PageKind::huge && !huge_pages_.wanted())
+      kind = PageKind::normal;
+    else if (!open_slab(kind))
+      return take(kind);  // another thread may have opened one, or given a page back
   }
 }
 

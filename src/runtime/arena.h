@@ -8,6 +8,7 @@
 
 #include "runtime/exported.h"
 #include "runtime/growing_range.h"
+#include "runtime/huge_pages.h"
 #include "runtime/page.h"
 #include "runtime/page_pool.h"
 
@@ -22,8 +23,9 @@ class Arena {
   // True for exactly the addresses inside the range, as it is now.
   bool contains(const void* p) const { return index_of(p) < page_limit(); }
 
-  // A page that nobody has, or nullptr when memory or addresses are used up. Lock-free. What it is
-  // for is up to the caller, but `touched`, and its bitmaps, which are clear.
+  // A page that nobody has, or nullptr when memory or addresses are used up; of the normal kind
+  // where huge pages come too dear. Lock-free. What it is for is up to the caller, but `touched`,
+  // and its bitmaps, which are clear.
   Page* acquire(PageKind kind);
 
   // Takes a page back whose bitmaps are clear; some pages return to the system at once. Lock-free.
@@ -106,6 +108,7 @@ class Arena {
   std::size_t bytes() const { return page_limit() << page_shift; }
   // How large the range may become.
   std::size_t most_bytes() const { return most_; }
+  const HugePages& huge_pages() const { return huge_pages_; }
   // Pages that some heap has.
   std::uint64_t pages_used() const { return pool_.used(); }
 
@@ -127,6 +130,7 @@ class Arena {
   bool grow();
   bool grow_to(std::size_t bytes);
   bool open_slab(PageKind kind);
+  Page* take(PageKind kind);
   void give_back(PageMask mask);
   std::size_t table_bytes(Table table, std::size_t bytes) const;
   std::size_t all_table_bytes(std::size_t bytes) const;
@@ -144,6 +148,7 @@ class Arena {
   GrowingRange tables_[table_count];
   std::atomic<std::uint32_t> slabs_opened_{0};
   PagePool pool_;
+  HugePages huge_pages_;
 };
 
 HALO_HIDDEN extern constinit Arena arena;

@@ -187,8 +187,6 @@ Page* GroupHeap::add_page() {
   const bool huge = huge_pages_ && resident_bytes() >= huge_from;
   Page* page = arena.acquire(huge ? PageKind::huge : PageKind::normal);
   if (page == nullptr) return nullptr;
-  // In memory as a whole, from the first touch of its neighbours on.
-  if (huge) page->touched = page_size / system_page;
   page->heap = this;
   page->out = 0;
   set_carved(*page, 0);
