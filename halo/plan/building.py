@@ -142,12 +142,17 @@ def build_plan(
 def _drawn(
     profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int, aligner: Aligner
 ) -> Plan:
-    """The plan of groups without contexts; aligned by size if all recorded objects may be."""
+    """The plan of groups without contexts.
+
+    Of several, blocks are aligned by size if those of all recorded contexts would be.
+    """
     small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
     modules, at = _for_program((), profile, chosen)
-    alignment = aligner.of(small, of_all=True)
+    several = len(grouping.groups) > 1
+    alignment = aligner.of(small, of_all=True) if several else aligner.wherever_proved()
+    peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
     return drawing_plan(
-        [_pool(profile, group, chosen) for group in grouping.groups],
+        [_settings(peak, chosen)] * len(grouping.groups),
         limit,
         alignment,
         None if at is None else modules[at],
@@ -214,7 +219,10 @@ def _with_executable(
 
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """A pool's settings. Huge pages for a small group would only cost memory: two MiB each."""
-    peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
+    return _settings(sum(profile.contexts[at].peak_live_bytes for at in group.contexts), chosen)
+
+
+def _settings(peak: int, chosen: PlanOptions) -> PlanGroup:
     huge_pages = chosen.huge_pages and peak >= chosen.huge_min
     return PlanGroup(huge_pages, _REUSE[chosen.reuse], chosen.by_size)
 

@@ -23,6 +23,8 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     if plan.selectors is not None:
         sites, conjunctions = plan.selectors
         rows.append(("selectors", f"{len(conjunctions)} conjunctions of {len(sites)} call sites"))
+    elif plan.at_random and len(plan.groups) == 1:
+        rows.append(("effect", "every small object goes into one pool, whoever allocates it"))
     elif plan.at_random:
         rows.append(("effect", f"small objects go into one of {len(plan.groups)} pools at random"))
     elif plan.states[0].verdict == FORWARD:
@@ -38,14 +40,15 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("strategy", review.strategy),
         ("program", str(review.profile.get("program", {}).get("path", ""))),
     ]
+    alignment = [("alignment", review.alignment)] if review.alignment else []
     if plan.at_random:
-        return [*origin, *rows]
+        return [*origin, *rows, *alignment]
     return [
         *origin,
         ("grouped contexts", str(contexts)),
         ("coverage", f"{coverage:.1%} of the recorded accesses"),
         *rows,
-        *([("alignment", review.alignment)] if review.alignment else []),
+        *alignment,
         *_identification_rows(review.identification),
     ]
 

@@ -2,6 +2,7 @@
 
 from halo.strategies import (
     dense,
+    everything,
     from_file,
     halo,
     halo_hot,
@@ -20,6 +21,7 @@ STRATEGIES: list[AnyStrategy] = [
     none.STRATEGY,
     one_pool.STRATEGY,
     dense.STRATEGY,
+    everything.STRATEGY,
     halo.STRATEGY,
     halo_hot.STRATEGY,
     hot_cold.STRATEGY,

@@ -39,6 +39,11 @@ RECIPES = (
     Recipe("dense-by-size", "dense", {"by_size": "true"}),
     Recipe("halo-by-size", "halo", {"by_size": "true"}),
     Recipe("dense-small-pages", "dense", {"huge_pages": "false"}),
+    Recipe("everything", "everything"),
+    Recipe("everything-by-size", "everything", {"by_size": "true"}),
+    Recipe(
+        "everything-by-size-small-pages", "everything", {"by_size": "true", "huge_pages": "false"}
+    ),
 )
 
 

@@ -52,7 +52,7 @@ bool wants_stats() { return stats_path[0] != '\0'; }
 // What tells the groups apart, for people.
 const char* identification() {
   if (plan_view.header == nullptr) return "none";
-  if (plan_view.draws_pools()) return "random";
+  if (plan_view.draws_pools()) return plan_view.groups.size() == 1 ? "none needed" : "random";
   return plan_view.selects() ? "selectors" : "walk";
 }
 
@@ -111,7 +111,10 @@ bool begin_drawing() {
     watch_modules();
     publish_table(plan_view);
   }
-  draw_every_allocation();
+  if (plan_view.groups.size() == 1)
+    group_every_allocation();
+  else
+    draw_every_allocation();
   return true;
 }
 

@@ -58,17 +58,28 @@ struct Every {
     if (!checking_build && is_decided(code) && size - 1 < quick_max) [[likely]]
       if (void* p = cached_block(code, size)) [[likely]]
         return p;
+    return serve_uncached(code, size);
+  }
+
+  [[gnu::noinline]] static void* serve_uncached(CallerCode code, std::size_t size) {
+    if (!checking_build && is_decided(code) && size - 1 < quick_max)
+      if (void* p = cut_block(code, size)) return p;
     return allocate_in(code, size);
   }
 };
 
 CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
 
+CallerCode take_only_group(const std::uintptr_t*) {
+  return decided_code(0, __atomic_load_n(&random_align16, __ATOMIC_RELAXED));
+}
+
 }  // namespace
 
 constinit DecideEvery decide_every = nullptr;
 
 void draw_every_allocation() { Every<draw>::install(); }
+void group_every_allocation() { Every<take_only_group>::install(); }
 void select_every_allocation() { Every<select_group>::install(); }
 
 }  // namespace halo::runtime

@@ -17,6 +17,9 @@ extern constinit DecideEvery decide_every;
 // (random_pools.h). Once, before there are threads.
 void draw_every_allocation();
 
+// The same, to the one group of the plan.
+void group_every_allocation();
+
 // The same, to the group that selectors tell (selectors.h).
 void select_every_allocation();
 

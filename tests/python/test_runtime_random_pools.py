@@ -92,10 +92,12 @@ def test_every_small_object_goes_to_a_pool(tmp_path: Path, runtime: Path, pools:
     assert runs[0].allocations == runs[1].allocations, "seeded the same in every run"
 
 
-def test_without_statistics_it_is_the_same_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pools", [1, POOLS])
+def test_without_statistics_it_is_the_same_program(tmp_path: Path, pools: int) -> None:
     """HALO_STATS makes the runtime count, and leave out its quick way to a block."""
     program = compile_program(tmp_path, COUNTED, "-pthread")
-    run = run_planned([str(program)], draw_for(tmp_path, program), env={"HALO_STATS": ""})
+    plan = draw_for(tmp_path, program, pools)
+    run = run_planned([str(program)], plan, env={"HALO_STATS": ""})
     assert (run.status, run.stdout) == (0, "0\n"), run.stderr
 
 
@@ -104,10 +106,10 @@ def test_without_statistics_it_is_the_same_program(tmp_path: Path) -> None:
 def test_every_pair(tmp_path: Path, allocator: str, arguments: str) -> None:
     """Every way to allocate with every way to free, on blocks of pools."""
     program = build(tmp_path, "cross.cc")
-    for env in ({}, {"HALO_STATS": ""}):
+    for env, pools in (({}, POOLS), ({"HALO_STATS": ""}, POOLS), ({"HALO_STATS": ""}, 1)):
         run = run_planned(
             [str(program), arguments],
-            draw_for(tmp_path, program),
+            draw_for(tmp_path, program, pools),
             env={"LD_PRELOAD": preloads(RUNTIME, library_of(allocator)), **env},
         )
         assert run.status == 0, run.stderr
@@ -156,6 +158,29 @@ def test_a_plan_is_for_its_program_or_for_all(tmp_path: Path) -> None:
     other = run_planned([str(program)], draw_for(tmp_path, Path("/usr/bin/env")))
     assert (other.status, other.stdout) == (0, "0\n")
     assert other.stats["reason"] == "the plan is for another program"
+
+
+@pytest.mark.parametrize("layout", ["true", "false"])
+def test_everything_takes_what_was_not_recorded(tmp_path: Path, layout: str) -> None:
+    """Also a context that the recorded run did not come to."""
+    source = r"""
+    #include <stdlib.h>
+    #include <stdio.h>
+    static long odd;
+    static void keep(char *p) { odd += (long)p >> 3 & 1; *p = 1; }
+    int main(int argc, char **argv) {
+      for (int i = 0; i < 1000; ++i) keep(argc > 1 ? realloc(malloc(9), 24) : malloc(24));
+      printf("%ld\n", odd);
+    }
+    """
+    program = compile_program(tmp_path, source)
+    options = ("--option", f"by_size={layout}")
+    plan = make_plan(tmp_path, [str(program)], "everything", *options)
+    run = run_planned([str(program), "other"], plan)
+    assert run.status == 0 and 300 < int(run.stdout) < 700, "every second block of 24 bytes"
+    assert run.stats["identification"] == "none needed"
+    (count,) = run.allocations
+    assert 2000 <= count < 2000 + 2 * OTHERS
 
 
 def test_a_profile_says_that_objects_may_be_aligned_by_size(tmp_path: Path) -> None:

@@ -24,12 +24,18 @@ def test_a_signal_may_come_between_any_two_instructions_of_long_calls(interrupte
     assert sum(run.allocations) > 0
 
 
-@pytest.mark.parametrize("by_size", [False, True], ids=["any size", "by size"])
+@pytest.mark.parametrize(
+    ("pools", "by_size"),
+    [(2, False), (2, True), (1, False)],
+    ids=["any size", "by size", "one pool"],
+)
 @pytest.mark.parametrize("interrupted", ["first", "lists", "new chunk", *INTERRUPTED])
-def test_signals_among_random_pools(interrupted: str, by_size: bool, tmp_path: Path) -> None:
+def test_signals_among_random_pools(
+    interrupted: str, pools: int, by_size: bool, tmp_path: Path
+) -> None:
     """Row 23: every allocation of the handler is grouped as well."""
     plan = tmp_path / "any.plan"
-    write_plan(drawing_plan([PlanGroup(False, 0, by_size)] * 2, 4096, 0, None), plan)
+    write_plan(drawing_plan([PlanGroup(False, 0, by_size)] * pools, 4096, 0, None), plan)
     run = run_planned([str(program("reentry")), interrupted], plan)
     assert (run.status, run.stdout) == (0, "many signals, 0 failed\n"), run.stderr
     assert sum(run.allocations) > 0

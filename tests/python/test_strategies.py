@@ -217,6 +217,19 @@ def test_random_pools_have_no_contexts_and_look_at_no_callers() -> None:
     assert by_size.states[0].alignment == 0
 
 
+def test_everything_is_one_pool_that_is_aligned_wherever_that_is_proved() -> None:
+    grouping = make_grouping(sample(), "everything")
+    assert [group.contexts for group in grouping.groups] == [()]
+    plan = build_plan(sample(), grouping, {}, prove=any_alignment)
+    assert plan.at_random and plan.states[0].alignment == 0, "context 4 makes arrays"
+    strict = build_plan(sample(), grouping, {"few_sizes": "0"}, prove=any_alignment)
+    assert strict.states[0].alignment == 16
+    peak = sum(context.peak_live_bytes for context in sample().contexts)
+    for least, expected in ((1, True), (peak + 1, False)):
+        huge = build_plan(sample(), grouping, {"huge_min": str(least)}, prove=any_alignment)
+        assert [group.huge_pages for group in huge.groups] == [expected]
+
+
 def test_coverage_and_weight_are_measured() -> None:
     (first, _) = make_grouping(sample(), "halo", {"coverage": "0.95", "min_weight": "2"}).groups
     assert (first.coverage, first.weight) == (0.7, 200)
