@@ -22,10 +22,11 @@ static long resident_bytes(void) {
   return kilobytes * 1024;
 }
 
-// Takes what lies below the lowest mapping, where the library would come next.
+// Takes what lies below the lowest mapping, where the library would come next. What was taken
+// before lies above and is of the same kind: to the kernel all of it is one mapping, of which it
+// allows some ten thousand.
 static void take_place(int round) {
-  int protection = round % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
-  mmap(NULL, (size_t)(1 + round % 3) * 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mmap(NULL, (size_t)(1 + round % 3) * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 int main(int argc, char** argv) {
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
     if (i == 0 || i == rounds / 5) resident = resident_bytes();
     take_place(i);
     void* handle = dlopen(argv[1], RTLD_NOW);
+    if (handle == NULL) abort();
     maker left = (maker)dlsym(handle, "twin_left"), right = (maker)dlsym(handle, "twin_right");
     for (int k = 0; k < objects; ++k) {
       void* p = k % 2 ? left(object_bytes) : right(object_bytes);
