@@ -17,16 +17,18 @@ class HugePages {
   // Asks for one under `bytes`, one huge page's worth, at `memory`, and touches it.
   void ask(void* memory, std::size_t bytes);
 
-  // A first touch took so many nanoseconds.
+  // A first touch took so many nanoseconds, by a clock that may be as coarse as some milliseconds:
+  // the sum of many is true.
   void note(std::uint64_t nanoseconds);
 
-  std::uint32_t asked() const { return asked_.load(std::memory_order_relaxed); }
-  std::uint32_t slow() const { return slow_.load(std::memory_order_relaxed); }
+  std::uint64_t asked() const { return asked_.load(std::memory_order_relaxed); }
+  // Of all first touches.
+  std::uint64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint32_t> asked_{0};
-  std::atomic<std::uint32_t> slow_{0};  // of these
-  std::atomic<bool> stopped_{false};    // for good
+  std::atomic<std::uint64_t> asked_{0};
+  std::atomic<std::uint64_t> nanoseconds_{0};
+  std::atomic<bool> stopped_{false};  // for good
 };
 
 }  // namespace halo::runtime

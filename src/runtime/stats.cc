@@ -172,7 +172,8 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
   out.print(", \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
   out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
   const HugePages& huge = arena.huge_pages();
-  out.print("\"huge_asked\": %u, \"huge_slow\": %u, ", huge.asked(), huge.slow());
+  out.print("\"huge_asked\": %lu, \"huge_touch_seconds\": %.6f, ", huge.asked(),
+            static_cast<double>(huge.nanoseconds()) * 1e-9);
   const SiteCounts sites = site_counts();
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
             identification, sites.redirected, sites.immediate);

@@ -9,7 +9,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint64_t quick = 100'000, slow = 9'000'000;
+// Of a clock that ticks every 4 ms.
+constexpr std::uint64_t tick = 4'000'000;
 
 void note(HugePages& pages, int count, std::uint64_t nanoseconds) {
   for (int i = 0; i < count; ++i) pages.note(nanoseconds);
@@ -17,28 +18,32 @@ void note(HugePages& pages, int count, std::uint64_t nanoseconds) {
 
 TEST(HugePages, AreWantedWhileTheyComeCheap) {
   HugePages pages;
-  note(pages, 1000, quick);
-  EXPECT_TRUE(pages.wanted());
+  // 0.1 ms each.
+  for (int i = 0; i < 25; ++i) {
+    note(pages, 1, tick);
+    note(pages, 39, 0);
+    EXPECT_TRUE(pages.wanted());
+  }
   EXPECT_EQ(pages.asked(), 1000u);
+  EXPECT_EQ(pages.nanoseconds(), 25 * tick);
 }
 
 TEST(HugePages, AFewSlowOnesAreNoReasonToStop) {
   HugePages pages;
-  note(pages, 3, slow);
+  note(pages, 3, tick);
   EXPECT_TRUE(pages.wanted());
-  note(pages, 20, quick);
-  note(pages, 10, slow);
+  note(pages, 100, 0);
+  note(pages, 10, 2 * tick);
   EXPECT_TRUE(pages.wanted());
-  EXPECT_EQ(pages.slow(), 13u);
 }
 
-TEST(HugePages, AreNotWantedOnceHalfAreSlow) {
+TEST(HugePages, AreNotWantedOnceTheyAreSlowOnAverage) {
   HugePages pages;
-  note(pages, 3, quick);
-  note(pages, 4, slow);
+  note(pages, 3, 0);
+  note(pages, 2, 2 * tick);
   EXPECT_FALSE(pages.wanted());
-  note(pages, 1000, quick);
-  EXPECT_FALSE(pages.wanted());
+  note(pages, 1000, 0);
+  EXPECT_FALSE(pages.wanted()) << "for good";
 }
 
 TEST(HugePages, AskingTouchesTheMemory) {
