@@ -24,8 +24,8 @@ class Arena {
   bool contains(const void* p) const { return index_of(p) < page_limit(); }
 
   // A page that nobody has, or nullptr when memory or addresses are used up; of the normal kind
-  // where huge pages come too dear. Lock-free. What it is for is up to the caller, but `touched`,
-  // and its bitmaps, which are clear.
+  // where huge pages are slow to come. Lock-free. What it is for is up to the caller, but
+  // `touched`, and its bitmaps, which are clear.
   Page* acquire(PageKind kind);
 
   // Takes a page back whose bitmaps are clear; some pages return to the system at once. Lock-free.
