@@ -11,7 +11,6 @@ from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
 _ABI = 16
-_LARGEST_BY_SIZE = 512  # bytes: denser blocks gain little from there on, and no stack is smaller
 
 ProofSource = Callable[[Profile, bool], Proof]
 """What is proved of a recorded program; True: also if it loads libraries at run time."""
@@ -38,7 +37,7 @@ class Aligner:
         self._prove = prove
         self._asked = False
 
-    def of(self, contexts: Iterable[Context], of_all: bool = False) -> int:
+    def of(self, contexts: Iterable[Context]) -> int:
         """The least alignment in bytes of the blocks of these contexts; 0: derived from the size.
 
         By size (8 bytes for a 24-byte object) only if it is proved that the program's code allows
@@ -49,17 +48,13 @@ class Aligner:
         """
         members = list(contexts)
         vectors = any(context.alignment != 0 for context in members)
-        large = not of_all and any(context.max_size > _LARGEST_BY_SIZE for context in members)
-        if vectors or large or not all(it.few_sizes(self._few_sizes) for it in members):
+        if vectors or not all(it.few_sizes(self._few_sizes) for it in members):
             return _ABI
         self._asked = True
         return _ABI if self.proof.obstacle else BY_SIZE
 
     def wherever_proved(self) -> int:
-        """The same for all objects of the program, where any speed of vectors is up to the clock.
-
-        Blocks of more than 256 bytes are multiples of 16 in any case.
-        """
+        """The same for all objects of the program, where any speed of vectors is up to the clock."""
         if self._few_sizes == 0:
             return _ABI
         self._asked = True

@@ -44,6 +44,17 @@ int main(int argc, char **argv) {
   printf("%ld\n", sum);
 }
 """
+BOTH = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) void *make(size_t n) { void *p = malloc(n); *(long *)p = 1; return p; }
+int main(void) {
+  long odd[2] = {0, 0};
+  for (long i = 0; i < 2000; ++i) odd[i % 2] += (uintptr_t)make(i % 2 ? 1032 : 40) % 16 != 0;
+  printf("%ld %ld\n", odd[0], odd[1]);
+}
+"""
 SUMS = {"list": "29970000\n", "scan": "31468500\n"}
 
 
@@ -72,6 +83,17 @@ def test_vector_loads_of_another_mode_are_relaxed(program: tuple[Path, Path], mo
     path, plan = program
     assert any(each.relaxations for each in read_plan(plan).checked)
     assert misaligned(path, plan, mode) == 500
+
+
+def test_what_may_be_a_stack_is_aligned_beside_small_objects(tmp_path: Path) -> None:
+    """Of one context that makes both, the small ones alone lie at multiples of eight."""
+    path = compile_program(tmp_path, BOTH)
+    for layout in ("false", "true"):
+        plan = make_plan(tmp_path, [str(path)], "dense", "--option", f"by_size={layout}")
+        run = run_planned([str(path)], plan)
+        assert run.status == 0
+        odd = [int(it) for it in run.stdout.split()]
+        assert odd[0] > 400 and odd[1] == 0
 
 
 def test_a_plan_without_a_proof_is_served_with_16_bytes(
