@@ -66,6 +66,8 @@ std::size_t Arena::table_bytes(Table table, std::size_t bytes) const {
   switch (table) {
     case Table::pages:
       return whole_pages(bytes / page_size * sizeof(Page));
+    case Table::bits:
+      return whole_pages(bytes / granule / 64 * sizeof(BlockBits));
     case Table::slabs:
       return whole_pages(bytes / slab_size * sizeof(Slab));
     case Table::available:
@@ -97,7 +99,7 @@ void Arena::place(std::uintptr_t base, std::size_t most, std::size_t mapped) {
     return reinterpret_cast<void*>(begin[static_cast<unsigned>(table)]);
   };
   pages_ = static_cast<Page*>(of(Table::pages));
-  free_bits_ = static_cast<std::uint64_t*>(of(Table::free_bits));
+  bits_ = static_cast<BlockBits*>(of(Table::bits));
   starts_ = static_cast<std::atomic<std::uint64_t>*>(of(Table::starts));
   pool_.place_at(static_cast<Slab*>(of(Table::slabs)),
                  static_cast<std::atomic<std::uint64_t>*>(of(Table::available)));

@@ -47,18 +47,17 @@ class Arena {
                                    (static_cast<std::size_t>(&page - pages_) << page_shift));
   }
 
-  // A bit for each granule: set where a free block starts that is in no cache.
-  std::uint64_t* free_bits_of(const Page& page) const {
-    return free_bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
+  BlockBits* bits_of(const Page& page) const {
+    return bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
   }
   // What freeing the block at `p` is going to change.
   void prefetch_for(const void* p) const {
     const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p) - base_;
     __builtin_prefetch(&pages_[at >> page_shift], 1);
-    __builtin_prefetch(&free_bits_[at / granule / 64], 1);
+    __builtin_prefetch(&bits_[at / granule / 64], 1);
     __builtin_prefetch(p);
   }
-  // A bit for each granule: set where a block starts, in pages whose steps are not even.
+  // A bit for each granule: set where a block starts, in mixed pages.
   std::atomic<std::uint64_t>* starts_of(const Page& page) const {
     return starts_ + static_cast<std::size_t>(&page - pages_) * page_words;
   }
@@ -69,28 +68,30 @@ class Arena {
     word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (at % 64),
                std::memory_order_relaxed);
   }
-  // Whether `p`, a multiple of granules inside the range, is in the bitmap of free blocks.
-  bool is_in_free_bits(const void* p) const {
-    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
-    return free_bits_[at / 64] >> (at % 64) & 1;
+  // Whether a block that is in use or in a cache starts at `p`, inside the range.
+  bool is_out(const void* p) const {
+    std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
+    asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
+    offset -= base_;
+    const std::uint64_t bits = bits_[offset / (64 * granule)].out.load(std::memory_order_relaxed);
+    return offset % granule == 0 && (bits >> (offset / granule % 64)) % 2 != 0;
   }
-  // Whether a block starts at `p`, a multiple of granules inside the range, by that bitmap.
-  bool is_start(const void* p) const {
+  // Of a page that the caller has.
+  void mark_out(const void* p) const {
     const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
-    return starts_[at / 64].load(std::memory_order_relaxed) >> (at % 64) & 1;
+    std::atomic<std::uint64_t>& word = bits_[at / 64].out;
+    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (at % 64),
+               std::memory_order_relaxed);
   }
 
-  // Bytes from `p`, where a block starts in a page that has starts, to the next start if that is
-  // in the same word of the bitmap or in the next, else 0; 0 where none starts.
+  // Bytes from `p`, where a block of a mixed page starts, to the next start if that is in the same
+  // word of the bitmap or in the next, else 0.
   std::uint64_t size_from_starts(const void* p) const {
     std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
     asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
     offset -= base_;
     const std::uint64_t bits = starts_[offset / (64 * granule)].load(std::memory_order_relaxed);
-    const std::uint64_t from = bits >> (offset / granule % 64);
-    if (from % 2 == 0) [[unlikely]]
-      return 0;
-    const std::uint64_t behind = from >> 1;
+    const std::uint64_t behind = bits >> (offset / granule % 64) >> 1;
     if (behind != 0) [[likely]]
       return trailing_zeros(behind) * granule + granule;
     asm("" : "+r"(offset));  // what follows is not to be prepared before
@@ -122,7 +123,7 @@ class Arena {
   }
 
   // What lies behind the range, and grows with it.
-  enum class Table : unsigned { pages, free_bits, starts, slabs, available };
+  enum class Table : unsigned { pages, bits, starts, slabs, available };
   static constexpr unsigned table_count = 5;
 
   bool begin_growing(std::size_t most);
@@ -140,7 +141,7 @@ class Arena {
   std::uintptr_t page_limit_ = 0;
   std::uint64_t granule_limit_ = 0;
   Page* pages_ = nullptr;
-  std::uint64_t* free_bits_ = nullptr;
+  BlockBits* bits_ = nullptr;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   std::size_t most_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB may be written to

@@ -28,8 +28,9 @@ constexpr CallerCode decided_code(std::uint16_t group, bool align16) {
 }
 constexpr bool is_decided(CallerCode code) { return (code & code_undecided) == 0; }
 constexpr std::uint16_t group_of(CallerCode code) { return (code & code_group) / 8; }
-// Blocks of the group are multiples of this plus one: 8 or 16 bytes.
-constexpr std::uint32_t align_mask(CallerCode code) { return 7u + 8u * (code & code_align16); }
+// What a number of granules, less one, is rounded up to by: the last bit, if they come in pairs.
+constexpr std::size_t align_bit(CallerCode code) { return code & code_align16; }
+static_assert(code_align16 == 1);
 constexpr std::uint16_t root_child_of(CallerCode code) { return code & (code_undecided - 1); }
 
 inline constexpr unsigned caller_slots = 65536;

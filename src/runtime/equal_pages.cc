@@ -32,14 +32,15 @@ bool GroupHeap::refill(BlockCache& cache) {
 
 // At most so many of a page's blocks that are free, then of those that are not cut yet.
 std::size_t GroupHeap::take_blocks(Page& page, BlockCache& cache, std::size_t most) {
-  std::size_t taken = FreeBits(page).take(most, [&](void* p) { cache.push(p); });
+  PageBits bits(page);
+  std::size_t taken = bits.take(most, [&](void* p) { cache.push(p); });
   const BlockSpacing spacing = BlockSpacing::of(page.block);
   const std::uint32_t first = first_offset(arena.link_of(page), page.block);
   char* const memory = arena.memory_of(page);
   std::uint32_t next = page.carved * granule;
   for (; taken < most && next + page.block <= page_size; ++taken) {
     char* p = memory + next;
-    if (page.factor == 0) Starts(page).mark(p);
+    bits.add_out(p);
     static_cast<Block*>(static_cast<void*>(p))->mark_freed();
     cache.push(p);
     next = first + spacing.next(next - first);
@@ -58,10 +59,7 @@ Page* GroupHeap::add_equal_page(BlockCache& cache) {
   Page* page = add_page();
   if (page == nullptr) return nullptr;
   const std::uint32_t block = cache.block(), first = first_offset(arena.link_of(*page), block);
-  const BlockSpacing spacing = BlockSpacing::of(block);
   page->block = block;
-  page->factor = spacing.before_a_gap == 0 ? step_factor(spacing.step) : 0;
-  page->phase = step_phase(arena.memory_of(*page) + first, page->factor);
   set_carved(*page, first);
   page->cache = &cache;
   page->thread.store(thread_, std::memory_order_release);

@@ -18,10 +18,22 @@ constinit NextAllocator beyond{};
 template <CallerCode (*choose)(const std::uintptr_t* slot)>
 struct Every {
   static void* malloc(std::size_t size) {
-    if (size <= max_object)
-      if (void* p = serve(choose(own_slot()), size)) [[likely]]
-        return p;
-    return beyond.malloc(size);
+    if (is_quick(size)) [[likely]] {
+      const CallerCode code = choose(own_slot());
+      void* p = is_decided(code) ? cached_block(code, size) : nullptr;
+      return p != nullptr ? p : serve_uncached(code, size);
+    }
+    return serve_any(size, own_slot());
+  }
+
+  // The same for operator new.
+  static void* make(std::size_t size) {
+    if (is_quick(size)) [[likely]] {
+      const CallerCode code = choose(own_slot());
+      void* p = is_decided(code) ? cached_block(code, size) : nullptr;
+      return p != nullptr ? p : make_uncached(code, size);
+    }
+    return make_any(size, own_slot());
   }
 
   static void* calloc(std::size_t count, std::size_t size) {
@@ -33,7 +45,7 @@ struct Every {
 
   // Of what is in no group. Moved into one if the next allocator can say how much there is to copy.
   static void* realloc(void* p, std::size_t size) {
-    if (p == nullptr) return malloc(size);
+    if (p == nullptr) return serve_any(size, own_slot());
     if (size == 0 || size > max_object || beyond.usable_size == nullptr)
       return beyond.realloc(p, size);
     void* moved = serve(choose(own_slot()), size);
@@ -53,18 +65,30 @@ struct Every {
   }
 
  private:
+  // Whether the fast path may serve as much; 0 becomes the largest of all.
+  static bool is_quick(std::size_t size) { return !checking_build && size - 1 < quick_max; }
+
   static void* serve(CallerCode code, std::size_t size) {
-    // 0 becomes the largest of all.
-    if (!checking_build && is_decided(code) && size - 1 < quick_max) [[likely]]
-      if (void* p = cached_block(code, size)) [[likely]]
-        return p;
-    return serve_uncached(code, size);
+    if (is_decided(code) && is_quick(size))
+      if (void* p = cut_block(code, size)) return p;
+    return allocate_in(code, size);
   }
 
   [[gnu::noinline]] static void* serve_uncached(CallerCode code, std::size_t size) {
-    if (!checking_build && is_decided(code) && size - 1 < quick_max)
-      if (void* p = cut_block(code, size)) return p;
-    return allocate_in(code, size);
+    void* p = serve(code, size);
+    return p != nullptr ? p : beyond.malloc(size);
+  }
+  [[gnu::noinline]] static void* serve_any(std::size_t size, const std::uintptr_t* slot) {
+    return size <= max_object ? serve_uncached(choose(slot), size) : beyond.malloc(size);
+  }
+
+  [[gnu::noinline]] static void* make_uncached(CallerCode code, std::size_t size) {
+    void* p = serve_uncached(code, size);
+    return p != nullptr ? p : refused_new("_Znwm", size);
+  }
+  [[gnu::noinline]] static void* make_any(std::size_t size, const std::uintptr_t* slot) {
+    void* p = serve_any(size == 0 ? 1 : size, slot);
+    return p != nullptr ? p : refused_new("_Znwm", size);
   }
 };
 
@@ -79,7 +103,10 @@ CallerCode take_only_group(const std::uintptr_t*) {
 constinit DecideEvery decide_every = nullptr;
 
 void draw_every_allocation() { Every<draw>::install(); }
-void group_every_allocation() { Every<take_only_group>::install(); }
+void group_every_allocation() {
+  Every<take_only_group>::install();
+  new_of_others = Every<take_only_group>::make;
+}
 void select_every_allocation() { Every<select_group>::install(); }
 
 }  // namespace halo::runtime

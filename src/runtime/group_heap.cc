@@ -41,13 +41,6 @@ constexpr std::size_t most_capacity_for(std::uint32_t block) {
   return std::clamp(most_cached_bytes / block, few, most_capacity);
 }
 
-bool is_block_start(const Page& page, const void* p) {
-  if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) return false;
-  if (page.factor == 0) return arena.is_start(p);
-  // Steps of a single granule are not always known by their factor.
-  return page.block == granule || is_step(p, page.factor, page.phase);
-}
-
 }  // namespace
 
 void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
@@ -110,8 +103,8 @@ void* GroupHeap::allocate(std::uint32_t bytes) {
   return nullptr;
 }
 
-bool GroupHeap::may_be_in_use(const Page& page, const void* p) {
-  return is_block_start(page, p) && is_carved(page, p) && !static_cast<const Block*>(p)->is_free();
+bool GroupHeap::may_be_in_use(const void* p) {
+  return arena.is_out(p) && !static_cast<const Block*>(p)->is_free();
 }
 
 std::size_t GroupHeap::size_of(const Page& page, const void* p) {
@@ -120,9 +113,8 @@ std::size_t GroupHeap::size_of(const Page& page, const void* p) {
 }
 
 void GroupHeap::deallocate(Page& page, void* p) {
-  if (!may_be_in_use(page, p) || goes_on_at(p)) return;
+  if (!may_be_in_use(p)) return;
   const auto bytes = static_cast<std::uint32_t>(size_of(page, p));
-  if (bytes > largest_) return;  // no block of ours
   BlockCache* cache = reuse_ == plan::Reuse::newest_first ? cache_for(bytes) : nullptr;
   if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
   if (cache->is_full()) {
@@ -134,7 +126,7 @@ void GroupHeap::deallocate(Page& page, void* p) {
 }
 
 void GroupHeap::deallocate_to_page(Page& page, void* p) {
-  if (!may_be_in_use(page, p) || goes_on_at(p)) return;
+  if (!may_be_in_use(p)) return;
   static_cast<Block*>(p)->mark_freed();
   give_to_page(page, p, static_cast<std::uint32_t>(size_of(page, p)));
 }
@@ -156,19 +148,19 @@ void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
 }
 
 void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
-  FreeBits free(page);
-  if (free.has(p)) return;
+  PageBits bits(page);
+  if (!bits.remove_out(p)) return;
   given_bytes_ += bytes;
   --page.out;
   if (page.block == 0) {
     const bool reuse = reuse_ == plan::Reuse::newest_first;
     return range_.note_free(*this, page, static_cast<char*>(p), bytes, reuse);
   }
-  free.add(p);
+  bits.add_free(p);
   PageQueue& pages = page.cache->pages();
   if (page.out == 0) {
     if (page.queued) pages.remove(page);
-    free.clear();
+    bits.clear_free();
     drop_page(page);
   } else if (!page.queued) {
     pages.push_back(page);
@@ -198,9 +190,8 @@ Page* GroupHeap::add_page() {
   return page;
 }
 
-// Its bitmap of free blocks is clear, and it is in no queue.
+// Its bitmaps are clear, and it is in no queue.
 void GroupHeap::drop_page(Page& page) {
-  if (page.factor == 0) Starts(page).clear();
   --pages_;
   resident_ -= page.touched;
   page.cache = nullptr;

@@ -42,16 +42,14 @@ class GroupHeap {
   // Gives the page back that blocks of any size are being cut off, if none of it is out.
   void leave_empty_page() { range_.leave_empty_page(*this); }
 
-  // Whether a block of that page starts at `p` and is not known to be free; any thread.
-  static bool may_be_in_use(const Page& page, const void* p);
+  // Whether a block of the arena starts at `p` and is not known to be free; any thread.
+  static bool may_be_in_use(const void* p);
   // Bytes of the block at `p`; any thread that may use the block.
   static std::size_t size_of(const Page& page, const void* p);
 
   // By size class, for blocks of at most `largest` bytes.
   BlockCache* const* caches() const { return caches_; }
   std::uint32_t largest() const { return largest_; }
-  // Whether the next block of any size is to be cut off there: none is in use. The owner only.
-  bool goes_on_at(const void* p) const { return range_.goes_on_at(p); }
   std::uint32_t group() const { return group_; }
 
   // By `allocate`: whoever wants to know keeps to it.

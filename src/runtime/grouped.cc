@@ -19,6 +19,7 @@ namespace halo::runtime {
 
 constinit std::uint32_t max_object = 0;
 constinit std::uint64_t quick_max = 0;
+constinit NewFunction new_of_others = new_by_malloc;
 
 namespace {
 
@@ -91,6 +92,12 @@ void free_grouped(void* p) {
   page.heap->deallocate(page, p);
 }
 
+void* new_by_malloc(std::size_t size) {
+  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
+    return p;
+  return refused_new("_Znwm", size);
+}
+
 void* find_operator(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
   void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -99,8 +106,7 @@ void* find_operator(const char* name) {
 
 bool is_block_in_use(const void* p) {
   const Page& page = arena.page_of(p);
-  return page.thread.load(std::memory_order_relaxed) != nullptr &&
-         GroupHeap::may_be_in_use(page, p);
+  return page.thread.load(std::memory_order_relaxed) != nullptr && GroupHeap::may_be_in_use(p);
 }
 
 std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }

@@ -42,7 +42,7 @@ template <int Ahead = 6>
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
-  BlockCache& cache = heaps->cache_of(code, ((size - 1) | align_mask(code)) + 1);
+  BlockCache& cache = heaps->cache_of(code, size);
   enter_heap();
   auto* block = static_cast<Block*>(cache.is_empty() ? nullptr : cache.pop_marked());
   leave_heap(heaps);
@@ -66,28 +66,24 @@ template <int Ahead = 6>
   return decide_plainly(from, slot);
 }
 
-// The cache that the block at `p` goes to, if the fast path finds it, else nullptr.
+// The cache that a block of that page goes to which is out, if the fast path finds it, else
+// nullptr.
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
-  if (reinterpret_cast<std::uintptr_t>(p) % granule != 0) [[unlikely]]
-    return nullptr;
-  if (page.factor != 0) [[likely]]
-    return is_step(p, page.factor, page.phase) && is_carved(page, p) ? page.cache : nullptr;
+  if (page.cache != nullptr) return page.cache;
   const std::uint64_t bytes = arena.size_from_starts(p);
-  if (bytes == 0) return nullptr;
-  if (page.block != 0) return page.cache;
-  const GroupHeap& heap = *page.heap;
-  return bytes <= heap.largest() && !heap.goes_on_at(p) ? heap.caches()[class_number(bytes)]
-                                                        : nullptr;
+  return bytes == 0 ? nullptr : page.heap->caches()[class_number(bytes)];
 }
 
 // Frees `p`, which lies in that page, if the fast path can.
 [[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
   ThreadHeap* const heaps = current_heap;
-  if (checking_build || heaps == nullptr || page.thread.load(std::memory_order_relaxed) != heaps)
-      [[unlikely]]
+  if (checking_build || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
+    return false;
+  // Of pages in no heap none is out, so here the thread is in its heap.
+  if (!arena.is_out(p)) [[unlikely]]
     return false;
   BlockCache* const cache = cache_for_freed(page, p);
-  if (cache == nullptr || arena.is_in_free_bits(p)) [[unlikely]]
+  if (cache == nullptr) [[unlikely]]
     return false;
   enter_heap();
   const bool fits = cache->push_marked(p);
@@ -99,7 +95,7 @@ template <int Ahead = 6>
 inline void* cut_block(CallerCode code, std::size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return nullptr;
-  BlockCache& cache = heaps->cache_of(code, ((size - 1) | align_mask(code)) + 1);
+  BlockCache& cache = heaps->cache_of(code, size);
   enter_heap();
   auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut_fast() : nullptr);
   leave_heap(heaps);
@@ -129,6 +125,12 @@ std::size_t usable_size_grouped(const void* p);
     return;
   free_grouped(p);
 }
+
+// operator new of callers in no plan: by malloc, or by whoever decides about every allocation.
+// Entered by a jump.
+void* new_by_malloc(std::size_t size);
+using NewFunction = void* (*)(std::size_t size);
+HALO_HIDDEN extern constinit NewFunction new_of_others;
 
 // The C++ library's function of that mangled name, or nullptr. It may have come by dlopen.
 void* find_operator(const char* name);

@@ -59,10 +59,13 @@ __attribute__((format(printf, 1, 2))) void say(const char* format, ...) {
 // The start of the block, or of the free part, that `p` lies in; null where nothing was ever cut.
 const char* block_around(const Page& page, const void* p) {
   const auto* at = static_cast<const char*>(p);
-  if (page.factor == 0) return Starts(page).last_at(p);
+  if (page.block == 0) return Starts(page).last_at(p);
   const char* first = arena.memory_of(page) + first_offset(arena.link_of(page), page.block);
   if (at < first) return nullptr;
-  return at - static_cast<std::size_t>(at - first) % BlockSpacing::of(page.block).step;
+  const BlockSpacing spacing = BlockSpacing::of(page.block);
+  std::uint32_t offset = 0;
+  while (spacing.next(offset) <= at - first) offset = spacing.next(offset);
+  return first + offset;
 }
 
 // Whose block it is: "group 7", say.

@@ -30,16 +30,16 @@ char* carved_end(const Page& page) { return arena.memory_of(page) + page.carved 
 }  // namespace
 
 void MixedRange::add_free(Page& page, char* p, std::size_t bytes) {
-  FreeBits(page).add(p);
+  PageBits(page).add_free(p);
   page.free = static_cast<std::uint16_t>(page.free + bytes / granule);
   free_granules_ += bytes / granule;
 }
 
 // Of free blocks that lie side by side from `begin` to `end`.
 void MixedRange::remove_free(Page& page, char* begin, char* end) {
-  FreeBits free(page);
+  PageBits bits(page);
   const Starts starts(page);
-  for (char* p = begin; p < end; p = starts.next_after(p)) free.remove(p);
+  for (char* p = begin; p < end; p = starts.next_after(p)) bits.remove_free(p);
   const auto granules = static_cast<std::size_t>(end - begin) / granule;
   page.free = static_cast<std::uint16_t>(page.free - granules);
   free_granules_ -= granules;
@@ -57,6 +57,7 @@ char* MixedRange::cut(GroupHeap& heap, std::uint32_t bytes) {
   }
   next_ = at + bytes;
   starts.mark(next_);
+  arena.mark_out(at);
   ++page_->out;
   cut_bytes_ += bytes;
   account(heap);
@@ -90,12 +91,13 @@ bool MixedRange::enter_rest(std::uint32_t bytes) {
 // what was not cut yet.
 bool MixedRange::enter_run(char* from, std::uint32_t bytes) {
   Page& page = *page_;
-  const FreeBits free(page);
+  const PageBits bits(page);
   Starts starts(page);
   char* const last = carved_end(page);
-  char* begin = from < last ? free.first_from(from) : nullptr;
-  for (char* end = begin; begin != nullptr; begin = end < last ? free.first_from(end) : nullptr) {
-    for (end = begin; end < last && free.has(end);) end = starts.next_after(end);
+  char* begin = from < last ? bits.first_free_from(from) : nullptr;
+  for (char* end = begin; begin != nullptr;
+       begin = end < last ? bits.first_free_from(end) : nullptr) {
+    for (end = begin; end < last && bits.is_free(end);) end = starts.next_after(end);
     if (end >= last) {
       if (end_of(page) - begin < static_cast<std::ptrdiff_t>(bytes)) return false;
       remove_free(page, begin, last);
@@ -141,15 +143,15 @@ void MixedRange::leave_empty_page(GroupHeap& heap) {
 void MixedRange::drop(GroupHeap& heap, Page& page) {
   if (page.queued) pages_.remove(page);
   free_granules_ -= page.free;
-  FreeBits(page).clear();
+  PageBits(page).clear_free();
+  Starts(page).clear();
   heap.drop_page(page);
 }
 
 bool MixedRange::enter_new_page(GroupHeap& heap, std::uint32_t bytes) {
   Page* page = heap.add_page();
   if (page == nullptr) return false;
-  page->block = page->factor = 0;
-  page->phase = 0;
+  page->block = 0;
   page->cache = nullptr;
   set_carved(*page, first_offset(arena.link_of(*page), granule));
   page->thread.store(heap.thread_, std::memory_order_release);

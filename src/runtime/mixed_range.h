@@ -29,7 +29,11 @@ class MixedRange {
     char* const behind = at + (pair ? 2 * bytes : bytes);
     if (reinterpret_cast<std::uintptr_t>(at) % 16 != 0 || behind > quick_end_) return nullptr;
     second = pair ? at + bytes : nullptr;
-    if (pair) arena.mark_start(second);
+    arena.mark_out(at);
+    if (pair) {
+      arena.mark_start(second);
+      arena.mark_out(second);
+    }
     arena.mark_start(behind);
     next_ = behind;
     page_->out += pair ? 2 : 1;
@@ -47,7 +51,6 @@ class MixedRange {
   // A block came back to its page. `reuse`: before all of the page's are free.
   void note_free(GroupHeap& heap, Page& page, char* p, std::uint32_t bytes, bool reuse);
 
-  bool goes_on_at(const void* p) const { return p == next_; }
   // Of all blocks that were ever cut.
   std::uint64_t cut_bytes() const { return __atomic_load_n(&cut_bytes_, __ATOMIC_RELAXED); }
   // Bytes that are free between blocks in use.

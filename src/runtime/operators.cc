@@ -19,6 +19,7 @@ using halo::runtime::cut_block;
 using halo::runtime::decide_fast;
 using halo::runtime::fallback;
 using halo::runtime::is_decided;
+using halo::runtime::new_of_others;
 using halo::runtime::next;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
@@ -78,9 +79,7 @@ HALO_EXPORT void* operator new(std::size_t size) {
   const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
   if (word != 0) [[unlikely]]
     return halo_serve_new(size, word);
-  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
-    return p;
-  return refused_new("_Znwm", size);
+  return new_of_others(size);
 }
 
 // A jump, by way of the PLT: the caller stays the caller, and a replaced operator new is found.

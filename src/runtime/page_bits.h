@@ -1,4 +1,4 @@
-// The bitmaps of a page: where blocks start, and which of these are free.
+// The bitmaps of a page: where blocks start, and which of these are out or free.
 #pragma once
 
 #include <bit>
@@ -72,57 +72,67 @@ class Starts {
   char* memory_;
 };
 
-// A bit for each granule where a free block starts that is in no cache; and the page's summary of
-// it. The owner only.
-class FreeBits {
+// Which of a page's blocks are out (in use or in a cache) and which are free; and the page's
+// summary of the latter. The owner only.
+class PageBits {
  public:
-  explicit FreeBits(Page& page)
-      : page_(page), words_(arena.free_bits_of(page)), memory_(arena.memory_of(page)) {}
+  explicit PageBits(Page& page)
+      : page_(page), words_(arena.bits_of(page)), memory_(arena.memory_of(page)) {}
 
-  bool has(const void* p) const { return (words_[granule_of(p) / 64] >> (granule_of(p) % 64)) & 1; }
-  void add(const void* p) {
-    const std::size_t at = granule_of(p);
-    words_[at / 64] |= std::uint64_t{1} << (at % 64);
-    page_.free_words |= std::uint64_t{1} << (at / 128);
+  bool is_free(const void* p) const { return (word_of(p).free & bit_of(p)) != 0; }
+  void add_free(const void* p) {
+    word_of(p).free |= bit_of(p);
+    page_.free_words |= std::uint64_t{1} << (granule_of(p) / 128);
   }
   // The summary may stay behind.
-  void remove(const void* p) {
-    words_[granule_of(p) / 64] &= ~(std::uint64_t{1} << (granule_of(p) % 64));
+  void remove_free(const void* p) { word_of(p).free &= ~bit_of(p); }
+
+  void add_out(const void* p) { set_out(word_of(p), out(word_of(p)) | bit_of(p)); }
+  // False where it was not.
+  bool remove_out(const void* p) {
+    const std::uint64_t bits = out(word_of(p));
+    set_out(word_of(p), bits & ~bit_of(p));
+    return (bits & bit_of(p)) != 0;
   }
 
-  // Takes the lowest blocks out of it, `most` of them, and calls `visit` for each.
+  // The lowest free blocks, `most` of them, are out from now on. Calls `visit` for each.
   template <typename Visit>
   std::size_t take(std::size_t most, Visit visit) {
     std::size_t taken = 0;
     for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
       const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
-      for (const std::size_t word : {pair, pair + 1}) {
-        for (; words_[word] != 0; words_[word] &= words_[word] - 1, ++taken) {
-          if (taken == most) return taken;
-          visit(memory_ +
-                (word * 64 + static_cast<std::size_t>(std::countr_zero(words_[word]))) * granule);
+      for (const std::size_t number : {pair, pair + 1}) {
+        BlockBits& word = words_[number];
+        const std::uint64_t were = word.free;
+        while (word.free != 0 && taken < most) {
+          const auto at = static_cast<std::size_t>(std::countr_zero(word.free));
+          word.free &= word.free - 1;
+          visit(memory_ + (number * 64 + at) * granule);
+          ++taken;
         }
+        set_out(word, out(word) | (were ^ word.free));
+        if (word.free != 0) return taken;
       }
     }
     return taken;
   }
 
-  // The first at `from` or behind it; null where there is none.
-  char* first_from(const void* from) const {
+  // The first free one at `from` or behind it; null where there is none.
+  char* first_free_from(const void* from) const {
     std::size_t word = granule_of(from) / 64;
     if (word >= page_words) return nullptr;
-    std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (granule_of(from) % 64));
+    std::uint64_t bits = words_[word].free & (~std::uint64_t{0} << (granule_of(from) % 64));
     while (bits == 0) {
       if (++word == page_words) return nullptr;
-      bits = words_[word];
+      bits = words_[word].free;
     }
     return memory_ + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits))) * granule;
   }
 
-  void clear() {
+  void clear_free() {
     for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
       const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
-      words_[pair] = words_[pair + 1] = 0;
+      words_[pair].free = words_[pair + 1].free = 0;
     }
   }
 
@@ -130,9 +140,17 @@ class FreeBits {
   std::size_t granule_of(const void* p) const {
     return static_cast<std::size_t>(static_cast<const char*>(p) - memory_) / granule;
   }
+  BlockBits& word_of(const void* p) const { return words_[granule_of(p) / 64]; }
+  std::uint64_t bit_of(const void* p) const { return std::uint64_t{1} << (granule_of(p) % 64); }
+  static std::uint64_t out(const BlockBits& word) {
+    return word.out.load(std::memory_order_relaxed);
+  }
+  static void set_out(BlockBits& word, std::uint64_t bits) {
+    word.out.store(bits, std::memory_order_relaxed);
+  }
 
   Page& page_;
-  std::uint64_t* words_;
+  BlockBits* words_;
   char* memory_;
 };
 

@@ -6,8 +6,9 @@ namespace halo::runtime {
 namespace {
 
 // Free pages that may stay in memory: these, and one for so many in use. A program that shrinks and
-// grows again finds them; one that stays small has given the rest back.
-constexpr std::uint64_t dirty_at_least = 16;
+// grows again finds them; one that stays small has given the rest back. Once there are more, as
+// many go as leave half of that, so that one system call gives back several.
+constexpr std::uint64_t dirty_at_least = 32;
 constexpr std::uint64_t dirty_share = 16;
 
 // Slabs that one call looks at, at most.
@@ -116,8 +117,14 @@ void PagePool::put(std::uint32_t page, bool dirty) {
   mark_available(page / slab_pages);
 }
 
-bool PagePool::has_too_many_dirty() const {
-  return dirty_.load(std::memory_order_relaxed) > dirty_at_least + used() / dirty_share;
+// Threads that ask at once may disagree; no more than a slab too many or too few is given back.
+bool PagePool::has_too_many_dirty() {
+  const std::uint64_t most = dirty_at_least + used() / dirty_share;
+  const std::uint64_t now = dirty_.load(std::memory_order_relaxed);
+  const bool shrinks = shrinks_.load(std::memory_order_relaxed);
+  const bool too_many = now > (shrinks ? most / 2 : most);
+  if (too_many != shrinks) shrinks_.store(too_many, std::memory_order_relaxed);
+  return too_many;
 }
 
 // The dirty pages of a slab. Of huge pages all have to be free.

@@ -64,7 +64,7 @@ class PagePool {
   std::uint32_t take_from(std::uint32_t slab);
   void mark_available(std::uint32_t slab);
   PageMask claim_dirty(std::uint32_t slab);
-  bool has_too_many_dirty() const;
+  bool has_too_many_dirty();
 
   Slab* slabs_ = nullptr;
   std::atomic<std::uint64_t>* available_ = nullptr;  // by slab: a page may be free; 0: none is
@@ -73,6 +73,7 @@ class PagePool {
   std::atomic<std::uint32_t> hand_{0};               // where take_dirty looks next
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> dirty_{0};
+  std::atomic<bool> shrinks_{false};  // until half of what may be dirty is
 };
 
 }  // namespace halo::runtime

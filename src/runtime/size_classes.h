@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "plan/format.h"
-#include "runtime/block_steps.h"
+#include "runtime/page.h"
 
 namespace halo::runtime {
 

@@ -173,7 +173,7 @@ bool ThreadHeap::drain_remote() { return drain<&GroupHeap::deallocate>(); }
 
 // A heap that no thread has is adopted for as long as it takes, so that its pages come back.
 void ThreadHeap::free_remotely(Page& page, void* p) {
-  if (!GroupHeap::may_be_in_use(page, p)) return;
+  if (!GroupHeap::may_be_in_use(p)) return;
   if (!adopt()) return remote_.push(static_cast<Block*>(p));
   GroupHeap& heap = *page.heap;
   heap.deallocate_to_page(page, p);

@@ -47,7 +47,7 @@ const char* core_placement_problem(const void* p, std::size_t bytes) {
   if (!arena.contains(p) || !arena.contains(last)) return "a block lies outside the arena";
   const Page& page = arena.page_of(p);
   if (&page != &arena.page_of(last)) return "a block lies across two pages";
-  if (!is_carved(page, p)) return "a block lies where its page was not cut yet";
+  if (!arena.is_out(p)) return "a block starts where none is out";
   if (page.heap == nullptr) return "a live block lies in a page that is in no heap";
   return nullptr;
 }

@@ -74,8 +74,8 @@ TEST(Callers, CodesKeepWhatTheyAreMadeOf) {
   EXPECT_TRUE(is_decided(plain) && is_decided(wide));
   EXPECT_EQ(group_of(plain), 4095);
   EXPECT_EQ(group_of(wide), 3);
-  EXPECT_EQ(align_mask(plain), 7u);
-  EXPECT_EQ(align_mask(wide), 15u);
+  EXPECT_EQ(align_bit(plain), 0u);
+  EXPECT_EQ(align_bit(wide), 1u);
   EXPECT_FALSE(is_decided(code_forward));
 }
 

@@ -5,14 +5,9 @@
 
 #include <bit>
 #include <cstring>
-#include <random>
-
-#include "runtime/block_steps.h"
 
 namespace halo::runtime {
 namespace {
-
-constexpr std::uint32_t distance_checked = 1 << 20;
 
 class FreeBlock : public testing::Test {
  protected:
@@ -89,31 +84,6 @@ TEST_F(FreeBlock, IsMarkedForItsPlaceOnly) {
   EXPECT_FALSE(block_at(8)->is_marked_freed());
   block.clear();
   EXPECT_FALSE(block.is_marked_freed() || block.is_free());
-}
-
-TEST(BlockSteps, AreThoseOfADivision) {
-  std::minstd_rand generator(3);
-  const auto random = [&](std::uint32_t below) {
-    return static_cast<std::uint32_t>(generator() % below);
-  };
-  for (std::uint32_t bytes = 16; bytes <= 65536; bytes += bytes < 1024 ? 8 : 8 * (1 + random(60))) {
-    const std::uint32_t factor = step_factor(bytes);
-    const std::uintptr_t begin = (std::uintptr_t{random(1 << 20)} << 20) + 64 * random(512);
-    const auto* first = reinterpret_cast<const char*>(begin);
-    const std::uint32_t phase = step_phase(first, factor);
-    const std::uint32_t step = bytes < 256 ? 8 : 8 * (1 + random(9));
-    for (std::uint32_t offset = 0; offset < distance_checked; offset += step)
-      ASSERT_EQ(is_step(first + offset, factor, phase), offset % bytes == 0) << bytes << offset;
-    for (std::uint32_t offset = 0; offset < distance_checked; offset += bytes)
-      ASSERT_TRUE(is_step(first + offset, factor, phase)) << bytes << offset;
-  }
-}
-
-TEST(BlockSteps, OfOneGranuleAreWrongAboutTheSecondAlone) {
-  const std::uint32_t factor = step_factor(granule);
-  const auto* first = reinterpret_cast<const char*>(std::uintptr_t{1} << 40);
-  for (std::uint32_t n = 0; n < distance_checked / granule; ++n)
-    ASSERT_EQ(is_step(first + n * granule, factor, step_phase(first, factor)), n != 1);
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+"""Compares everything grouped with the allocators, on the bundled programs.
+
+everything.py [NAME...] [--plan-strategy S]...   default: `everything` in both layouts
+
+Each program is recorded on its training input. There the fastest allocator is found, and the
+fastest of the plans over it. On the reference input that plan runs against the
+four allocators: interleaved, fresh processes, the first round dropped. A ratio is the best
+allocator's median over the plan's: more is better. Ends with status 1 where a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evidence import halo as run_halo
+from interleaved import Seconds, Way, measure
+
+from halo.allocators import Allocator, four_allocators, preload, under_plan
+from halo.profile import read_profile
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import find_bundled, prepare
+from halo.trials.candidates import RECIPES, choose_recipes, make_plans
+from halo.trials.job import Job
+from halo.trials.statistics import Ratio, ratio, summarize
+
+PROGRAMS = (
+    "hospital",
+    "scene",
+    "rbtree",
+    "mesh",
+    "pagerank",
+    "mst",
+    "server",
+    "povray",
+    "xsltproc",
+    "jq",
+    "dot",
+    "sqlite3",
+    "python3",
+)
+STRATEGIES = ("everything", "everything-by-size")
+LEAST_RATIO = 0.97  # of every program
+LEAST_MEAN = 1.05
+
+
+@dataclass(frozen=True)
+class Result:
+    """A program on its reference input: seconds of every way, and the plan over the best."""
+
+    program: str
+    plan: str
+    best: str
+    ratio: Ratio
+    seconds: Mapping[str, Sequence[float]]
+
+    @property
+    def met(self) -> bool:
+        return self.ratio.value >= LEAST_RATIO
+
+
+def make_ways(
+    settings: Settings,
+    variables: Mapping[str, str],
+    job: Job,
+    allocators: Sequence[Allocator],
+    plans: Mapping[str, tuple[Path, Allocator]],
+) -> list[Way]:
+    command: list[str | Path] = [job.target.path, *job.arguments]
+    environment = {**settings.environment, **variables}
+    ways = [Way(it.name, command, preload(environment, [it.library])) for it in allocators]
+    for label, (plan, allocator) in plans.items():
+        ways.append(Way(label, command, under_plan(environment, settings.runtime, plan, allocator)))
+    return ways
+
+
+def fastest(seconds: Seconds) -> str:
+    return min(seconds, key=lambda label: statistics.median(seconds[label]))
+
+
+def run_program(settings: Settings, name: str, given: argparse.Namespace, folder: Path) -> Result:
+    bundled = find_bundled(settings, name)
+    training, reference = prepare(settings, bundled)
+    allocators = four_allocators()
+    profile = folder / "program.profile"
+    command = (str(training.target.path), *training.arguments)
+    run_halo("record", "-o", str(profile), "--", *command, env=dict(bundled.env))
+    recipes = [r for r in choose_recipes(given.plan_strategy) if r.label in given.plan_strategy]
+    plans = {r.label: plan for r, plan, _ in make_plans(read_profile(profile), recipes, folder)}
+    alone = measure(make_ways(settings, bundled.env, training, allocators, {}), given.training)
+    next_one = next(it for it in allocators if it.name == fastest(alone))
+    over = {label: (plan, next_one) for label, plan in plans.items()}
+    raced = measure(make_ways(settings, bundled.env, training, (), over), given.training)
+    chosen = fastest(raced)
+    ways = make_ways(settings, bundled.env, reference, allocators, {chosen: over[chosen]})
+    seconds = measure(ways, given.trials)
+    best = fastest({it.name: seconds[it.name] for it in allocators})
+    label = f"{chosen} over {next_one.name}"
+    return Result(name, label, best, ratio(seconds[best], seconds[chosen]), seconds)
+
+
+def as_text(result: Result) -> str:
+    found = result.ratio
+    times = ", ".join(
+        f"{label} {summarize(seconds).median:.3f} ±{50 * summarize(seconds).spread:.0f} %"
+        for label, seconds in result.seconds.items()
+    )
+    return (
+        f"{result.program:9} {found.value:.3f} ({found.low:.3f}-{found.high:.3f}) {result.plan};"
+        f" best: {result.best}; {times}"
+    )
+
+
+def main() -> int:
+    labels = [recipe.label for recipe in RECIPES]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--plan-strategy", action="append", choices=labels, metavar="S")
+    parser.add_argument("--trials", type=int, default=11, help="on the reference input")
+    parser.add_argument("--training", type=int, default=5, help="trials on the training input")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    given = parser.parse_args()
+    given.plan_strategy = given.plan_strategy or list(STRATEGIES)
+    settings = read_settings()
+    results: list[Result] = []
+    for name in given.names or PROGRAMS:
+        with tempfile.TemporaryDirectory(prefix="halo-everything-") as folder:
+            results.append(run_program(settings, name, given, Path(folder)))
+        print(as_text(results[-1]), flush=True)
+    mean = statistics.geometric_mean(result.ratio.value for result in results)
+    print(f"geometric mean {mean:.3f}")
+    if given.json:
+        rows = [asdict(result) for result in results]
+        given.json.write_text(json.dumps({"mean": mean, "programs": rows}, indent=2) + "\n")
+    return 0 if mean >= LEAST_MEAN and all(result.met for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
