@@ -54,7 +54,7 @@ class Aligner:
         return _ABI if self.proof.obstacle else BY_SIZE
 
     def wherever_proved(self) -> int:
-        """The same for all objects of the program, where any speed of vectors is up to the clock."""
+        """The same for all objects, where any speed of vectors is up to the clock."""
         if self._few_sizes == 0:
             return _ABI
         self._asked = True

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -151,6 +152,7 @@ bool begin(const Settings& settings) {
   }
   max_object = plan_view.header->max_object;
   quick_max = counting_all ? 0 : max_object;
+  quick_direct = std::min<std::uint64_t>(quick_max, most_direct);
   let_next_allocator_begin();
   begin_alignment(plan_view);
   tell_loaded_modules(keep_alignment);

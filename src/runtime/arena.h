@@ -70,18 +70,16 @@ class Arena {
   }
   // Whether a block that is in use or in a cache starts at `p`, inside the range.
   bool is_out(const void* p) const {
-    std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
-    asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
-    offset -= base_;
-    const std::uint64_t bits = bits_[offset / (64 * granule)].out.load(std::memory_order_relaxed);
-    return offset % granule == 0 && (bits >> (offset / granule % 64)) % 2 != 0;
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    const std::uint64_t out = bits_at(p).out.load(std::memory_order_relaxed);
+    return at % granule == 0 && (out >> (at / granule % 64)) % 2 != 0;
   }
   // Of a page that the caller has.
   void mark_out(const void* p) const {
-    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
-    std::atomic<std::uint64_t>& word = bits_[at / 64].out;
-    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (at % 64),
-               std::memory_order_relaxed);
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    std::atomic<std::uint64_t>& out = bits_at(p).out;
+    out.store(out.load(std::memory_order_relaxed) | std::uint64_t{1} << (at / granule % 64),
+              std::memory_order_relaxed);
   }
 
   // Bytes from `p`, where a block of a mixed page starts, to the next start if that is in the same
@@ -122,6 +120,11 @@ class Arena {
     return count;
   }
 
+  BlockBits& bits_at(const void* p) const {
+    return reinterpret_cast<BlockBits*>(
+        bits_of_address_0_)[reinterpret_cast<std::uintptr_t>(p) / (64 * granule)];
+  }
+
   // What lies behind the range, and grows with it.
   enum class Table : unsigned { pages, bits, starts, slabs, available };
   static constexpr unsigned table_count = 5;
@@ -142,6 +145,8 @@ class Arena {
   std::uint64_t granule_limit_ = 0;
   Page* pages_ = nullptr;
   BlockBits* bits_ = nullptr;
+  // Where they would begin if the range, which begins at a whole number of pages, did at 0.
+  std::uintptr_t bits_of_address_0_ = 0;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   std::size_t most_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB may be written to

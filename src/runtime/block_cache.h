@@ -1,6 +1,7 @@
 // The newest freed blocks of one size, of one group in one thread: what most allocations are served
 // from. Their addresses lie here, not in the blocks, so that serving one reads none of the others,
-// and no write to freed memory can lead it astray.
+// and no write to freed memory can lead it astray. While there is none, blocks come from a run of
+// those that their page has not cut yet.
 //
 // Freeing marks a block, without a look at it: it may have left the processor's caches long ago.
 // Whoever takes it out again looks. A block that was freed twice is here twice, or in its page as
@@ -90,6 +91,33 @@ class BlockCache {
     return p;
   }
 
+  // Of one that is empty: the next block of the run that was made ready; nullptr: none is left.
+  void* cut() {
+    char* p = run_next_;
+    if (p == run_end_) return nullptr;
+    set_run_next(p + run_step_);
+    __builtin_prefetch(p + prefetched, 1);
+    arena.mark_out(p);
+    return p;
+  }
+
+  // From now on `cut` has the blocks that begin every `step` bytes from `begin` on, up to `end`.
+  void set_run(char* begin, char* end, std::uint32_t step) {
+    set_run_next(begin);
+    __atomic_store_n(&run_end_, end, __ATOMIC_RELAXED);
+    __atomic_store_n(&run_step_, step, __ATOMIC_RELAXED);
+  }
+  char* run_next() const { return __atomic_load_n(&run_next_, __ATOMIC_RELAXED); }
+  char* run_end() const { return __atomic_load_n(&run_end_, __ATOMIC_RELAXED); }
+
+  // Of blocks that are cached or ready to be cut; another thread may see some too few or too many.
+  std::uint64_t bytes() const {
+    const std::ptrdiff_t run = run_end() - run_next();
+    const std::uint32_t step = __atomic_load_n(&run_step_, __ATOMIC_RELAXED);
+    const std::uint64_t ready = run <= 0 || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
+    return (size() + ready) * block_;
+  }
+
   BlockCache* next() const { return next_; }
   std::uint32_t block() const { return block_; }
   // Pages of such blocks of which some are free, or not cut yet.
@@ -102,14 +130,18 @@ class BlockCache {
 
  private:
   void set_top(void** top) { __atomic_store_n(&top_, top, __ATOMIC_RELAXED); }
+  void set_run_next(char* p) { __atomic_store_n(&run_next_, p, __ATOMIC_RELAXED); }
 
   void** top_ = nullptr;
   void** begin_ = nullptr;
   void** end_ = nullptr;
+  char* run_next_ = nullptr;
+  char* run_end_ = nullptr;
+  std::uint32_t run_step_ = 0;
+  std::uint32_t block_ = 0;
   std::size_t flushed_ = 0;
   BlockCache* next_ = nullptr;
   MixedRange* range_ = nullptr;
-  std::uint32_t block_ = 0;
   std::uint32_t room_ = 0;
   PageQueue pages_;
 };

@@ -11,48 +11,79 @@ namespace {
 
 // Pages with something free that one request looks at.
 constexpr int most_pages = 8;
-// Bytes of blocks that it takes: their memory may be new, and they may not be asked for.
+// Bytes of freed blocks that it takes: they may not be asked for.
 constexpr std::size_t most_taken = 16 * 1024;
+// Bytes of blocks that were never in use and are made ready at once.
+constexpr std::uint32_t most_run = 4 * 1024;
+
+bool has_room(const Page& page) { return page.carved * granule + page.block <= page_size; }
 
 }  // namespace
 
-// Fills the cache to a half, at most. False where no memory is to be had.
+// Fills an empty cache with freed blocks, to a half at most, or makes a run ready. False where no
+// memory is to be had.
 bool GroupHeap::refill(BlockCache& cache) {
   const std::size_t wanted = std::min(cache.capacity() / 2, 1 + most_taken / cache.block());
   std::size_t taken = 0;
   for (int i = 0; i < most_pages && taken < wanted; ++i) {
     Page* page = cache.pages().front();
-    if (page == nullptr && taken == 0) page = add_equal_page(cache);
     if (page == nullptr) break;
-    taken += take_blocks(*page, cache, wanted - taken);
+    taken += take_freed(*page, cache, wanted - taken);
+    if (page->free_words != 0) break;
+    if (has_room(*page)) {
+      if (taken != 0) break;
+      open_run(*page, cache);
+      return true;
+    }
+    cache.pages().remove(*page);
   }
   cache.reverse_newest(taken);
-  return taken != 0;
+  if (taken != 0) return true;
+  Page* page = add_equal_page(cache);
+  if (page != nullptr) open_run(*page, cache);
+  return page != nullptr;
 }
 
-// At most so many of a page's blocks that are free, then of those that are not cut yet.
-std::size_t GroupHeap::take_blocks(Page& page, BlockCache& cache, std::size_t most) {
-  PageBits bits(page);
-  std::size_t taken = bits.take(most, [&](void* p) { cache.push(p); });
-  const BlockSpacing spacing = BlockSpacing::of(page.block);
-  const std::uint32_t first = first_offset(arena.link_of(page), page.block);
-  char* const memory = arena.memory_of(page);
-  std::uint32_t next = page.carved * granule;
-  for (; taken < most && next + page.block <= page_size; ++taken) {
-    char* p = memory + next;
-    bits.add_out(p);
-    static_cast<Block*>(static_cast<void*>(p))->mark_freed();
-    cache.push(p);
-    next = first + spacing.next(next - first);
-  }
-  if (next != page.carved * granule) {
-    set_carved(page, next);
-    account_touched(page);
-  }
+// At most so many of a page's free blocks.
+std::size_t GroupHeap::take_freed(Page& page, BlockCache& cache, std::size_t most) {
+  const std::size_t taken = PageBits(page).take(most, [&](void* p) { cache.push(p); });
   page.out += static_cast<std::uint32_t>(taken);
   taken_bytes_ += taken * page.block;
-  if (page.free_words == 0 && next + page.block > page_size) cache.pages().remove(page);
   return taken;
+}
+
+// Makes some of the blocks ready that come next in a page with room, all steps between them alike.
+// They count as out, but are not in the bitmap of what is: nobody has them to free.
+void GroupHeap::open_run(Page& page, BlockCache& cache) {
+  const BlockSpacing spacing = BlockSpacing::of(page.block);
+  const std::uint32_t first = first_offset(arena.link_of(page), page.block);
+  const std::uint32_t begin = page.carved * granule;
+  const std::uint32_t limit = std::min<std::uint32_t>(page_size, begin + page.block + most_run);
+  std::uint32_t end = begin, next = begin, count = 0;
+  for (; next == end && end + page.block <= limit; ++count) {
+    next = first + spacing.next(end - first);
+    end += spacing.step;
+  }
+  cache.set_run(arena.memory_of(page) + begin, arena.memory_of(page) + end, spacing.step);
+  set_carved(page, next);
+  account_touched(page);
+  page.out += count;
+  taken_bytes_ += std::uint64_t{count} * page.block;
+  if (!has_room(page)) cache.pages().remove(page);
+}
+
+// Gives back what is left of a run, as if it had never been made ready.
+void GroupHeap::close_run(BlockCache& cache) {
+  char* const begin = cache.run_next();
+  char* const end = cache.run_end();
+  if (begin == end) return;
+  Page& page = arena.page_of(begin);
+  const auto count = static_cast<std::uint32_t>(end - begin) / BlockSpacing::of(page.block).step;
+  page.out -= count;
+  taken_bytes_ -= std::uint64_t{count} * page.block;
+  cache.set_run(nullptr, nullptr, 0);
+  set_carved(page, static_cast<std::size_t>(begin - arena.memory_of(page)));
+  settle(page);
 }
 
 Page* GroupHeap::add_equal_page(BlockCache& cache) {

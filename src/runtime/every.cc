@@ -18,20 +18,20 @@ constinit NextAllocator beyond{};
 template <CallerCode (*choose)(const std::uintptr_t* slot)>
 struct Every {
   static void* malloc(std::size_t size) {
-    if (is_quick(size)) [[likely]] {
+    if (is_quick<most_direct>(size)) [[likely]] {
       const CallerCode code = choose(own_slot());
-      void* p = is_decided(code) ? cached_block(code, size) : nullptr;
-      return p != nullptr ? p : serve_uncached(code, size);
+      void* p = is_decided(code) ? cached_block<most_direct>(code, size) : nullptr;
+      return p != nullptr ? p : serve_uncached(size, code);
     }
     return serve_any(size, own_slot());
   }
 
   // The same for operator new.
   static void* make(std::size_t size) {
-    if (is_quick(size)) [[likely]] {
+    if (is_quick<most_direct>(size)) [[likely]] {
       const CallerCode code = choose(own_slot());
-      void* p = is_decided(code) ? cached_block(code, size) : nullptr;
-      return p != nullptr ? p : make_uncached(code, size);
+      void* p = is_decided(code) ? cached_block<most_direct>(code, size) : nullptr;
+      return p != nullptr ? p : make_uncached(size, code);
     }
     return make_any(size, own_slot());
   }
@@ -48,7 +48,7 @@ struct Every {
     if (p == nullptr) return serve_any(size, own_slot());
     if (size == 0 || size > max_object || beyond.usable_size == nullptr)
       return beyond.realloc(p, size);
-    void* moved = serve(choose(own_slot()), size);
+    void* moved = serve(size, choose(own_slot()));
     if (moved == nullptr) return beyond.realloc(p, size);
     const std::size_t old = beyond.usable_size(p);
     std::memcpy(moved, p, old < size ? old : size);
@@ -65,25 +65,24 @@ struct Every {
   }
 
  private:
-  // Whether the fast path may serve as much; 0 becomes the largest of all.
-  static bool is_quick(std::size_t size) { return !checking_build && size - 1 < quick_max; }
-
-  static void* serve(CallerCode code, std::size_t size) {
-    if (is_decided(code) && is_quick(size))
+  static void* serve(std::size_t size, CallerCode code) {
+    if (is_decided(code) && is_quick<plan::max_object_limit>(size)) {
+      if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;
       if (void* p = cut_block(code, size)) return p;
+    }
     return allocate_in(code, size);
   }
 
-  [[gnu::noinline]] static void* serve_uncached(CallerCode code, std::size_t size) {
-    void* p = serve(code, size);
+  [[gnu::noinline]] static void* serve_uncached(std::size_t size, CallerCode code) {
+    void* p = serve(size, code);
     return p != nullptr ? p : beyond.malloc(size);
   }
   [[gnu::noinline]] static void* serve_any(std::size_t size, const std::uintptr_t* slot) {
-    return size <= max_object ? serve_uncached(choose(slot), size) : beyond.malloc(size);
+    return size <= max_object ? serve_uncached(size, choose(slot)) : beyond.malloc(size);
   }
 
-  [[gnu::noinline]] static void* make_uncached(CallerCode code, std::size_t size) {
-    void* p = serve_uncached(code, size);
+  [[gnu::noinline]] static void* make_uncached(std::size_t size, CallerCode code) {
+    void* p = serve_uncached(size, code);
     return p != nullptr ? p : refused_new("_Znwm", size);
   }
   [[gnu::noinline]] static void* make_any(std::size_t size, const std::uintptr_t* slot) {
@@ -95,7 +94,7 @@ struct Every {
 CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
 
 CallerCode take_only_group(const std::uintptr_t*) {
-  return decided_code(0, __atomic_load_n(&random_align16, __ATOMIC_RELAXED));
+  return decided_code(0, false) | alignment_of_pools();
 }
 
 }  // namespace

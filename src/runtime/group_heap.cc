@@ -91,14 +91,18 @@ void* GroupHeap::allocate(std::uint32_t bytes) {
   BlockCache* cache = cache_for(bytes);
   if (cache == nullptr) return nullptr;
   if (void* p = take_cached(*cache)) return given(p);
+  if (void* p = cache->cut()) return given(p);
   if (thread_->drain_remote())
     if (void* p = take_cached(*cache)) return given(p);
   if (cache->flushed() != 0) enlarge(*cache);
   cache->note_empty();
   if (void* p = carves(cache->block()) ? carve(*cache) : nullptr) return given(p);
-  if (cache->capacity() != 0 || enlarge(*cache))
-    while (refill(*cache))
+  if (cache->capacity() != 0 || enlarge(*cache)) {
+    while (refill(*cache)) {
       if (void* p = take_cached(*cache)) return given(p);
+      if (void* p = cache->cut()) return given(p);
+    }
+  }
   ++refusals_;
   return nullptr;
 }
@@ -157,10 +161,16 @@ void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
     return range_.note_free(*this, page, static_cast<char*>(p), bytes, reuse);
   }
   bits.add_free(p);
+  settle(page);
+}
+
+// Of equal blocks, after one has become free: the page goes to the queue, or is given up if none is
+// out.
+void GroupHeap::settle(Page& page) {
   PageQueue& pages = page.cache->pages();
   if (page.out == 0) {
     if (page.queued) pages.remove(page);
-    bits.clear_free();
+    PageBits(page).clear_free();
     drop_page(page);
   } else if (!page.queued) {
     pages.push_back(page);
@@ -168,8 +178,10 @@ void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
 }
 
 void GroupHeap::flush() {
-  for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next())
+  for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next()) {
     flush_oldest(*cache, cache->size());
+    close_run(*cache);
+  }
   leave_empty_page();
 }
 
@@ -216,7 +228,7 @@ std::uint64_t GroupHeap::out_bytes() const {
 std::uint64_t GroupHeap::live_bytes() const {
   std::uint64_t cached = 0;
   const BlockCache* cache = __atomic_load_n(&first_cache_, __ATOMIC_ACQUIRE);
-  for (; cache != nullptr; cache = cache->next()) cached += cache->size() * cache->block();
+  for (; cache != nullptr; cache = cache->next()) cached += cache->bytes();
   const std::uint64_t out = out_bytes();
   return out > cached ? out - cached : 0;
 }

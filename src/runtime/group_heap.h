@@ -74,7 +74,10 @@ class GroupHeap {
 
   // Pages of equal blocks (equal_pages.cc).
   bool refill(BlockCache& cache);
-  std::size_t take_blocks(Page& page, BlockCache& cache, std::size_t most);
+  std::size_t take_freed(Page& page, BlockCache& cache, std::size_t most);
+  void open_run(Page& page, BlockCache& cache);
+  void close_run(BlockCache& cache);
+  void settle(Page& page);
   Page* add_equal_page(BlockCache& cache);
   void flush_oldest(BlockCache& cache, std::size_t count);
   void give_to_page(Page& page, void* p, std::uint32_t bytes);

@@ -19,6 +19,7 @@ namespace halo::runtime {
 
 constinit std::uint32_t max_object = 0;
 constinit std::uint64_t quick_max = 0;
+constinit std::uint64_t quick_direct = 0;
 constinit NewFunction new_of_others = new_by_malloc;
 
 namespace {

@@ -17,6 +17,8 @@ namespace halo::runtime {
 HALO_HIDDEN extern constinit std::uint32_t max_object;
 // The largest size that decide_fast decides about: max_object, or 0 while everything is counted.
 HALO_HIDDEN extern constinit std::uint64_t quick_max;
+// The same, but at most most_direct.
+HALO_HIDDEN extern constinit std::uint64_t quick_direct;
 
 // Where the return address of the function lies that this is inlined in.
 [[gnu::always_inline]] inline const std::uintptr_t* own_slot() {
@@ -37,14 +39,21 @@ template <int Ahead = 6>
   }
 }
 
-// A block that the calling thread has cached, else nullptr; for a byte or more.
+// Whether a fast path for at most `Most` bytes may serve `size`; 0 becomes the largest of all.
+template <std::size_t Most>
+bool is_quick(std::size_t size) {
+  return !checking_build && size - 1 < (Most <= most_direct ? quick_direct : quick_max);
+}
+
+// A block that the calling thread has cached or ready, else nullptr; for 1 to `Most` bytes.
+template <std::size_t Most = plan::max_object_limit>
 [[gnu::always_inline]] inline void* cached_block(CallerCode code, std::size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
-  BlockCache& cache = heaps->cache_of(code, size);
+  BlockCache& cache = heaps->cache_of<Most>(code, size);
   enter_heap();
-  auto* block = static_cast<Block*>(cache.is_empty() ? nullptr : cache.pop_marked());
+  auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut() : cache.pop_marked());
   leave_heap(heaps);
   if (block != nullptr) [[likely]]
     block->clear();
@@ -95,7 +104,7 @@ template <int Ahead = 6>
 inline void* cut_block(CallerCode code, std::size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return nullptr;
-  BlockCache& cache = heaps->cache_of(code, size);
+  BlockCache& cache = heaps->cache_of<plan::max_object_limit>(code, size);
   enter_heap();
   auto* block = static_cast<Block*>(cache.is_empty() ? cache.cut_fast() : nullptr);
   leave_heap(heaps);

@@ -15,6 +15,10 @@ namespace halo::runtime {
 
 class GroupHeap;
 
+// Bytes ahead of a block that is cut off: the program is going to write to memory that no load has
+// brought into the processor's caches.
+inline constexpr std::ptrdiff_t prefetched = 128;
+
 class MixedRange {
  public:
   // The next `bytes`, a multiple of 8, aligned to 16 if they are one of that, too; nullptr where
@@ -36,6 +40,7 @@ class MixedRange {
     }
     arena.mark_start(behind);
     next_ = behind;
+    __builtin_prefetch(behind + prefetched, 1);
     page_->out += pair ? 2 : 1;
     cut_bytes_ += static_cast<std::uint64_t>(behind - at);
     return at;

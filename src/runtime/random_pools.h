@@ -18,9 +18,15 @@ void align_random_pools_to_16();
 std::uint32_t first_random_number();
 
 HALO_HIDDEN extern constinit std::uint32_t random_pools;
-HALO_HIDDEN extern constinit bool random_align16;
+HALO_HIDDEN extern constinit std::uint64_t random_alignment;  // code_align16, or 0
 // The calling thread's last number; 0: it has drawn none.
 extern __thread std::uint32_t last_random_number __attribute__((tls_model("initial-exec")));
+
+inline CallerCode alignment_of_pools() {
+  const std::uint64_t alignment = __atomic_load_n(&random_alignment, __ATOMIC_RELAXED);
+  if (alignment > code_align16) __builtin_unreachable();
+  return static_cast<CallerCode>(alignment);
+}
 
 // Marsaglia's xorshift: a draw costs less than a load from the second cache.
 inline CallerCode draw_pool() {
@@ -32,7 +38,7 @@ inline CallerCode draw_pool() {
   x ^= x << 5;
   last_random_number = x;
   const std::uint64_t pool = std::uint64_t{x} * random_pools >> 32;
-  return decided_code(static_cast<std::uint16_t>(pool), random_align16);
+  return decided_code(static_cast<std::uint16_t>(pool), false) | alignment_of_pools();
 }
 
 }  // namespace halo::runtime

@@ -36,6 +36,10 @@ struct ClassNumbers {
 inline constexpr ClassNumbers class_numbers;
 static_assert(class_numbers.count == 160);
 
+// Up to here, the class of n granules is number n - 1.
+inline constexpr std::size_t most_direct = 256;
+static_assert(class_numbers.of[most_direct / granule] == most_direct / granule - 1);
+
 constexpr unsigned class_number(std::size_t bytes) { return class_numbers.of[bytes / granule]; }
 
 }  // namespace halo::runtime

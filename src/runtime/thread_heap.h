@@ -34,12 +34,14 @@ struct GroupBytes {
 
 class ThreadHeap {
  public:
-  // The cache that blocks for `size` bytes, which are not 0, of a decided caller's group come from.
+  // The cache that blocks for `size` bytes, 1 to `Most`, of a decided caller's group come from.
+  template <std::size_t Most>
   BlockCache& cache_of(CallerCode code, std::size_t size) const {
     static_assert(sizeof *caches_ == 8);  // the group's part of a code is its offset here
     const auto* of_group = *reinterpret_cast<BlockCache* const* const*>(
         reinterpret_cast<const char*>(caches_) + (code & code_group));
-    return *of_group[class_numbers.of[((size - 1) / granule | align_bit(code)) + 1]];
+    const std::size_t granules = ((size - 1) / granule | align_bit(code)) + 1;
+    return *of_group[Most <= most_direct ? granules - 1 : class_numbers.of[granules]];
   }
 
   // Where the next `bytes` of the group are to come from: its own heap, made when it is due, or a
