@@ -102,6 +102,8 @@ void Arena::place(std::uintptr_t base, std::size_t most, std::size_t mapped) {
   bits_ = static_cast<BlockBits*>(of(Table::bits));
   bits_of_address_0_ =
       begin[static_cast<unsigned>(Table::bits)] - base / (64 * granule) * sizeof(BlockBits);
+  starts_of_address_0_ =
+      begin[static_cast<unsigned>(Table::starts)] - base / (64 * granule) * sizeof(std::uint64_t);
   starts_ = static_cast<std::atomic<std::uint64_t>*>(of(Table::starts));
   pool_.place_at(static_cast<Slab*>(of(Table::slabs)),
                  static_cast<std::atomic<std::uint64_t>*>(of(Table::available)));

@@ -82,22 +82,20 @@ class Arena {
               std::memory_order_relaxed);
   }
 
-  // Bytes from `p`, where a block of a mixed page starts, to the next start if that is in the same
-  // word of the bitmap or in the next, else 0.
-  std::uint64_t size_from_starts(const void* p) const {
-    std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(p);
-    asm("" : "+r"(offset));  // so that other paths do not keep a copy of what follows
-    offset -= base_;
-    const std::uint64_t bits = starts_[offset / (64 * granule)].load(std::memory_order_relaxed);
-    const std::uint64_t behind = bits >> (offset / granule % 64) >> 1;
+  // Of `p`, where a block of a mixed page starts, how many granules less one lie before the next
+  // start, if that is in the same word of the bitmap or in the next; else at least page_size.
+  std::uint64_t granules_behind(const void* p) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    const auto* word = reinterpret_cast<const std::atomic<std::uint64_t>*>(starts_of_address_0_) +
+                       at / (64 * granule);
+    const std::uint64_t bits = word->load(std::memory_order_relaxed);
+    const std::uint64_t behind = bits >> (at / granule % 64) >> 1;
     if (behind != 0) [[likely]]
-      return trailing_zeros(behind) * granule + granule;
-    asm("" : "+r"(offset));  // what follows is not to be prepared before
-    const std::size_t word = offset / (64 * granule) + 1;
-    if (word % page_words == 0) return 0;
-    const std::uint64_t after = starts_[word].load(std::memory_order_relaxed);
-    if (after == 0) return 0;
-    return (64 - offset / granule % 64 + trailing_zeros(after)) * granule;
+      return trailing_zeros(behind);
+    if (at / (64 * granule) % page_words == page_words - 1) return page_size;
+    const std::uint64_t after = word[1].load(std::memory_order_relaxed);
+    if (after == 0) return page_size;
+    return 63 - at / granule % 64 + trailing_zeros(after);
   }
 
   // Addresses inside the range, in granules.
@@ -145,8 +143,9 @@ class Arena {
   std::uint64_t granule_limit_ = 0;
   Page* pages_ = nullptr;
   BlockBits* bits_ = nullptr;
-  // Where they would begin if the range, which begins at a whole number of pages, did at 0.
+  // Where these two would begin if the range, which begins at a whole number of pages, did at 0.
   std::uintptr_t bits_of_address_0_ = 0;
+  std::uintptr_t starts_of_address_0_ = 0;
   std::atomic<std::uint64_t>* starts_ = nullptr;
   std::size_t most_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB may be written to

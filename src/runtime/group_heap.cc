@@ -44,8 +44,7 @@ constexpr std::size_t most_capacity_for(std::uint32_t block) {
 }  // namespace
 
 void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
-                           BlockCache** caches, std::uint32_t largest) {
-  largest_ = largest;
+                           BlockCache** caches) {
   thread_ = thread;
   group_ = group;
   caches_ = caches;

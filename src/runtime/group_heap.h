@@ -20,10 +20,10 @@ class ThreadHeap;
 
 class GroupHeap {
  public:
-  // In zeroed memory. `caches` has one for each class of sizes up to `largest`, all of them
+  // In zeroed memory. `caches` has one for each class of sizes that groups serve, all of them
   // `no_cache`.
   void initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
-                  BlockCache** caches, std::uint32_t largest);
+                  BlockCache** caches);
 
   // A block for `bytes`, a multiple of 8, or nullptr where no memory is to be had. The owner only,
   // inside its heap.
@@ -47,9 +47,6 @@ class GroupHeap {
   // Bytes of the block at `p`; any thread that may use the block.
   static std::size_t size_of(const Page& page, const void* p);
 
-  // By size class, for blocks of at most `largest` bytes.
-  BlockCache* const* caches() const { return caches_; }
-  std::uint32_t largest() const { return largest_; }
   std::uint32_t group() const { return group_; }
 
   // By `allocate`: whoever wants to know keeps to it.
@@ -96,7 +93,6 @@ class GroupHeap {
   BlockCache* first_cache_;  // of those that were made
   ThreadHeap* thread_;
   std::uint32_t group_;
-  std::uint32_t largest_;
   plan::Reuse reuse_;
   bool mixed_;
   bool huge_pages_;

@@ -15,7 +15,7 @@ namespace halo::runtime {
 
 // Bytes; larger ones are forwarded. 0: no plan.
 HALO_HIDDEN extern constinit std::uint32_t max_object;
-// The largest size that decide_fast decides about: max_object, or 0 while everything is counted.
+// The largest size that fast paths serve: max_object, or 0 while everything is counted.
 HALO_HIDDEN extern constinit std::uint64_t quick_max;
 // The same, but at most most_direct.
 HALO_HIDDEN extern constinit std::uint64_t quick_direct;
@@ -63,10 +63,9 @@ template <std::size_t Most = plan::max_object_limit>
 // The code of an allocation whose caller's word is `word`, without a frame of our own on the stack,
 // where no more has to be looked at: the walk is one by constant distances. Else one
 // that is not decided: something else is to be done.
-[[gnu::always_inline]] inline CallerCode decide_fast(std::uint64_t word, const std::uintptr_t* slot,
-                                                     std::size_t size) {
-  // 0 becomes the largest of all.
-  if (checking_build || word >> 16 != *slot || size - 1 >= quick_max) return code_unknown;
+[[gnu::always_inline]] inline CallerCode decide_fast(std::uint64_t word,
+                                                     const std::uintptr_t* slot) {
+  if (word >> 16 != *slot) return code_unknown;
   const auto code = static_cast<CallerCode>(word);
   if (is_decided(code)) return code;
   const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
@@ -79,8 +78,10 @@ template <std::size_t Most = plan::max_object_limit>
 // nullptr.
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
   if (page.cache != nullptr) return page.cache;
-  const std::uint64_t bytes = arena.size_from_starts(p);
-  return bytes == 0 ? nullptr : page.heap->caches()[class_number(bytes)];
+  const std::uint64_t behind = arena.granules_behind(p);
+  if (behind < most_direct / granule) [[likely]]
+    return page.caches[behind];
+  return behind < page_size / granule ? page.caches[class_numbers.of[behind + 1]] : nullptr;
 }
 
 // Frees `p`, which lies in that page, if the fast path can.
@@ -110,6 +111,20 @@ inline void* cut_block(CallerCode code, std::size_t size) {
   leave_heap(heaps);
   if (block != nullptr) block->clear();
   return block;
+}
+
+// malloc or operator new for a quick size of 1 to `Most` bytes and a caller of that word. `enter`
+// identifies it by all means, and `cut` cuts a block off if none is cached.
+template <std::size_t Most>
+[[gnu::always_inline]] inline void* serve_decided(std::size_t size, std::uint64_t word,
+                                                  void* (*enter)(std::size_t),
+                                                  void* (*cut)(std::size_t, CallerCode)) {
+  const CallerCode code = decide_fast(word, own_slot());
+  if (!is_decided(code)) [[unlikely]]
+    return enter(size);
+  if (void* p = cached_block<Most>(code, size)) [[likely]]
+    return p;
+  return cut(size, code);
 }
 
 // A block for at most `max_object` bytes of that code's group; nullptr: forward.

@@ -10,19 +10,19 @@
 #include "runtime/grouped.h"
 #include "runtime/next.h"
 
+using halo::plan::max_object_limit;
 using halo::runtime::arena;
-using halo::runtime::cached_block;
 using halo::runtime::CallerCode;
 using halo::runtime::cut_block;
-using halo::runtime::decide_fast;
 using halo::runtime::fallback;
 using halo::runtime::free_fast;
 using halo::runtime::free_grouped;
-using halo::runtime::is_decided;
+using halo::runtime::is_quick;
+using halo::runtime::most_direct;
 using halo::runtime::next;
-using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::release;
+using halo::runtime::serve_decided;
 
 // The compiler turns `return f(…)` into a jump in all of these, which the trampolines rely on: they
 // find the program's own return address on top of the stack (checked by a test).
@@ -36,13 +36,15 @@ __attribute__((noinline)) static void* cut_for_malloc(std::size_t size, CallerCo
   return halo_enter_malloc(size);
 }
 
+__attribute__((noinline)) static void* serve_larger(std::size_t size, std::uint64_t word) {
+  if (!is_quick<max_object_limit>(size)) return halo_enter_malloc(size);
+  return serve_decided<max_object_limit>(size, word, halo_enter_malloc, cut_for_malloc);
+}
+
 __attribute__((used)) void* halo_serve_malloc(std::size_t size, std::uint64_t word) {
-  const CallerCode code = decide_fast(word, own_slot(), size);
-  if (!is_decided(code)) [[unlikely]]
-    return halo_enter_malloc(size);
-  if (void* p = cached_block(code, size)) [[likely]]
-    return p;
-  return cut_for_malloc(size, code);
+  if (!is_quick<most_direct>(size)) [[unlikely]]
+    return serve_larger(size, word);
+  return serve_decided<most_direct>(size, word, halo_enter_malloc, cut_for_malloc);
 }
 
 __attribute__((used)) void halo_release(void* p, std::uintptr_t page) {

@@ -153,6 +153,7 @@ bool MixedRange::enter_new_page(GroupHeap& heap, std::uint32_t bytes) {
   if (page == nullptr) return false;
   page->block = 0;
   page->cache = nullptr;
+  page->caches = heap.caches_;
   set_carved(*page, first_offset(arena.link_of(*page), granule));
   page->thread.store(heap.thread_, std::memory_order_release);
   page_ = page;

@@ -10,21 +10,22 @@
 #include "runtime/grouped.h"
 #include "runtime/next.h"
 
+using halo::plan::max_object_limit;
 using halo::runtime::arena;
-using halo::runtime::cached_block;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
 using halo::runtime::cut_block;
-using halo::runtime::decide_fast;
 using halo::runtime::fallback;
-using halo::runtime::is_decided;
+using halo::runtime::is_quick;
+using halo::runtime::most_direct;
 using halo::runtime::new_of_others;
 using halo::runtime::next;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::refused_new;
 using halo::runtime::release;
+using halo::runtime::serve_decided;
 
 namespace {
 
@@ -65,14 +66,16 @@ __attribute__((noinline)) static void* cut_for_new(std::size_t size, CallerCode 
   return halo_enter_new(size);
 }
 
+__attribute__((noinline)) static void* serve_larger_new(std::size_t size, std::uint64_t word) {
+  if (!is_quick<max_object_limit>(size)) return halo_enter_new(size);
+  return serve_decided<max_object_limit>(size, word, halo_enter_new, cut_for_new);
+}
+
 extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size,
                                                                 std::uint64_t word) {
-  const CallerCode code = decide_fast(word, own_slot(), size);
-  if (!is_decided(code)) [[unlikely]]
-    return halo_enter_new(size);
-  if (void* p = cached_block(code, size)) [[likely]]
-    return p;
-  return cut_for_new(size, code);
+  if (!is_quick<most_direct>(size)) [[unlikely]]
+    return serve_larger_new(size, word);
+  return serve_decided<most_direct>(size, word, halo_enter_new, cut_for_new);
 }
 
 HALO_EXPORT void* operator new(std::size_t size) {

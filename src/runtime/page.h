@@ -26,6 +26,7 @@ using PageLink = std::uint32_t;
 // block of the page also `block`, which does not change as long as one is in use.
 struct alignas(64) Page {
   BlockCache* cache;                      // that its blocks go to, if they are equal; else null
+  BlockCache* const* caches;              // those of its group, by class, if they are not
   std::atomic<const ThreadHeap*> thread;  // null: the page is in no heap
   GroupHeap* heap;
   std::uint64_t free_words;  // a bit for each two words of its free bitmap; set: not both are 0

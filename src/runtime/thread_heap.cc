@@ -22,8 +22,7 @@ ThreadHeap* const ended = reinterpret_cast<ThreadHeap*>(8);
 __thread ThreadHeap* own_heap __attribute__((tls_model("initial-exec"))) = nullptr;
 
 constinit std::span<const plan::Group> plan_groups;
-constinit std::uint32_t largest_block = 0;  // of groups
-constinit unsigned classes = 0;             // of such blocks
+constinit unsigned classes = 0;  // of blocks of groups
 constinit std::atomic<ThreadHeap*> all_heaps{nullptr};
 constinit Peak* peaks = nullptr;
 pthread_key_t exit_key;
@@ -79,8 +78,7 @@ bool is_shared_heap(std::uint32_t number) { return number >= plan_groups.size();
 
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
   plan_groups = groups;
-  largest_block = size_class(block_bytes(max_object, true));
-  classes = class_number(largest_block) + 1;
+  classes = class_number(size_class(block_bytes(max_object, true))) + 1;
   if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
 }
 
@@ -148,7 +146,7 @@ GroupHeap* ThreadHeap::own_heap_of(std::uint32_t group) {
   auto** caches = static_cast<BlockCache**>(metadata(classes * sizeof(BlockCache*)));
   if (made == nullptr || caches == nullptr) return nullptr;
   std::copy_n(no_caches.of, classes, caches);
-  made->initialise(this, group, settings_of(group), caches, largest_block);
+  made->initialise(this, group, settings_of(group), caches);
   caches_[group] = caches;
   __atomic_store_n(&heap, made, __ATOMIC_RELEASE);
   return made;
