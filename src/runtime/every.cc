@@ -17,29 +17,15 @@ constinit NextAllocator beyond{};
 // `choose` says where an object goes, given a place on the stack at or just below its caller's.
 template <CallerCode (*choose)(const std::uintptr_t* slot)>
 struct Every {
-  static void* malloc(std::size_t size) {
-    if (is_quick<most_direct>(size)) [[likely]] {
-      const CallerCode code = choose(own_slot());
-      void* p = is_decided(code) ? cached_block<most_direct>(code, size) : nullptr;
-      return p != nullptr ? p : serve_uncached(size, code);
-    }
-    return serve_any(size, own_slot());
-  }
+  static void* malloc(std::size_t size) { return serve_fast<serve_uncached, serve_any>(size); }
 
-  // The same for operator new.
-  static void* make(std::size_t size) {
-    if (is_quick<most_direct>(size)) [[likely]] {
-      const CallerCode code = choose(own_slot());
-      void* p = is_decided(code) ? cached_block<most_direct>(code, size) : nullptr;
-      return p != nullptr ? p : make_uncached(size, code);
-    }
-    return make_any(size, own_slot());
-  }
+  // operator new.
+  static void* make(std::size_t size) { return serve_fast<make_uncached, make_any>(size); }
 
   static void* calloc(std::size_t count, std::size_t size) {
     std::size_t bytes;
     if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= max_object)
-      if (void* p = allocate_zeroed_in(choose(own_slot()), bytes)) return p;
+      if (void* p = serve(bytes, choose(own_slot()))) return std::memset(p, 0, bytes);
     return beyond.calloc(count, size);
   }
 
@@ -65,6 +51,16 @@ struct Every {
   }
 
  private:
+  template <void* (*uncached)(std::size_t, CallerCode),
+            void* (*any)(std::size_t, const std::uintptr_t*)>
+  [[gnu::always_inline]] static void* serve_fast(std::size_t size) {
+    if (!is_quick<most_direct>(size)) [[unlikely]]
+      return any(size, own_slot());
+    const CallerCode code = choose(own_slot());
+    void* p = is_decided(code) ? cached_block<most_direct>(code, size) : nullptr;
+    return p != nullptr ? p : uncached(size, code);
+  }
+
   static void* serve(std::size_t size, CallerCode code) {
     if (is_decided(code) && is_quick<plan::max_object_limit>(size)) {
       if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;

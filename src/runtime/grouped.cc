@@ -71,10 +71,6 @@ void* allocate_in(CallerCode code, std::size_t size) {
   return allocate_for(verdict_of(code, 0), size);
 }
 
-void* allocate_zeroed_in(CallerCode code, std::size_t size) {
-  return allocate_zeroed_for(verdict_of(code, 0), size);
-}
-
 Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
   if (decide_every != nullptr) return verdict_of(decide_every(slot), 0);
   const CallerCode code = find_caller(*slot);

@@ -129,7 +129,6 @@ template <std::size_t Most>
 
 // A block for at most `max_object` bytes of that code's group; nullptr: forward.
 void* allocate_in(CallerCode code, std::size_t size);
-void* allocate_zeroed_in(CallerCode code, std::size_t size);
 
 // Where malloc would have an object go that the call whose return address lies at `slot` asks for,
 // the caller's rbp being `rbp`. Counts nothing.

@@ -349,9 +349,9 @@ def outcomes(handler: str) -> set[str]:
     }
 
 
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record(tmp_path_factory.mktemp("refused"), "refused_new.cc", "dense")
+@pytest.fixture(scope="module", params=["dense", "everything"])
+def refused(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Recorded:
+    return record(tmp_path_factory.mktemp("refused"), "refused_new.cc", request.param)
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
@@ -375,9 +375,10 @@ def limited_to(mebibytes: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
 
-def test_a_new_handler_can_give_memory_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("strategy", ["dense", "everything"])
+def test_a_new_handler_can_give_memory_back(tmp_path: Path, strategy: str) -> None:
     """Row 18: when memory has really run out, what the handler frees is allocated again."""
-    recorded = record(tmp_path, "recovering_new.cc", "dense")
+    recorded = record(tmp_path, "recovering_new.cc", strategy)
     command = [str(recorded.program), "until there is no more"]
     run = run_planned(command, recorded.plan, preexec_fn=limited_to(640))
     assert (run.status, run.stdout) == (0, "2 calls, went on\n")
