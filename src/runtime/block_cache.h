@@ -5,7 +5,8 @@
 //
 // Freeing marks a block, without a look at it: it may have left the processor's caches long ago.
 // Whoever takes it out again looks. A block that was freed twice is here twice, or in its page as
-// well; only the first time it still has its mark, and then it is in use.
+// well; only the first time it still has its mark, and then it is in use. Its page may have been
+// given up between the two (docs/decisions/0011-pages-and-caches.md, "Limits").
 #pragma once
 
 #include <cstddef>
@@ -81,12 +82,11 @@ class BlockCache {
 
   // Of one that is empty: a block that was never cached, on the fast path, else nullptr.
   void* cut_fast() {
-    if (range_ == nullptr) return nullptr;
+    if (range_ == nullptr || (block_ % 16 != 0 && is_full())) return nullptr;
     char* second;
     char* p = range_->cut_fast(block_, second);
     if (p == nullptr || second == nullptr) return p;
     reinterpret_cast<Block*>(second)->mark_freed();
-    if (is_full()) return p;
     push(second);
     return p;
   }
@@ -110,11 +110,13 @@ class BlockCache {
   char* run_next() const { return __atomic_load_n(&run_next_, __ATOMIC_RELAXED); }
   char* run_end() const { return __atomic_load_n(&run_end_, __ATOMIC_RELAXED); }
 
-  // Of blocks that are cached or ready to be cut; another thread may see some too few or too many.
+  // Of blocks that are cached or ready to be cut; another thread may see some too few or too many,
+  // and none ready while a run changes.
   std::uint64_t bytes() const {
     const std::ptrdiff_t run = run_end() - run_next();
     const std::uint32_t step = __atomic_load_n(&run_step_, __ATOMIC_RELAXED);
-    const std::uint64_t ready = run <= 0 || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
+    const bool torn = run < 0 || run > static_cast<std::ptrdiff_t>(2 * page_size);
+    const std::uint64_t ready = torn || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
     return (size() + ready) * block_;
   }
 

@@ -151,8 +151,9 @@ void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
 }
 
 void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
+  // Of a block that was freed twice, the page may be somebody else's by now.
   PageBits bits(page);
-  if (!bits.remove_out(p)) return;
+  if (page.heap != this || !bits.remove_out(p)) return;
   given_bytes_ += bytes;
   --page.out;
   if (page.block == 0) {

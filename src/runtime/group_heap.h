@@ -1,9 +1,10 @@
 // One thread's part of one group: pages, and caches of the blocks freed since.
 //
-// A block is in use, in the cache of its size, or in the free bitmap of its page. Most allocations
-// and frees only take it from its cache or put it there. A cache that runs empty is filled from the
-// pages in the order of addresses; one that runs full gives its oldest blocks back to their pages.
-// Nothing is ever sorted or searched for, and a page of which every block is back is free at once.
+// A block is in use, in the cache of its size, in the free bitmap of its page, or not cut yet. Most
+// allocations and frees only take it from its cache or put it there. A cache that runs empty is
+// filled from the pages in the order of addresses; one that runs full gives its oldest blocks back
+// to their pages. Nothing is ever sorted or searched for. A page of which every block is back is
+// free at once, unless a run of blocks to be cut lies in it.
 #pragma once
 
 #include <cstddef>

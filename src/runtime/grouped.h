@@ -89,7 +89,7 @@ template <std::size_t Most = plan::max_object_limit>
   ThreadHeap* const heaps = current_heap;
   if (checking_build || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
     return false;
-  // Of pages in no heap none is out, so here the thread is in its heap.
+  // Of pages in no heap none is out, so from here on the thread has a heap, and is outside it.
   if (!arena.is_out(p)) [[unlikely]]
     return false;
   BlockCache* const cache = cache_for_freed(page, p);

@@ -56,7 +56,8 @@ __attribute__((format(printf, 1, 2))) void say(const char* format, ...) {
   if (n > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(n)) < 0) return;
 }
 
-// The start of the block, or of the free part, that `p` lies in; null where nothing was ever cut.
+// The start of the block, or of what is free or not cut yet, that `p` lies in; null if none is
+// known.
 const char* block_around(const Page& page, const void* p) {
   const auto* at = static_cast<const char*>(p);
   if (page.block == 0) return Starts(page).last_at(p);

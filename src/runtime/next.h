@@ -27,8 +27,9 @@ struct NextAllocator {
 
 HALO_HIDDEN extern constinit NextAllocator next;
 
-// What malloc, calloc and operator new fall back to when an allocation is in no group. Equal to
-// `next`'s, except while modules are to be rescanned (modules.h).
+// What malloc, calloc and operator new (but that of everything grouped, every.cc) fall back to when
+// an allocation is in no group. Equal to `next`'s, except while modules are to be rescanned
+// (modules.h).
 struct Fallback {
   void* (*malloc)(std::size_t);
   void* (*calloc)(std::size_t, std::size_t);

@@ -31,15 +31,15 @@ struct alignas(64) Page {
   GroupHeap* heap;
   std::uint64_t free_words;  // a bit for each two words of its free bitmap; set: not both are 0
   std::uint32_t block;       // bytes of each block; 0: they differ (a mixed page)
-  std::uint32_t out;         // blocks that are in use or in a cache
+  std::uint32_t out;         // blocks that are in use, in a cache, or ready in a run
   PageLink next, previous;   // in the queue that it is in
-  // In granules, from the page's start on: what was cut into blocks.
+  // In granules, from the page's start on: what was cut into blocks, or is ready in a run.
   std::uint16_t carved;
   // Of a mixed page, in granules: what the free bitmap has, and how much that is to be before the
   // page is looked at again.
   std::uint16_t free;
   std::uint16_t worth_while;
-  std::uint8_t touched;  // system pages that were written to since they were last given back
+  std::uint8_t touched;  // system pages that may have been written to since they were given back
   bool queued;
 };
 static_assert(sizeof(Page) == 64);

@@ -87,12 +87,12 @@ class PageBits {
   // The summary may stay behind.
   void remove_free(const void* p) { word_of(p).free &= ~bit_of(p); }
 
-  void add_out(const void* p) { set_out(word_of(p), out(word_of(p)) | bit_of(p)); }
   // False where it was not.
   bool remove_out(const void* p) {
     const std::uint64_t bits = out(word_of(p));
+    if ((bits & bit_of(p)) == 0) return false;
     set_out(word_of(p), bits & ~bit_of(p));
-    return (bits & bit_of(p)) != 0;
+    return true;
   }
 
   // The lowest free blocks, `most` of them, are out from now on. Calls `visit` for each.

@@ -157,6 +157,8 @@ PageMask PagePool::take_dirty(std::uint32_t last) {
     const PageMask found = claim_dirty(slab);
     if (found.pages != 0) return found;
   }
+  // None that could go: those of huge pages are in use in part, or the system refuses.
+  shrinks_.store(false, std::memory_order_relaxed);
   return {last, 0};
 }
 

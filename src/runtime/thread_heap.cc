@@ -173,6 +173,7 @@ bool ThreadHeap::drain_remote() { return drain<&GroupHeap::deallocate>(); }
 void ThreadHeap::free_remotely(Page& page, void* p) {
   if (!GroupHeap::may_be_in_use(p)) return;
   if (!adopt()) return remote_.push(static_cast<Block*>(p));
+  if (page.thread.load(std::memory_order_relaxed) != this) return leave();
   GroupHeap& heap = *page.heap;
   heap.deallocate_to_page(page, p);
   drain<&GroupHeap::deallocate_to_page>();
