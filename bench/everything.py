@@ -3,9 +3,9 @@
 everything.py [NAME...] [--plan-strategy S]...   default: `everything` in both layouts
 
 Each program is recorded on its training input. There the fastest allocator is found, and the
-fastest of the plans over it. On the reference input that plan runs against the
-four allocators: interleaved, fresh processes, the first round dropped. A ratio is the best
-allocator's median over the plan's: more is better. Ends with status 1 where a bar is missed.
+fastest of the plans over it. On the reference input that plan runs against the baseline allocators:
+interleaved, fresh processes, the first round dropped. A ratio is the best allocator's median over
+the plan's: more is better. Ends with status 1 where a bar is missed.
 """
 
 from __future__ import annotations
