@@ -19,15 +19,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from contenders import make_ways
 from evidence import halo as run_halo
-from interleaved import Seconds, Way, measure
+from interleaved import Seconds, measure
 
-from halo.allocators import Allocator, four_allocators, preload, under_plan
+from halo.allocators import four_allocators
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import RECIPES, choose_recipes, make_plans
-from halo.trials.job import Job
 from halo.trials.statistics import Ratio, ratio, summarize
 
 PROGRAMS = (
@@ -65,21 +65,6 @@ class Result:
         return self.ratio.value >= LEAST_RATIO
 
 
-def make_ways(
-    settings: Settings,
-    variables: Mapping[str, str],
-    job: Job,
-    allocators: Sequence[Allocator],
-    plans: Mapping[str, tuple[Path, Allocator]],
-) -> list[Way]:
-    command: list[str | Path] = [job.target.path, *job.arguments]
-    environment = {**settings.environment, **variables}
-    ways = [Way(it.name, command, preload(environment, [it.library])) for it in allocators]
-    for label, (plan, allocator) in plans.items():
-        ways.append(Way(label, command, under_plan(environment, settings.runtime, plan, allocator)))
-    return ways
-
-
 def fastest(seconds: Seconds) -> str:
     return min(seconds, key=lambda label: statistics.median(seconds[label]))
 
@@ -93,12 +78,12 @@ def run_program(settings: Settings, name: str, given: argparse.Namespace, folder
     run_halo("record", "-o", str(profile), "--", *command, env=dict(bundled.env))
     recipes = [r for r in choose_recipes(given.plan_strategy) if r.label in given.plan_strategy]
     plans = {r.label: plan for r, plan, _ in make_plans(read_profile(profile), recipes, folder)}
-    alone = measure(make_ways(settings, bundled.env, training, allocators, {}), given.training)
+    alone = measure(make_ways(settings, training, bundled.env, allocators, {}), given.training)
     next_one = next(it for it in allocators if it.name == fastest(alone))
     over = {label: (plan, next_one) for label, plan in plans.items()}
-    raced = measure(make_ways(settings, bundled.env, training, (), over), given.training)
+    raced = measure(make_ways(settings, training, bundled.env, (), over), given.training)
     chosen = fastest(raced)
-    ways = make_ways(settings, bundled.env, reference, allocators, {chosen: over[chosen]})
+    ways = make_ways(settings, reference, bundled.env, allocators, {chosen: over[chosen]})
     seconds = measure(ways, given.trials)
     best = fastest({it.name: seconds[it.name] for it in allocators})
     label = f"{chosen} over {next_one.name}"

@@ -4,10 +4,11 @@ soak.py [--times N] [NAME...]
 
 The cases are those of bench/soak/cases.toml. Each is recorded on itself or on a smaller input, run
 natively twice (it must be deterministic), and then N times under the plans, one after the other: a
-group for each call site of malloc, one group for everything, and groups drawn by lot, for which
-walks are as deep as they get. A case that cannot be recorded (`recorded = false`) runs under plans
-for any program instead, which draw a pool for every small object. Ends with status 1 if a result
-differs or if too few processes had objects in the groups.
+group for each call site of malloc, one group for all that was recorded, groups drawn by lot, for
+which walks are as deep as they get, and one group for everything, whoever asks, in both page
+layouts. A case that cannot be recorded (`recorded = false`) runs under plans for any program
+instead, which draw a pool for every small object. Ends with status 1 if a result differs or if too
+few processes had objects in the groups.
 """
 
 from __future__ import annotations
@@ -32,15 +33,18 @@ from halo.plan import Plan, PlanGroup, drawing_plan
 from halo.planning import make_plan, save_plan
 from halo.profile import Profile, merge_parts
 from halo.settings import Settings, read_settings
+from halo.trials.candidates import Recipe
 
 CASES = Path(__file__).parent / "soak" / "cases.toml"
 LONGEST = 900  # seconds; a run that takes longer hangs
 WORKING = 100  # grouped allocations from which a process counts as one that does the work
-STRATEGIES: Mapping[str, Mapping[str, str]] = {
-    "per-site": {"coverage": "1", "max_groups": "4096"},
-    "dense": {},
-    "random": {"coverage": "1", "groups": "64"},
-}
+RECIPES = (
+    Recipe("per-site", "per-site", {"coverage": "1", "max_groups": "4096"}),
+    Recipe("dense", "dense"),
+    Recipe("random", "random", {"coverage": "1", "groups": "64"}),
+    Recipe("everything", "everything"),
+    Recipe("everything-by-size", "everything", {"by_size": "true"}),
+)
 
 
 def drawn(pools: int, largest: int, by_size: bool) -> Plan:
@@ -143,8 +147,8 @@ class Soak:
     def prepare(self) -> None:
         self._step("prepare", {})
 
-    def make_plans(self, strategies: Sequence[str]) -> list[Path]:
-        """Records the training and writes a plan by each strategy; or those that draw."""
+    def make_plans(self, recipes: Sequence[Recipe]) -> list[Path]:
+        """Records the training and writes a plan by each recipe; or those that draw."""
         if not self.case.recorded:
             return [self._saved(plan, name) for name, plan in DRAWN.items()]
         self._step("train", {})
@@ -152,10 +156,10 @@ class Soak:
         if not parts:
             raise Failed("the training left no profile")
         profile = merge_parts(parts, self.case.name)
-        return [self._plan(profile, strategy) for strategy in strategies]
+        return [self._plan(profile, recipe) for recipe in recipes]
 
-    def _plan(self, profile: Profile, strategy: str) -> Path:
-        return self._saved(make_plan(profile, strategy, STRATEGIES[strategy]), strategy)
+    def _plan(self, profile: Profile, recipe: Recipe) -> Path:
+        return self._saved(make_plan(profile, recipe.strategy, recipe.options), recipe.label)
 
     def _saved(self, plan: Plan, name: str) -> Path:
         path = self.plans / f"{name}.plan"
@@ -269,7 +273,7 @@ def grouped(path: Path) -> int:
 
 
 def soak(
-    settings: Settings, case: Case, times: int, strategies: Sequence[str], folder: Path
+    settings: Settings, case: Case, times: int, recipes: Sequence[Recipe], folder: Path
 ) -> Outcome:
     missing = [name for name in case.packages if not installed(name)]
     if missing:
@@ -278,7 +282,7 @@ def soak(
     try:
         work.prepare()
         expected, seconds = work.reference()
-        plans = work.make_plans(strategies)
+        plans = work.make_plans(recipes)
     except Failed as failure:
         return Outcome(case.name, problem=str(failure))
     runs: list[Run] = []
@@ -326,7 +330,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="NAME")
     parser.add_argument("--times", type=int, default=10, help="runs under the plans")
-    parser.add_argument("--strategy", action="append", choices=STRATEGIES, help="repeatable")
+    parser.add_argument(
+        "--strategy", action="append", choices=[it.label for it in RECIPES], help="repeatable"
+    )
     parser.add_argument("--file", type=Path, default=CASES, help="other cases than those here")
     parser.add_argument("--list", action="store_true", help="name the cases")
     parser.add_argument("--json", type=Path, help="write the outcomes to this file")
@@ -341,10 +347,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not without ending what runs
     outcomes = []
     for name in options.cases or known:
-        strategies = options.strategy or list(STRATEGIES)
+        recipes = [it for it in RECIPES if not options.strategy or it.label in options.strategy]
         with tempfile.TemporaryDirectory(prefix="halo-soak-") as folder:
             case = known[name]
-            outcomes.append(soak(settings, case, options.times, strategies, Path(folder)))
+            outcomes.append(soak(settings, case, options.times, recipes, Path(folder)))
         print(outcome_line(outcomes[-1]), flush=True)
     if options.json:
         data = [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]

@@ -2,9 +2,10 @@
 
 stress.py [NAME...] [--plan-strategy S] [--trials N]   cases, or programs for all cases of theirs
 
-Each program is recorded on a tiny input that has all of its call sites, and the strategy `dense`
-groups what was found. Trials are fresh processes of plans and of the four allocators, interleaved;
-the first of each is dropped. A ratio is that of a plan to the best of the four: less is better.
+Plans are of the strategy `everything`, in both page layouts, unless others are named. Each program
+is recorded for them on a tiny input that has all of its call sites. Trials are fresh processes of
+plans and of the four allocators, interleaved; the first of each is dropped. A ratio is that of a
+plan to the best of the four: less is better.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import evidence
+from contenders import make_ways
 from interleaved import Way, interleave
 from stress_cases import Case, choose_cases
 from waste import grouped
 
-from halo.allocators import find_allocator, four_allocators, preload, under_plan
+from halo.allocators import find_allocator, four_allocators
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.target import find_target
@@ -31,7 +33,8 @@ from halo.trials.candidates import RECIPES, choose_recipes, make_plans
 from halo.trials.job import Job
 from halo.trials.statistics import Ratio, ratio, summarize
 
-STRATEGIES = tuple(recipe.label for recipe in RECIPES if recipe.strategy == "dense")
+STRATEGIES = tuple(it.label for it in RECIPES if it.strategy in ("dense", "everything"))
+USUAL = ("everything", "everything-by-size")
 REST = 1000  # ms after a peak, until resident memory is read
 TINY_REST = 5
 LEAST_GROUPED = 0.9  # of the allocations of a tiny run, under every plan
@@ -106,19 +109,6 @@ def make_everything_grouped(
     return plans
 
 
-def make_ways(settings: Settings, run: Job, plans: Mapping[str, Path], over: str) -> list[Way]:
-    command = [run.target.path, *run.arguments]
-    alone = {
-        allocator.name: preload(settings.environment, [allocator.library])
-        for allocator in four_allocators()
-    }
-    planned = {
-        label: under_plan(settings.environment, settings.runtime, plan, find_allocator(over))
-        for label, plan in plans.items()
-    }
-    return [Way(label, command, variables) for label, variables in (alone | planned).items()]
-
-
 def measure(ways: Sequence[Way], trials: int) -> dict[str, Samples]:
     """The samples of every metric that the program prints."""
     found: dict[str, Samples] = {}
@@ -140,7 +130,9 @@ def run_case(settings: Settings, case: Case, options: Options, folder: Path) -> 
     training = job(settings, case, case.tiny, TINY_REST)
     plans = make_everything_grouped(settings, training, options.strategies, folder)
     measured = training if options.tiny else job(settings, case, case.full, options.rest)
-    found = measure(make_ways(settings, measured, plans, options.over), options.trials)
+    over = {label: (plan, find_allocator(options.over)) for label, plan in plans.items()}
+    ways = make_ways(settings, measured, {}, four_allocators(), over)
+    found = measure(ways, options.trials)
     return [make_row(case, metric, found[metric.key]) for metric in METRICS if metric.key in found]
 
 
@@ -181,7 +173,7 @@ def main() -> int:
     parser.add_argument("--tiny", action="store_true", help="measure the training input: quicker")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args()
-    strategies = given.plan_strategy or STRATEGIES[:1]
+    strategies = given.plan_strategy or USUAL
     options = Options(strategies, given.over, given.trials, given.tiny, given.rest)
     settings = read_settings()
     rows: list[Row] = []

@@ -216,10 +216,11 @@ def cases(tmp_path: Path) -> Path:
 
 def test_soak_compares_every_run_and_counts_what_was_grouped(cases: Path) -> None:
     path = cases.with_name("found.json")
-    done = bench("soak.py", "tiny", "--times", "3", "--file", str(cases), "--json", str(path))
+    done = bench("soak.py", "tiny", "--times", "5", "--file", str(cases), "--json", str(path))
     assert (done.status, done.stderr) == (0, "")
     [found] = json.loads(path.read_text())
-    assert [run["plan"] for run in found["runs"]] == ["per-site", "dense", "random"]
+    plans = ["per-site", "dense", "random", "everything", "everything-by-size"]
+    assert [run["plan"] for run in found["runs"]] == plans
     for run in found["runs"]:
         # A shell's own processes may meet a site of the C library that is in the plan.
         assert run["allocations"] >= 2000 and run["processes"] >= 2
