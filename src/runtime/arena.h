@@ -50,13 +50,6 @@ class Arena {
   BlockBits* bits_of(const Page& page) const {
     return bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
   }
-  // What freeing the block at `p` is going to change.
-  void prefetch_for(const void* p) const {
-    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p) - base_;
-    __builtin_prefetch(&pages_[at >> page_shift], 1);
-    __builtin_prefetch(&bits_[at / granule / 64], 1);
-    __builtin_prefetch(p);
-  }
   // A bit for each granule: set where a block starts, in mixed pages.
   std::atomic<std::uint64_t>* starts_of(const Page& page) const {
     return starts_ + static_cast<std::size_t>(&page - pages_) * page_words;
@@ -80,6 +73,19 @@ class Arena {
     std::atomic<std::uint64_t>& out = bits_at(p).out;
     out.store(out.load(std::memory_order_relaxed) | std::uint64_t{1} << (at / granule % 64),
               std::memory_order_relaxed);
+  }
+
+  // Of a page that the caller has: a block that was out is free from now on. False where it was not
+  // out.
+  bool move_to_free(const void* p) const {
+    BlockBits& bits = bits_at(p);
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p) / granule % 64;
+    const std::uint64_t out = bits.out.load(std::memory_order_relaxed);
+    if ((out >> at) % 2 == 0) return false;
+    const std::uint64_t bit = std::uint64_t{1} << at;
+    bits.out.store(out ^ bit, std::memory_order_relaxed);
+    bits.free |= bit;
+    return true;
   }
 
   // Of `p`, where a block of a mixed page starts, how many granules less one lie before the next

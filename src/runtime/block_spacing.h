@@ -32,6 +32,19 @@ struct BlockSpacing {
     if (before_a_gap == 0 || behind % (before_a_gap + line) != before_a_gap) return behind;
     return behind + line;
   }
+
+  // The blocks that lie `step` bytes apart from `offset` on, of those in the next `bytes`: how
+  // many, and where the block behind them lies.
+  struct Row {
+    std::uint32_t count, behind;
+  };
+  constexpr Row row(std::uint32_t offset, std::uint32_t bytes) const {
+    const std::uint32_t count = bytes / step;
+    if (before_a_gap == 0) return {count, offset + count * step};
+    const std::uint32_t to_gap = before_a_gap - offset % (before_a_gap + line);
+    if (count * step < to_gap) return {count, offset + count * step};
+    return {to_gap / step, offset + to_gap + line};
+  }
 };
 
 // Where the first block of the page with that number lies, from the page's start on: pages are

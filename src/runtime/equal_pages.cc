@@ -58,14 +58,12 @@ void GroupHeap::open_run(Page& page, BlockCache& cache) {
   const BlockSpacing spacing = BlockSpacing::of(page.block);
   const std::uint32_t first = first_offset(arena.link_of(page), page.block);
   const std::uint32_t begin = page.carved * granule;
-  const std::uint32_t limit = std::min<std::uint32_t>(page_size, begin + page.block + most_run);
-  std::uint32_t end = begin, next = begin, count = 0;
-  for (; next == end && end + page.block <= limit; ++count) {
-    next = first + spacing.next(end - first);
-    end += spacing.step;
-  }
-  cache.set_run(arena.memory_of(page) + begin, arena.memory_of(page) + end, spacing.step);
-  set_carved(page, next);
+  const std::size_t room = std::min<std::size_t>(page_size - begin - page.block, most_run);
+  const auto [count, behind] =
+      spacing.row(begin - first, static_cast<std::uint32_t>(room) + spacing.step);
+  char* const run = arena.memory_of(page) + begin;
+  cache.set_run(run, run + count * spacing.step, spacing.step);
+  set_carved(page, first + behind);
   account_touched(page);
   page.out += count;
   taken_bytes_ += std::uint64_t{count} * page.block;

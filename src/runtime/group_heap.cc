@@ -128,42 +128,6 @@ void GroupHeap::deallocate(Page& page, void* p) {
   cache->push(p);
 }
 
-void GroupHeap::deallocate_to_page(Page& page, void* p) {
-  if (!may_be_in_use(p)) return;
-  static_cast<Block*>(p)->mark_freed();
-  give_to_page(page, p, static_cast<std::uint32_t>(size_of(page, p)));
-}
-
-void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
-  // Blocks that were freed long after their last use lie anywhere.
-  for (std::size_t i = 0; i < count; ++i) arena.prefetch_for(cache.begin()[i]);
-  for (std::size_t i = 0; i < count; ++i) {
-    void* p = cache.begin()[i];
-    if (!static_cast<const Block*>(p)->is_marked_freed()) continue;
-    give_to_page(arena.page_of(p), p, cache.block());
-  }
-  cache.forget_oldest(count);
-  cache.note_flush(count);
-  const bool many = cache.flushed() >= many_blocks || cache.flushed() * cache.block() >= many_bytes;
-  if (!many || cache.capacity() <= still_cached) return;
-  if (cache.size() > few) flush_oldest(cache, cache.size() - few);
-  cache.limit_to(still_cached);
-}
-
-void GroupHeap::give_to_page(Page& page, void* p, std::uint32_t bytes) {
-  // Of a block that was freed twice, the page may be somebody else's by now.
-  PageBits bits(page);
-  if (page.heap != this || !bits.remove_out(p)) return;
-  given_bytes_ += bytes;
-  --page.out;
-  if (page.block == 0) {
-    const bool reuse = reuse_ == plan::Reuse::newest_first;
-    return range_.note_free(*this, page, static_cast<char*>(p), bytes, reuse);
-  }
-  bits.add_free(p);
-  settle(page);
-}
-
 // Of equal blocks, after one has become free: the page goes to the queue, or is given up if none is
 // out.
 void GroupHeap::settle(Page& page) {
@@ -175,6 +139,40 @@ void GroupHeap::settle(Page& page) {
   } else if (!page.queued) {
     pages.push_back(page);
   }
+}
+
+[[gnu::always_inline]] inline void GroupHeap::give_to_page(Page& page, void* p,
+                                                           std::uint32_t bytes) {
+  // Of a block that was freed twice, the page may be somebody else's by now.
+  if (page.heap != this || !PageBits::move_to_free(page, p)) return;
+  given_bytes_ += bytes;
+  --page.out;
+  if (page.block == 0) {
+    const bool reuse = reuse_ == plan::Reuse::newest_first;
+    return range_.note_free(*this, page, bytes, reuse);
+  }
+  if (page.out == 0 || !page.queued) settle(page);
+}
+
+void GroupHeap::deallocate_to_page(Page& page, void* p) {
+  if (!may_be_in_use(p)) return;
+  static_cast<Block*>(p)->mark_freed();
+  give_to_page(page, p, static_cast<std::uint32_t>(size_of(page, p)));
+}
+
+void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
+  void** const oldest = cache.begin();
+  for (std::size_t i = 0; i < count; ++i) {
+    void* p = oldest[i];
+    if (!static_cast<const Block*>(p)->is_marked_freed()) continue;
+    give_to_page(arena.page_of(p), p, cache.block());
+  }
+  cache.forget_oldest(count);
+  cache.note_flush(count);
+  const bool many = cache.flushed() >= many_blocks || cache.flushed() * cache.block() >= many_bytes;
+  if (!many || cache.capacity() <= still_cached) return;
+  if (cache.size() > few) flush_oldest(cache, cache.size() - few);
+  cache.limit_to(still_cached);
 }
 
 void GroupHeap::flush() {

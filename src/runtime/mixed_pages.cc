@@ -31,6 +31,10 @@ char* carved_end(const Page& page) { return arena.memory_of(page) + page.carved 
 
 void MixedRange::add_free(Page& page, char* p, std::size_t bytes) {
   PageBits(page).add_free(p);
+  count_free(page, bytes);
+}
+
+void MixedRange::count_free(Page& page, std::size_t bytes) {
   page.free = static_cast<std::uint16_t>(page.free + bytes / granule);
   free_granules_ += bytes / granule;
 }
@@ -177,8 +181,8 @@ bool MixedRange::move_on(GroupHeap& heap, std::uint32_t bytes, bool may_add) {
   return may_add && enter_new_page(heap, bytes);
 }
 
-void MixedRange::note_free(GroupHeap& heap, Page& page, char* p, std::uint32_t bytes, bool reuse) {
-  add_free(page, p, bytes);
+void MixedRange::note_free(GroupHeap& heap, Page& page, std::uint32_t bytes, bool reuse) {
+  count_free(page, bytes);
   if (&page == page_) return;
   if (page.out == 0)
     drop(heap, page);

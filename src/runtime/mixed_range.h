@@ -53,8 +53,8 @@ class MixedRange {
   // Lets its page go if no block of it is out.
   void leave_empty_page(GroupHeap& heap);
 
-  // A block came back to its page. `reuse`: before all of the page's are free.
-  void note_free(GroupHeap& heap, Page& page, char* p, std::uint32_t bytes, bool reuse);
+  // A block of so many bytes became free. `reuse`: before all of the page's are.
+  void note_free(GroupHeap& heap, Page& page, std::uint32_t bytes, bool reuse);
 
   // Of all blocks that were ever cut.
   std::uint64_t cut_bytes() const { return __atomic_load_n(&cut_bytes_, __ATOMIC_RELAXED); }
@@ -69,6 +69,7 @@ class MixedRange {
   void leave_page(GroupHeap& heap);
   void account(GroupHeap& heap);
   void add_free(Page& page, char* p, std::size_t bytes);
+  void count_free(Page& page, std::size_t bytes);
   void remove_free(Page& page, char* begin, char* end);
   void drop(GroupHeap& heap, Page& page);
 

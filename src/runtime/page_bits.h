@@ -80,20 +80,19 @@ class PageBits {
       : page_(page), words_(arena.bits_of(page)), memory_(arena.memory_of(page)) {}
 
   bool is_free(const void* p) const { return (word_of(p).free & bit_of(p)) != 0; }
+  // False where it was not out.
+  static bool move_to_free(Page& page, const void* p) {
+    if (!arena.move_to_free(p)) return false;
+    note_free(page, p);
+    return true;
+  }
+  // Of what was never out.
   void add_free(const void* p) {
     word_of(p).free |= bit_of(p);
-    page_.free_words |= std::uint64_t{1} << (granule_of(p) / 128);
+    note_free(page_, p);
   }
   // The summary may stay behind.
   void remove_free(const void* p) { word_of(p).free &= ~bit_of(p); }
-
-  // False where it was not.
-  bool remove_out(const void* p) {
-    const std::uint64_t bits = out(word_of(p));
-    if ((bits & bit_of(p)) == 0) return false;
-    set_out(word_of(p), bits & ~bit_of(p));
-    return true;
-  }
 
   // The lowest free blocks, `most` of them, are out from now on. Calls `visit` for each.
   template <typename Visit>
@@ -142,6 +141,10 @@ class PageBits {
   }
   BlockBits& word_of(const void* p) const { return words_[granule_of(p) / 64]; }
   std::uint64_t bit_of(const void* p) const { return std::uint64_t{1} << (granule_of(p) % 64); }
+  static void note_free(Page& page, const void* p) {
+    page.free_words |= std::uint64_t{1}
+                       << (reinterpret_cast<std::uintptr_t>(p) / granule / 128 % 64);
+  }
   static std::uint64_t out(const BlockBits& word) {
     return word.out.load(std::memory_order_relaxed);
   }

@@ -88,6 +88,23 @@ TEST(BlockSpacing, SpreadsOverAllCacheSets) {
   }
 }
 
+TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
+  for (std::uint32_t block = 8; block <= 4096; block += 8) {
+    const BlockSpacing spacing = BlockSpacing::of(block);
+    for (std::uint32_t offset = 0; offset < page_size; offset = spacing.next(offset)) {
+      std::uint32_t count = 1, behind = spacing.next(offset);
+      for (std::uint32_t i = 1; i < 20; ++i) {
+        const auto row = spacing.row(offset, i * spacing.step + i % spacing.step);
+        ASSERT_EQ(row.count, count) << block << " from " << offset;
+        ASSERT_EQ(row.behind, behind) << block << " from " << offset;
+        if (behind != offset + count * spacing.step) continue;  // a line is left out there
+        behind = spacing.next(behind);
+        ++count;
+      }
+    }
+  }
+}
+
 TEST(FirstOffset, CostsLessThanTwoHundredthsOrNoBlock) {
   for (std::uint32_t block = 8; block <= 65536; block += 8)
     for (std::uint32_t page = 1; page <= 16; ++page) {
