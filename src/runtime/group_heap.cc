@@ -189,6 +189,7 @@ Page* GroupHeap::add_page() {
   const bool huge = huge_pages_ && resident_bytes() >= huge_from;
   Page* page = arena.acquire(huge ? PageKind::huge : PageKind::normal);
   if (page == nullptr) return nullptr;
+  arena.bits_of(*page)->free = 0;  // a first access that reads would be a fault more
   page->heap = this;
   page->out = 0;
   set_carved(*page, 0);

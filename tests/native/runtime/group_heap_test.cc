@@ -158,6 +158,20 @@ TEST(MixedPages, PutSizesSideBySide) {
   EXPECT_GE(side_by_side, 297);
 }
 
+// Nothing of this size was freed yet, so the cache has no room for the second block of a pair.
+TEST(MixedPages, LoseNoBlockOfAPair) {
+  open_arena();
+  std::set<const char*> blocks;
+  for (int i = 0; i < 1000; ++i) blocks.insert(make_block(other_mixed, 248));
+  int pairs = 0, halves = 0;
+  for (const char* p : blocks) {
+    if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0) continue;
+    (blocks.contains(p + 248) ? pairs : halves) += 1;
+  }
+  EXPECT_GE(pairs, 490);
+  EXPECT_LE(halves, 10) << "at the ends of pages, and the last one";
+}
+
 struct Live {
   std::uint32_t bytes;
   unsigned char fill;
