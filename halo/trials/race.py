@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import median
 
 from halo.trials.job import Sample
-from halo.trials.rounds import Samples, walls
+from halo.trials.rounds import Samples, relative_times, walls
 from halo.trials.statistics import Ratio, ratio
 
 # A gain counts from one per cent on: less is noise on most machines and not worth a plan.
@@ -109,13 +109,8 @@ def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Ver
 
 
 def _fastest(samples: Samples) -> str:
-    """The label with the least time relative to the others of the same round, in the median.
-
-    A slow spell of the machine hits a whole round: it cancels out.
-    """
-    times = {label: walls(found) for label, found in samples.items()}
-    rounds = [mean(values) for values in zip(*times.values(), strict=True)]
-    return min(times, key=lambda c: median(t / r for t, r in zip(times[c], rounds, strict=True)))
+    times = relative_times(samples)
+    return min(times, key=times.__getitem__)
 
 
 def _time(samples: Sequence[Sample]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from statistics import mean, median
 from typing import NamedTuple
 
 from halo.trials.failures import ContenderFailed
@@ -65,3 +66,16 @@ def interleave(
 def walls(samples: Sequence[Sample]) -> list[float]:
     """The wall-clock seconds of samples."""
     return [sample.wall for sample in samples]
+
+
+def relative_times(samples: Samples) -> dict[str, float]:
+    """Each label's time relative to the mean of the same round, in the median.
+
+    A slow spell of the machine hits a whole round: it cancels out. All must have run in all rounds.
+    """
+    times = {label: walls(found) for label, found in samples.items()}
+    rounds = [mean(values) for values in zip(*times.values(), strict=True)]
+    return {
+        label: median(time / usual for time, usual in zip(found, rounds, strict=True))
+        for label, found in times.items()
+    }

@@ -28,7 +28,7 @@ from halo.trials.placement import MIN_TRIALS, all_within, plan_changes
 from halo.trials.race import HEATS, race
 from halo.trials.reporter import Reporter
 from halo.trials.results import left_out
-from halo.trials.rounds import Samples, interleave, walls
+from halo.trials.rounds import Samples, interleave, relative_times, walls
 from halo.trials.simulating import run_recorder
 
 NEAR = 1.03  # next allocators join the race where they are this close to the best
@@ -225,7 +225,7 @@ class Study:
 
     def _next_allocators(self) -> list[Allocator]:
         """The best allocators on the training input, the fastest first."""
-        times = {name: median(walls(found)) for name, found in self._findings.training.items()}
+        times = relative_times(self._findings.training)
         running = [allocator for allocator in self._allocators if allocator.name in times]
         ranked = sorted(running, key=lambda allocator: times[allocator.name])
         best = times[ranked[0].name]
