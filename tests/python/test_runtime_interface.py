@@ -1,98 +1,31 @@
 """The whole allocation interface, grouped and forwarded, over each of the four next allocators.
 
 Rows are those of the list of what breaks preloaded allocators, by what each is about:
-1 dlsym that allocates; 2 free before main; 3 missing symbols; 13 foreign pointers; 14 `__libc_*`;
-17 missing variants; 18 operator new and delete; 19 C23; 20 malloc_usable_size; 27 GLIBC_TUNABLES;
-29 errno when memory is short.
+3 missing symbols; 13 foreign pointers; 14 `__libc_*`; 17 missing variants; 18 operator new and
+delete; 19 C23; 20 malloc_usable_size; 27 GLIBC_TUNABLES; 29 errno.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import resource
-import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import REPOSITORY
-from planned import RUNTIME, Run, compile_program, make_plan, run_planned
+from interface_programs import (
+    ALLOCATORS,
+    TUNABLES,
+    Recorded,
+    library_of,
+    matching_nothing,
+    output_without_us,
+    preload_library,
+    record,
+)
+from planned import Run
 
-from halo.allocators import find_allocator
-from halo.plan import FORWARD, Plan, read_plan, write_plan
-
-SOURCES = REPOSITORY / "tests" / "programs" / "interface"
-FLAGS = ("-pthread", "-fno-builtin", f"-I{SOURCES}")
-ALLOCATORS = ("glibc", "jemalloc", "mimalloc", "tcmalloc")
-TUNABLES = {
-    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"
-    ":glibc.malloc.mmap_threshold=5000"
-}
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A program and the plan that its recording led to."""
-
-    program: Path
-    plan: Path
-
-    def under(
-        self,
-        *libraries: Path | None,
-        arguments: tuple[str, ...] = (),
-        env: Mapping[str, str] | None = None,
-    ) -> Run:
-        """A run under the plan, with these libraries after the runtime."""
-        return run_planned(
-            [str(self.program), *arguments],
-            self.plan,
-            env={"LD_PRELOAD": preloads(RUNTIME, *libraries), **(env or {})},
-        )
-
-    def changed(self, name: str, change: Callable[[Plan], Plan]) -> Recorded:
-        path = self.plan.with_name(f"{name}.plan")
-        write_plan(change(read_plan(self.plan)), path)
-        return Recorded(self.program, path)
-
-
-def preloads(*libraries: Path | None) -> str:
-    return ":".join(str(library) for library in libraries if library is not None)
-
-
-def library_of(allocator: str) -> Path | None:
-    return find_allocator(allocator).library
-
-
-def build(folder: Path, source: str, *flags: str, name: str = "") -> Path:
-    text = (SOURCES / source).read_text()
-    return compile_program(folder, text, *FLAGS, *flags, name=name or Path(source).stem)
-
-
-def record(folder: Path, source: str, strategy: str, *arguments: str) -> Recorded:
-    program = build(folder, source)
-    options = ("--option", "coverage=1") if strategy == "per-site" else ()
-    return Recorded(program, make_plan(folder, [str(program), *arguments], strategy, *options))
-
-
-def preload_library(folder: Path, source: str, *flags: str) -> Path:
-    return build(folder, source, "-shared", "-fPIC", *flags, name=f"{Path(source).stem}.so")
-
-
-def output_without_us(
-    program: Path, *arguments: str, allocator: str = "glibc"
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program, *arguments],
-        env={**os.environ, "LD_PRELOAD": preloads(library_of(allocator))},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
+from halo.plan import FORWARD, Plan, read_plan
 
 # --- every way to allocate with every way to free ---
 
@@ -122,14 +55,6 @@ IN_LIBC = [
     "make_realpath",
     "make_getcwd",
 ]
-
-
-def matching_nothing(plan: Plan) -> Plan:
-    """The runtime is active, but no return address is where the plan says."""
-    root, *others = plan.states
-    return replace(
-        plan, states=(root, *(state._replace(offset=state.offset + 1) for state in others))
-    )
 
 
 def at_most_aligned_to_16(plan: Plan) -> Plan:
@@ -330,75 +255,6 @@ def test_corner_cases_with_tunables(corners: Recorded) -> None:
     assert sum(run.allocations) > 50000
 
 
-# --- operator new when there is no memory ---
-
-REFUSED = {
-    "nothing": ("bad_alloc, 0 calls", "null, 0 calls"),
-    "resets": ("bad_alloc, 3 calls", "null, 3 calls"),
-    "throws": ("what the handler throws, 1 calls", "null, 1 calls"),
-}
-FORMS = ("new", "new[]", "aligned new", "aligned new[]")
-
-
-def outcomes(handler: str) -> set[str]:
-    """What the standard says, as lines of the program."""
-    throwing, nothrow = REFUSED[handler]
-    nothrow_forms = {form.replace("new", "nothrow new") for form in FORMS}
-    return {f"{form}: {throwing}" for form in FORMS} | {
-        f"{form}: {nothrow}" for form in nothrow_forms
-    }
-
-
-@pytest.fixture(scope="module", params=["dense", "everything"])
-def refused(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Recorded:
-    return record(tmp_path_factory.mktemp("refused"), "refused_new.cc", request.param)
-
-
-@pytest.mark.parametrize("allocator", ALLOCATORS)
-@pytest.mark.parametrize("handler", REFUSED)
-def test_every_form_of_new_when_memory_is_refused(
-    refused: Recorded, allocator: str, handler: str
-) -> None:
-    """Row 18: new handlers, bad_alloc and null pointers, as in the next allocator or better."""
-    arguments = (handler, "refuse")
-    own = output_without_us(refused.program, *arguments, allocator=allocator)
-    run = refused.under(library_of(allocator), arguments=arguments)
-    assert run.status in {0, own.returncode}
-    allowed = set() if allocator == "glibc" else set(own.stdout.splitlines())
-    assert set(run.stdout.splitlines()) <= outcomes(handler) | allowed
-    if run.status == 0:
-        assert len(run.stdout.splitlines()) == 2 * len(outcomes(handler))
-        assert sum(run.allocations) >= 4 * 200
-
-
-def limited_to(mebibytes: int) -> Callable[[], None]:
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
-
-
-@pytest.mark.parametrize("strategy", ["dense", "everything"])
-def test_a_new_handler_can_give_memory_back(tmp_path: Path, strategy: str) -> None:
-    """Row 18: when memory has really run out, what the handler frees is allocated again."""
-    recorded = record(tmp_path, "recovering_new.cc", strategy)
-    command = [str(recorded.program), "until there is no more"]
-    run = run_planned(command, recorded.plan, preexec_fn=limited_to(640))
-    assert (run.status, run.stdout) == (0, "2 calls, went on\n")
-    assert sum(run.allocations) >= 1000
-
-
-@pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record(tmp_path_factory.mktemp("limited"), "limited.c", "dense")
-
-
-@pytest.mark.parametrize("mebibytes", [200, 640])
-def test_errno_when_address_space_is_short(limited: Recorded, mebibytes: int) -> None:
-    """Row 29: errno is ENOMEM only when the next allocator has no memory, else unchanged."""
-    command = [str(limited.program), "until there is no more"]
-    run = run_planned(command, limited.plan, preexec_fn=limited_to(mebibytes))
-    assert (run.status, run.stdout) == (0, "fine\n")
-    assert mebibytes < 512 or sum(run.allocations) >= 1000
-
-
 OPTIONAL = ("malloc_usable_size", "valloc", "pvalloc", "__libc_free", "__libc_realloc")
 
 
@@ -417,76 +273,6 @@ def test_every_pair_when_one_symbol_is_not_found(
     else:
         assert run.status == 0, run.stderr
         assert made_of(run) and sum(run.allocations) == 0
-
-
-# --- before main, and inside dlsym ---
-
-EARLY = [
-    "malloc",
-    "calloc",
-    "realloc",
-    "reallocarray",
-    "memalign",
-    "aligned_alloc",
-    "posix_memalign",
-    "valloc",
-    "pvalloc",
-    "strdup",
-    "free",
-    "__libc_free",
-    "usable_size",
-    "newlocale",
-    "dlsym",
-    "free of another's",
-    "realloc of another's",
-    "reallocarray of another's",
-    "__libc_realloc of another's",
-    "usable_size of another's",
-]
-
-
-@pytest.fixture(scope="module")
-def early(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record(tmp_path_factory.mktemp("early"), "early.c", "per-site", "malloc", "20")
-
-
-@pytest.mark.parametrize("action", EARLY)
-def test_before_any_constructor(early: Recorded, action: str) -> None:
-    """Rows 1, 2: from preinit_array and constructors; the blocks are grown and freed in main."""
-    run = early.under(arguments=(action, "1000"))
-    assert (run.status, run.stdout) == (0, "0\n")
-    assert max(run.allocations) == 1000
-
-
-@pytest.mark.parametrize("allocator", ALLOCATORS)
-def test_before_any_constructor_of_the_next_allocator(early: Recorded, allocator: str) -> None:
-    """Rows 1, 2, 14: it is found by a bad dlsym, by a way to free, or by a plain request."""
-    for action in ("dlsym", "free", "__libc_free", "calloc"):
-        run = early.under(library_of(allocator), arguments=(action, "1000"))
-        assert (run.status, run.stdout) == (0, "0\n")
-        assert max(run.allocations) == 1000
-
-
-@pytest.mark.parametrize("allocator", ALLOCATORS)
-@pytest.mark.parametrize("size", [1, 40, 16384])
-def test_a_dlsym_that_allocates(early: Recorded, tmp_path: Path, allocator: str, size: int) -> None:
-    """Row 1: the runtime's first memory survives free, realloc and malloc_usable_size.
-
-    With the largest size it is used up long before the next allocator is found.
-    """
-    shim = preload_library(tmp_path, "allocating_dlsym.c", f"-DBYTES={size}")
-    run = early.under(shim, library_of(allocator), arguments=("malloc", "1000"))
-    assert run.status == 0, run.stderr
-    assert int(run.stdout) >= (1 if size > 1000 else 40)
-    assert max(run.allocations) == 1000
-
-
-def test_a_dlsym_that_frees_what_it_did_not_allocate_there(early: Recorded, tmp_path: Path) -> None:
-    """Row 2: blocks of the next allocator on every call, before its free is known."""
-    shim = preload_library(tmp_path, "allocating_dlsym.c", "-DFREES_OTHERS")
-    run = early.under(shim, arguments=("malloc", "1000"))
-    assert run.status == 0 and int(run.stdout) > 0, run.stderr
-    assert max(run.allocations) == 1000
 
 
 # --- pointers of others ---

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from interface_programs import ALLOCATORS, build, library_of, preloads
 from planned import CHECKING_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
-from test_runtime_interface import ALLOCATORS, DIRECT, build, library_of, made_of, preloads
+from test_runtime_interface import DIRECT, made_of
 
 from halo.elf import build_id_of
 from halo.plan import PlanGroup, PlanModule, drawing_plan, read_plan, write_plan
