@@ -112,9 +112,25 @@ TEST(FirstOffset, CostsLessThanTwoHundredthsOrNoBlock) {
       ASSERT_EQ(first % line, 0u);
       ASSERT_LE(first + block, page_size) << block;
       if (first > page_size / 64) {
-        ASSERT_EQ((page_size - first) / block, page_size / block) << block;
+        const std::uint32_t step = BlockSpacing::of(block).step;
+        ASSERT_EQ((page_size - first) / step, page_size / step) << block;
       }
     }
+}
+
+// Each page has its part of 64 sets, however few blocks there are in it.
+TEST(FirstOffset, SpreadsLargeBlocksOfManyPagesOverAllCacheSets) {
+  for (const std::uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
+    const BlockSpacing spacing = BlockSpacing::of(block);
+    std::vector<int> starts(sets);
+    int count = 0;
+    for (std::uint32_t page = 1; count < 3200; ++page)
+      for (std::uint32_t at = first_offset(page, block); at + block <= page_size;
+           at = at + spacing.next(0), ++count)
+        ++starts[at / line % sets];
+    EXPECT_LE(std::count(starts.begin(), starts.end(), 0), 2) << block;
+    EXPECT_LT(*std::max_element(starts.begin(), starts.end()), 2 * count / 64) << block;
+  }
 }
 
 TEST_P(GroupHeapTest, BlocksComeInTheOrderOfAddresses) {
