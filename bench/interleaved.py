@@ -37,7 +37,9 @@ class Run(NamedTuple):
 def run(way: Way) -> tuple[float, str]:
     """Wall seconds, and what it printed; a run that fails ends this program."""
     began = time.perf_counter()
-    done = subprocess.run(way.command, env=way.environment, capture_output=True, text=True)
+    done = subprocess.run(
+        way.command, env=way.environment, capture_output=True, text=True, errors="replace"
+    )
     seconds = time.perf_counter() - began
     if done.returncode:
         command = " ".join(map(str, way.command))

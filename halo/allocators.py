@@ -18,19 +18,13 @@ LIBRARY_FOLDERS = (
 )
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A well-known allocator: its library's name and the Debian package that has it."""
-
-    library: str
-    package: str
-
-
-KNOWN = {
-    "glibc": Kind("", "libc6"),
-    "jemalloc": Kind("libjemalloc.so.2", "libjemalloc2"),
-    "mimalloc": Kind("libmimalloc.so.2.0", "libmimalloc2.0"),
-    "tcmalloc": Kind("libtcmalloc_minimal.so.4", "libtcmalloc-minimal4"),
+# The well-known allocators, and their libraries' names in the releases of Debian: the first that
+# is there is the allocator. glibc's is no library of its own.
+KNOWN: Mapping[str, Sequence[str]] = {
+    "glibc": (),
+    "jemalloc": ("libjemalloc.so.2",),
+    "mimalloc": ("libmimalloc.so.2.0", "libmimalloc.so.3"),
+    "tcmalloc": ("libtcmalloc_minimal.so.4",),
 }
 
 
@@ -64,16 +58,15 @@ def find_allocator(name: str) -> Allocator:
     return Allocator(path.name, path)
 
 
-def _find_known(name: str, kind: Kind) -> Allocator:
-    if not kind.library:
+def _find_known(name: str, libraries: Sequence[str]) -> Allocator:
+    if not libraries:
         return Allocator(name, None)
-    for folder in LIBRARY_FOLDERS:
-        path = Path(folder) / kind.library
-        if path.is_file():
-            return Allocator(name, path)
-    raise MissingPart(
-        f"The allocator {name} is not installed; install it with: apt-get install {kind.package}"
-    )
+    for library in libraries:
+        for folder in LIBRARY_FOLDERS:
+            path = Path(folder) / library
+            if path.is_file():
+                return Allocator(name, path)
+    raise MissingPart(f"The allocator {name} is not installed; install it with: make setup")
 
 
 def four_allocators() -> list[Allocator]:

@@ -7,17 +7,18 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from halo.allocators import KNOWN, find_allocator
 from halo.errors import HaloError, MissingPart
-from halo.qemu import INSTALL, find_qemu
-from halo.recording import Limits, check_recorder, record_command, workspace
+from halo.producers.producer import Job, Producer
+from halo.producers.registry import ENGINES
+from halo.recording import Limits, gather_parts, workspace
 from halo.settings import Settings
 from halo.target import Target
-from halo.trials.machine import huge_page_setting, package_version
+from halo.trials.machine import allocator_version, huge_page_setting
 
 BUILD = "make build"
 
@@ -36,12 +37,10 @@ class Check:
 def check_machine(settings: Settings) -> Iterator[Check]:
     """Every check of the machine, in the order of need."""
     yield _architecture()
-    yield _attempt("QEMU", lambda: find_qemu(settings).version, INSTALL.partition(": ")[2])
     yield from _products(settings)
-    yield _attempt("recorder in QEMU", lambda: _try_recorder(settings), "make setup build")
-    for name, kind in KNOWN.items():
-        mend = f"apt-get install {kind.package}"
-        yield _attempt(name, partial(_allocator, name), mend)
+    yield from _engines(settings)
+    for name in KNOWN:
+        yield _attempt(name, partial(_allocator, name), "make setup")
     yield _huge_pages()
     yield _counters()
     yield from _python()
@@ -52,7 +51,8 @@ def _attempt(what: str, action: Callable[[], str], mend: str) -> Check:
     try:
         return Check(what, True, action())
     except HaloError as error:
-        return Check(what, False, str(error).partition(";")[0], mend)
+        sentence, _, remedy = str(error).partition("; ")
+        return Check(what, False, sentence, remedy.rpartition(": ")[2] or mend)
 
 
 def _architecture() -> Check:
@@ -62,30 +62,43 @@ def _architecture() -> Check:
 
 
 def _products(settings: Settings) -> Iterator[Check]:
-    for path in (settings.runtime, settings.recorder, settings.guest):
+    recorders = (settings.recorder, settings.guest, settings.engine, settings.consumer)
+    for path in (settings.runtime, *recorders):
         found = path.is_file()
         yield Check(path.name, found, str(path) if found else "not built", BUILD)
 
 
-def _try_recorder(settings: Settings) -> str:
+def _engines(settings: Settings) -> Iterator[Check]:
+    """The first is needed; the others stand by."""
+    for engine in ENGINES:
+        check = _attempt(f"engine {engine.name}", partial(_try_engine, settings, engine), BUILD)
+        yield replace(check, needed=engine is ENGINES[0])
+
+
+def _try_engine(settings: Settings, engine: Producer) -> str:
     """Records a program that does nothing much."""
-    check_recorder(settings)
     program = shutil.which("true") or "/bin/true"
+    job = Job(Target(Path(program), program), [], Limits())
     with workspace() as folder:
-        command = record_command(settings, Target(Path(program), "true"), [], Limits(), folder)
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        if done.returncode or not list(folder.glob("part.*.json")):
+        with engine.session(settings, job, folder) as command:
+            done = subprocess.run(
+                list(command.arguments),
+                executable=command.path,
+                env=dict(command.environment),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        if done.returncode or not gather_parts(folder):
             lines = done.stderr.strip().splitlines() or ["it left no profile"]
-            raise MissingPart(f"QEMU does not run the recorder: {lines[-1]}")
+            raise MissingPart(f"{engine.name} does not run the recorder: {lines[-1]}")
     return f"records {program}"
 
 
 def _allocator(name: str) -> str:
-    library = find_allocator(name).library
-    version = package_version(KNOWN[name].package)
-    return f"{version} {library or ''}".strip()
+    allocator = find_allocator(name)
+    return f"{allocator_version(allocator)} {allocator.library or ''}".strip()
 
 
 def _huge_pages() -> Check:

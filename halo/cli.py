@@ -21,8 +21,11 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}; see: {self.prog} --help")
 
 
-def build_parser() -> Parser:
-    """The parser of everything before the first `--`."""
+def build_parser(words: Sequence[str]) -> Parser:
+    """The parser of these words, which come before the first `--`.
+
+    It has the options of those commands only that are among them: others need not be loaded.
+    """
     parser = Parser(
         prog="halo",
         description="Makes native Linux programs faster by placing heap objects from evidence.",
@@ -39,7 +42,8 @@ def build_parser() -> Parser:
             usage=command.usage,
             allow_abbrev=False,
         )
-        command.add_arguments(sub)
+        if command.name in words:
+            command.add_arguments(sub)
         sub.set_defaults(implementation=command)
     return parser
 
@@ -61,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
-    parser = build_parser()
+    parser = build_parser(own)
     if not own and not rest:
         parser.print_help()
         return 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from halo.errors import BadInput
+from halo.destination import check_place
 from halo.plan import Plan, PlanOptions, build_plan, write_plan
 from halo.profile import Profile, merge_parts, read_profile, write_profile
 from halo.strategies import make_grouping
@@ -50,12 +50,4 @@ def save_plan(plan: Plan, path: Path) -> None:
     write_plan(plan, path)
 
 
-def check_place(path: Path) -> None:
-    """BadInput unless a file can be written there."""
-    if path.is_dir():
-        raise BadInput(f"{path} is a directory; give the name of the file to write.")
-    if not path.absolute().parent.is_dir():
-        raise BadInput(f"The directory {path.absolute().parent} does not exist; make it first.")
-
-
-__all__ = ["check_place", "make_plan", "merge_recording", "read_profile", "save_plan"]
+__all__ = ["make_plan", "merge_recording", "read_profile", "save_plan"]

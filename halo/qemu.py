@@ -26,7 +26,7 @@ def find_qemu(settings: Settings) -> Qemu:
     """The emulator to record with; MissingPart says what is wrong with it and how to mend it."""
     path = shutil.which(settings.qemu, path=settings.environment.get("PATH"))
     if path is None:
-        raise MissingPart(f"{settings.qemu} is not installed, and recording needs it; {INSTALL}")
+        raise MissingPart(f"{settings.qemu} is not installed, and engine qemu needs it; {INSTALL}")
     version = _version(path)
     numbers = tuple(int(part) for part in version.split(".")[:2])
     if numbers < OLDEST:
@@ -35,7 +35,9 @@ def find_qemu(settings: Settings) -> Qemu:
             f" oldest that will do); {INSTALL}"
         )
     if "-plugin" not in _output(path, "-h"):
-        raise MissingPart(f"{path} was built without support for plugins; {INSTALL}")
+        raise MissingPart(
+            f"{path} was built without support for plugins; set HALO_QEMU to one that has it"
+        )
     return Qemu(path, version)
 
 

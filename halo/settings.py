@@ -16,6 +16,7 @@ class Settings:
     build: Path
     bench: Path
     qemu: str
+    engine_name: str
     debug: bool
     environment: Mapping[str, str]
 
@@ -30,6 +31,15 @@ class Settings:
     @property
     def recorder(self) -> Path:
         return self.build / "lib" / "libhalo-recorder.so"
+
+    @property
+    def engine(self) -> Path:
+        """The tool of Valgrind's that records."""
+        return self.build / "lib" / "valgrind" / "halo-amd64-linux"
+
+    @property
+    def consumer(self) -> Path:
+        return self.build / "bin" / "halo-consumer"
 
     @property
     def tracer(self) -> Path:
@@ -71,6 +81,7 @@ def read_settings() -> Settings:
         build=Path(environment.get("HALO_BUILD") or repository / "build").absolute(),
         bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
         qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
+        engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
         environment=environment,
     )

@@ -1,19 +1,22 @@
-# The Debian packages that each purpose needs; sourced by scripts/setup.sh.
+# The Debian packages that each purpose needs; sourced by scripts/setup.sh. NAME|NAME: releases
+# call it differently, and the first is taken that is installed or that apt knows.
 # shellcheck shell=bash
 build_packages=(
-  g++ cmake ninja-build binutils python3 python3-venv qemu-user
-  libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4 libgtest-dev libunwind-dev libjsmn-dev
-  clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
+  g++ cmake ninja-build binutils python3 python3-venv qemu-user valgrind
+  libjemalloc2 'libmimalloc2.0|libmimalloc3' 'libtcmalloc-minimal4|libtcmalloc-minimal4t64'
+  libgtest-dev libunwind-dev libjsmn-dev clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
 test_packages=(
   clang-format-19 musl-tools luajit nodejs python3-dev chromium
-  jq xsltproc graphviz sqlite3 povray povray-includes openjdk-17-jre-headless php-cli rustc
+  jq xsltproc graphviz sqlite3 povray povray-includes
+  'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )
-bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes valgrind linux-perf)
+bench_packages=(jq xsltproc graphviz sqlite3 povray povray-includes linux-perf)
 soak_packages=(
-  python3 libpython3.11-testsuite perl sqlite3 git gcc g++ nodejs xalan povray povray-includes
-  ripgrep rustc golang-go ruby php-cli openjdk-17-jdk-headless sbcl redis-server postgresql
+  python3 'libpython3.11-testsuite|libpython3.13-testsuite' perl sqlite3 git gcc g++ nodejs xalan
+  povray povray-includes ripgrep rustc golang-go ruby php-cli
+  'openjdk-17-jdk-headless|openjdk-21-jdk-headless' sbcl redis-server postgresql
 )
 fuzz_packages=(clang-19 libclang-rt-19-dev)
 projects_packages=(dpkg-dev autoconf automake libtool libonig-dev make cmake clang-19)

@@ -8,33 +8,69 @@ source scripts/packages.sh
 say() { echo "setup: $*" >&2; }
 give_up() { say "$*"; exit 1; }
 
+is_installed() {
+  [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+is_known() { [[ $(apt-cache policy "$1" 2>/dev/null) == *"  Candidate: "[!\(]* ]]; }
+
+# Those of NAME|NAME of which none is installed.
 missing_of() {
-  local package
-  for package in "$@"; do
-    [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-      echo "$package"
+  local names name
+  for names in "$@"; do
+    for name in ${names//|/ }; do
+      is_installed "$name" && continue 2
+    done
+    echo "$names"
+  done
+}
+
+# Sets `chosen` to what apt calls them, and `unknown` to those that it does not know.
+choose_names() {
+  local names name
+  chosen=() unknown=()
+  for names in "$@"; do
+    for name in ${names//|/ }; do
+      is_known "$name" && chosen+=("$name") && continue 2
+    done
+    unknown+=("${names//|/ or }")
   done
 }
 
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq "$@" >>build/setup.log 2>&1; }
 
 install_packages() {
-  command -v dpkg-query >/dev/null || give_up "this is not a Debian system; install by hand: $*"
-  local missing
+  command -v dpkg-query >/dev/null ||
+    give_up "this is not a Debian system; install by hand, one of NAME|NAME each: $*"
+  local missing chosen unknown as_root=()
   mapfile -t missing < <(missing_of "$@" | sort -u)
   [ ${#missing[@]} -gt 0 ] || return 0
-  local as_root=()
+  choose_names "${missing[@]}"
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null ||
-      give_up "no right to install packages; as root, run: apt-get install ${missing[*]}"
+      give_up "no right to install packages; as root, run: apt-get install ${chosen[*]} ${unknown[*]}"
     as_root=(sudo)
   fi
-  say "installing: ${missing[*]}"
   # The package lists of a fresh machine are empty or old: fetch them only if needed.
-  apt install --no-install-recommends "${missing[@]}" && return 0
+  if [ ${#unknown[@]} -gt 0 ]; then
+    apt update || true
+    choose_names "${missing[@]}"
+  fi
+  [ ${#unknown[@]} -eq 0 ] || give_up "apt knows no package ${unknown[*]}; halo is for Debian 12 and 13" \
+    "and Ubuntu 24.04: see that their main component (Ubuntu: universe) is in /etc/apt, or install it by hand"
+  say "installing: ${chosen[*]}"
+  apt install --no-install-recommends "${chosen[@]}" && return 0
   apt update || true
-  apt install --no-install-recommends "${missing[@]}" ||
-    give_up "apt-get could not install ${missing[*]}; its messages are in build/setup.log"
+  apt install --no-install-recommends "${chosen[@]}" || refuse "${chosen[@]}"
+}
+
+# Names the package that is at fault, if it is one.
+refuse() {
+  local name
+  for name in "$@"; do
+    apt install --no-install-recommends "$name" ||
+      give_up "apt-get could not install $name; its messages are in build/setup.log"
+  done
 }
 
 # /usr/bin/python3, not the first one in PATH: that may be another version, or none of Debian's.

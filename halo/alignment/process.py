@@ -68,8 +68,8 @@ def _beside_allocators(known: set[Path]) -> list[Path]:
     The allocators themselves touch no memory but their own.
     """
     found: set[Path] = set()
-    for name, kind in KNOWN.items():
-        if not kind.library:
+    for name, libraries in KNOWN.items():
+        if not libraries:
             continue
         try:
             library = find_allocator(name).library

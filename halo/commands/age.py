@@ -81,10 +81,9 @@ class AgeCommand:
         from halo.aging.litter import multiplier, occupancy, seed
         from halo.allocators import find_allocator, four_allocators
         from halo.commands.measuring import write_summary
+        from halo.destination import check_place
         from halo.matching import check_plan
-        from halo.planning import check_place
-        from halo.qemu import find_qemu
-        from halo.recording import check_recorder
+        from halo.producers.registry import find_producer
         from halo.results import read_measurement
         from halo.results.aged_summary import show_aged, summarize_aged
         from halo.trials.aged import AgedOptions, AgedStudy
@@ -119,8 +118,7 @@ class AgeCommand:
             check_library(part, path)
         check_runtime(settings)
         if options.simulate:
-            find_qemu(settings)
-            check_recorder(settings)
+            find_producer(settings)
         litter = Litter(
             multiplier=multiplier(options.multiplier),
             seed=None if options.seed is None else seed(options.seed),

@@ -91,7 +91,7 @@ def analyse(
 ) -> int:
     """Runs the analysis and prints or writes what it says, where need be in a way of its own."""
     from halo.analyses import Filters, Request, TraceFolder, open_folder, run_analysis
-    from halo.planning import check_place
+    from halo.destination import check_place
 
     if options.csv == "-" and options.json == "-":
         raise UsageError("Only one of --csv and --json can go to stdout.")

@@ -41,7 +41,7 @@ class DetectCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import detect_environment, read_detection
-        from halo.planning import check_place
+        from halo.destination import check_place
 
         target = find_target(the_program(rest, self.name)[0], settings.environment)
         check_place(options.output)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from halo.checks import Check, check_machine
 from halo.errors import MissingPart, UsageError
 from halo.settings import Settings
 from halo.target import locate_target
-from halo.terminal import make_console, wrap
+
+if TYPE_CHECKING:
+    from halo.checks import Check
 
 WIDE = 80  # columns: on a narrower terminal the sentences stand below the names
 INDENT = 9
@@ -38,6 +40,8 @@ class DoctorCommand:
                 "`--plan` and `--run` are about a program; give it after `--`, for instance: halo"
                 " doctor --run -- PROG ARGS"
             )
+        from halo.checks import check_machine
+
         failures = show(check_machine(settings))
         if rest:
             status = _examine(settings, options, rest)
@@ -74,10 +78,13 @@ def _examine(settings: Settings, options: argparse.Namespace, rest: list[str]) -
 
 
 def _line(state: str, what: str, sentence: str, lead: str, remedy: str) -> None:
+    from halo.terminal import make_console, wrap
+
     width = make_console().width
     head = f"{state:<8} {what:<22} "
-    indent = " " * (len(head) if width >= WIDE else INDENT)
-    if width < WIDE:
+    beside = width >= WIDE and len(head) + max(map(len, sentence.split())) <= width
+    indent = " " * (len(head) if beside else INDENT)
+    if not beside:
         print(head.rstrip())
         head = indent
     lines = wrap(sentence, width, indent, head)

@@ -62,13 +62,11 @@ class EvaluateCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.evaluating import bundled_subjects, evaluate, own_subject
-        from halo.qemu import find_qemu
-        from halo.recording import check_recorder
+        from halo.producers.registry import find_producer
 
         check_cpu(options.cpu)
         check_runtime(settings)
-        check_recorder(settings)
-        find_qemu(settings)
+        find_producer(settings)
         if rest and (options.names or options.all):
             raise UsageError("Give names of bundled programs or a program after `--`, not both.")
         if rest:

@@ -69,7 +69,7 @@ class LitterCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import Litter, read_detection, read_log
         from halo.aging.litter import multiplier, occupancy, seconds, seed
-        from halo.planning import check_place
+        from halo.destination import check_place
 
         target = find_target(the_program(rest, self.name)[0], settings.environment)
         litter = Litter(

@@ -18,10 +18,10 @@ from halo.commands.program import (
     results_folder,
     tell_what_stays,
 )
+from halo.destination import check_place
 from halo.errors import TrialFailed
-from halo.planning import check_place
-from halo.qemu import find_qemu
-from halo.recording import Limits, check_recorder
+from halo.producers.registry import find_producer
+from halo.recording import Limits
 from halo.settings import Settings
 from halo.trials.candidates import choose_recipes
 from halo.trials.findings import Findings
@@ -45,8 +45,7 @@ def check_options(settings: Settings, options: argparse.Namespace, whole: bool) 
         check_place(options.json)
     if whole:
         choose_recipes(_names(options))
-        find_qemu(settings)
-        check_recorder(settings)
+        find_producer(settings)
         check_runtime(settings)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from halo.commands.program import warn_of_deep_binding
 from halo.errors import UsageError
 from halo.settings import Settings
-from halo.strategies import names
 from halo.target import find_target
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class PlanCommand:
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        from halo.strategies import names
+
         parser.add_argument("profile", type=Path, metavar="PROFILE")
         parser.add_argument(
             "--strategy",
@@ -62,7 +63,8 @@ class PlanCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.review import show_review
-        from halo.planning import check_place, make_plan, read_profile, save_plan
+        from halo.destination import check_place
+        from halo.planning import make_plan, read_profile, save_plan
 
         if rest:
             raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")

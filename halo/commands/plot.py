@@ -74,8 +74,8 @@ class PlotCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.destination import check_place
         from halo.figures import Options
-        from halo.planning import check_place
         from halo.profile.writing import write_atomically
         from halo.results.metrics import REFERENCE
 

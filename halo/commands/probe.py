@@ -42,7 +42,7 @@ class ProbeCommand:
         add_stream_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.planning import check_place
+        from halo.destination import check_place
         from halo.trials.probe_report import show_probe, summarize_probe
         from halo.trials.probing import ProbeOptions, probe
         from halo.trials.reporter import Reporter

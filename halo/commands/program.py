@@ -117,19 +117,24 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def warn_of_deep_binding(settings: Settings, program: Path) -> None:
-    """One line on stderr if the program opens libraries that no preloaded malloc reaches."""
+def deep_binding_warning(settings: Settings, program: Path) -> str:
+    """A line if the program opens libraries that no preloaded malloc reaches, else empty."""
     from halo.doctor.finding import listed
     from halo.doctor.opening import deep_binders
 
     found = deep_binders(settings, program)
-    if found:
-        print(
-            f"halo: warning: {listed(found)} open{'s' if len(found) == 1 else ''} libraries with"
-            " RTLD_DEEPBIND, which keeps them from using a preloaded malloc; before you rely on a"
-            f" plan, check it with: halo doctor --run --plan PLAN -- {program.name} ARGS",
-            file=sys.stderr,
-        )
+    if not found:
+        return ""
+    return (
+        f"halo: warning: {listed(found)} open{'s' if len(found) == 1 else ''} libraries with"
+        " RTLD_DEEPBIND, which keeps them from using a preloaded malloc; before you rely on a"
+        f" plan, check it with: halo doctor --run --plan PLAN -- {program.name} ARGS\n"
+    )
+
+
+def warn_of_deep_binding(settings: Settings, program: Path) -> None:
+    """The same, on stderr."""
+    sys.stderr.write(deep_binding_warning(settings, program))
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:

@@ -6,16 +6,18 @@ import argparse
 import os
 import shlex
 import sys
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from halo.commands.program import positive, the_program, warn_of_deep_binding
+from halo.commands.program import deep_binding_warning, positive, the_program
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.foreground import Ending, end_like
 from halo.outcome import say
-from halo.producers.producer import Producer
-from halo.producers.qemu import QemuProducer
+from halo.producers.producer import Job, Producer
 from halo.producers.registry import PRODUCERS, find_producer
+from halo.producers.running import record
 from halo.progress import ProgressLines
 from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
 from halo.settings import Settings
@@ -24,24 +26,23 @@ from halo.target import Target, find_target
 if TYPE_CHECKING:
     from halo.trials.process_watch import Seen
 
-SLOWDOWN = 30  # of a program that QEMU's recorder emulates, about
-
 
 class RecordCommand:
     name = "record"
     summary = "Run a program under the recorder and write a profile."
     usage = (
-        "halo record [--producer NAME] [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
-        " [--hot-streams[=REFERENCES]] -- PROG ARGS | --trace TRACE"
+        "halo record [--engine NAME] [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
+        " [--exact] [--hot-streams[=REFERENCES]] -- PROG ARGS | --trace TRACE"
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
+            "--engine",
             "--producer",
             choices=[producer.name for producer in PRODUCERS],
             metavar="NAME",
             help="; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
-            + f" (default: {PRODUCERS[0].name})",
+            + " (default: the first that works here)",
         )
         parser.add_argument(
             "--trace",
@@ -67,6 +68,11 @@ class RecordCommand:
             help="largest object that is followed (default: %(default)s)",
         )
         parser.add_argument(
+            "--exact",
+            action="store_true",
+            help="record all accesses, where the producer would record bursts of them",
+        )
+        parser.add_argument(
             "--hot-streams",
             type=_references,
             nargs="?",
@@ -78,11 +84,13 @@ class RecordCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.planning import check_place
+        from halo.destination import check_place
         from halo.trials.process_watch import ProcessWatch
         from halo.trials.wrappers import refuse_known_starter, refuse_known_wrapper
 
-        limits = Limits(options.distance, options.max_object, options.hot_streams)
+        limits = Limits(
+            options.distance, options.max_object, options.hot_streams, exact=options.exact
+        )
         if options.trace is not None:
             return self._stored(settings, options, limits, rest)
         name, arguments = the_program(rest, self.name)
@@ -91,15 +99,15 @@ class RecordCommand:
         check_place(path)
         refuse_known_wrapper(target, arguments, settings.environment)
         refuse_known_starter(target)
-        warn_of_deep_binding(settings, target.path)
-        producer = find_producer(options.producer or PRODUCERS[0].name)
-        emulated = producer.name == QemuProducer.name
-        mark = settings.recorder.name if emulated else ""
-        watching = ProcessWatch(os.getpid(), target.path, mark, settings.tracer)
+        producer = find_producer(settings, options.engine)
+        watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), settings.tracer)
         with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
-            recording = producer.record(settings, target, arguments, limits, folder, progress.tick)
-            self._judge_work(target, watch.seen.slowed(SLOWDOWN if emulated else 1))
+            job = Job(target, arguments, limits)
+            meanwhile = Meanwhile(settings, target)
+            recording = record(producer, settings, job, folder, progress.tick)
+            meanwhile.end()
+            self._judge_work(target, watch.seen.slowed(producer.slowdown, producer.start_seconds))
             self._save(producer, recording, target, arguments, path)
         if recording.parts and sys.stderr.isatty():
             step = shlex.join([settings.command, "plan", str(path)])
@@ -118,15 +126,14 @@ class RecordCommand:
     def _stored(
         self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]
     ) -> int:
-        from halo.planning import check_place, merge_recording
+        from halo.destination import check_place
+        from halo.planning import merge_recording
         from halo.producers.llvm import LlvmProducer, profile_of
 
         if rest:
             raise UsageError("Give either a program to run or --trace TRACE, not both.")
-        if options.producer not in (None, LlvmProducer.name):
-            raise UsageError(
-                f"--trace runs nothing, so --producer {options.producer} means nothing."
-            )
+        if options.engine not in (None, LlvmProducer.name):
+            raise UsageError(f"--trace runs nothing, so --engine {options.engine} means nothing.")
         path = options.output or Path(f"{options.trace.name}.profile")
         check_place(path)
         with workspace() as folder:
@@ -161,6 +168,25 @@ class RecordCommand:
             raise
         except HaloError as error:
             raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
+
+
+class Meanwhile:
+    """What can be done while the program runs: a look at its libraries, and loading our own code
+    that merges the parts."""
+
+    def __init__(self, settings: Settings, target: Target) -> None:
+        self._warning = ""
+        self._thread = Thread(target=self._work, args=(settings, target), daemon=True)
+        self._thread.start()
+
+    def _work(self, settings: Settings, target: Target) -> None:
+        self._warning = deep_binding_warning(settings, target.path)
+        import_module("halo.planning")
+
+    def end(self) -> None:
+        """Prints what was found."""
+        self._thread.join()
+        sys.stderr.write(self._warning)
 
 
 def _references(text: str) -> int:

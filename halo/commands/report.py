@@ -32,7 +32,7 @@ class ReportCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.planning import check_place
+        from halo.destination import check_place
         from halo.profile.writing import write_atomically
         from halo.report import render_report
         from halo.results import read_measurements

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halo.commands.program import check_runtime, natural, the_program
 from halo.foreground import end_like
+from halo.producers.registry import ENGINES, find_producer
 from halo.progress import ProgressLines
 from halo.settings import Settings
 from halo.target import find_target
@@ -18,7 +19,7 @@ class SimulateCommand:
     summary = "Say what a program misses in simulated caches and TLBs, with or without a plan."
     usage = (
         "halo simulate [--plan PLAN] [--allocator NAME|PATH] [--machine FILE] [--json FILE]"
-        " [--rows N] -- PROG ARGS"
+        " [--engine NAME] [--rows N] -- PROG ARGS"
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,14 @@ class SimulateCommand:
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it to FILE")
         parser.add_argument(
+            "--engine",
+            choices=[engine.name for engine in ENGINES],
+            metavar="NAME",
+            help="what runs it: "
+            + " or ".join(engine.name for engine in ENGINES)
+            + " (default: the first that works here)",
+        )
+        parser.add_argument(
             "--rows",
             type=natural,
             default=10,
@@ -46,13 +55,13 @@ class SimulateCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.allocators import find_allocator
+        from halo.destination import check_place
         from halo.matching import check_plan
-        from halo.planning import check_place
+        from halo.producers.simulating import simulate
         from halo.simulation import (
             Setting,
             machine_text,
             show_simulation,
-            simulate,
             simulation_document,
         )
         from halo.trials.results import write_json
@@ -73,7 +82,8 @@ class SimulateCommand:
         def follow(path: Path) -> Callable[[], None]:
             return ProgressLines(path).tick
 
-        simulated = simulate(settings, target, arguments, setting, follow)
+        engine = find_producer(settings, options.engine)
+        simulated = simulate(engine, settings, target, arguments, setting, follow)
         show_simulation(simulated, options.rows)
         if options.json is not None:
             write_json(simulation_document(simulated, setting), options.json)

@@ -48,7 +48,7 @@ class SplitCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.analyses import find_analysis
-        from halo.planning import check_place
+        from halo.destination import check_place
 
         check_no_program(self.name, rest)
         chart: Path | None = options.chart

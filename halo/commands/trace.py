@@ -29,7 +29,7 @@ class TraceCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.planning import check_place
+        from halo.destination import check_place
         from halo.tracing.left import describe, look_at
         from halo.tracing.running import Drafts, check_instrumented, run_traced, trace_file
 

@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from halo.destination import file_behind
 from halo.errors import BadPlan
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
 from halo.plan.reviewing import review_json, review_of
-from halo.profile.destination import file_behind
 from halo.profile.writing import write_atomically
 
 

@@ -3,74 +3,56 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from halo.errors import BadTrace, HaloError
-from halo.foreground import run_in_foreground
-from halo.recording import Limits, Recording
+from halo.foreground import Ending
+from halo.producers.listening import listening
+from halo.producers.producer import Command, Job
+from halo.recording import Limits
 from halo.settings import Settings
 from halo.target import Target
 from halo.tracing.reader import BAD_TRACE, check_reader, check_there
-from halo.tracing.running import VARIABLE, check_instrumented
 
 
 class LlvmProducer:
     name = "llvm"
     summary = "a program built with halo-cc or halo-c++, at compiled speed"
+    slowdown = 1
+    start_seconds = 0.0
 
-    def record(
-        self,
-        settings: Settings,
-        target: Target,
-        arguments: Sequence[str],
-        limits: Limits,
-        folder: Path,
-        tick: Callable[[], None],
-    ) -> Recording:
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        return (settings.tracer,)
+
+    def check(self, settings: Settings) -> None:
         check_reader(settings)
-        check_instrumented(target)
+
+    def mark(self, settings: Settings) -> str:
+        return ""
+
+    @contextmanager
+    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+        from halo.tracing.running import VARIABLE, check_instrumented
+
+        check_reader(settings)
+        check_instrumented(job.target)
         socket = folder / "traces"
-        start = time.perf_counter()
-        with _listening(settings, limits, folder, socket):
+        command = [str(settings.tracer), "profile", *profile_options(job.limits, folder)]
+        command += [f"--progress={folder / 'progress'}", f"listen:{socket}"]
+        with listening(command, settings.environment):
             environment = {**settings.environment, VARIABLE: f"socket:{socket}"}
-            command = [target.name, *arguments]
-            ending = run_in_foreground(str(target.path), command, environment, tick)
-        seconds = time.perf_counter() - start
-        parts = sorted(folder.glob("part.*.json"), key=os.path.getmtime)
-        return Recording(ending, tuple(parts), seconds)
+            arguments = [job.target.name, *job.arguments]
+            yield Command(job.target.path, arguments, environment)
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        pass
 
     def nothing(self, target: Target) -> str:
         return f"check that {target.name} was built with halo-cc or halo-c++ (docs/tracing.md)"
-
-
-@contextmanager
-def _listening(settings: Settings, limits: Limits, folder: Path, socket: Path) -> Iterator[None]:
-    """halo-trace takes the traces of all processes while this lasts, and is done after it."""
-    command = [str(settings.tracer), "profile", *profile_options(limits, folder)]
-    with subprocess.Popen(
-        [*command, f"--progress={folder / 'progress'}", f"listen:{socket}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # What ends the program from the terminal must not end the recording.
-        start_new_session=True,
-    ) as reader:
-        assert reader.stdin is not None and reader.stdout is not None
-        assert reader.stderr is not None
-        if reader.stdout.readline() != b"ready\n":
-            said = reader.stderr.read().decode(errors="replace").strip()
-            raise HaloError(f"halo-trace cannot listen for traces: {said}.")
-        yield
-        reader.stdin.close()
-        said = " ".join(reader.stderr.read().decode(errors="replace").split())
-        if reader.wait() != 0:
-            raise HaloError(f"halo-trace failed: {said.rstrip('.')}.")
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from halo.recording import Limits, Recording, record
+from halo.errors import UsageError
+from halo.foreground import Ending
+from halo.producers.producer import Command, Job, check_built
+from halo.qemu import find_qemu
 from halo.settings import Settings
 from halo.target import Target
 
@@ -13,17 +17,62 @@ from halo.target import Target
 class QemuProducer:
     name = "qemu"
     summary = "any program, under emulation"
+    slowdown = 30
+    start_seconds = 0.05
 
-    def record(
-        self,
-        settings: Settings,
-        target: Target,
-        arguments: Sequence[str],
-        limits: Limits,
-        folder: Path,
-        tick: Callable[[], None],
-    ) -> Recording:
-        return record(settings, target, arguments, limits, folder, tick)
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        return settings.recorder, settings.guest
+
+    def check(self, settings: Settings) -> None:
+        find_qemu(settings)
+        check_built(self.parts(settings))
+
+    def mark(self, settings: Settings) -> str:
+        return settings.recorder.name
+
+    @contextmanager
+    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+        self.check(settings)
+        arguments = emulator_arguments(settings, job, folder)
+        # QEMU itself runs natively: what the user preloads is for the program inside it.
+        environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
+        yield Command(Path(arguments[0]), arguments, environment)
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        pass
 
     def nothing(self, target: Target) -> str:
         return "check that it runs to its end, and the recorder with: halo doctor"
+
+
+def emulator_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
+    """The emulator's command line; everything it has to name lies under `folder`."""
+    emulator = find_qemu(settings).path
+    for part in (settings.recorder, settings.guest):
+        link = folder / part.name
+        if not link.is_symlink():
+            link.symlink_to(part)
+    users = settings.environment.get("LD_PRELOAD", "")
+    if "," in users:
+        raise UsageError(
+            "LD_PRELOAD holds a comma, which QEMU cannot pass on; link that library to another"
+            " path first."
+        )
+    ours = str(folder / settings.guest.name) if job.guest else ""
+    preload = ":".join(filter(None, [ours, users]))
+    limits = job.limits
+    plugin = (
+        f"{folder / settings.recorder.name},out={folder / 'part'},distance={limits.distance}"
+        f",max_object={limits.max_object},streams={limits.streams}"
+        f",progress={folder / 'progress'}"
+        + (f",machine={limits.machine}" if limits.machine else "")
+    )
+    return [
+        emulator,
+        *("-cpu", "max"),
+        *("-0", job.target.name),
+        *("-E", f"LD_PRELOAD={preload}"),
+        *("-plugin", plugin),
+        str(job.target.path),
+        *job.arguments,
+    ]

@@ -11,6 +11,7 @@ from halo.profile.model import (
     Parameters,
     Profile,
     Recorder,
+    Sampling,
     Totals,
 )
 from halo.profile.naming import name_frames
@@ -31,6 +32,7 @@ __all__ = [
     "Parameters",
     "Profile",
     "Recorder",
+    "Sampling",
     "Simulation",
     "Tally",
     "Totals",

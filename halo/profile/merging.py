@@ -13,6 +13,7 @@ from halo.profile.model import (
     Parameters,
     Profile,
     Recorder,
+    Sampling,
     Totals,
 )
 from halo.profile.reading import read_profile
@@ -67,6 +68,7 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
         args=args,
         hot_streams=streams.numbered(numbered.frame_ids),
         simulation=simulations.numbered(context_ids, numbered.frame_ids),
+        sampling=_add_samplings(parts),
         loaded=_loaded(parts, os.path.realpath(program)),
     )
 
@@ -94,6 +96,17 @@ def _add_totals(items: Sequence[Totals]) -> Totals:
         peak_live_bytes=max(item.peak_live_bytes for item in items),
         untracked=sum(item.untracked for item in items),
     )
+
+
+def _add_samplings(parts: Sequence[Profile]) -> Sampling | None:
+    """Errors count by the weight of their part's edges; a part without is exact."""
+    found = [part.sampling for part in parts if part.sampling is not None]
+    if not found:
+        return None
+    weights = [sum(weight for _, _, weight in part.edges) for part in parts]
+    errors = [part.sampling.edge_error if part.sampling else 0.0 for part in parts]
+    error = fsum(e * w for e, w in zip(errors, weights, strict=True)) / max(1, sum(weights))
+    return Sampling(sum(it.bursts for it in found), error)
 
 
 def _add_recorders(items: Sequence[Recorder]) -> Recorder:

@@ -89,6 +89,17 @@ class Recorder:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """How accesses were recorded where not all of them were; counts stand for all of them.
+
+    `edge_error` is the standard error of the edges' weights over the weights, both summed up.
+    """
+
+    bursts: int
+    edge_error: float
+
+
+@dataclass(frozen=True)
 class Profile:
     """A whole profile, or a recorder's part. Indices are valid; `read_profile` saw to that."""
 
@@ -105,6 +116,7 @@ class Profile:
     args: tuple[str, ...] = ()
     hot_streams: HotStreams | None = None  # sites are frame ids; None: not recorded
     simulation: Simulation | None = None  # None: nothing was simulated
+    sampling: Sampling | None = None  # None: all accesses were recorded
     loaded: tuple[Module, ...] = ()  # by processes of the program; empty: not recorded
 
     @property

@@ -22,6 +22,7 @@ from halo.profile.model import (
     Parameters,
     Profile,
     Recorder,
+    Sampling,
     Totals,
 )
 from halo.profile.reading_simulation import SimulationReader
@@ -121,6 +122,7 @@ class _Parser:
             args=tuple(map(str, program.get("args", []))),
             hot_streams=self.hot_streams(len(frames)),
             simulation=self.simulation(len(contexts), len(frames)),
+            sampling=self.sampling(),
             loaded=self.modules("loaded") if "loaded" in self.document else (),
         )
 
@@ -204,6 +206,15 @@ class _Parser:
             self.count(raw, key, 0) for key in ("peak_memory_bytes", "instructions")
         )
         return Recorder(float(seconds), memory, instructions)
+
+    def sampling(self) -> Sampling | None:
+        if "sampling" not in self.document:
+            return None
+        raw = self.object("sampling")
+        error = raw.get("edge_error")
+        if not isinstance(error, int | float) or not 0 <= error <= 1:
+            self.bad("the edge_error of sampling is missing or not a share")
+        return Sampling(self.count(raw, "bursts"), float(error))
 
     def hot_streams(self, frames: int) -> HotStreams | None:
         if "hot_streams" not in self.document:

@@ -10,8 +10,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from halo.destination import file_behind, write_through
 from halo.errors import BadInput
-from halo.profile.destination import file_behind, write_through
 from halo.profile.model import FORMAT, VERSION, Context, Profile
 from halo.profile.simulation import simulation_json
 from halo.profile.streams import streams_json
@@ -37,6 +37,8 @@ def profile_json(profile: Profile) -> dict[str, Any]:
         ],
         "edges": profile.edges,
     }
+    if profile.sampling is not None:
+        document["sampling"] = asdict(profile.sampling)
     if profile.loaded:
         document["loaded"] = [module._asdict() for module in profile.loaded]
     if profile.hot_streams is not None:

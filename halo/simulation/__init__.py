@@ -1,7 +1,7 @@
-"""Simulated caches and TLBs: running a program under the simulator, and showing what it missed."""
+"""Simulated caches and TLBs: what a program missed in them, and showing it."""
 
 from halo.simulation.machine_file import machine_text
-from halo.simulation.running import Setting, Simulated, misses_json, simulate
+from halo.simulation.run import Setting, Simulated, misses_json
 from halo.simulation.table import plain_run_json, show_simulation, simulation_document
 
 __all__ = [
@@ -11,6 +11,5 @@ __all__ = [
     "misses_json",
     "plain_run_json",
     "show_simulation",
-    "simulate",
     "simulation_document",
 ]

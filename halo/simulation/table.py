@@ -7,7 +7,7 @@ from typing import Any
 
 from halo.profile import Profile, Simulation, Tally, name_frames
 from halo.profile.simulation import machine_json
-from halo.simulation.running import (
+from halo.simulation.run import (
     FORMAT,
     VERSION,
     Setting,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from halo.destination import file_behind
 from halo.errors import BadInput, Unsuitable
 from halo.foreground import Ending, run_in_foreground
-from halo.profile.destination import file_behind
 from halo.target import Target, examine
 
 VARIABLE = "HALO_TRACE"

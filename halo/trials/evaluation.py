@@ -20,6 +20,7 @@ from typing import Any
 from halo.allocators import Allocator, four_allocators, preload
 from halo.errors import RecordingFailed, TrialFailed
 from halo.planning import make_plan, merge_recording, save_plan
+from halo.producers.registry import find_producer
 from halo.profile import Profile, read_profile
 from halo.recording import Limits, workspace
 from halo.settings import Settings
@@ -140,7 +141,7 @@ class Evaluation:
 
     def _recorder_inputs(self, **more: Any) -> dict[str, Any]:
         """Of what runs on the training input under the recorder."""
-        parts = (self._settings.recorder, self._settings.guest)
+        parts = find_producer(self._settings).parts(self._settings)
         return {**self._job_inputs(self._train), "recorder": [digest(p) for p in parts], **more}
 
     def _job_inputs(self, job: Job) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import halo
-from halo.allocators import KNOWN
+from halo.allocators import KNOWN, Allocator, find_allocator
 from halo.errors import MissingPart
 from halo.qemu import find_qemu
 from halo.settings import Settings
@@ -52,7 +52,7 @@ def huge_page_setting(name: str) -> str:
 
 
 def versions(settings: Settings) -> dict[str, str]:
-    """halo, Python, QEMU, and the allocators' Debian packages."""
+    """halo, Python, QEMU, Valgrind, and the allocators' Debian packages."""
     try:
         qemu = find_qemu(settings).version
     except MissingPart:
@@ -61,18 +61,38 @@ def versions(settings: Settings) -> dict[str, str]:
         "halo": halo.__version__,
         "python": platform.python_version(),
         "qemu": qemu,
-        **{name: package_version(kind.package) for name, kind in KNOWN.items()},
+        "valgrind": package_version("valgrind"),
+        **{name: _known_version(name) for name in KNOWN},
     }
+
+
+def _known_version(name: str) -> str:
+    try:
+        return allocator_version(find_allocator(name))
+    except MissingPart:
+        return "unknown"
+
+
+def allocator_version(allocator: Allocator) -> str:
+    """That of the Debian package which has its library; `unknown` where there is none."""
+    if allocator.library is None:
+        return package_version("libc6")
+    owner = _ask_dpkg("--search", str(allocator.library))
+    return package_version(owner.partition(":")[0]) if owner else "unknown"
 
 
 def package_version(package: str) -> str:
     """The installed version of a Debian package; `unknown` where it, or dpkg, is not there."""
-    command = ["dpkg-query", "--show", "--showformat=${Version}", package]
+    return _ask_dpkg("--show", "--showformat=${Version}", package) or "unknown"
+
+
+def _ask_dpkg(*words: str) -> str:
+    """Empty where it, or an answer, is not there."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(["dpkg-query", *words], capture_output=True, text=True, check=False)
     except OSError:
-        return "unknown"
-    return done.stdout.strip() or "unknown"
+        return ""
+    return done.stdout.strip()
 
 
 def _text(path: Path) -> str:

@@ -42,9 +42,10 @@ class Seen:
     others: dict[str, Other] = field(default_factory=dict)
     became: str = ""
 
-    def slowed(self, factor: float) -> Seen:
-        """What would have been seen if the program itself ran so many times as fast."""
-        return replace(self, own=self.own / factor)
+    def slowed(self, factor: float, start: float) -> Seen:
+        """What would have been seen if the program itself ran so many times as fast, and without
+        that many seconds before it began."""
+        return replace(self, own=max(self.own - start, 0.0) / factor)
 
     @property
     def elsewhere(self) -> float:

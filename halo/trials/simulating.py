@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import RecordingFailed
+from halo.producers.producer import Job as Recorded
+from halo.producers.registry import find_producer
 from halo.profile import Profile, merge_parts
-from halo.recording import Limits, record_command
+from halo.recording import Limits
 from halo.settings import Settings
 from halo.simulation import misses_json
 from halo.trials.job import Job
@@ -29,10 +31,13 @@ def run_recorder(
     """One run of the job under the recorder; its parts and streams are left in the new folder."""
     folder.mkdir()
     inside = replace(settings, environment=environment)
-    command = record_command(inside, job.target, job.arguments, limits, folder, guest)
+    engine = find_producer(settings)
+    recorded = Recorded(job.target, job.arguments, limits, guest)
     streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
-    outside = {key: value for key, value in environment.items() if key != "LD_PRELOAD"}
-    return launcher.run(Path(command[0]), command, outside, streams)
+    with engine.session(inside, recorded, folder) as command:
+        run = launcher.run(command.path, command.arguments, command.environment, streams)
+    engine.judge(recorded, run.ending, folder)
+    return run
 
 
 def simulate_contender(

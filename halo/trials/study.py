@@ -13,8 +13,9 @@ from halo.aging import Litter
 from halo.allocators import Allocator, four_allocators, preload
 from halo.errors import RecordingFailed, TrialFailed
 from halo.planning import merge_recording
+from halo.producers.registry import find_producer
 from halo.profile import Profile
-from halo.recording import Limits, check_recorder, workspace
+from halo.recording import Limits, workspace
 from halo.settings import Settings
 from halo.target import check_privileges
 from halo.trials.candidates import Candidate, Recipe, make_candidates, make_plans
@@ -82,7 +83,7 @@ class Study:
     def run(self, train: Job, reference: Job) -> None:
         """All stages. A difference in output ends them, with the findings so far."""
         check_privileges(train.target)
-        check_recorder(self._settings)
+        find_producer(self._settings)
         with self._watching_outputs(reference):
             self._run_first([train, reference] if reference != train else [train])
             self._time_allocators(train)

@@ -6,6 +6,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include <algorithm>
+
 namespace halo::pass {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/Support/Path.h>
 
+#include <algorithm>
+
 #include "pass/functions.h"
 
 namespace halo::pass {

@@ -34,7 +34,7 @@ class ContextTable {
   static constexpr uint32_t kOverflow = UINT32_MAX;  // too many stacks: this one has no number
   static constexpr uint32_t kNoFrame = UINT32_MAX;
 
-  explicit ContextTable(uint32_t max_nodes = 4u << 20, CodeSource code = for_each_live_code);
+  explicit ContextTable(uint32_t max_nodes = 4u << 20, CodeSource code = for_each_emulated_code);
 
   // The reduced stack `node` extended by one call. `distance` as in FrameInfo.
   uint32_t extend(uint32_t node, uint64_t return_address, int64_t distance);

@@ -6,23 +6,23 @@
 #include <cstdint>
 #include <span>
 #include <string>
-
-#include "record/memory_map.h"
+#include <vector>
 
 namespace halo::record {
 
 // Read from memory, because the file may have been replaced or removed since it was mapped.
 class ElfImage {
  public:
-  // `first`: the mapping of the file's beginning. Without segments if that is no ELF file.
-  explicit ElfImage(const AddressRange& first);
+  // `first`: the mapping of the file's beginning, or as much of it as is known. Without segments if
+  // that is no ELF file.
+  explicit ElfImage(std::vector<uint8_t> first);
 
   std::span<const Elf64_Phdr> segments() const { return segments_; }
-  // In hex; empty if there is none within the first mapping.
+  // In hex; empty if there is none within what is known.
   std::string build_id() const;
 
  private:
-  AddressRange first_;
+  const std::vector<uint8_t> first_;
   std::span<const Elf64_Phdr> segments_;
 };
 

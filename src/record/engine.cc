@@ -143,19 +143,13 @@ void Engine::write_part() {
   progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
                    elapsed_ns());
   const std::lock_guard contexts_lock(contexts_.mutex());
-  sinks::AnalysisResult result = analysis_.finish();
-  std::vector<uint32_t> code_frames;
-  for (const sinks::CodeTally& code : result.of<sinks::Simulation>().code)
-    code_frames.push_back(contexts_.frame_of(code.code + 1));
   contexts_.read_mappings();
-  const PartInput input{.result = std::move(result),
-                        .contexts = contexts_,
-                        .code_frames = std::move(code_frames),
-                        .seconds = double(elapsed_ns()) * 1e-9,
-                        .instructions = instructions_ - instructions_at_start_};
-  // A child that only calls exec has nothing to tell.
-  if (forked_ && !has_activity(input.result)) return;
-  write_part_file(options_.out + "." + std::to_string(getpid()) + ".json", input);
+  record::write_part(options_.out, analysis_.finish(), contexts_,
+                     {.producer = "qemu",
+                      .pid = getpid(),
+                      .seconds = double(elapsed_ns()) * 1e-9,
+                      .instructions = instructions_ - instructions_at_start_,
+                      .forked = forked_});
 }
 
 void Engine::abandon_all_but(const Producer* mine) {

@@ -1,7 +1,11 @@
 // Mappings of files, and what their segments say is code.
 #include "record/live_code.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "record/elf_image.h"
 
@@ -9,9 +13,33 @@ namespace halo::record {
 
 namespace {
 
-// QEMU maps the guest's code without the right to execute it, so that the kernel may join a file's
-// mappings into one line: the segments tell what is code.
-void visit_code(const MapsLine& line, const ElfImage& image, const CodeVisitor& visit) {
+// The headers and notes of a file lie at its beginning.
+constexpr uint64_t kMostHeaderBytes = 256 * 1024;
+
+class ProcessMemory {
+ public:
+  explicit ProcessMemory(pid_t process)
+      : file_(open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~ProcessMemory() { close(file_); }
+  ProcessMemory(const ProcessMemory&) = delete;
+  ProcessMemory& operator=(const ProcessMemory&) = delete;
+
+  // As much as can be read.
+  std::vector<uint8_t> read(AddressRange range) const {
+    std::vector<uint8_t> bytes(std::min(range.end - range.begin, kMostHeaderBytes));
+    const ssize_t got = pread(file_, bytes.data(), bytes.size(), off_t(range.begin));
+    bytes.resize(got > 0 ? size_t(got) : 0);
+    return bytes;
+  }
+
+ private:
+  const int file_;
+};
+
+// The kernel may join a file's mappings into one line, whatever their rights: the segments tell
+// what is code.
+void visit_code(const MapsLine& line, const ElfImage& image, bool of_recorder,
+                const CodeVisitor& visit) {
   const uint64_t line_end = line.file_offset + (line.range.end - line.range.begin);
   for (const Elf64_Phdr& segment : image.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
@@ -24,20 +52,31 @@ void visit_code(const MapsLine& line, const ElfImage& image, const CodeVisitor& 
            .path = line.path,
            .inode = line.inode,
            .build_id = image.build_id(),
-           .executable = line.executable});
+           .of_recorder = of_recorder});
   }
 }
 
 }  // namespace
 
-void for_each_live_code(const CodeVisitor& visit) {
+void for_each_live_code(pid_t process, bool (*of_recorder)(const MapsLine&),
+                        const CodeVisitor& visit) {
+  const ProcessMemory memory(process);
   MapsLine first;  // the latest mapping of a file's beginning
-  for_each_mapping([&](const MapsLine& line) {
+  std::optional<ElfImage> image;
+  for_each_mapping(process, [&](const MapsLine& line) {
     if (line.inode == 0 || line.path.empty() || line.path[0] != '/') return;
-    if (line.file_offset == 0 && line.readable) first = line;
+    if (line.file_offset == 0 && line.readable) {
+      first = line;
+      image.reset();
+    }
     if (first.inode != line.inode || first.path != line.path || !line.readable) return;
-    visit_code(line, ElfImage(first.range), visit);
+    if (!image) image.emplace(memory.read(first.range));
+    visit_code(line, *image, of_recorder(line), visit);
   });
+}
+
+void for_each_emulated_code(const CodeVisitor& visit) {
+  for_each_live_code(getpid(), [](const MapsLine& line) { return line.executable; }, visit);
 }
 
 }  // namespace halo::record

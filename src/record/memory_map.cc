@@ -1,4 +1,4 @@
-// Reads /proc/self/maps.
+// Reads /proc/PID/maps.
 #include "record/memory_map.h"
 
 #include <cinttypes>
@@ -8,8 +8,8 @@
 
 namespace halo::record {
 
-void for_each_mapping(const std::function<void(const MapsLine&)>& visit) {
-  FILE* file = fopen("/proc/self/maps", "re");
+void for_each_mapping(pid_t process, const std::function<void(const MapsLine&)>& visit) {
+  FILE* file = fopen(("/proc/" + std::to_string(process) + "/maps").c_str(), "re");
   if (file == nullptr) return;
   char* text = nullptr;
   size_t capacity = 0;
@@ -34,9 +34,9 @@ void for_each_mapping(const std::function<void(const MapsLine&)>& visit) {
   fclose(file);
 }
 
-AddressRange find_mapping(uint64_t address) {
+AddressRange find_mapping(pid_t process, uint64_t address) {
   AddressRange found{address & ~uint64_t{0xFFFF}, (address & ~uint64_t{0xFFFF}) + 0x10000};
-  for_each_mapping([&](const MapsLine& line) {
+  for_each_mapping(process, [&](const MapsLine& line) {
     if (line.range.contains(address)) found = line.range;
   });
   return found;

@@ -1,5 +1,9 @@
-// The memory map of this process, which under qemu-user with guest base 0 is also the guest's.
+// The memory map of a process. Under qemu-user with guest base 0 the emulator's is also the
+// guest's.
 #pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -22,9 +26,11 @@ struct MapsLine {
   std::string path;  // also of a file that is removed by now
 };
 
-void for_each_mapping(const std::function<void(const MapsLine&)>& visit);
+// Nothing where the process has ended.
+void for_each_mapping(pid_t process, const std::function<void(const MapsLine&)>& visit);
 
 // The mapping that contains the address; a range of 64 KiB around it if none does.
-AddressRange find_mapping(uint64_t address);
+AddressRange find_mapping(pid_t process, uint64_t address);
+inline AddressRange find_own_mapping(uint64_t address) { return find_mapping(getpid(), address); }
 
 }  // namespace halo::record

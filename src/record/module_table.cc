@@ -30,10 +30,12 @@ void ModuleTable::read_if_changed() {
 
 void ModuleTable::read_maps() {
   changes_read_ = changes_.load(std::memory_order_relaxed);
-  mappings_.clear();
+  std::vector<Mapping> found;
   source_([&](const CodeMapping& mapping) {
-    mappings_.push_back({mapping.range, module_index(mapping), mapping.first_vaddr});
+    found.push_back({mapping.range, module_index(mapping), mapping.first_vaddr});
   });
+  if (found.empty()) return;  // the process has ended: what is known still holds
+  mappings_ = std::move(found);
   std::sort(mappings_.begin(), mappings_.end(),
             [](const Mapping& a, const Mapping& b) { return a.range.begin < b.range.begin; });
 }
@@ -41,10 +43,10 @@ void ModuleTable::read_maps() {
 int32_t ModuleTable::module_index(const CodeMapping& mapping) {
   for (size_t at = 0; at < modules_.size(); ++at) {
     if (modules_[at].inode != mapping.inode || modules_[at].path != mapping.path) continue;
-    modules_[at].of_recorder &= mapping.executable;
+    modules_[at].of_recorder &= mapping.of_recorder;
     return int32_t(at);
   }
-  modules_.push_back({mapping.path, mapping.build_id, mapping.inode, mapping.executable});
+  modules_.push_back({mapping.path, mapping.build_id, mapping.inode, mapping.of_recorder});
   return int32_t(modules_.size() - 1);
 }
 

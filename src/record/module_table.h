@@ -15,8 +15,7 @@ struct Module {
   std::string path;
   std::string build_id;  // hex; empty where not known
   uint64_t inode = 0;
-  // The recorder's alone: QEMU maps the guest's code without the right to execute it.
-  bool of_recorder = false;
+  bool of_recorder = false;  // nothing of it is the recorded program's
 };
 
 struct CodePlace {
@@ -31,7 +30,7 @@ struct CodeMapping {
   std::string path;
   uint64_t inode = 0;
   std::string build_id;
-  bool executable = false;
+  bool of_recorder = false;
 };
 
 // Where the recorded program's code lies now: gives each mapping to the visitor.

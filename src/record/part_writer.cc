@@ -20,6 +20,14 @@ namespace {
 
 constexpr uint32_t kUnused = UINT32_MAX;
 
+struct PartInput {
+  const sinks::AnalysisResult& result;
+  const ContextTable& contexts;
+  // By place in the simulation's list of code: the frame whose return address lies one byte behind.
+  const std::vector<uint32_t>& code_frames;
+  const RecordedRun& run;
+};
+
 // Old numbers to new ones, in order of first use.
 class Renumbering {
  public:
@@ -59,7 +67,7 @@ class PartFile {
   void print() {
     const sinks::Parameters& parameters = input_.result.parameters;
     fprintf(file_, "{\"format\":\"halo-profile\",\"version\":1,\"producer\":\"%s\",\"pid\":%d,\n",
-            input_.producer, input_.pid);
+            input_.run.producer, input_.run.pid);
     fprintf(file_, "\"parameters\":{\"affinity_distance\":%u,\"max_object_size\":%u},\n",
             parameters.affinity_distance, parameters.max_object_size);
     print_modules();
@@ -222,9 +230,12 @@ class PartFile {
             usage_.peak_live_bytes, input_.result.untracked);
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
+    if (graph_.bursts != 0)
+      fprintf(file_, "\"sampling\":{\"bursts\":%lu,\"edge_error\":%.4f},\n", graph_.bursts,
+              graph_.edge_error);
     fprintf(file_,
             "\"recorder\":{\"seconds\":%.6f,\"peak_memory_bytes\":%ld,\"instructions\":%lu}\n",
-            input_.seconds, own.ru_maxrss * 1024, input_.instructions);
+            input_.run.seconds, own.ru_maxrss * 1024, input_.run.instructions);
   }
 
   FILE* file_;
@@ -235,6 +246,11 @@ class PartFile {
   const std::vector<sinks::CoAllocationSet> sets_;
   Renumbering contexts_, nodes_, frames_, modules_;
 };
+
+bool has_activity(const sinks::AnalysisResult& result) {
+  const auto& usage = result.of<sinks::UsageResult>();
+  return usage.allocations + usage.frees + usage.machine_accesses + result.untracked != 0;
+}
 
 // Where it fails, errno says why.
 bool print_to(const std::string& path, const PartInput& input) {
@@ -250,12 +266,14 @@ bool print_to(const std::string& path, const PartInput& input) {
 
 }  // namespace
 
-bool has_activity(const sinks::AnalysisResult& result) {
-  const auto& usage = result.of<sinks::UsageResult>();
-  return usage.allocations + usage.frees + usage.machine_accesses + result.untracked != 0;
-}
-
-bool write_part_file(const std::string& path, const PartInput& input) {
+bool write_part(const std::string& prefix, sinks::AnalysisResult result, ContextTable& contexts,
+                const RecordedRun& run) {
+  if (run.forked && !has_activity(result)) return true;
+  std::vector<uint32_t> code_frames;
+  for (const sinks::CodeTally& code : result.of<sinks::Simulation>().code)
+    code_frames.push_back(contexts.frame_of(code.code + 1));
+  const PartInput input{result, contexts, code_frames, run};
+  const std::string path = prefix + "." + std::to_string(run.pid) + ".json";
   const std::string temporary = path + ".tmp";
   if (print_to(temporary, input) && rename(temporary.c_str(), path.c_str()) == 0) return true;
   const int reason = errno;

@@ -1,32 +1,28 @@
 // Writes one process's part of the profile (docs/profile-format.md).
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "record/context_table.h"
 #include "sinks/analysis.h"
 
 namespace halo::record {
 
-struct PartInput {
-  sinks::AnalysisResult result;
-  const ContextTable& contexts;  // its mutex is held
-  // By place in the simulation's list of code: the frame whose return address lies one byte behind.
-  std::vector<uint32_t> code_frames{};
+// What the part says of the recorded process.
+struct RecordedRun {
+  const char* producer;
+  int pid;
   double seconds;
-  uint64_t instructions;
-  const char* producer = "qemu";
-  int pid = getpid();  // of the recorded process
+  uint64_t instructions = 0;  // 0: they were not counted
+  bool forked = false;        // from another recorded process
 };
 
-bool has_activity(const sinks::AnalysisResult& result);
-
-// Appears at `path` complete or not at all. Contexts without any activity, and what only they
-// refer to, are left out. Says so on stderr and returns false where it cannot be written.
-bool write_part_file(const std::string& path, const PartInput& input);
+// Leaves `PREFIX.<pid>.json`, complete or not at all. Contexts without any activity, and what only
+// they refer to, are left out. So is the part of a forked child that did nothing: it most likely
+// called exec. The mutex of `contexts` is held. Says so on stderr and returns false where the part
+// cannot be written.
+bool write_part(const std::string& prefix, sinks::AnalysisResult result, ContextTable& contexts,
+                const RecordedRun& run);
 
 }  // namespace halo::record

@@ -203,7 +203,7 @@ void answer_hello(uint64_t address) {
     fprintf(stderr, "halo-recorder: guest memory is not at its own addresses (guest base).\n");
     _exit(1);
   }
-  guest_code = halo::record::find_mapping(hello.message_store);
+  guest_code = halo::record::find_own_mapping(hello.message_store);
   message_store = hello.message_store;
   reinterpret_cast<Hello*>(address)->word = Hello::kAnswer;
 }

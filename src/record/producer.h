@@ -39,7 +39,7 @@ class Producer {
   static constexpr size_t kRingCapacity = 1 << 16;
 
   Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts,
-           ShadowStack::FindMapping find_stack = find_mapping);
+           ShadowStack::FindMapping find_stack = find_own_mapping);
 
   // The address may be an object's.
   void access(uint64_t address, uint32_t size_log2, bool store, uint32_t alignment_class,
@@ -68,6 +68,7 @@ class Producer {
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(trace::Kind::kHugePages, address, bytes);
   }
+  void burst(uint64_t weight) { report(trace::Kind::kBurst, 0, weight); }
   void end() { report(trace::Kind::kThreadEnd, 0); }
   // Hands over what is still held back.
   void flush() { report(trace::Kind::kFlush, 0); }

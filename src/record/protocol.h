@@ -1,18 +1,20 @@
 // How the guest library speaks to the recorder.
 //
-// Once, by a system call that no kernel has: the guest says where its messages will be written from
-// (the code address of one store instruction), and learns whether a recorder listens. From then on
-// each execution of that store is a message: the recorder's memory callback gets the address of the
-// message and reads it. That is some fifty times cheaper than a system call under QEMU.
+// Once, by a client request of Valgrind's or by a system call that no kernel has: the guest says
+// where its messages will be written from (the code address of one store instruction), and learns
+// whether a recorder listens. From then on each execution of that store is a message: the recorder
+// is called with the address of the message and reads it. That is some fifty times cheaper than a
+// system call under QEMU or a client request under Valgrind.
 #pragma once
 
 #include <cstdint>
 
 namespace halo::record {
 
-inline constexpr int64_t kHelloCall = 0x48414C4F;  // natively it fails with ENOSYS
+inline constexpr int64_t kHelloCall = 0x48414C4F;      // natively it fails with ENOSYS
+inline constexpr uint64_t kHelloRequest = 0x484C0000;  // VG_USERREQ_TOOL_BASE('H', 'L')
 
-// The argument of the call. The recorder replaces the question by the answer. Whoever prepares the
+// The argument of either. The recorder replaces the question by the answer. Whoever prepares the
 // program for a measurement says `kForget` in its place: all that was recorded so far is to count
 // for nothing.
 struct Hello {

@@ -31,8 +31,20 @@ bool ShadowStack::belongs(const Stack& stack, uint64_t slot) {
   return slot + kReach >= innermost;
 }
 
+// Looks for it only if no stack is known to lie there. A mapping that has grown contains the stacks
+// that lay in it before.
+AddressRange ShadowStack::mapping_of(uint64_t slot) {
+  for (const Stack& stack : stacks_)
+    if (stack.mapping.contains(slot)) return stack.mapping;
+  const AddressRange mapping = find_mapping_(slot);
+  for (Stack& stack : stacks_)
+    if (mapping.contains(stack.highest)) stack.mapping = mapping;
+  return mapping;
+}
+
 void ShadowStack::switch_to(uint64_t slot) {
   moved_ = false;
+  const AddressRange mapping = mapping_of(slot);
   // Of the stacks that lie above the slot, the nearest.
   auto best = stacks_.end();
   for (auto at = stacks_.begin(); at != stacks_.end(); ++at) {
@@ -43,7 +55,7 @@ void ShadowStack::switch_to(uint64_t slot) {
     stacks_.splice(stacks_.begin(), stacks_, best);
   } else {
     if (stacks_.size() >= kMaxStacks) stacks_.pop_back();
-    stacks_.push_front({.mapping = find_mapping_(slot), .highest = slot, .frames = {}});
+    stacks_.push_front({.mapping = mapping, .highest = slot, .frames = {}});
   }
   current_ = &stacks_.front();
 }

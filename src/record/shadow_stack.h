@@ -65,6 +65,7 @@ class ShadowStack {
     while (!frames.empty() && frames.back().slot <= slot) frames.pop_back();
   }
   void switch_to(uint64_t slot);
+  AddressRange mapping_of(uint64_t slot);
   static bool belongs(const Stack& stack, uint64_t slot);
 
   FindMapping find_mapping_;

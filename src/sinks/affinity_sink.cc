@@ -10,11 +10,15 @@ void AffinitySink::begin(const Parameters& parameters) {
   for (AffinityQueue& queue : queues_) queue.clear();
   accesses_.assign(accesses_.size(), 0);
   edges_.clear();
+  bursts_ = 0;
 }
 
 AffinityGraph AffinitySink::finish() const {
-  return {accesses_, edges_.edges(),
-          std::accumulate(accesses_.begin(), accesses_.end(), uint64_t{0})};
+  return {.accesses = accesses_,
+          .edges = edges_.edges(),
+          .total_accesses = std::accumulate(accesses_.begin(), accesses_.end(), uint64_t{0}),
+          .bursts = bursts_,
+          .edge_error = bursts_ == 0 ? 0 : edges_.relative_error()};
 }
 
 }  // namespace halo::sinks

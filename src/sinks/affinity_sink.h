@@ -14,6 +14,10 @@ struct AffinityGraph {
   std::vector<uint64_t> accesses;  // macro-level, by context
   std::vector<Edge> edges;
   uint64_t total_accesses = 0;
+  uint64_t bursts = 0;  // that the accesses were recorded in; 0: all were recorded
+  // Standard error of the edges' weights over the weights, both summed up: every other burst makes
+  // one estimate, the rest another, and the error of their sum is as large as their difference.
+  double edge_error = 0;
 };
 
 class AffinitySink : public Sink {
@@ -29,8 +33,15 @@ class AffinitySink : public Sink {
     AffinityQueue& queue = queue_of(event.thread);
     if (queue.is_newest(*event.object)) return;
     count_access(event.object->context);
-    queue.push(*event.object, event.id, event.size, objects(),
-               [&](base::ContextId other) { edges_.increment(event.object->context, other); });
+    queue.push(*event.object, event.id, event.size, objects(), [&](base::ContextId other) {
+      edges_.increment(event.object->context, other, weight_, part_);
+    });
+  }
+  void on_event(const BurstEvent& event) {
+    for (AffinityQueue& queue : queues_) queue.clear();
+    weight_ = event.weight;
+    ++bursts_;
+    part_ = weight_ == 1 ? EdgePart::kExact : bursts_ % 2 != 0 ? EdgePart::kOdd : EdgePart::kEven;
   }
   void on_event(const ThreadEndEvent& event) { queue_of(event.thread).clear(); }
   void on_event(const ReuseEvent&) {
@@ -46,10 +57,13 @@ class AffinitySink : public Sink {
   void count_access(base::ContextId context) {
     const uint32_t at = base::index(context);
     if (at >= accesses_.size()) accesses_.resize(at + 1);
-    ++accesses_[at];
+    accesses_[at] += weight_;
   }
 
   uint32_t distance_ = 0;
+  uint64_t weight_ = 1;  // of each access
+  uint64_t bursts_ = 0;
+  EdgePart part_ = EdgePart::kExact;
   std::vector<AffinityQueue> queues_;  // by thread
   std::vector<uint64_t> accesses_;     // by context
   EdgeTable edges_;

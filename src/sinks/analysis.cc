@@ -113,6 +113,9 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const trace::
     case trace::Kind::kHugePages:
       if (parameters_.machine) emit(HugePagesEvent{record.address(), record.word1});
       break;
+    case trace::Kind::kBurst:
+      emit(BurstEvent{record.word1});
+      break;
     case trace::Kind::kAccess:
     case trace::Kind::kEpoch:
     case trace::Kind::kFlush:

@@ -16,11 +16,17 @@ struct Edge {
   uint64_t weight;
 };
 
+// Where a weight comes from: all accesses of a time, or bursts, of which every other one makes up
+// an estimate of its own.
+enum class EdgePart : int { kExact, kOdd, kEven };
+
 class EdgeTable {
  public:
   EdgeTable() : slots_(kInitialSlots) {}
 
-  void increment(base::ContextId x, base::ContextId y) {
+  // Adds `weight` to one of the parts of an edge's weight.
+  void increment(base::ContextId x, base::ContextId y, uint64_t weight = 1,
+                 EdgePart part = EdgePart::kExact) {
     uint32_t low = base::index(x), high = base::index(y);
     if (low > high) std::swap(low, high);
     // Stored plus one: a zero key is an empty slot.
@@ -28,30 +34,32 @@ class EdgeTable {
     std::size_t at = slot_of(key);
     while (slots_[at].key != key) {
       if (slots_[at].key == 0) {
-        insert(key);
+        insert(key, weight, part);
         return;
       }
       at = (at + 1) & (slots_.size() - 1);
     }
-    ++slots_[at].count;
+    slots_[at].parts[int(part)] += weight;
   }
 
   void clear();
   // In ascending order of (a, b).
   std::vector<Edge> edges() const;
+  // By how much the two estimates differ, over the weights, both summed up.
+  double relative_error() const;
 
  private:
   static constexpr std::size_t kInitialSlots = 1024;
 
   struct Slot {
     uint64_t key = 0;
-    uint64_t count = 0;
+    uint64_t parts[3] = {};  // by EdgePart
   };
 
   std::size_t slot_of(uint64_t key) const {
     return ((key * 0x9E3779B97F4A7C15ULL) >> 32) & (slots_.size() - 1);
   }
-  void insert(uint64_t key);
+  void insert(uint64_t key, uint64_t weight, EdgePart part);
   void grow();
 
   std::vector<Slot> slots_;

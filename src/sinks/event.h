@@ -88,6 +88,11 @@ struct RepeatEvent {
   uint32_t count;
 };
 
+// Accesses of all threads were left out before this. From here on each stands for `weight` ones.
+struct BurstEvent {
+  uint64_t weight;
+};
+
 struct ThreadEndEvent {
   base::ThreadId thread;
 };

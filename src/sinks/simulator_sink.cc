@@ -1,6 +1,8 @@
 // Bookkeeping of the simulator sink.
 #include "sinks/simulator_sink.h"
 
+#include <algorithm>
+
 namespace halo::sinks {
 
 namespace {

@@ -18,6 +18,7 @@ enum class Kind : uint8_t {
   kThreadEnd,  // last record of a thread
   kFlush,      // nothing but its repeats
   kHugePages,  // the program asks for huge pages there; word1: bytes
+  kBurst,      // accesses were left out before this; word1: how often each counts from here on
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

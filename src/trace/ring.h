@@ -1,6 +1,7 @@
 // A bounded single-producer single-consumer queue of records.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

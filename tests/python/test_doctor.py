@@ -11,8 +11,13 @@ def test_it_names_what_is_missing_and_how_to_mend_it(tmp_path: Path) -> None:
     outcome = halo("doctor", env={"HALO_BUILD": str(tmp_path), "HALO_QEMU": "no-qemu"})
     assert outcome.status == 114
     lines = outcome.stdout.splitlines()
-    for what, mend in (("QEMU", "apt-get install qemu-user"), ("libhalo.so", "make build")):
-        place = next(n for n, line in enumerate(lines) if line.startswith(f"missing  {what} "))
+    for state, what, mend in (
+        ("missing", "engine valgrind", "make build"),
+        ("note", "engine qemu", "apt-get install qemu-user"),
+        ("missing", "libhalo.so", "make build"),
+    ):
+        head = f"{state:<8} {what} "
+        place = next(n for n, line in enumerate(lines) if line.startswith(head))
         assert lines[place + 1].strip() == f"mend it with: {mend}"
     for what in ("architecture", "jemalloc", "huge pages", "perf counters", "addr2line"):
         assert any(what in line for line in lines)

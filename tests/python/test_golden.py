@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from command import BUILD, REPOSITORY, load_module
+from engines import needs_qemu
 
 golden = load_module(REPOSITORY / "tests" / "golden" / "fast_paths.py", "golden_fast_paths")
 Cost, Counted, Golden = golden.Cost, golden.Counted, golden.Golden
 
 
+@needs_qemu
 def test_the_counts_are_those_of_the_golden_file() -> None:
     recorded, now = golden.read_golden(), golden.measure(BUILD)
     if sentence := golden.other_compiler(recorded, now):
@@ -20,6 +22,7 @@ def test_the_counts_are_those_of_the_golden_file() -> None:
     assert not found, "\n".join([*found, f"if that is meant to be: {golden.RENEW}"])
 
 
+@needs_qemu
 def test_the_paths_are_those_that_they_are_named_for() -> None:
     """Each group has served just its own path's operations, and nothing was forwarded instead."""
     run = golden.run_fast_paths(BUILD, with_stats=True)
@@ -32,6 +35,7 @@ def test_the_paths_are_those_that_they_are_named_for() -> None:
     }
 
 
+@needs_qemu
 def test_the_plugin_counts_right(tmp_path: Path) -> None:
     """Code in assembly: push, mov from memory, add to it twice, cmp, jne, jmp, pop, ret."""
     counted, _ = golden.run_counted(BUILD, tmp_path, "--known-work")

@@ -32,6 +32,7 @@ PYTHON = [
     "ending_signals",
     "outcome",
     "scratch",
+    "destination",
     "terminal",
     "elf",
     "profile",

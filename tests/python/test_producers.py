@@ -1,4 +1,4 @@
-"""Both producers see the same contexts of a program, and lead to the same groups."""
+"""Compiled and translated code show the same contexts of a program, and lead to the same groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAMS = {
     "rbtree": ("20000", "50000", "3000", "1"),
     "mst": ("5000", "15000", "1"),
 }
-# What lies outside of main and its caller, which only the emulator sees: the rest of the C
+# What lies outside of main and its caller, which only the translator sees: the rest of the C
 # library's way to main, and the entry.
 OUTSIDE = 2
 
@@ -27,9 +27,9 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """A folder with PRODUCER.profile and PRODUCER.plan.json of one program."""
     folder = tmp_path_factory.mktemp(request.param)
     program = instrumented(request.param, folder)
-    for producer in ("qemu", "llvm"):
+    for producer in ("valgrind", "llvm"):
         profile, plan = f"{producer}.profile", f"{producer}.plan"
-        command = ["record", "--producer", producer, "-o", profile, "--", str(program)]
+        command = ["record", "--exact", "--engine", producer, "-o", profile, "--", str(program)]
         outcome = halo(*command, *PROGRAMS[request.param], cwd=folder)
         assert (outcome.status, outcome.stderr) == (0, "")
         assert halo("plan", profile, "-o", plan, cwd=folder).status == 0
@@ -52,18 +52,18 @@ def stacks(profile: Profile, cut: int) -> dict[tuple[tuple[str, int], ...], tupl
 
 
 def test_contexts_are_the_same(recorded: Path) -> None:
-    emulated = read_profile(recorded / "qemu.profile")
+    translated = read_profile(recorded / "valgrind.profile")
     compiled = read_profile(recorded / "llvm.profile")
-    assert (emulated.producer, compiled.producer) == ("qemu", "llvm")
-    assert stacks(compiled, 0) == stacks(emulated, OUTSIDE)
+    assert (translated.producer, compiled.producer) == ("valgrind", "llvm")
+    assert stacks(compiled, 0) == stacks(translated, OUTSIDE)
 
 
 def test_accesses_are_the_same_but_for_code_that_is_not_instrumented(recorded: Path) -> None:
-    emulated = read_profile(recorded / "qemu.profile").totals
+    translated = read_profile(recorded / "valgrind.profile").totals
     compiled = read_profile(recorded / "llvm.profile").totals
-    assert compiled.accesses == pytest.approx(emulated.accesses, rel=1e-3)
-    assert compiled.machine_accesses == pytest.approx(emulated.machine_accesses, rel=1e-2)
-    assert compiled.peak_live_bytes == emulated.peak_live_bytes
+    assert compiled.accesses == pytest.approx(translated.accesses, rel=1e-3)
+    assert compiled.machine_accesses == pytest.approx(translated.machine_accesses, rel=1e-2)
+    assert compiled.peak_live_bytes == translated.peak_live_bytes
 
 
 def groups(plan: Path) -> list[list[list[str]]]:
@@ -81,7 +81,7 @@ def inside_main(stack: list[str]) -> list[str]:
 
 def test_groups_are_the_same(recorded: Path) -> None:
     found = groups(recorded / "llvm.plan.json")
-    assert found == groups(recorded / "qemu.plan.json")
+    assert found == groups(recorded / "valgrind.plan.json")
     assert found
 
 
@@ -96,7 +96,7 @@ def test_a_stored_trace_leads_to_the_same_profile(recorded: Path) -> None:
 
 
 def test_a_program_that_is_not_instrumented_is_told_so(tmp_path: Path) -> None:
-    outcome = halo("record", "--producer", "llvm", "--", "true", cwd=tmp_path)
+    outcome = halo("record", "--engine", "llvm", "--", "true", cwd=tmp_path)
     assert outcome.status == 113
     assert "is not instrumented: build it with halo-cc" in outcome.stderr
 
@@ -125,6 +125,6 @@ def test_status_and_forked_children(tmp_path: Path) -> None:
     )
     compiler = str(REPOSITORY / "bin" / "halo-cc")
     subprocess.run([compiler, "-O1", str(source), "-o", str(tmp_path / "a")], check=True)
-    outcome = halo("record", "--producer", "llvm", "-o", "p", "--", "./a", cwd=tmp_path)
+    outcome = halo("record", "--engine", "llvm", "-o", "p", "--", "./a", cwd=tmp_path)
     assert outcome.status == 9
     assert {context.max_size for context in read_profile(tmp_path / "p").contexts} >= {33, 77}

@@ -154,6 +154,10 @@ def change_context(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("totals", 3), "totals is missing"),
         (change("program", 3), "program is not an object"),
         (change("recorder", 3), "recorder is not an object"),
+        (change("sampling", 3), "sampling is missing or not an object"),
+        (change("sampling", {"bursts": 3}), "edge_error of sampling"),
+        (change("sampling", {"bursts": 3, "edge_error": 1.5}), "edge_error of sampling"),
+        (change("sampling", {"bursts": -1, "edge_error": 0.5}), "bursts is missing"),
         (change_context("accesses", -1), "accesses is missing or not a count"),
         (change_context("allocations", True), "allocations is missing or not a count"),
         (change_context("sizes", 3), "sizes of context 0 are not a list"),
@@ -201,6 +205,17 @@ def test_merging_adds_up_by_stack(tmp_path: Path) -> None:
     assert merged.totals.allocations == 23
     assert merged.recorder.seconds == 3.0
     assert merged.recorder.peak_memory_bytes == 10
+
+
+def test_merging_weighs_the_errors_of_sampling(tmp_path: Path) -> None:
+    sampled = {**small().document(), "sampling": {"bursts": 9, "edge_error": 0.1}}
+    parts = [save(tmp_path / "1", sampled), save(tmp_path / "2", other_process().document())]
+    merged = merge_parts(parts, "p").sampling
+    assert merged is not None and merged.bursts == 9
+    assert merged.edge_error == pytest.approx(0.1 * 48 / (48 + 4))
+    assert merge_parts(parts[1:], "p").sampling is None
+    write_profile(merge_parts(parts, "p"), tmp_path / "p.profile")
+    assert read_profile(tmp_path / "p.profile").sampling == merged
 
 
 def test_merging_ignores_the_order_of_the_parts(tmp_path: Path) -> None:

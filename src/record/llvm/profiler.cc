@@ -192,18 +192,9 @@ void Profiler::end(const TraceEnd&) {
     drain(*thread);
   }
   pause();
-  sinks::AnalysisResult result = analysis_.finish();
-  std::vector<uint32_t> code_frames;
-  for (const sinks::CodeTally& code : result.of<sinks::Simulation>().code)
-    code_frames.push_back(contexts_.frame_of(code.code + 1));
-  const PartInput input{.result = std::move(result),
-                        .contexts = contexts_,
-                        .code_frames = std::move(code_frames),
-                        .seconds = double(elapsed_ns()) * 1e-9,
-                        .instructions = 0,
-                        .producer = "llvm",
-                        .pid = pid_};
-  written_ = write_part_file(options_.out + "." + std::to_string(pid_) + ".json", input);
+  const double seconds = double(elapsed_ns()) * 1e-9;
+  written_ = write_part(options_.out, analysis_.finish(), contexts_,
+                        {.producer = "llvm", .pid = int(pid_), .seconds = seconds});
 }
 
 }  // namespace halo::record::llvm

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,38 +13,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <vector>
+
+#include "record/listener.h"
 
 namespace halo::record::llvm {
 
 namespace {
-
-constexpr int kBacklog = 128;
-
-// Not only its entry, which waits for its parent to ask how it ended.
-bool is_running(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const size_t name_end = text.rfind(") ");
-  return name_end != std::string::npos && text[name_end + 2] != 'Z';
-}
-
-int listen_at(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  path.copy(address.sun_path, path.size());
-  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(listener, kBacklog) != 0)
-    return -1;
-  return listener;
-}
 
 class Server {
  public:

@@ -7,6 +7,7 @@
 // Three patterns: objects walked in order, a list whose nodes are shuffled inside each page, and
 // objects taken at random from 64 MiB; each object is accessed four times. Or a program's accesses,
 // the first so many millions of what valgrind's lackey writes with --trace-mem=yes; - reads stdin.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

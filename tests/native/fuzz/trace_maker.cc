@@ -1,6 +1,7 @@
 // What a trace consists of, made by the writer's own functions.
 #include "fuzz/trace_maker.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "trace/file/tools/made_events.h"

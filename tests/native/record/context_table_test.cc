@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace halo::record {
@@ -110,7 +111,7 @@ __attribute__((noinline)) uint64_t code_here() {
 }
 
 TEST(ModuleTable, FindsThisProgramAndItsBuildId) {
-  ModuleTable table(for_each_live_code);
+  ModuleTable table(for_each_emulated_code);
   const CodePlace place = table.locate(code_here());
   ASSERT_GE(place.module, 0);
   EXPECT_NE(table.modules()[size_t(place.module)].path.find("record-tests"), std::string::npos);

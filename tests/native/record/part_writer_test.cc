@@ -16,30 +16,34 @@ class PartWriterTest : public testing::Test {
   PartWriterTest() { fs::create_directories(folder); }
   ~PartWriterTest() override { fs::remove_all(folder); }
 
-  bool write(const fs::path& path) {
-    const PartInput input{
-        .result = analysis.finish(), .contexts = contexts, .seconds = 1, .instructions = 1};
-    return write_part_file(path, input);
+  bool write(bool forked = false) {
+    return write_part(folder + "/part", analysis.finish(), contexts,
+                      {.producer = "test", .pid = 7, .seconds = 1, .forked = forked});
   }
 
-  const fs::path folder = testing::TempDir() + "part_writer." + std::to_string(getpid());
+  const std::string folder = testing::TempDir() + "part_writer." + std::to_string(getpid());
   sinks::Analysis analysis{sinks::Parameters{}};
   ContextTable contexts;
 };
 
 TEST_F(PartWriterTest, LeavesOnlyTheCompleteFile) {
-  ASSERT_TRUE(write(folder / "part"));
-  EXPECT_TRUE(fs::exists(folder / "part"));
-  EXPECT_FALSE(fs::exists(folder / "part.tmp"));
+  ASSERT_TRUE(write());
+  EXPECT_TRUE(fs::exists(folder + "/part.7.json"));
+  EXPECT_FALSE(fs::exists(folder + "/part.7.json.tmp"));
+}
+
+TEST_F(PartWriterTest, LeavesNothingOfAForkedChildThatDidNothing) {
+  ASSERT_TRUE(write(true));
+  EXPECT_TRUE(fs::is_empty(folder));
 }
 
 TEST_F(PartWriterTest, LeavesNothingWhereItFailsAndSaysWhy) {
-  fs::create_directories(folder / "part");  // cannot be renamed over
+  fs::create_directories(folder + "/part.7.json");  // cannot be renamed over
   testing::internal::CaptureStderr();
-  EXPECT_FALSE(write(folder / "part"));
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("/part: Is a directory"),
+  EXPECT_FALSE(write());
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("/part.7.json: Is a directory"),
             std::string::npos);
-  EXPECT_FALSE(fs::exists(folder / "part.tmp"));
+  EXPECT_FALSE(fs::exists(folder + "/part.7.json.tmp"));
 }
 
 }  // namespace

@@ -47,6 +47,16 @@ TEST(ShadowStack, ACallAtTheSameSlotReplaces) {
   EXPECT_EQ(returns(stack), (Addresses{2}));
 }
 
+TEST(ShadowStack, AStackMayGrow) {
+  uint64_t begin = 0x1F0000;
+  ShadowStack stack([&](uint64_t) { return AddressRange{begin, 0x200000}; });
+  stack.call(0x1F1000, 1);
+  begin = 0x100000;
+  stack.call(0x1EFF00, 2);  // below where the mapping began when it was first seen
+  EXPECT_EQ(returns(stack), (Addresses{1, 2}));
+  EXPECT_EQ(stack.stacks(), 2u);  // with the empty one of the beginning
+}
+
 TEST(ShadowStack, AnotherMappingIsAnotherStack) {
   ShadowStack stack(mapping);
   stack.call(0x8FF000, 1);

@@ -6,6 +6,8 @@ import errno
 import os
 from pathlib import Path
 
+from halo.errors import BadInput
+
 _MOST_LINKS = 40  # as many as Linux follows
 _PROCESSES = "/proc/"
 
@@ -41,3 +43,11 @@ def _open(path: Path) -> int:
             return os.dup(int(path.name))
         path = Path(folder) / os.readlink(path)
     return os.open(path, os.O_WRONLY | os.O_NOCTTY)
+
+
+def check_place(path: Path) -> None:
+    """BadInput unless a file can be written there."""
+    if path.is_dir():
+        raise BadInput(f"{path} is a directory; give the name of the file to write.")
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"The directory {path.absolute().parent} does not exist; make it first.")

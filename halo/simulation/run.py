@@ -1,20 +1,15 @@
-"""Runs a program with its caches and TLBs simulated, with or without a plan."""
+"""A run with simulated caches and TLBs, and what it missed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halo.allocators import Allocator, preload, under_plan
-from halo.errors import RecordingFailed
+from halo.allocators import Allocator
 from halo.foreground import Ending
-from halo.profile import Profile, Simulation, Tally, merge_parts, name_frames
-from halo.recording import Limits, record, workspace
-from halo.settings import Settings
+from halo.profile import Profile, Simulation, Tally, name_frames
 from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
-from halo.target import Target
 
 FORMAT, VERSION = "halo-simulation", 1
 
@@ -39,49 +34,6 @@ class Simulated:
     def simulation(self) -> Simulation:
         assert self.profile.simulation is not None
         return self.profile.simulation
-
-
-def simulate(
-    settings: Settings,
-    target: Target,
-    arguments: list[str],
-    setting: Setting,
-    follow: Callable[[Path], Callable[[], None]],
-) -> Simulated:
-    """Runs the program under the recorder, on our own streams.
-
-    `follow` gets the progress file and returns what is to be called now and then.
-    """
-    environment = preload(settings.environment, [setting.allocator.library])
-    if setting.plan is not None:
-        environment = under_plan(
-            settings.environment, settings.runtime, setting.plan, setting.allocator
-        )
-    with workspace() as folder:
-        limits = Limits(machine=machine_argument(setting.machine, folder))
-        recording = record(
-            replace(settings, environment=environment),
-            target,
-            arguments,
-            limits,
-            folder,
-            follow(folder / "progress"),
-            guest=setting.plan is None,
-        )
-        if not recording.parts:
-            raise RecordingFailed(
-                f"{target.name} ended without leaving what was simulated; check that it runs to its"
-                " end, and the recorder with: halo doctor"
-            )
-        return Simulated(recording.ending, merge_parts(recording.parts, target.path, arguments))
-
-
-def machine_argument(text: str, folder: Path) -> str:
-    """What names the machine to the recorder; a description is put into the folder."""
-    if not text:
-        return "this"
-    (folder / "machine").write_text(text)
-    return str(folder / "machine")
 
 
 def cycles_of(profile: Profile) -> int:

@@ -1,0 +1,102 @@
+"""The translator: records any program, as it is, mostly in bursts."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from halo.errors import RecordingFailed
+from halo.foreground import Ending
+from halo.producers.listening import listening
+from halo.producers.producer import Command, Job, check_built
+from halo.recording import Limits
+from halo.settings import Settings
+from halo.target import Target
+
+UNKNOWN = "unhandled instruction bytes"  # in the core's log
+
+
+class ValgrindProducer:
+    name = "valgrind"
+    summary = "any program, under translation"
+    slowdown = 6
+    start_seconds = 0.25
+
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        return settings.engine, settings.consumer, settings.guest
+
+    def check(self, settings: Settings) -> None:
+        check_built(self.parts(settings))
+
+    def mark(self, settings: Settings) -> str:
+        return settings.engine.name
+
+    @contextmanager
+    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+        self.check(settings)
+        consumer = consumer_command(settings, job.limits, folder)
+        with listening(consumer, settings.environment, RecordingFailed):
+            arguments = engine_arguments(settings, job, folder)
+            environment = engine_environment(settings, job.guest)
+            yield Command(settings.engine, arguments, environment)
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        log = folder / "log"
+        if ending.signal == signal.SIGILL and UNKNOWN in log.read_text(errors="replace"):
+            raise RecordingFailed(
+                f"{job.target.name} executed an instruction that cannot be translated, as those of"
+                " AVX-512; record it with --engine llvm, or a build for another processor."
+            )
+
+    def nothing(self, target: Target) -> str:
+        return "check that it runs to its end, and the recorder with: halo doctor"
+
+
+def consumer_command(settings: Settings, limits: Limits, folder: Path) -> list[str]:
+    """The parts are to lie in `folder`."""
+    return [
+        str(settings.consumer),
+        str(folder / "channels"),
+        f"out={folder / 'part'}",
+        f"progress={folder / 'progress'}",
+        f"distance={limits.distance}",
+        f"max_object={limits.max_object}",
+        f"streams={limits.streams}",
+        *([f"machine={limits.machine}"] if limits.machine else []),
+    ]
+
+
+def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
+    """The engine is started without Valgrind's launcher, which would look for it elsewhere."""
+    limits = job.limits
+    options = ["--exact"] if limits.exact or limits.streams else []
+    if limits.machine:
+        options = ["--exact", "--all-accesses"]
+    return [
+        str(settings.engine),
+        "--command-line-only=yes",  # neither files nor variables of the user's
+        "--tool=halo",
+        "-q",
+        "--sigill-diagnostics=yes",
+        "--vgdb=no",
+        "--fair-sched=try",
+        "--child-silent-after-fork=yes",
+        f"--log-file={folder / 'log'}",
+        f"--socket={folder / 'channels'}",
+        f"--max-object={limits.max_object}",
+        *options,
+        job.target.name,
+        *job.arguments,
+    ]
+
+
+def engine_environment(settings: Settings, guest: bool) -> Mapping[str, str]:
+    """The guest library comes before what the user preloads."""
+    users = settings.environment.get("LD_PRELOAD", "")
+    ours = str(settings.guest) if guest else ""
+    launcher = {"VALGRIND_LAUNCHER": str(settings.engine)}  # the core asks who started it
+    preload = ":".join(filter(None, [ours, users]))
+    environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
+    return {**environment, **launcher, **({"LD_PRELOAD": preload} if preload else {})}

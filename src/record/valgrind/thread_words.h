@@ -1,0 +1,50 @@
+// What translated code reads and writes of the tool's: words of each thread in the shadow areas of
+// its registers, which the core keeps beside them and this tool does not need otherwise.
+#pragma once
+
+#include <cstdint>
+
+#include "record/valgrind/api.h"
+
+namespace halo::record::valgrind {
+
+// Accesses of a superblock between two that are collected at the latest.
+inline constexpr int kMostAccesses = 200;
+
+struct ThreadWords {
+  uint64_t recording;  // whether accesses are recorded now
+  uint64_t pending;    // end of the thread's pending calls (pending_calls.h)
+  // What the accesses below are (access_lists.h); 0: there are none. Means nothing while nothing is
+  // recorded.
+  uint64_t accesses;
+  uint64_t addresses[kMostAccesses];
+
+  static constexpr uint64_t kSmallBytes = 3 * sizeof(uint64_t);  // without the addresses
+};
+
+// Behind the registers; the first word of the area is left alone.
+inline int offset_of_words(int register_bytes) { return register_bytes + 16; }
+// The two shadow areas lie one behind the other, each as large as the registers.
+inline bool fits(int register_bytes) { return 16 + sizeof(ThreadWords) <= 2u * register_bytes; }
+
+inline void set_thread_words(ThreadId thread, const ThreadWords& words) {
+  VG_(set_shadow_regs_area)(thread, 1, 16, ThreadWords::kSmallBytes,
+                            reinterpret_cast<const UChar*>(&words));
+}
+
+// Both areas in one, as they lie.
+inline void get_all_thread_words(ThreadId thread, ThreadWords& words, int words_offset) {
+  const int register_bytes = words_offset - offset_of_words(0);
+  auto* to = reinterpret_cast<UChar*>(&words);
+  const int first = register_bytes - 16;
+  VG_(get_shadow_regs_area)(thread, to, 1, 16, first);
+  VG_(get_shadow_regs_area)(thread, to + first, 2, 0, int(sizeof words) - first);
+}
+
+// Without the addresses.
+inline void get_thread_words(ThreadId thread, ThreadWords& words) {
+  VG_(get_shadow_regs_area)(thread, reinterpret_cast<UChar*>(&words), 1, 16,
+                            ThreadWords::kSmallBytes);
+}
+
+}  // namespace halo::record::valgrind
