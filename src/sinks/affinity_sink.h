@@ -33,9 +33,8 @@ class AffinitySink : public Sink {
     AffinityQueue& queue = queue_of(event.thread);
     if (queue.is_newest(*event.object)) return;
     count_access(event.object->context);
-    queue.push(*event.object, event.id, event.size, objects(), [&](base::ContextId other) {
-      edges_.increment(event.object->context, other, weight_, part_);
-    });
+    queue.push(*event.object, event.id, event.size, objects(),
+               edges_.adder(event.object->context, weight_, part_));
   }
   void on_event(const BurstEvent& event) {
     for (AffinityQueue& queue : queues_) queue.clear();

@@ -1,8 +1,10 @@
-// Counts by unordered pair of contexts: an open-addressing hash table.
+// Counts by unordered pair of contexts.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -20,26 +22,43 @@ struct Edge {
 // an estimate of its own.
 enum class EdgePart : int { kExact, kOdd, kEven };
 
+// Pairs of the first contexts are counted in rows, one for each part and each context that has met
+// others: there are thousands of pairs, and a row has them close together. Other pairs go to an
+// open-addressing hash table. The weight of a pair of the first is the sum of two rows' entries.
 class EdgeTable {
  public:
+  static constexpr uint32_t kInRows = 1024;  // contexts; all rows take 24 MiB
+
   EdgeTable() : slots_(kInitialSlots) {}
 
-  // Adds `weight` to one of the parts of an edge's weight.
-  void increment(base::ContextId x, base::ContextId y, uint64_t weight = 1,
-                 EdgePart part = EdgePart::kExact) {
-    uint32_t low = base::index(x), high = base::index(y);
-    if (low > high) std::swap(low, high);
-    // Stored plus one: a zero key is an empty slot.
-    const uint64_t key = (uint64_t(low) << 32 | high) + 1;
-    std::size_t at = slot_of(key);
-    while (slots_[at].key != key) {
-      if (slots_[at].key == 0) {
-        insert(key, weight, part);
-        return;
-      }
-      at = (at + 1) & (slots_.size() - 1);
+  // Adds to a part of the weights of one context's edges. Valid until the table is changed
+  // otherwise.
+  class Adder {
+   public:
+    void operator()(base::ContextId other) {
+      if (row_ != nullptr && base::index(other) < kInRows) [[likely]]
+        row_[base::index(other)] += weight_;
+      else
+        table_.add_to_slot(context_, other, weight_, part_);
     }
-    slots_[at].parts[int(part)] += weight;
+
+   private:
+    friend EdgeTable;
+    Adder(EdgeTable& table, base::ContextId context, uint64_t weight, EdgePart part)
+        : table_(table),
+          row_(table.row_of(context, part)),
+          weight_(weight),
+          context_(context),
+          part_(part) {}
+
+    EdgeTable& table_;
+    uint64_t* const row_;
+    const uint64_t weight_;
+    const base::ContextId context_;
+    const EdgePart part_;
+  };
+  Adder adder(base::ContextId context, uint64_t weight, EdgePart part) {
+    return {*this, context, weight, part};
   }
 
   void clear();
@@ -55,13 +74,27 @@ class EdgeTable {
     uint64_t key = 0;
     uint64_t parts[3] = {};  // by EdgePart
   };
+  using Row = std::unique_ptr<uint64_t[]>;
 
+  // nullptr where the context has none.
+  uint64_t* row_of(base::ContextId context, EdgePart part) {
+    if (base::index(context) >= kInRows) return nullptr;
+    Row& row = rows_[int(part)][base::index(context)];
+    if (row == nullptr) row = std::make_unique<uint64_t[]>(kInRows);
+    return row.get();
+  }
   std::size_t slot_of(uint64_t key) const {
     return ((key * 0x9E3779B97F4A7C15ULL) >> 32) & (slots_.size() - 1);
   }
-  void insert(uint64_t key, uint64_t weight, EdgePart part);
+  void add_to_slot(base::ContextId x, base::ContextId y, uint64_t weight, EdgePart part);
   void grow();
+  // By EdgePart, of two contexts that are in rows.
+  std::array<uint64_t, 3> in_rows(uint32_t a, uint32_t b) const;
+  // Calls `visit` with the two contexts and the three parts of each edge.
+  template <class Visit>
+  void for_each_edge(Visit visit) const;
 
+  std::array<std::array<Row, kInRows>, 3> rows_;  // by EdgePart and context
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
 };
