@@ -44,7 +44,7 @@ def compile_program(folder: Path, source: str, *flags: str, name: str = "prog") 
 def make_plan(folder: Path, command: list[str], strategy: str = "per-site", *options: str) -> Path:
     """Records the command and plans; every accessed context is considered."""
     profile, plan = folder / "prog.profile", folder / "prog.plan"
-    recorded = halo("record", "-o", str(profile), "--", *command)
+    recorded = halo("record", "--exact", "-o", str(profile), "--", *command)
     assert recorded.status == 0, recorded.stderr
     planned = halo("plan", str(profile), "--strategy", strategy, *options, "-o", str(plan))
     assert planned.status == 0, planned.stderr

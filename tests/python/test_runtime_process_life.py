@@ -66,7 +66,7 @@ def shared_plan() -> Path:
 def plan_of_each_context(folder: Path, command: list[str], *options: str) -> Path:
     """A plan of the command's own, with a group for each context that was accessed."""
     profile, groups, plan = folder / "own.profile", folder / "groups.json", folder / "own.plan"
-    recorded = halo("record", "-o", str(profile), "--", *command)
+    recorded = halo("record", "--exact", "-o", str(profile), "--", *command)
     assert recorded.status == 0, recorded.stderr
     contexts = enumerate(read_profile(profile).contexts)
     groups.write_text(json.dumps({"groups": [[at] for at, c in contexts if c.accesses > 0]}))

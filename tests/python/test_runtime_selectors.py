@@ -27,7 +27,7 @@ def group_each_context(
     """A group for each recorded context: plans for the walk and for selectors."""
     command = [str(program)] if isinstance(program, Path) else list(program)
     profile = folder / "prog.profile"
-    recorded = halo("record", "-o", str(profile), "--", *command, *arguments)
+    recorded = halo("record", "--exact", "-o", str(profile), "--", *command, *arguments)
     assert recorded.status == 0, recorded.stderr
     contexts = len(json.loads(plan_json(profile, folder))["groups"])
     assert contexts

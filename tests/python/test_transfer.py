@@ -49,7 +49,9 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     programs = {name: build_hospital(folder, name) for name in BUILDS}
     for name in RECORDED:
         program = programs[name]
-        done = halo("record", "-o", f"{folder}/{name}.profile", "--", str(program), *ARGUMENTS)
+        done = halo(
+            "record", "--exact", "-o", f"{folder}/{name}.profile", "--", str(program), *ARGUMENTS
+        )
         assert done.status == 0, done.stderr
     return programs
 
@@ -161,7 +163,9 @@ class TestRefusals:
         copy = tmp_path / "copy"
         shutil.copy(hospital["gcc"], copy)
         profile = tmp_path / "copy.profile"
-        assert halo("record", "-o", str(profile), "--", str(copy), *ARGUMENTS).status == 0
+        assert (
+            halo("record", "--exact", "-o", str(profile), "--", str(copy), *ARGUMENTS).status == 0
+        )
         copy.unlink()
         status, said = self.refusal(profile, hospital["clang"], tmp_path)
         assert status == 117 and "record it again" in said
