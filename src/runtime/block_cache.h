@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "runtime/mixed_range.h"
+#include "runtime/size_classes.h"
 
 namespace halo::runtime {
 
@@ -150,5 +151,15 @@ class BlockCache {
 
 // Of block sizes that the group has not served in this thread: empty and full.
 extern BlockCache no_cache;
+
+// The cache that a block of that page goes to which is out, if the fast path finds it, else
+// nullptr.
+[[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
+  if (page.cache != nullptr) return page.cache;
+  const std::uint64_t behind = arena.granules_behind(p);
+  if (behind < most_direct / granule) [[likely]]
+    return page.caches[behind];
+  return behind < page_size / granule ? page.caches[class_numbers.of[behind + 1]] : nullptr;
+}
 
 }  // namespace halo::runtime

@@ -74,16 +74,6 @@ template <std::size_t Most = plan::max_object_limit>
   return decide_plainly(from, slot);
 }
 
-// The cache that a block of that page goes to which is out, if the fast path finds it, else
-// nullptr.
-[[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
-  if (page.cache != nullptr) return page.cache;
-  const std::uint64_t behind = arena.granules_behind(p);
-  if (behind < most_direct / granule) [[likely]]
-    return page.caches[behind];
-  return behind < page_size / granule ? page.caches[class_numbers.of[behind + 1]] : nullptr;
-}
-
 // Frees `p`, which lies in that page, if the fast path can.
 [[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
   ThreadHeap* const heaps = current_heap;

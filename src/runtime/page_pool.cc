@@ -1,18 +1,22 @@
 #include "runtime/page_pool.h"
 
+#include <time.h>
+
 #include <bit>
 
 namespace halo::runtime {
 namespace {
 
-// Free pages that may stay in memory: these, and one for so many in use. A program that shrinks and
-// grows again finds them; one that stays small has given the rest back. Once there are more, as
-// many go as leave half of that, so that one system call gives back several.
-constexpr std::uint64_t dirty_at_least = 32;
-constexpr std::uint64_t dirty_share = 16;
-
 // Slabs that one call looks at, at most.
 constexpr std::uint32_t most_looked_at = 64;
+
+// Without a system call; as coarse as some milliseconds.
+std::uint64_t milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
 
 constexpr std::uint32_t bit_of(std::uint32_t page) { return 1u << (page % slab_pages); }
 
@@ -78,6 +82,8 @@ std::uint32_t PagePool::take_from(std::uint32_t number) {
       continue;
     if ((slab.dirty.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0)
       dirty_.fetch_sub(1, std::memory_order_relaxed);
+    else
+      limit_.note_taken();
     return number * slab_pages + at;
   }
   return none;
@@ -117,12 +123,18 @@ void PagePool::put(std::uint32_t page, bool dirty) {
   mark_available(page / slab_pages);
 }
 
-// Threads that ask at once may disagree; no more than a slab too many or too few is given back.
+// Once there are more than may be, as many go as leave half of that, so that one system call gives
+// back several. Threads that ask at once may disagree; no more than a slab too many or too few is
+// given back.
 bool PagePool::has_too_many_dirty() {
-  const std::uint64_t most = dirty_at_least + used() / dirty_share;
+  const std::uint64_t most = limit_.pages(used());
   const std::uint64_t now = dirty_.load(std::memory_order_relaxed);
   const bool shrinks = shrinks_.load(std::memory_order_relaxed);
-  const bool too_many = now > (shrinks ? most / 2 : most);
+  bool too_many = now > (shrinks ? most / 2 : most);
+  if (too_many && !shrinks) {
+    limit_.exceed(milliseconds());
+    too_many = now > limit_.pages(used());
+  }
   if (too_many != shrinks) shrinks_.store(too_many, std::memory_order_relaxed);
   return too_many;
 }
@@ -140,6 +152,7 @@ PageMask PagePool::claim_dirty(std::uint32_t number) {
       continue;
     const std::uint32_t were = slab.dirty.fetch_and(~pages, std::memory_order_relaxed) & pages;
     dirty_.fetch_sub(static_cast<std::uint64_t>(std::popcount(were)), std::memory_order_relaxed);
+    limit_.note_given_back(static_cast<std::uint64_t>(std::popcount(were)));
     return {number, pages};
   }
 }

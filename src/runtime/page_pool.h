@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "runtime/page.h"
+#include "runtime/purge_limit.h"
 
 namespace halo::runtime {
 
@@ -74,6 +75,7 @@ class PagePool {
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> dirty_{0};
   std::atomic<bool> shrinks_{false};  // until half of what may be dirty is
+  PurgeLimit limit_;
 };
 
 }  // namespace halo::runtime

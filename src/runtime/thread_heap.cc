@@ -152,22 +152,38 @@ GroupHeap* ThreadHeap::own_heap_of(std::uint32_t group) {
   return made;
 }
 
-template <void (GroupHeap::*free)(Page&, void*)>
-bool ThreadHeap::drain() {
+template <typename Free>
+bool ThreadHeap::drain(Free free) {
   if (remote_.is_empty()) return false;
+  bool any = false;
   for (int i = 0; i < most_drained; ++i) {
     Block* block = remote_.pop();
     if (block == nullptr) break;
+    any = true;
+    // One that was freed twice may lie in a page that is somebody else's.
     Page& page = arena.page_of(block);
-    // One that was freed twice may be in use again, or lie in a page that is somebody else's.
-    if (page.thread.load(std::memory_order_relaxed) != this || !block->is_link()) continue;
-    block->clear();
-    (page.heap->*free)(page, block);
+    if (page.thread.load(std::memory_order_relaxed) == this) free(page, block);
   }
-  return true;
+  remote_.make_room();
+  return any;
 }
 
-bool ThreadHeap::drain_remote() { return drain<&GroupHeap::deallocate>(); }
+bool ThreadHeap::drain_remote() {
+  return drain([](Page& page, Block* block) {
+    // Into the cache without a look at it, like any freed block.
+    if (!checking_build && arena.is_out(block)) {
+      BlockCache* cache = cache_for_freed(page, block);
+      if (cache != nullptr && !cache->is_full()) {
+        __builtin_prefetch(block, 1);
+        return cache->push(block);
+      }
+    }
+    // One that was freed twice may be in use again.
+    if (!block->is_marked_freed()) return;
+    block->clear();
+    page.heap->deallocate(page, block);
+  });
+}
 
 // A heap that no thread has is adopted for as long as it takes, so that its pages come back.
 void ThreadHeap::free_remotely(Page& page, void* p) {
@@ -176,7 +192,11 @@ void ThreadHeap::free_remotely(Page& page, void* p) {
   if (page.thread.load(std::memory_order_relaxed) != this) return leave();
   GroupHeap& heap = *page.heap;
   heap.deallocate_to_page(page, p);
-  drain<&GroupHeap::deallocate_to_page>();
+  drain([](Page& each, Block* block) {
+    if (!block->is_marked_freed()) return;
+    block->clear();
+    each.heap->deallocate_to_page(each, block);
+  });
   heap.leave_empty_page();
   leave();
 }

@@ -94,8 +94,9 @@ class ThreadHeap {
   static ThreadHeap* make();
   bool adopt();
   void leave() { owned_.store(false, std::memory_order_release); }
-  template <void (GroupHeap::*free)(Page&, void*)>
-  bool drain();
+  // Calls `free` with the page and each block.
+  template <typename Free>
+  bool drain(Free free);
 
   std::atomic<bool> owned_;
   ThreadHeap* next_;

@@ -27,7 +27,7 @@ from halo.elf.rules import rule_of_row
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 TARGETS = [
     Path("/usr/bin/jq"),
-    Path("/usr/bin/python3.11"),
+    Path("/usr/bin/python3").resolve(),
     Path("/usr/bin/povray"),
     LIBRARIES / "libxml2.so.2",
     LIBRARIES / "libstdc++.so.6",

@@ -1,0 +1,70 @@
+// A program that takes again what has just gone may keep it; one that does not, gives it back.
+#include "runtime/purge_limit.h"
+
+#include <gtest/gtest.h>
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint64_t usual = 32;               // pages, where none is in use
+constexpr std::uint64_t later = 1000, soon = 10;  // milliseconds
+
+// Gives that many pages back, and takes so many.
+void cycle(PurgeLimit& limit, std::uint64_t given_back, std::uint64_t taken) {
+  limit.note_given_back(given_back);
+  for (std::uint64_t i = 0; i < taken; ++i) limit.note_taken();
+}
+
+TEST(PurgeLimitTest, IsThirtyTwoPagesAndASixteenthOfThoseInUse) {
+  EXPECT_EQ(PurgeLimit().pages(0), usual);
+  EXPECT_EQ(PurgeLimit().pages(1600), usual + 100);
+}
+
+TEST(PurgeLimitTest, WhatIsTakenAgainSoonIsKept) {
+  PurgeLimit limit;
+  limit.exceed(later);
+  cycle(limit, 100, 80);
+  limit.exceed(later + soon);
+  EXPECT_EQ(limit.pages(0), usual + 80);
+}
+
+TEST(PurgeLimitTest, NewPagesOfAGrowingProgramAreNotTakenAgain) {
+  PurgeLimit limit;
+  limit.exceed(later);
+  cycle(limit, 10, 5000);
+  limit.exceed(later + soon);
+  EXPECT_EQ(limit.pages(0), usual + 10);
+}
+
+TEST(PurgeLimitTest, ShrinkingInSeveralStepsIsOne) {
+  PurgeLimit limit;
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    limit.exceed(later + step);
+    limit.note_given_back(50);
+  }
+  cycle(limit, 0, 200);
+  limit.exceed(later + soon);
+  EXPECT_EQ(limit.pages(0), usual + 200);
+}
+
+TEST(PurgeLimitTest, WhatIsTakenMuchLaterIsNotKeptAndMoreIsForgotten) {
+  PurgeLimit limit;
+  limit.exceed(later);
+  cycle(limit, 100, 100);
+  limit.exceed(later + soon);
+  cycle(limit, 100, 100);
+  limit.exceed(2 * later);
+  EXPECT_EQ(limit.pages(0), usual + 50);
+}
+
+TEST(PurgeLimitTest, IsBounded) {
+  PurgeLimit limit;
+  for (std::uint64_t now = later; now < later + 1000; now += soon) {
+    cycle(limit, 500, 500);
+    limit.exceed(now);
+  }
+  EXPECT_EQ(limit.pages(0), usual + 1024);
+}
+
+}  // namespace
+}  // namespace halo::runtime

@@ -1,0 +1,102 @@
+// Blocks that other threads freed come out once each, from the ring or from the list behind it.
+#include "runtime/remote_frees.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::size_t block_bytes_here = 16;
+constexpr std::size_t blocks_of_page = page_size / block_bytes_here;
+
+class RemoteFreesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
+    page_ = arena.acquire(PageKind::normal);
+    ASSERT_NE(page_, nullptr);
+  }
+  static Block* block(std::size_t number) {
+    return reinterpret_cast<Block*>(arena.memory_of(*page_) + number * block_bytes_here);
+  }
+  // Until there are none.
+  std::vector<Block*> pop_all() {
+    std::vector<Block*> found;
+    while (Block* each = frees_->pop()) found.push_back(each);
+    frees_->make_room();
+    return found;
+  }
+
+  static inline Page* page_ = nullptr;
+  const std::unique_ptr<RemoteFrees> frees_ = std::make_unique<RemoteFrees>();
+};
+
+TEST_F(RemoteFreesTest, ComeOutInTheirOrderAndMarked) {
+  EXPECT_TRUE(frees_->is_empty());
+  for (std::size_t at = 0; at < 10; ++at) frees_->push(block(at));
+  EXPECT_FALSE(frees_->is_empty());
+  const std::vector<Block*> found = pop_all();
+  ASSERT_EQ(found.size(), 10u);
+  for (std::size_t at = 0; at < 10; ++at) {
+    EXPECT_EQ(found[at], block(at));
+    EXPECT_TRUE(found[at]->is_marked_freed());
+  }
+  EXPECT_TRUE(frees_->is_empty());
+}
+
+TEST_F(RemoteFreesTest, WhatTheRingCannotHoldComesOutToo) {
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t at = 0; at < blocks_of_page; ++at) frees_->push(block(at));
+    const std::vector<Block*> found = pop_all();
+    EXPECT_EQ(std::set<Block*>(found.begin(), found.end()).size(), blocks_of_page);
+    EXPECT_EQ(found.size(), blocks_of_page);
+    for (const Block* each : found) EXPECT_TRUE(each->is_marked_freed());
+    EXPECT_TRUE(frees_->is_empty());
+  }
+}
+
+TEST_F(RemoteFreesTest, ALinkThatTheProgramHasWrittenToIsNotMarked) {
+  for (std::size_t at = 0; at < blocks_of_page; ++at) frees_->push(block(at));
+  block(blocks_of_page - 1)->clear();  // the newest: of the list
+  const std::vector<Block*> found = pop_all();
+  EXPECT_FALSE(found.back()->is_marked_freed());
+  EXPECT_LT(found.size(), blocks_of_page) << "those behind it are lost";
+}
+
+TEST_F(RemoteFreesTest, EachComesOutOnceWhileOthersPush) {
+  constexpr std::size_t threads = 4, rounds = 200;
+  constexpr std::size_t each = blocks_of_page / threads;
+  std::atomic<std::size_t> returned[threads] = {};
+  std::vector<std::thread> pushing;
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    pushing.emplace_back([&, thread] {
+      for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t at = 0; at < each; ++at) frees_->push(block(thread * each + at));
+        while (returned[thread].load(std::memory_order_acquire) < (round + 1) * each)
+          std::this_thread::yield();
+      }
+    });
+  }
+  std::vector<std::size_t> times(blocks_of_page);
+  for (std::size_t total = 0; total < threads * each * rounds;) {
+    Block* found = frees_->pop();
+    frees_->make_room();
+    if (found == nullptr) continue;
+    ++total;
+    const auto at = static_cast<std::size_t>(found - block(0)) * sizeof(Block) / block_bytes_here;
+    ASSERT_TRUE(found->is_marked_freed());
+    ++times[at];
+    returned[at / each].fetch_add(1, std::memory_order_release);
+  }
+  for (std::thread& thread : pushing) thread.join();
+  for (std::size_t at = 0; at < threads * each; ++at) ASSERT_EQ(times[at], rounds) << at;
+  EXPECT_TRUE(frees_->is_empty());
+}
+
+}  // namespace
+}  // namespace halo::runtime
