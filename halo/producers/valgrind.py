@@ -81,6 +81,7 @@ def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
         "-q",
         "--sigill-diagnostics=yes",
         "--vgdb=no",
+        "--vex-guest-chase=no",  # costs more translation than it saves
         "--fair-sched=try",
         "--child-silent-after-fork=yes",
         f"--log-file={folder / 'log'}",

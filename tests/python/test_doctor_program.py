@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from command import BUILD, compile_c, halo
 
+from halo.allocators import find_allocator
 from halo.doctor import Case, Finding, Weight, examine_program
 from halo.elf import build_id_of
 from halo.errors import BadPlan, CannotRun, Unsuitable
@@ -313,11 +314,13 @@ def test_an_allocator_in_a_stripped_program(tmp_path: Path) -> None:
 
 def test_an_allocator_that_is_called_by_its_own_names(tmp_path: Path) -> None:
     source = "void *mi_malloc(unsigned long); int main(void) { return mi_malloc(9) == 0; }"
-    mimalloc = LIBRARIES / "libmimalloc.so.2"
+    mimalloc = find_allocator("mimalloc").library
+    assert mimalloc is not None
+    mimalloc = LIBRARIES / mimalloc.name.removesuffix(".0")
     program = linked(tmp_path, "prog", source, mimalloc)
     findings = examine(program)
     assert "(mi_malloc)" in the(findings, "private allocator").sentence
-    assert "libmimalloc.so.2" in the(findings, "next allocator").sentence
+    assert mimalloc.name in the(findings, "next allocator").sentence
 
 
 def test_a_library_that_is_bound_to_its_own_malloc(tmp_path: Path) -> None:

@@ -37,7 +37,12 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def stacks(profile: Profile, cut: int) -> dict[tuple[tuple[str, int], ...], tuple[int, ...]]:
-    """Each context's stack, innermost first, without the outermost frames; what it counted."""
+    """Each context's stack, innermost first, without the outermost frames; what it counted.
+
+    Of objects that the program itself allocates: the C library takes other ways to its own where
+    there are threads, as that of the logging library.
+    """
+    [program] = {m.build_id for m in profile.modules if m.path == profile.program}
     found = {}
     for context in profile.contexts:
         stack, node = [], context.node
@@ -45,6 +50,8 @@ def stacks(profile: Profile, cut: int) -> dict[tuple[tuple[str, int], ...], tupl
             node, number = profile.nodes[node]
             frame = profile.frames[number]
             stack.append((profile.modules[frame.module].build_id, frame.offset))
+        if stack[0][0] != program:
+            continue
         kept = tuple(stack[: len(stack) - cut] if len(stack) > cut + 1 else stack)
         counts = (context.allocations, context.frees, context.bytes, context.alignment)
         found[kept] = counts

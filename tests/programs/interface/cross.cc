@@ -82,8 +82,8 @@ void* drop_blocks(void*) {
     const Block& block = blocks[at];
     if (!holds(block.p, block.usable, at))
       broken(maker->name, "contents have changed", block.request.size);
-    if (usable_size(block.p, block.request.size) != block.usable)
-      broken(maker->name, "malloc_usable_size changes", block.request.size);
+    if (usable_size(block.p, block.request.size) < block.usable)
+      broken(maker->name, "malloc_usable_size shrinks", block.request.size);
     block.releaser->release(block.p, block.request);
   }
   return nullptr;
