@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from interface_programs import ALLOCATORS, build, library_of, preloads
+from interface_programs import ALLOCATORS, blame, build, library_of, preloads
 from planned import CHECKING_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
 from test_runtime_interface import DIRECT, made_of
 
@@ -113,6 +113,7 @@ def test_every_pair(tmp_path: Path, allocator: str, arguments: str) -> None:
             draw_for(tmp_path, program, pools),
             env={"LD_PRELOAD": preloads(RUNTIME, library_of(allocator)), **env},
         )
+        blame(run, library_of(allocator))
         assert run.status == 0, run.stderr
         made = made_of(run)
         least = sum(made[name] for name in DIRECT)
