@@ -87,7 +87,7 @@ def check_same_groups(selectors: Path, runs: Sequence[Run], least: int) -> None:
     assert runs[1].stats["sites_redirected"] == len(plan.selectors.sites) - immediate > 0
     assert runs[1].stats["sites_left"] == 0
     counts = [{at: run.allocations[at] for at in exact} for run in runs]
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1], [run.stats for run in runs]
 
 
 def run_both(folder: Path, program: Path, train: Sequence[str], real: Sequence[str]) -> list[Run]:
