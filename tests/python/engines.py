@@ -76,7 +76,13 @@ def under_valgrind(
         }
         largest = [f"--max-object={o[11:]}" for o in given if o.startswith("max_object=")]
         tool = [str(LIB / "valgrind" / "halo-amd64-linux"), "--command-line-only=yes", "-q"]
-        tool += ["--tool=halo", "--vgdb=no", f"--log-file={folder / 'log'}", "--exact"]
+        tool += [
+            "--tool=halo",
+            "--vgdb=no",
+            "--check-ir",
+            f"--log-file={folder / 'log'}",
+            "--exact",
+        ]
         run = subprocess.run(
             [*tool, f"--socket={socket}", *largest, *command],
             input=stdin,

@@ -275,3 +275,14 @@ def test_every_case_of_the_soak_has_a_script_with_its_steps() -> None:
         assert "prepare()" in text and "run()" in text
         assert ("train()" in text) is recorded[name]
         subprocess.run(["bash", "-n", scripts / f"{name}.sh"], check=True)
+
+
+def test_recording_compares_recorded_runs_with_native_ones() -> None:
+    done = bench("recording.py", "rbtree", "--trials", "1")
+    assert done.stderr == ""
+    [row] = [line for line in done.stdout.splitlines() if line.startswith("| rbtree")]
+    native, recorded, times, peak = (cell.split()[0] for cell in row.strip("| ").split("|")[1:])
+    assert float(times) == pytest.approx(float(recorded) / float(native), rel=0.2)
+    assert float(peak) > 1
+    assert f"geometric mean {times}" in done.stdout
+    assert done.status == int(float(times) > 6)

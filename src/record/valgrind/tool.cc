@@ -8,6 +8,7 @@
 #include "record/protocol.h"
 #include "record/valgrind/api.h"
 #include "record/valgrind/bursts.h"
+#include "record/valgrind/ir_checks.h"
 #include "record/valgrind/memory.h"
 #include "record/valgrind/pending_calls.h"
 #include "record/valgrind/sender.h"
@@ -282,6 +283,8 @@ Bool process_option(const HChar* argument) {
     translation.exact = true;
   } else if (VG_STREQ(argument, "--all-accesses")) {
     translation.all_accesses = true;
+  } else if (VG_STREQ(argument, "--check-ir")) {
+    check_ir = true;
   } else {
     return False;
   }
