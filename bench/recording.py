@@ -24,8 +24,8 @@ from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.statistics import Ratio, ratio, summarize
 
-MOST_MEAN = 6.0
-MOST_TIMES = 12.0
+MAX_MEAN = 6.0
+MAX_TIMES = 12.0
 NATIVE, RECORDED = "native", "recorded"
 
 
@@ -80,7 +80,7 @@ def main() -> int:
         print(f"| {name} | {figures} |", flush=True)
     mean = statistics.geometric_mean(it.times.value for it in found)
     print(f"\ngeometric mean {mean:.2f}")
-    return int(mean > MOST_MEAN or any(it.times.value > MOST_TIMES for it in found))
+    return int(mean > MAX_MEAN or any(it.times.value > MAX_TIMES for it in found))
 
 
 if __name__ == "__main__":

@@ -77,6 +77,7 @@ def _engines(settings: Settings) -> Iterator[Check]:
 
 def _try_engine(settings: Settings, engine: Producer) -> str:
     """Records a program that does nothing much."""
+    engine.check(settings)
     program = shutil.which("true") or "/bin/true"
     job = Job(Target(Path(program), program), [], Limits())
     with workspace() as folder:

@@ -38,7 +38,6 @@ class LlvmProducer:
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
         from halo.tracing.running import VARIABLE, check_instrumented
 
-        check_reader(settings)
         check_instrumented(job.target)
         socket = folder / "traces"
         command = [str(settings.tracer), "profile", *profile_options(job.limits, folder)]

@@ -63,7 +63,8 @@ class Producer(Protocol):
     ) -> AbstractContextManager[Command]:
         """The command that runs the job recorded, which has ended when the session ends.
 
-        The parts are to lie in `folder`, and its file `progress` may tell how far it is.
+        `check` has passed before. The parts are to lie in `folder`, and its file `progress` may
+        tell how far it is.
         """
 
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:

@@ -32,7 +32,6 @@ class QemuProducer:
 
     @contextmanager
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
-        self.check(settings)
         arguments = emulator_arguments(settings, job, folder)
         # QEMU itself runs natively: what the user preloads is for the program inside it.
         environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}

@@ -35,7 +35,6 @@ class ValgrindProducer:
 
     @contextmanager
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
-        self.check(settings)
         consumer = consumer_command(settings, job.limits, folder)
         with listening(consumer, settings.environment, RecordingFailed):
             arguments = engine_arguments(settings, job, folder)
