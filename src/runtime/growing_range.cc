@@ -17,19 +17,25 @@ constexpr std::uintptr_t spread = std::uintptr_t{1} << 37;
 
 }  // namespace
 
+// Maps from `from` to `to`, where `from` bytes are mapped. `occupied`: something lies there.
+GrowingRange::Answer GrowingRange::map(std::size_t from, std::size_t to) {
+  void* const at = reinterpret_cast<void*>(begin_ + from);
+  asking_.fetch_add(1);
+  // The address is a wish, which the kernel grants where nothing lies there.
+  void* p = mmap(at, to - from, protection_, private_memory, -1, 0);
+  if (p == at) mapped_.store(to);
+  asking_.fetch_sub(1);
+  if (p == at) return Answer::mapped;
+  if (p == MAP_FAILED) return Answer::refused;
+  munmap(p, to - from);
+  return Answer::occupied;
+}
+
 bool GrowingRange::grow(std::size_t bytes) {
   std::size_t mapped = mapped_.load(std::memory_order_acquire);
   while (mapped < bytes) {
-    void* const at = reinterpret_cast<void*>(begin_ + mapped);
-    const std::size_t more = bytes - mapped;
-    // The address is a wish, which the kernel grants where nothing lies there.
-    void* p = mmap(at, more, protection_, private_memory, -1, 0);
-    if (p == at) {
-      mapped_.store(bytes, std::memory_order_release);
-      return true;
-    }
-    if (p == MAP_FAILED) return false;
-    munmap(p, more);
+    const Answer answer = map(mapped, bytes);
+    if (answer != Answer::occupied) return answer == Answer::mapped;
     const std::size_t before = mapped;
     mapped = mapped_after(before);
     if (mapped == before) return false;
@@ -37,16 +43,14 @@ bool GrowingRange::grow(std::size_t bytes) {
   return true;
 }
 
-// What is mapped, where something lies behind `before`: another thread may have just mapped it, and
-// be about to say so.
+// What is mapped, where something lies behind `before`: waits for a thread that may have mapped it
+// and been interrupted then, but not for one that was lost in a fork.
 std::size_t GrowingRange::mapped_after(std::size_t before) {
-  constexpr int patience = 500'000;  // some milliseconds, once for each place
-  std::size_t mapped = mapped_.load(std::memory_order_acquire);
+  constexpr int patience = 4'000'000;  // some tenths of a second, once for each place
   const int most = stuck_at_.load(std::memory_order_relaxed) == before ? 0 : patience;
-  for (int i = 0; i < most && mapped == before; ++i) {
+  for (int i = 0; i < most && mapped_.load() == before && asking_.load() != 0; ++i)
     __builtin_ia32_pause();
-    mapped = mapped_.load(std::memory_order_acquire);
-  }
+  const std::size_t mapped = mapped_.load();
   if (mapped == before) stuck_at_.store(before, std::memory_order_relaxed);
   return mapped;
 }

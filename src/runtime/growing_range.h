@@ -25,12 +25,17 @@ class GrowingRange {
   std::uintptr_t begin() const { return begin_; }
 
  private:
+  enum class Answer { mapped, refused, occupied };
+  Answer map(std::size_t from, std::size_t to);
   std::size_t mapped_after(std::size_t before);
 
   std::uintptr_t begin_ = 0;
   int protection_ = 0;
   std::atomic<std::size_t> mapped_{0};
-  std::atomic<std::size_t> stuck_at_{0};  // something else lies there
+  // Threads that have asked for memory and have not stored yet what they got. Invariant: while it
+  // is 0, whatever lies behind `mapped_` is not ours.
+  std::atomic<unsigned> asking_{0};
+  std::atomic<std::size_t> stuck_at_{0};  // no thread is waited for there any more
 };
 
 // Where a range of so many bytes can be begun and grow: far from where the kernel puts what the

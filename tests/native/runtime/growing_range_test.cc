@@ -1,0 +1,73 @@
+// Growth in place, by many threads and beside what is not ours.
+#include "runtime/growing_range.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "runtime/page.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::size_t most = std::size_t{1} << 30;
+
+// Of a place with room for a range, or 0.
+std::uintptr_t room() { return find_room(most, 0); }
+
+void keep_to_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+// On one processor a thread is often interrupted where it has mapped memory and has not said so.
+TEST(GrowingRange, GrowsForAllThreadsThatAskAtOnce) {
+  constexpr int threads = 64;
+  constexpr std::size_t step = system_page, steps = 10000;
+  GrowingRange range;
+  range.set(room(), 0, PROT_NONE);
+  ASSERT_NE(range.begin(), 0u);
+  std::atomic<int> refused{0};
+  std::thread([&] {
+    keep_to_one_processor();  // and all threads that are made here
+    std::vector<std::thread> crew;
+    for (int i = 0; i < threads; ++i)
+      crew.emplace_back([&] {
+        for (std::size_t bytes = step; bytes <= steps * step; bytes += step)
+          if (!range.grow(bytes)) ++refused;
+      });
+    for (std::thread& member : crew) member.join();
+  }).join();
+  EXPECT_EQ(refused, 0);
+  munmap(reinterpret_cast<void*>(range.begin()), steps * step);
+}
+
+TEST(GrowingRange, StopsAtWhatIsNotOursForAsLongAsItLiesThere) {
+  GrowingRange range;
+  range.set(room(), 0, PROT_READ | PROT_WRITE);
+  void* const behind = reinterpret_cast<void*>(range.begin() + 2 * system_page);
+  void* other =
+      mmap(behind, system_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_EQ(other, behind);
+  *static_cast<char*>(other) = 1;
+  EXPECT_TRUE(range.grow(2 * system_page));
+  *reinterpret_cast<char*>(range.begin()) = 2;
+  EXPECT_FALSE(range.grow(3 * system_page));
+  EXPECT_EQ(*static_cast<char*>(other), 1);
+  munmap(other, system_page);
+  EXPECT_TRUE(range.grow(3 * system_page));
+  EXPECT_EQ(*static_cast<char*>(other), 0);
+  EXPECT_EQ(*reinterpret_cast<char*>(range.begin()), 2);
+  munmap(reinterpret_cast<void*>(range.begin()), 3 * system_page);
+}
+
+}  // namespace
+}  // namespace halo::runtime
