@@ -15,7 +15,9 @@ from halo.recording import Limits
 from halo.settings import Settings
 from halo.target import Target
 
-UNKNOWN = "unhandled instruction bytes"  # in the core's log
+# In the log: by the core, and by the tool.
+UNKNOWN = "unhandled instruction bytes"
+SANDBOXED = "halo: sandboxed"
 
 
 class ValgrindProducer:
@@ -42,8 +44,15 @@ class ValgrindProducer:
             yield Command(settings.engine, arguments, environment)
 
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        log = folder / "log"
-        if ending.signal == signal.SIGILL and UNKNOWN in log.read_text(errors="replace"):
+        if not ending.signal:
+            return
+        log = (folder / "log").read_text(errors="replace")
+        if ending.signal in (signal.SIGSYS, signal.SIGKILL) and SANDBOXED in log:
+            raise RecordingFailed(
+                f"{job.target.name} was killed in a sandbox that it made, which may forbid system"
+                " calls of the recorder; record it with its sandbox switched off, if it can be."
+            )
+        if ending.signal == signal.SIGILL and UNKNOWN in log:
             raise RecordingFailed(
                 f"{job.target.name} executed an instruction that cannot be translated, as those of"
                 " AVX-512; record it with --engine llvm, or a build for another processor."

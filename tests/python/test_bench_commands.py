@@ -6,6 +6,7 @@ Their figures are not judged here: a loaded machine, and the checks of a build, 
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from command import REPOSITORY, Outcome
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
 import arena_memory
+import bursts
 from waste import GroupWaste, Result
 
 PATTERNS = {"pair", "same", "batch", "reverse"}
@@ -286,3 +288,18 @@ def test_recording_compares_recorded_runs_with_native_ones() -> None:
     assert float(peak) > 1
     assert f"geometric mean {times}" in done.stdout
     assert done.status == int(float(times) > 6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_of_contexts_are_compared_as_one_by_one(seed: int) -> None:
+    draw = random.Random(seed)
+    contexts = [
+        (draw.randrange(-1, 4), draw.randrange(-1, 4), draw.randrange(1000)) for _ in range(30)
+    ]
+    alike = total = 0
+    for one, other, accesses in contexts:
+        for one_2, other_2, accesses_2 in contexts:
+            together = (one == one_2 != bursts.NO_GROUP, other == other_2 != bursts.NO_GROUP)
+            total += accesses * accesses_2
+            alike += accesses * accesses_2 * (together[0] == together[1])
+    assert bursts.share_alike(contexts) == pytest.approx(alike / total)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -146,72 +142,3 @@ def test_fused_multiply_adds_are_not_offered(tmp_path: Path) -> None:
     command = ["record", "--engine", "valgrind", "--", str(binary)]
     outcome = halo(*command, cwd=tmp_path)
     assert outcome.stdout == "1 none\n"
-
-
-WAITS = """
-#include <stdio.h>
-#include <stdlib.h>
-int main(void) {
-  puts("ready");
-  fflush(stdout);
-  for (long i = 0; i < 300000000; ++i) free(malloc(16));
-}
-"""
-
-
-def test_a_consumer_that_is_killed_is_said(tmp_path: Path) -> None:
-    binary = compile_c(WAITS, tmp_path / "waits", "-O0")
-    command = [sys.executable, "-m", "halo", "record", "--engine", "valgrind", "--", str(binary)]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        consumer = f"halo-consumer {temporary_of(process.pid)}"
-        subprocess.run(["pkill", "-KILL", "-f", consumer], check=True)
-        time.sleep(0.5)
-        process.terminate()
-        said = process.stderr.read()
-        assert process.wait(60) == 118
-    assert said.count("\n") == 1 and said.startswith("halo: halo-consumer failed")
-    assert not list(tmp_path.glob("*.profile"))
-
-
-def temporary_of(halo_process: int) -> str:
-    """The folder that this halo's consumer was given."""
-    listed = subprocess.run(
-        ["pgrep", "-P", str(halo_process), "-a"], capture_output=True, text=True, check=True
-    )
-    [line] = [it for it in listed.stdout.splitlines() if "halo-consumer" in it]
-    return line.split()[2].rpartition("/")[0]
-
-
-@pytest.mark.parametrize(
-    ("code", "status"), [("0x62,0xf1,0x7d,0x48,0xef,0xc0", 118), ("0x0f,0x0b", -signal.SIGILL)]
-)
-def test_an_instruction_that_cannot_be_translated_is_said(
-    tmp_path: Path, code: str, status: int
-) -> None:
-    """One of AVX-512; and one that no processor executes, which is the program's own affair."""
-    source = f'int main(void) {{ __asm__ volatile(".byte {code}"); }}'
-    binary = compile_c(source, tmp_path / "prog")
-    outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
-    assert outcome.status == status
-    assert ("cannot be translated" in outcome.stderr) == (status == 118)
-    assert (tmp_path / "prog.profile").exists() == (status != 118)
-
-
-def test_sigkill_of_the_program_leaves_what_was_seen(tmp_path: Path) -> None:
-    source = """
-        #include <signal.h>
-        #include <stdlib.h>
-        int main(void) {
-          for (int i = 0; i < 100; ++i) *(volatile char *)malloc(48) = 1;
-          raise(SIGKILL);
-        }
-    """
-    binary = compile_c(source, tmp_path / "dies", "-O0")
-    outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
-    assert outcome.status == -signal.SIGKILL
-    assert read_profile(tmp_path / "dies.profile").totals.allocations >= 100

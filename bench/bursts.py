@@ -1,0 +1,147 @@
+"""Compares plans from recordings in bursts with plans from exact ones, on the bundled programs.
+
+bursts.py [NAME...] [--trials N]
+
+Each program is recorded both ways on its training input. Agreement is a share of all pairs of
+contexts, weighted with both contexts' accesses: those that share a group in both groupings, or in
+neither. A context and itself are a pair, too, which shares a group if the context is grouped. The
+candidate that is fastest on the training input, among those made from the exact profile that differ
+in their groups, is made from both profiles. These two plans run on the reference input:
+interleaved, fresh processes, the first round dropped. Ends with status 1 where a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contenders import make_ways
+from everything import PROGRAMS, fastest
+from evidence import halo as run_halo
+from interleaved import measure
+
+from halo.allocators import four_allocators
+from halo.profile import Profile, read_profile
+from halo.settings import Settings, read_settings
+from halo.strategies import make_grouping
+from halo.trials.bundled import find_bundled, prepare
+from halo.trials.candidates import choose_recipes, make_plans
+from halo.trials.statistics import Ratio, ratio
+
+LABELS = ("halo", "hot-cold", "size-affinity", "one-pool", "dense", "dense-by-size")
+EXACT, BURSTS = "exact", "bursts"
+LEAST_AGREEMENT = 0.95
+MOST_DIFFERENCE = 0.02  # of the plans' times
+NO_GROUP = -1
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of a program: the kept recipe, its agreement, the least one, and exact time over bursts'."""
+
+    program: str
+    recipe: str
+    agreement: float
+    least: float
+    times: Ratio
+
+    @property
+    def met(self) -> bool:
+        slower = 1 - self.times.value
+        return self.least >= LEAST_AGREEMENT and slower <= MOST_DIFFERENCE
+
+
+def groups_by_stack(profile: Profile, strategy: str) -> Mapping[str, int]:
+    """Of each context, by its stack, the index of its group or NO_GROUP."""
+    labels = make_grouping(profile, strategy).labels(len(profile.contexts), NO_GROUP)
+    return {profile.stack_key(at): label for at, label in enumerate(labels)}
+
+
+def share_alike(contexts: Sequence[tuple[int, int, int]]) -> float:
+    """Of contexts' groups in one and in another grouping, and accesses: what pairs are alike."""
+    both: Counter[tuple[int, int]] = Counter()
+    first: Counter[int] = Counter()
+    second: Counter[int] = Counter()
+    for one, other, accesses in contexts:
+        both[one, other] += accesses
+        first[one] += accesses
+        second[other] += accesses
+    in_first = sum(n * n for label, n in first.items() if label != NO_GROUP)
+    in_second = sum(n * n for label, n in second.items() if label != NO_GROUP)
+    in_both = sum(n * n for labels, n in both.items() if NO_GROUP not in labels)
+    pairs = sum(both.values()) ** 2
+    return 1 - (in_first + in_second - 2 * in_both) / pairs if pairs else 1.0
+
+
+def agreement(strategy: str, exact: Profile, bursts: Profile) -> float:
+    """Of the strategy's groups, by the exact counts of accesses."""
+    one, other = groups_by_stack(exact, strategy), groups_by_stack(bursts, strategy)
+    stacks = [exact.stack_key(at) for at in range(len(exact.contexts))]
+    return share_alike(
+        [
+            (one[stack], other.get(stack, NO_GROUP), context.accesses)
+            for stack, context in zip(stacks, exact.contexts, strict=True)
+        ]
+    )
+
+
+def run_program(settings: Settings, name: str, given: argparse.Namespace, folder: Path) -> Result:
+    bundled = find_bundled(settings, name)
+    training, reference = prepare(settings, bundled)
+    command = (str(training.target.path), *training.arguments)
+    profiles: dict[str, Profile] = {}
+    for way, options in ((EXACT, ["--exact"]), (BURSTS, [])):
+        path = folder / f"{way}.profile"
+        run_halo("record", *options, "-o", str(path), "--", *command, env=dict(bundled.env))
+        profiles[way] = read_profile(path)
+    recipes = [it for it in choose_recipes(LABELS) if it.label in LABELS]
+    alike = {it.label: agreement(it.strategy, profiles[EXACT], profiles[BURSTS]) for it in recipes}
+    allocators = four_allocators()
+    alone = measure(make_ways(settings, training, bundled.env, allocators, {}), given.training)
+    best = next(it for it in allocators if it.name == fastest(alone))
+    plans = {}
+    for way in (EXACT, BURSTS):
+        place = folder / way
+        place.mkdir()
+        plans[way] = {it.label: plan for it, plan, _ in make_plans(profiles[way], recipes, place)}
+    over = {label: (plan, best) for label, plan in plans[EXACT].items() if label in plans[BURSTS]}
+    raced = measure(make_ways(settings, training, bundled.env, (), over), given.training)
+    kept = fastest(raced)
+    both = {way: (plans[way][kept], best) for way in (EXACT, BURSTS)}
+    seconds = measure(make_ways(settings, reference, bundled.env, (), both), given.trials)
+    times = ratio(seconds[EXACT], seconds[BURSTS])
+    return Result(name, kept, alike[kept], min(alike.values()), times)
+
+
+def as_row(it: Result) -> str:
+    times = f"{it.times.value:.3f} ({it.times.low:.3f}–{it.times.high:.3f})"
+    return f"| {it.program} | {it.recipe} | {it.agreement:.3f} | {it.least:.3f} | {times} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--trials", type=int, default=11, help="on the reference input")
+    parser.add_argument("--training", type=int, default=3, help="trials on the training input")
+    given = parser.parse_args(arguments)
+    settings = read_settings()
+    results: list[Result] = []
+    print("| program | kept | pairs alike | the least of all candidates | exact over bursts |")
+    print("| --- | --- | ---: | ---: | ---: |")
+    for name in given.names or PROGRAMS:
+        with tempfile.TemporaryDirectory(prefix="halo-bursts-") as folder:
+            results.append(run_program(settings, name, given, Path(folder)))
+        print(as_row(results[-1]), flush=True)
+    mean = statistics.geometric_mean(it.times.value for it in results)
+    print(f"\ngeometric mean of the times {mean:.3f}")
+    return int(not all(it.met for it in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
