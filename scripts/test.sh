@@ -5,4 +5,5 @@ cd "$(dirname "$0")/.."
 scripts/lint.sh
 ctest --test-dir build --output-on-failure --progress --no-tests=ignore
 scripts/sanitize.sh
-.venv/bin/python3 -m pytest -q "$@"
+# Files side by side, the tests of each one after the other.
+.venv/bin/python3 -m pytest -q -n auto --maxprocesses=4 --dist loadfile "$@"

@@ -35,7 +35,7 @@ class GrowingRange {
   // Threads that have asked for memory and have not stored yet what they got. Invariant: while it
   // is 0, whatever lies behind `mapped_` is not ours.
   std::atomic<unsigned> asking_{0};
-  std::atomic<std::size_t> stuck_at_{0};  // no thread is waited for there any more
+  std::atomic<std::size_t> stuck_at_{SIZE_MAX};  // no thread is waited for there any more
 };
 
 // Where a range of so many bytes can be begun and grow: far from where the kernel puts what the
