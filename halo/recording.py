@@ -13,6 +13,8 @@ from halo.scratch import scratch_folder
 
 # Of QEMU: its -plugin and its -E split their values at commas.
 UNSAFE = ", :"
+# Of TMPDIR, in bytes: the path of a socket has 107, of which halo's own folders take up to 43.
+LONGEST_PARENT = 64
 LONGEST_TRACE = 50_000_000  # references, for hot data streams
 MOST_REFERENCES = 1 << 31
 
@@ -43,8 +45,11 @@ class Recording:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """A private folder whose path every producer's options can express; gone afterwards."""
-    with scratch_folder(avoid=UNSAFE) as folder:
+    """A private folder for sockets, and whose path all engines' options can express.
+
+    It is gone afterwards.
+    """
+    with scratch_folder(UNSAFE, LONGEST_PARENT) as folder:
         yield folder
 
 

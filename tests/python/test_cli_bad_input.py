@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import struct
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -258,11 +259,10 @@ def test_an_accident_is_one_line_with_a_hint(folder: Path) -> None:
     assert "Traceback" in debug.stderr
 
 
-def test_no_temporary_files_are_left(folder: Path, tmp_path: Path) -> None:
+def test_no_temporary_files_are_left(folder: Path) -> None:
     """All that a failing command makes in between lies in TMPDIR and is gone afterwards."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    environment = {"TMPDIR": str(scratch), "HALO_BUILD": str(BUILD)}
-    halo("record", "-o", "a/b", "--", "./prog", cwd=folder, env=environment)
-    halo("baseline", "--trials", "1", "--", "./prog", "x", cwd=folder, env=environment)
-    assert os.listdir(scratch) == []
+    with tempfile.TemporaryDirectory() as scratch:  # whose path is short enough for halo
+        environment = {"TMPDIR": scratch, "HALO_BUILD": str(BUILD)}
+        halo("record", "-o", "a/b", "--", "./prog", cwd=folder, env=environment)
+        halo("baseline", "--trials", "1", "--", "./prog", "x", cwd=folder, env=environment)
+        assert os.listdir(scratch) == []

@@ -57,10 +57,12 @@ def default_signals() -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    compile_c(LASTING, tmp_path / "lasting")
-    (tmp_path / "tmp").mkdir()
-    return tmp_path
+def place() -> Iterator[Path]:
+    """With a folder for TMPDIR: of a short path, as halo uses no other."""
+    with tempfile.TemporaryDirectory() as folder:
+        compile_c(LASTING, Path(folder) / "lasting")
+        (Path(folder) / "tmp").mkdir()
+        yield Path(folder)
 
 
 def start(place: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -123,6 +123,15 @@ def test_a_temporary_folder_with_a_comma_will_do(folder: Path) -> None:
     assert read_profile(folder / "list.profile").contexts
 
 
+def test_a_temporary_folder_with_a_long_path_will_do(folder: Path) -> None:
+    """The path of a socket has 107 bytes at most."""
+    long = folder / ("long" * 30)
+    long.mkdir()
+    assert halo("record", "--", "./list", cwd=folder, env={"TMPDIR": str(long)}).status == 7
+    assert read_profile(folder / "list.profile").contexts
+    assert not list(long.iterdir())
+
+
 def test_an_old_profile_stays_where_recording_fails(folder: Path) -> None:
     (folder / "list.profile").write_text("old")
     outcome = halo("record", "--", "./list", cwd=folder, env={"HALO_BUILD": "/nowhere"})
