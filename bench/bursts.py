@@ -36,25 +36,25 @@ from halo.trials.statistics import Ratio, ratio
 
 LABELS = ("halo", "hot-cold", "size-affinity", "one-pool", "dense", "dense-by-size")
 EXACT, BURSTS = "exact", "bursts"
-LEAST_AGREEMENT = 0.95
-MOST_DIFFERENCE = 0.02  # of the plans' times
+MIN_AGREEMENT = 0.95
+MAX_DIFFERENCE = 0.02  # of the plans' times
 NO_GROUP = -1
 
 
 @dataclass(frozen=True)
 class Result:
-    """Of a program: the kept recipe, its agreement, the least one, and exact time over bursts'."""
+    """Of a program: the kept recipe, its agreement, the lowest one, and exact time over bursts'."""
 
     program: str
     recipe: str
     agreement: float
-    least: float
+    lowest: float
     times: Ratio
 
     @property
     def met(self) -> bool:
         slower = 1 - self.times.value
-        return self.least >= LEAST_AGREEMENT and slower <= MOST_DIFFERENCE
+        return self.lowest >= MIN_AGREEMENT and slower <= MAX_DIFFERENCE
 
 
 def groups_by_stack(profile: Profile, strategy: str) -> Mapping[str, int]:
@@ -121,7 +121,7 @@ def run_program(settings: Settings, name: str, given: argparse.Namespace, folder
 
 def as_row(it: Result) -> str:
     times = f"{it.times.value:.3f} ({it.times.low:.3f}–{it.times.high:.3f})"
-    return f"| {it.program} | {it.recipe} | {it.agreement:.3f} | {it.least:.3f} | {times} |"
+    return f"| {it.program} | {it.recipe} | {it.agreement:.3f} | {it.lowest:.3f} | {times} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     settings = read_settings()
     results: list[Result] = []
-    print("| program | kept | pairs alike | the least of all candidates | exact over bursts |")
+    print("| program | kept | pairs alike | lowest of all candidates | exact over bursts |")
     print("| --- | --- | ---: | ---: | ---: |")
     for name in given.names or PROGRAMS:
         with tempfile.TemporaryDirectory(prefix="halo-bursts-") as folder:

@@ -13,8 +13,8 @@ from halo.scratch import scratch_folder
 
 # Of QEMU: its -plugin and its -E split their values at commas.
 UNSAFE = ", :"
-# Of TMPDIR, in bytes: the path of a socket has 107, of which halo's own folders take up to 43.
-LONGEST_PARENT = 64
+# The path of a socket has at most 107 bytes; folders of halo in TMPDIR take up to 43 of them.
+MAX_TMPDIR_BYTES = 64
 LONGEST_TRACE = 50_000_000  # references, for hot data streams
 MOST_REFERENCES = 1 << 31
 
@@ -49,7 +49,7 @@ def workspace() -> Iterator[Path]:
 
     It is gone afterwards.
     """
-    with scratch_folder(UNSAFE, LONGEST_PARENT) as folder:
+    with scratch_folder(UNSAFE, MAX_TMPDIR_BYTES) as folder:
         yield folder
 
 

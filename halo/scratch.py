@@ -22,16 +22,16 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def scratch_folder(avoid: str = "", longest: int | None = None) -> Iterator[Path]:
+def scratch_folder(avoid: str = "", max_parent: int | None = None) -> Iterator[Path]:
     """A private folder, whose path has no character of `avoid`.
 
-    It lies in TMPDIR, or in /tmp if TMPDIR has one of these or is longer than `longest` bytes.
+    It lies in TMPDIR, or in /tmp if TMPDIR has one of these or is longer than `max_parent` bytes.
 
     It stays locked while it is used: one that is not locked is of a halo that was killed, and the
     next one removes it. A failure on a full disk says that the disk is full.
     """
     parent = Path(tempfile.gettempdir())
-    too_long = longest is not None and len(os.fsencode(parent)) > longest
+    too_long = max_parent is not None and len(os.fsencode(parent)) > max_parent
     if too_long or any(character in str(parent) for character in avoid):
         parent = Path("/tmp")
     _remove_abandoned(parent)
