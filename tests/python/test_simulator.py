@@ -30,6 +30,7 @@ def independently(shapes: list[tuple[int, int]], trace: list[Access]) -> list[in
     """What each level misses in theirs.
 
     There a store that hits leaves the order of use as it is; with a load before it, it does not.
+    Lists of one address: of an address alone, pycachesim 0.3.1 reads 32 bits and sets no others.
     """
     lower = None
     levels: list[Cache] = []
@@ -41,9 +42,9 @@ def independently(shapes: list[tuple[int, int]], trace: list[Access]) -> list[in
     memory.store_from(levels[-1])
     simulator = CacheSimulator(levels[0], memory)
     for verb, address, size in trace:
-        simulator.load(address, length=size)
+        simulator.load([address], length=size)
         if verb == "store":
-            simulator.store(address, length=size)
+            simulator.store([address], length=size)
     return [level.stats()["MISS_count"] for level in levels]
 
 
