@@ -78,7 +78,7 @@ def test_threads_allocate_the_same(tmp_path: Path) -> None:
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Profile, Profile]:
     """A folder; a program recorded in bursts, and as a whole."""
     folder = tmp_path_factory.mktemp("sampled")
-    command = ("--", str(BENCH / "hospital"), "6", "60", "1")
+    command = ("--", str(BENCH / "hospital"), "6", "150", "1")
     bursts = record(folder, "valgrind", *command)
     (folder / "valgrind.profile").rename(folder / "bursts.profile")
     return folder, bursts, record(folder, "valgrind", "--exact", *command)
@@ -119,6 +119,48 @@ def test_bursts_lead_to_the_same_groups(sampled: tuple[Path, Profile, Profile]) 
         review = json.loads(Path(f"{plan}.json").read_text())
         groups.append([sorted(it["stack"] for it in g["contexts"]) for g in review["groups"]])
     assert groups[0] == groups[1]
+
+
+TURNS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int pipes[2][2], turns;
+static volatile long *first, *rest, *always;
+static void *work(void *own) {
+  int in = pipes[(long)own][0], out = pipes[1 - (long)own][1];
+  char byte;
+  for (int turn = 0; turn < turns && read(in, &byte, 1) == 1; ++turn) {
+    for (int i = 0; i < 2000; ++i) first[i & 7] += always[i & 7];
+    for (int i = 0; i < 18000; ++i) rest[i & 15] += always[i & 7];
+    if (write(out, &byte, 1) != 1) break;
+  }
+  return 0;
+}
+int main(int count, char **arguments) {
+  turns = atoi(arguments[1]);
+  first = calloc(8, sizeof *first);
+  rest = calloc(16, sizeof *rest);
+  always = calloc(8, sizeof *always);
+  pthread_t threads[2];
+  if (pipe(pipes[0]) != 0 || pipe(pipes[1]) != 0 || write(pipes[0][1], "x", 1) != 1) return 1;
+  for (long i = 0; i < 2; ++i) pthread_create(&threads[i], 0, work, (void *)i);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+}
+"""
+
+
+def test_what_threads_do_first_after_a_wait_counts_as_the_rest(tmp_path: Path) -> None:
+    binary = compile_c(TURNS, tmp_path / "turns", "-pthread")
+    command = ("--", str(binary), "1000")
+    bursts = record(tmp_path, "valgrind", *command)
+    exact = record(tmp_path, "valgrind", "--exact", *command)
+    assert bursts.sampling is not None and bursts.sampling.bursts > 50
+    ours, true = counts(bursts), counts(exact)
+    often = [key for key, it in true.items() if it[3] > 1_000_000]
+    assert len(often) == 3
+    for key in often:
+        assert ours[key][3] == pytest.approx(true[key][3], rel=0.1)
 
 
 FLOATS = """

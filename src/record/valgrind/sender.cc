@@ -134,6 +134,7 @@ void Sender::publish() {
 }
 
 void Sender::next_chunk() {
+  ++chunks_;
   if (!lost_) {
     publish();
     wait_until_consumed(channel::kChunks - 1);

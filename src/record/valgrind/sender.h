@@ -22,6 +22,8 @@ class Sender {
   void make_room() {
     if (cursor_ >= full_) next_chunk();
   }
+  // How many have been put, to within a chunk.
+  uint64_t words() const { return chunks_ * channel::kFullWords; }
   // Returns when all that was put has been consumed.
   void drain();
   // The process's instructions are to be counted there; the consumer sees it.
@@ -50,6 +52,7 @@ class Sender {
   void lose();
 
   void* memory_ = nullptr;
+  uint64_t chunks_ = 0;                   // that were filled
   uint32_t chunk_ = 0;                    // that is being filled
   uint32_t free_[channel::kChunks] = {};  // those that were given back, the last one last
   uint32_t free_count_ = 0;

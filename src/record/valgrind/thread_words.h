@@ -12,8 +12,8 @@ namespace halo::record::valgrind {
 inline constexpr int kMostAccesses = 200;
 
 struct ThreadWords {
-  uint64_t recording;  // whether accesses are recorded now
-  uint64_t pending;    // end of the thread's pending calls (pending_calls.h)
+  uint64_t collect_at;  // accesses are collected if the core's counter is at most this
+  uint64_t pending;     // end of the thread's pending calls (pending_calls.h)
   // What the accesses below are (access_lists.h); 0: there are none. Means nothing while nothing is
   // recorded.
   uint64_t accesses;

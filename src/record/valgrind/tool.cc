@@ -70,7 +70,7 @@ void collect_all(const ThreadWords& words, uint32_t place, uint32_t count) {
 }
 
 void collect_from(ThreadWords& words) {
-  if (words.accesses == 0 || words.recording == 0) return;
+  if (words.accesses == 0 || !bursts.recording()) return;
   const uint32_t place = AccessLists::place_of(words.accesses);
   const uint32_t count = AccessLists::count_of(words.accesses);
   words.accesses = 0;
@@ -86,9 +86,18 @@ void collect(void* registers) {
   collect_from(words);
   if (translation.exact) return;
   const auto& state = *static_cast<const VexGuestAMD64State*>(registers);
-  if (!bursts.ends(state.host_EvC_COUNTER)) return;
-  words.recording = 0;
-  put(WordKind::kGap, 0);
+  switch (bursts.update(state.host_EvC_COUNTER, sender.words())) {
+    case Bursts::Change::kNone:
+      return;
+    case Bursts::Change::kBegins:
+      words.accesses = 0;
+      put(WordKind::kBurst, bursts.weight());
+      break;
+    case Bursts::Change::kEnds:
+      put(WordKind::kGap, 0);
+      break;
+  }
+  words.collect_at = bursts.collect_at();
 }
 
 void take_return(void* registers, uint64_t slot) {
@@ -135,12 +144,11 @@ void start_client_code(ThreadId thread, ULong blocks) {
   running = thread;
   if (thread != told) put(WordKind::kThread, thread);
   told = thread;
-  if (!translation.exact && bursts.begins(blocks, block_counter(thread)))
-    put(WordKind::kBurst, bursts.weight());
+  bursts.resume(blocks, block_counter(thread));
   ThreadWords words;
   get_thread_words(thread, words);
   words.pending = pending_calls.resume(thread, words.pending, sender);
-  words.recording = bursts.recording();
+  words.collect_at = bursts.collect_at();
   words.accesses = 0;
   set_thread_words(thread, words);
   sender.make_room();

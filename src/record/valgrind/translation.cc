@@ -263,9 +263,11 @@ class Superblock {
 
   // Those of the superblock before, or of this one where it has too many.
   void collect() {
-    IRExpr* recording = ir_.get(offset(&ThreadWords::recording));
+    constexpr int kCounter = offsetof(VexGuestAMD64State, host_EvC_COUNTER);
+    IRExpr* counter = ir_.op(Iop_32Uto64, ir_.value(Ity_I32, IRExpr_Get(kCounter, Ity_I32)));
+    IRExpr* from = ir_.get(offset(&ThreadWords::collect_at));
     call_out("collect", reinterpret_cast<void*>(options_.collect), mkIRExprVec_1(IRExpr_GSPTR()),
-             ir_.value(Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, recording)));
+             ir_.value(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, counter, from)));
   }
 
   // What has been left so far is to be known at what comes next.

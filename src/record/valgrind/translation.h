@@ -11,9 +11,9 @@ namespace halo::record::valgrind {
 // How superblocks are instrumented, and what they call.
 //
 // Each access leaves its address in the thread's words, and each exit which accesses these were.
-// The next superblock with accesses has them collected, if accesses are recorded at the moment: so
-// while they are not, an access costs little more than a store, and there is one branch in a
-// superblock. Calls and returns are kept apart (pending_calls.h).
+// The next superblock with accesses has them collected, if accesses are recorded at the moment or a
+// burst is to begin: else an access costs little more than a store, and a superblock one branch.
+// Calls and returns are kept apart (pending_calls.h).
 struct Translation {
   // All get the register state of the running thread. `take_message` is called where the guest
   // library reports an allocation (protocol.h), `take_return` where a return does not match the

@@ -3,74 +3,135 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <functional>
 
 namespace halo::record::valgrind {
 namespace {
 
-// Runs a program for so many superblocks, of which `collected` in a hundred have accesses. Returns
-// what the bursts stand for: the weights of the superblocks that were recorded, added up.
+constexpr uint64_t kManyWords = Bursts::kWholeWords;
+
+// What a program's superblocks are recorded as: kinds are what a test tells apart.
 struct Tally {
-  uint64_t told = 0, stands_for = 0, recorded = 0;
+  uint64_t executed[2] = {}, stand_for[2] = {}, recorded = 0, told = 0;
+
+  void expect_even(double tolerance) const {
+    for (const int kind : {0, 1})
+      EXPECT_NEAR(double(stand_for[kind]), double(executed[kind]),
+                  tolerance * double(executed[kind]))
+          << "kind " << kind;
+  }
 };
 
-Tally run(uint64_t blocks, uint64_t every) {
+struct Program {
+  uint64_t blocks;
+  std::function<uint64_t()> run_length = [] { return 100'000; };  // of a thread, at most 100,000
+  uint64_t every = 1;  // superblock in so many has accesses
+  // Of the superblock: what it does, by how far its thread's run has come.
+  std::function<int(uint64_t)> kind = [](uint64_t) { return 0; };
+  uint64_t words = kManyWords;
+};
+
+Tally record(const Program& program) {
   Bursts bursts;
   Tally result;
-  for (uint64_t at = 0; at < blocks; at += Bursts::kPeriod) {
-    auto counter = uint32_t(Bursts::kPeriod);
-    result.told += bursts.begins(at, counter);
-    for (uint64_t block = 0; block < Bursts::kPeriod; ++block, --counter) {
-      if (bursts.recording()) {
-        ++result.recorded;
-        result.stands_for += bursts.weight();
-      }
-      if (bursts.recording() && block % every == 0) bursts.ends(counter);
+  for (uint64_t blocks = 0; blocks < program.blocks;) {
+    const uint64_t length = program.run_length();
+    bursts.resume(blocks, 100'000);
+    for (uint64_t block = 0; block < length; ++block, ++blocks) {
+      const auto counter = uint32_t(100'000 - block);
+      if (block % program.every == 0 && counter <= bursts.collect_at())
+        result.told += bursts.update(counter, program.words) == Bursts::Change::kBegins;
+      const int kind = program.kind(block);
+      ++result.executed[kind];
+      if (!bursts.recording()) continue;
+      ++result.recorded;
+      result.stand_for[kind] += bursts.weight();
     }
   }
   return result;
 }
 
+std::function<uint64_t()> random_lengths(uint64_t max) {
+  return [max, seed = uint64_t(1)]() mutable {
+    seed = seed * 6364136223846793005 + 1442695040888963407;
+    return 1 + (seed >> 33) % max;
+  };
+}
+
 TEST(Bursts, ShortProgramsAreRecordedAsAWhole) {
-  const Tally found = run(Bursts::kPeriod * Bursts::kWholePeriods, 1);
-  EXPECT_EQ(found.recorded, Bursts::kPeriod * Bursts::kWholePeriods);
+  const Tally found = record({.blocks = Bursts::kPeriod * Bursts::kWholePeriods});
+  EXPECT_EQ(found.recorded, found.executed[0]);
   EXPECT_EQ(found.told, 0u);
+}
+
+TEST(Bursts, ProgramsThatSendLittleAreRecordedAsAWholeForLonger) {
+  const uint64_t longest = Bursts::kPeriod * Bursts::kMaxWholePeriods;
+  const Tally found = record({.blocks = longest, .words = kManyWords - 1});
+  EXPECT_EQ(found.recorded, found.executed[0]);
+  const Tally longer = record({.blocks = 2 * longest, .words = kManyWords - 1});
+  EXPECT_LT(longer.recorded, longest + longest / 4);
+  longer.expect_even(0.02);
 }
 
 TEST(Bursts, WeightsMakeUpForWhatIsLeftOut) {
   for (const uint64_t every : {1, 3, 10}) {
-    const uint64_t blocks = Bursts::kPeriod * 500;
-    const Tally found = run(blocks, every);
-    EXPECT_LT(found.recorded, blocks / 4);
-    EXPECT_NEAR(double(found.stands_for), double(blocks), 0.02 * double(blocks));
+    const Tally found = record({.blocks = Bursts::kPeriod * 500, .every = every});
+    EXPECT_LT(found.recorded, found.executed[0] / 4);
+    found.expect_even(0.02);
   }
 }
 
 TEST(Bursts, TheShareHasALeast) {
   Bursts bursts;
-  bursts.begins(Bursts::kPeriod * Bursts::kWholePeriods * Bursts::kLeastShare * 10, 0);
-  EXPECT_EQ(bursts.weight(), Bursts::kLeastShare);
+  bursts.resume(Bursts::kPeriod * Bursts::kWholePeriods * Bursts::kMaxWeight * 10, 0);
+  bursts.update(0, kManyWords);
+  EXPECT_EQ(bursts.weight(), Bursts::kMaxWeight);
 }
 
 // Threads that wait are resumed at any time, and run for as long as they like or the core lets
 // them.
 TEST(Bursts, WeightsMakeUpForWhatIsLeftOutOfThreadsThatWait) {
   for (const uint64_t longest : {5'000ul, 60'000ul, 100'000ul}) {
-    Bursts bursts;
-    uint64_t blocks = 0, stands_for = 0, seed = 1;
-    while (blocks < Bursts::kPeriod * 1000) {
-      seed = seed * 6364136223846793005 + 1442695040888963407;
-      const uint64_t length = std::min(Bursts::kPeriod, 1 + (seed >> 33) % (2 * longest));
-      auto counter = uint32_t(Bursts::kPeriod);
-      bursts.begins(blocks, counter);
-      for (uint64_t block = 0; block < length; ++block, --counter) {
-        if (!bursts.recording()) continue;
-        stands_for += bursts.weight();
-        if (block % 2 == 0) bursts.ends(counter);
-      }
-      blocks += length;
+    const Tally found = record(
+        {.blocks = Bursts::kPeriod * 1000, .run_length = random_lengths(longest), .every = 2});
+    found.expect_even(0.03);
+  }
+}
+
+// A server's thread takes a request when it is resumed, and then does something else with it.
+TEST(Bursts, WhatThreadsDoFirstIsRecordedAsOftenAsTheRest) {
+  const auto kind = [](uint64_t block) { return int(block >= 300); };
+  for (const uint64_t longest : {3'000ul, 100'000ul})
+    record({.blocks = Bursts::kPeriod * 4000, .run_length = random_lengths(longest), .kind = kind})
+        .expect_even(longest == 3'000 ? 0.03 : 0.2);
+}
+
+// Also where its length is that of a period.
+TEST(Bursts, EachPartOfWhatRepeatsIsRecordedAsOften) {
+  const auto kind = [](uint64_t block) { return int(block >= 20'000); };
+  record({.blocks = Bursts::kPeriod * 4000, .kind = kind}).expect_even(0.03);
+}
+
+// For a while it computes something, without an access.
+TEST(Bursts, BurstsWithoutAnAccessArePassedOver) {
+  Bursts bursts;
+  uint64_t blocks = 0;
+  const auto go_on = [&](uint64_t more) {
+    blocks += more;
+    bursts.resume(blocks, 100'000);
+    return bursts.update(100'000, kManyWords);
+  };
+  while (bursts.weight() < 3) go_on(1'000);
+  while (bursts.recording()) go_on(1'000);
+  for (int pause = 0; pause < 50; ++pause) {
+    go_on(Bursts::kPeriod * 10);
+    uint64_t recorded = 0;
+    const uint64_t length = Bursts::kPeriod / bursts.weight();
+    while (bursts.recording()) {
+      go_on(1'000);
+      recorded += 1'000;
     }
-    EXPECT_NEAR(double(stands_for), double(blocks), 0.03 * double(blocks)) << longest;
+    EXPECT_LE(recorded, length + 1'000);
   }
 }
 
