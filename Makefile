@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format bench evaluation aged clean
+.PHONY: help setup build install demo check test lint tidy format bench evaluation aged clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -11,10 +11,16 @@ setup: ## install what is missing to build: Debian packages, and the Python ones
 build: setup ## build everything into build/ and leave the command ready as bin/halo
 	@scripts/build.sh
 
+install: build ## install into PREFIX, by default /usr/local; needs the network the first time
+	@scripts/install.sh $(or $(PREFIX),/usr/local)
+
 demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/setup.sh build demo
 	@scripts/build.sh
 	@scripts/demo.sh
+
+check: ## the quick checks after a build: format, types, unit tests; within two minutes
+	@scripts/check.sh
 
 test: ## install what is missing, build, check the format and types, run all tests
 	@scripts/setup.sh build test
@@ -24,6 +30,11 @@ test: ## install what is missing, build, check the format and types, run all tes
 lint: ## check the format and the types
 	@scripts/setup.sh build test
 	@scripts/lint.sh
+
+tidy: ## check all C++ by clang-tidy; takes ten minutes
+	@scripts/setup.sh build test
+	@scripts/build.sh
+	@scripts/tidy.sh
 
 format: ## put the format right
 	@scripts/setup.sh build test

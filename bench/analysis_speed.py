@@ -1,4 +1,4 @@
-"""Measures how many events a second each analysis takes in, and the memory it needs."""
+"""Measures the events per second that each analysis processes, and its peak memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from halo.analyses import ANALYSES, Request, find_analysis, open_folder, run_ana
 
 
 class Trial(NamedTuple):
-    """Seconds by the clock, without Python's start; of all processors; bytes of peak memory."""
+    """Wall seconds without Python's start, processor seconds, and bytes of peak memory."""
 
     seconds: float
     cpu: float
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace, events: int) -> None:
-    """The analyses interleaved, each time in a fresh process."""
+    """Measures the analyses, interleaved, in fresh processes."""
     trials: dict[str, list[Trial]] = {analysis.name: [] for analysis in ANALYSES}
     for _ in range(options.trials):
         for name, taken in trials.items():
@@ -77,7 +77,7 @@ def trial(options: argparse.Namespace, name: str) -> Trial:
 
 
 def run_one(options: argparse.Namespace) -> None:
-    """One analysis in this process; prints what a Trial has."""
+    """Runs one analysis in this process; prints the fields of a Trial."""
     with tempfile.TemporaryDirectory() as tmp:
         request = Request(Path(tmp), options.engine, options.memory, options.threads)
         start, cpu = time.perf_counter(), time.process_time()

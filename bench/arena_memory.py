@@ -1,8 +1,8 @@
-"""Watches from outside, in /proc/PID/smaps, how much of the groups' range of addresses is resident.
+"""Samples the resident size of the groups' address range from /proc/PID/smaps.
 
 The runtime reserves one range, anonymous and without swap reservation (`nr` in VmFlags), and opens
-parts of it as it goes: the largest unbroken run of such areas. What the runtime says of the range
-in its statistics, where it does, comes first.
+parts of it on demand: the largest unbroken run of such areas. If the runtime's statistics report
+the range, that takes precedence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 AREA = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+)\s*(.*)")
 HUGE_PAGE = 2 << 20
 RESERVE_STEP = 64 << 20
-TABLES = 2 / 64 + 64 / (1 << 16) + 12 / (2 << 20)  # behind the pages: bitmaps and headers, by byte
+TABLES = 2 / 64 + 64 / (1 << 16) + 12 / (2 << 20)  # behind the pages: bitmaps and headers, per byte
 
 
 class Area(NamedTuple):
@@ -32,7 +32,7 @@ class Area(NamedTuple):
 
 
 class Range(NamedTuple):
-    """Addresses; `end` is the first one behind."""
+    """A range of addresses; `end` is exclusive."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ NOWHERE = Range(0, 0)
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at a process: when, all that is resident, and the areas that may be the range's."""
+    """One sample of a process: time, all resident bytes, and areas that may be in the range."""
 
     seconds: float
     resident: int
@@ -65,7 +65,7 @@ class Watch:
     largest: Range = NOWHERE
 
     def addresses(self, stats: Mapping[str, Any]) -> Range:
-        """The pages' addresses: as the runtime reports them, or as found."""
+        """The pages' addresses, as the runtime reports them or as found."""
         if "arena_base" in stats and "arena_bytes" in stats:
             base = int(stats["arena_base"])
             return Range(base, base + int(stats["arena_bytes"]))
@@ -79,7 +79,8 @@ class Watch:
 def read_areas(smaps: str) -> list[Area]:
     """The areas in ascending order.
 
-    The kernel gives the file out in pieces. One that grows between two of them comes again, longer.
+    The kernel returns the file in pieces. An area that grows between two of them is repeated,
+    longer.
     """
     return list({area.start: area for area in parse_areas(smaps)}.values())
 
@@ -98,7 +99,7 @@ def parse_areas(smaps: str) -> Iterator[Area]:
 
 
 def largest_run(areas: Sequence[Area]) -> Range:
-    """The longest stretch of candidates that follow each other without a gap."""
+    """The longest sequence of adjacent candidates."""
     candidates = [area for area in areas if area.candidate]
     if not candidates:
         return NOWHERE
@@ -114,7 +115,7 @@ def largest_run(areas: Sequence[Area]) -> Range:
 
 
 def pages_in(found: Range) -> Range:
-    """The part of the reserved range that holds pages: not its tables, not what aligns it."""
+    """The part of the reserved range that holds pages, without its tables and its alignment."""
     if found.end - found.start < RESERVE_STEP:
         return NOWHERE
     base = -(-found.start // HUGE_PAGE) * HUGE_PAGE
@@ -124,7 +125,7 @@ def pages_in(found: Range) -> Range:
 
 
 def take_sample(pid: int, seconds: float) -> tuple[Sample, Range] | None:
-    """None where the process has ended."""
+    """A sample; None if the process has ended."""
     try:
         areas = read_areas(Path(f"/proc/{pid}/smaps").read_text())
     except OSError:

@@ -7,7 +7,8 @@ contexts, weighted with both contexts' accesses: those that share a group in bot
 neither. A context and itself are a pair, too, which shares a group if the context is grouped. The
 candidate that is fastest on the training input, among those made from the exact profile that differ
 in their groups, is made from both profiles. These two plans run on the reference input:
-interleaved, fresh processes, the first round dropped. Ends with status 1 where a bar is missed.
+interleaved, fresh processes, the first round dropped. Plans of the same bytes are not run, as their
+times can differ by noise alone. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from contenders import make_ways
+from configurations import make_configs
 from everything import PROGRAMS, fastest
 from evidence import halo as run_halo
 from interleaved import measure
 
-from halo.allocators import four_allocators
+from halo.process.allocators import baseline_allocators
 from halo.profile import Profile, read_profile
 from halo.settings import Settings, read_settings
 from halo.strategies import make_grouping
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import choose_recipes, make_plans
+from halo.trials.candidates import choose_variants, make_plans
 from halo.trials.statistics import Ratio, ratio
 
 LABELS = ("halo", "hot-cold", "size-affinity", "one-pool", "dense", "dense-by-size")
@@ -43,28 +44,31 @@ NO_GROUP = -1
 
 @dataclass(frozen=True)
 class Result:
-    """Of a program: the kept recipe, its agreement, the lowest one, and exact time over bursts'."""
+    """A program's kept variant, its agreement, the lowest agreement, and exact time over bursts'.
+
+    There are no times if both plans have the same bytes.
+    """
 
     program: str
-    recipe: str
+    variant: str
     agreement: float
     lowest: float
-    times: Ratio
+    times: Ratio | None
 
     @property
     def met(self) -> bool:
-        slower = 1 - self.times.value
+        slower = 1 - self.times.value if self.times else 0.0
         return self.lowest >= MIN_AGREEMENT and slower <= MAX_DIFFERENCE
 
 
 def groups_by_stack(profile: Profile, strategy: str) -> Mapping[str, int]:
-    """Of each context, by its stack, the index of its group or NO_GROUP."""
+    """The index of the group of each context, by its stack; NO_GROUP if it has none."""
     labels = make_grouping(profile, strategy).labels(len(profile.contexts), NO_GROUP)
     return {profile.stack_key(at): label for at, label in enumerate(labels)}
 
 
 def share_alike(contexts: Sequence[tuple[int, int, int]]) -> float:
-    """Of contexts' groups in one and in another grouping, and accesses: what pairs are alike."""
+    """The share of pairs alike, of (group in one grouping, group in the other, accesses)."""
     both: Counter[tuple[int, int]] = Counter()
     first: Counter[int] = Counter()
     second: Counter[int] = Counter()
@@ -80,7 +84,7 @@ def share_alike(contexts: Sequence[tuple[int, int, int]]) -> float:
 
 
 def agreement(strategy: str, exact: Profile, bursts: Profile) -> float:
-    """Of the strategy's groups, by the exact counts of accesses."""
+    """The agreement of the strategy's groups, weighted by the exact counts of accesses."""
     one, other = groups_by_stack(exact, strategy), groups_by_stack(bursts, strategy)
     stacks = [exact.stack_key(at) for at in range(len(exact.contexts))]
     return share_alike(
@@ -100,28 +104,32 @@ def run_program(settings: Settings, name: str, given: argparse.Namespace, folder
         path = folder / f"{way}.profile"
         run_halo("record", *options, "-o", str(path), "--", *command, env=dict(bundled.env))
         profiles[way] = read_profile(path)
-    recipes = [it for it in choose_recipes(LABELS) if it.label in LABELS]
-    alike = {it.label: agreement(it.strategy, profiles[EXACT], profiles[BURSTS]) for it in recipes}
-    allocators = four_allocators()
-    alone = measure(make_ways(settings, training, bundled.env, allocators, {}), given.training)
+    variants = [it for it in choose_variants(LABELS) if it.label in LABELS]
+    alike = {it.label: agreement(it.strategy, profiles[EXACT], profiles[BURSTS]) for it in variants}
+    allocators = baseline_allocators()
+    alone = measure(make_configs(settings, training, bundled.env, allocators, {}), given.training)
     best = next(it for it in allocators if it.name == fastest(alone))
     plans = {}
     for way in (EXACT, BURSTS):
         place = folder / way
         place.mkdir()
-        plans[way] = {it.label: plan for it, plan, _ in make_plans(profiles[way], recipes, place)}
+        plans[way] = {it.label: plan for it, plan, _ in make_plans(profiles[way], variants, place)}
     over = {label: (plan, best) for label, plan in plans[EXACT].items() if label in plans[BURSTS]}
-    raced = measure(make_ways(settings, training, bundled.env, (), over), given.training)
+    raced = measure(make_configs(settings, training, bundled.env, (), over), given.training)
     kept = fastest(raced)
     both = {way: (plans[way][kept], best) for way in (EXACT, BURSTS)}
-    seconds = measure(make_ways(settings, reference, bundled.env, (), both), given.trials)
-    times = ratio(seconds[EXACT], seconds[BURSTS])
+    times = None
+    if len({plan.read_bytes() for plan, _ in both.values()}) == len(both):
+        seconds = measure(make_configs(settings, reference, bundled.env, (), both), given.trials)
+        times = ratio(seconds[EXACT], seconds[BURSTS])
     return Result(name, kept, alike[kept], min(alike.values()), times)
 
 
 def as_row(it: Result) -> str:
-    times = f"{it.times.value:.3f} ({it.times.low:.3f}–{it.times.high:.3f})"
-    return f"| {it.program} | {it.recipe} | {it.agreement:.3f} | {it.lowest:.3f} | {times} |"
+    times = "same plan"
+    if it.times:
+        times = f"{it.times.value:.3f} ({it.times.low:.3f}–{it.times.high:.3f})"
+    return f"| {it.program} | {it.variant} | {it.agreement:.3f} | {it.lowest:.3f} | {times} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="halo-bursts-") as folder:
             results.append(run_program(settings, name, given, Path(folder)))
         print(as_row(results[-1]), flush=True)
-    mean = statistics.geometric_mean(it.times.value for it in results)
+    mean = statistics.geometric_mean(it.times.value if it.times else 1.0 for it in results)
     print(f"\ngeometric mean of the times {mean:.3f}")
     return int(not all(it.met for it in results))
 

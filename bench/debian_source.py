@@ -1,4 +1,4 @@
-"""Fetches the sources of Debian packages, without a change to the machine's own package lists."""
+"""Fetches the sources of Debian packages without changing the machine's package lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TARGET = "$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
 
 @dataclass(frozen=True)
 class Archive:
-    """Where this machine gets the packages of its release from."""
+    """The source of this machine's packages."""
 
     uri: str
     release: str
@@ -33,14 +33,14 @@ def find_archive() -> Archive:
     query = ("apt-get", "indextargets", "--format", TARGET, "Created-By: Packages")
     for line in call(*query, where=Path("/")).splitlines():
         origin, uri, release, component = line.split("|")
-        # Nothing is known of the origin before the first update: apt leaves the name as it is.
+        # Before the first update apt does not know the origin and leaves the name unchanged.
         if origin in ("Debian", "$(ORIGIN)") and (release, component) == (wanted, "main"):
             return Archive(uri, release)
     sys.exit("apt has no Debian archive of this machine's release; see sources.list(5)")
 
 
 class SourceFetcher:
-    """apt with lists, caches and settings of its own, in `folder`."""
+    """apt with separate lists, caches and settings, in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,11 +1,11 @@
-"""Compares everything grouped with the allocators, on the bundled programs.
+"""Compares plans that group everything with allocators, on the bundled programs.
 
 everything.py [NAME...] [--plan-strategy S]...   default: `everything` in both layouts
 
 Each program is recorded on its training input. There the fastest allocator is found, and the
 fastest of the plans over it. On the reference input that plan runs against the baseline allocators:
 interleaved, fresh processes, the first round dropped. A ratio is the best allocator's median over
-the plan's: more is better. Ends with status 1 where a bar is missed.
+the plan's: more is better. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from contenders import make_ways
+from configurations import make_configs
 from evidence import halo as run_halo
 from interleaved import Seconds, measure
 
-from halo.allocators import four_allocators
+from halo.process.allocators import baseline_allocators
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import RECIPES, choose_recipes, make_plans
+from halo.trials.candidates import VARIANTS, choose_variants, make_plans
 from halo.trials.statistics import Ratio, ratio, summarize
 
 PROGRAMS = (
@@ -46,13 +46,13 @@ PROGRAMS = (
     "python3",
 )
 STRATEGIES = ("everything", "everything-by-size")
-LEAST_RATIO = 0.97  # of every program
-LEAST_MEAN = 1.05
+MIN_RATIO = 0.97  # of every program
+MIN_MEAN = 1.05
 
 
 @dataclass(frozen=True)
 class Result:
-    """A program on its reference input: seconds of every way, and the plan over the best."""
+    """A program on its reference input: seconds of every configuration, and the plan's ratio."""
 
     program: str
     plan: str
@@ -62,7 +62,7 @@ class Result:
 
     @property
     def met(self) -> bool:
-        return self.ratio.value >= LEAST_RATIO
+        return self.ratio.value >= MIN_RATIO
 
 
 def fastest(seconds: Seconds) -> str:
@@ -72,19 +72,19 @@ def fastest(seconds: Seconds) -> str:
 def run_program(settings: Settings, name: str, given: argparse.Namespace, folder: Path) -> Result:
     bundled = find_bundled(settings, name)
     training, reference = prepare(settings, bundled)
-    allocators = four_allocators()
+    allocators = baseline_allocators()
     profile = folder / "program.profile"
     command = (str(training.target.path), *training.arguments)
     run_halo("record", "-o", str(profile), "--", *command, env=dict(bundled.env))
-    recipes = [r for r in choose_recipes(given.plan_strategy) if r.label in given.plan_strategy]
-    plans = {r.label: plan for r, plan, _ in make_plans(read_profile(profile), recipes, folder)}
-    alone = measure(make_ways(settings, training, bundled.env, allocators, {}), given.training)
+    variants = [r for r in choose_variants(given.plan_strategy) if r.label in given.plan_strategy]
+    plans = {r.label: plan for r, plan, _ in make_plans(read_profile(profile), variants, folder)}
+    alone = measure(make_configs(settings, training, bundled.env, allocators, {}), given.training)
     next_one = next(it for it in allocators if it.name == fastest(alone))
     over = {label: (plan, next_one) for label, plan in plans.items()}
-    raced = measure(make_ways(settings, training, bundled.env, (), over), given.training)
+    raced = measure(make_configs(settings, training, bundled.env, (), over), given.training)
     chosen = fastest(raced)
-    ways = make_ways(settings, reference, bundled.env, allocators, {chosen: over[chosen]})
-    seconds = measure(ways, given.trials)
+    configs = make_configs(settings, reference, bundled.env, allocators, {chosen: over[chosen]})
+    seconds = measure(configs, given.trials)
     best = fastest({it.name: seconds[it.name] for it in allocators})
     label = f"{chosen} over {next_one.name}"
     return Result(name, label, best, ratio(seconds[best], seconds[chosen]), seconds)
@@ -103,7 +103,7 @@ def as_text(result: Result) -> str:
 
 
 def main() -> int:
-    labels = [recipe.label for recipe in RECIPES]
+    labels = [variant.label for variant in VARIANTS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--plan-strategy", action="append", choices=labels, metavar="S")
@@ -123,7 +123,7 @@ def main() -> int:
     if given.json:
         rows = [asdict(result) for result in results]
         given.json.write_text(json.dumps({"mean": mean, "programs": rows}, indent=2) + "\n")
-    return 0 if mean >= LEAST_MEAN and all(result.met for result in results) else 1
+    return 0 if mean >= MIN_MEAN and all(result.met for result in results) else 1
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Shows what `halo bench` does not: exact walks, no influence of ASLR, no cost where idle.
+"""Measures what `halo bench` does not: exactness of walks, influence of ASLR, cost if idle.
 
 evidence.py exactness   every walk against libunwind's (povray, xsltproc, python3)
 evidence.py aslr        the groups' counts over many runs under one plan
 evidence.py idle        the runtime under a plan of which nothing matches, against no runtime
 
-Each ends with one line a program, and with status 1 where the bar is missed.
+Each ends with one line a program, and with status 1 if the threshold is missed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from pathlib import Path
 
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import Bundled, find_bundled, prepare
-from halo.trials.job import Job
+from halo.trials.runs.job import Job
 from halo.trials.statistics import ratio, summarize
 
-MOST_IDLE_COST = 1.01
+MAX_IDLE_COST = 1.01
 ENOUGH_WALKS = 1_000_000
 
 
 def halo(*arguments: str, env: Mapping[str, str]) -> None:
-    """Runs a halo command; what it prints is of no interest unless it fails."""
+    """Runs a halo command; prints its output only if it fails."""
     command = [sys.executable, "-m", "halo", *arguments]
     done = subprocess.run(command, env={**os.environ, **env}, capture_output=True)
     if done.returncode:
@@ -55,7 +55,7 @@ def run(job: Job, env: Mapping[str, str], preload: str, plan: Path, stats: Path)
 
 
 def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
-    """Many groups, so that walks are deep, under the checking build until enough are checked."""
+    """Runs many groups, with deep walks, under the checking build until enough are checked."""
     train, reference = prepare(settings, program)
     options = ("--strategy", "halo-hot", "--option", "coverage=1", "--option", "gthresh=0")
     plan = make_plan(train, program.env, folder, *options)
@@ -78,7 +78,7 @@ def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
 
 
 def aslr(settings: Settings, program: Bundled, folder: Path) -> bool:
-    """The counts of every group over 100 runs, each at other addresses."""
+    """Compares the counts of every group over 100 runs at different addresses."""
     train, _ = prepare(settings, program)
     plan = make_plan(train, program.env, folder, "--strategy", "halo-hot")
     seen = set()
@@ -95,11 +95,11 @@ def aslr(settings: Settings, program: Bundled, folder: Path) -> bool:
 
 
 def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
-    """Interleaved runs without the runtime, and with it under the plan of another program."""
+    """Compares interleaved runs without the runtime, and with another program's plan."""
     _, reference = prepare(settings, program)
     other, _ = prepare(settings, find_bundled(settings, "hospital"))
     plan = make_plan(other, {}, folder, "--strategy", "one-pool")
-    ways = {
+    configs = {
         "without": {},
         "with": {"LD_PRELOAD": str(settings.runtime), "HALO_PLAN": str(plan)},
     }
@@ -107,19 +107,19 @@ def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
     grouped = json.loads((folder / "stats").read_text())["groups"]
     if sum(group["allocations"] for group in grouped):
         sys.exit(f"{program.name}: something matches the plan of hospital")
-    times: dict[str, list[float]] = {way: [] for way in ways}
+    times: dict[str, list[float]] = {config: [] for config in configs}
     command = [str(reference.target.path), *reference.arguments]
     for number in range(32):
-        for way in random.sample(list(ways), len(ways)):
-            env = {**os.environ, **program.env, **ways[way]}
+        for config in random.sample(list(configs), len(configs)):
+            env = {**os.environ, **program.env, **configs[config]}
             start = time.monotonic()
             subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=True)
             if number:
-                times[way].append(time.monotonic() - start)
+                times[config].append(time.monotonic() - start)
     cost = ratio(times["with"], times["without"])
     spread = ", ".join(
-        f"{way} {summarize(found).median:.3f} s ± {100 * summarize(found).spread / 2:.1f} %"
-        for way, found in times.items()
+        f"{config} {summarize(found).median:.3f} s ± {100 * summarize(found).spread / 2:.1f} %"
+        for config, found in times.items()
     )
     best = min(times["with"]) / min(times["without"])
     mean = statistics.fmean(times["with"]) / statistics.fmean(times["without"])
@@ -127,7 +127,7 @@ def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
         f"{program.name}: {cost.value:.4f} times the time ({cost.low:.4f} to {cost.high:.4f});"
         f" of the fastest runs {best:.4f}, of the means {mean:.4f}; {spread}"
     )
-    return cost.value <= MOST_IDLE_COST
+    return cost.value <= MAX_IDLE_COST
 
 
 SHOWN = {

@@ -1,4 +1,4 @@
-"""Traces the programs of bench/faults, and asks the trace tools what is wrong with them."""
+"""Traces the programs of bench/faults and reads the first findings of the trace tools."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from halo.settings import Settings
 
 @dataclass(frozen=True)
 class Fault:
-    """A program, its small input, and what a tool has to name first.
+    """A program, its small input, and the expected first finding of a tool.
 
     `fields` are all of a class that are hot, or the one field to name; `text` is on its line, in
-    `file`. Where the program is a variant of another one, that is `variant_of`.
+    `file`. If the program is a variant of another one, that is `variant_of`.
     """
 
     name: str
     repaired: str
-    least_gain: float
+    min_gain: float
     tool: str
     arguments: tuple[str, ...]
     owner: str
     fields: tuple[str, ...]
     file: str
     text: str
-    sharing: str = ""  # true or false, by `halo sharing`
+    sharing: str = ""  # true or false, by `halo trace sharing`
     variant_of: str = ""
 
 
 @dataclass(frozen=True)
 class Named:
-    """What the tool has named first, and what it had to name."""
+    """The tool's first finding, and the expected one."""
 
     name: str
     tool: str
@@ -87,7 +87,7 @@ def wanted_of(folder: Path, fault: Fault) -> str:
 
 
 def first_variable(found: Mapping[str, Any]) -> str:
-    """Of `halo offenders` and `halo sharing`: their first row."""
+    """The first row of `halo trace offenders` or `halo trace sharing`."""
     if not found["rows"]:
         return "nothing"
     row = dict(zip(found["columns"], found["rows"][0], strict=True))
@@ -96,7 +96,7 @@ def first_variable(found: Mapping[str, Any]) -> str:
 
 
 def first_class(found: Mapping[str, Any]) -> str:
-    """Of `halo split`: its first class, where it is to be split, with the hot fields."""
+    """The first class of `halo trace split`, if it is to be split, with the hot fields."""
     split = [entry for entry in found["classes"][:1] if entry["split"]]
     if not split:
         return "nothing"

@@ -1,9 +1,9 @@
-"""Shows that the trace tools find the faults of bench/faults, and what a repaired program gains.
+"""Checks that the trace tools find the faults of bench/faults; measures the fixed programs.
 
 Each program is traced on a small input; its tool has to name the right field and line first. Then
-it and its repaired variant are measured against each other, interleaved, on the default input. Ends
-with status 1 where a tool names something else, or where a program gains less than it has to. The
-measuring needs two cores that nothing else uses.
+the program and its repaired variant run interleaved on the default input. Ends with status 1 if a
+tool names something else, or if a gain is below its threshold. The measurement needs two idle
+cores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fault_naming import Fault, Named, ask
-from interleaved import Way, measure
+from interleaved import Configuration, measure
 
 from halo.settings import Settings, read_settings
 from halo.trials.statistics import Ratio, Summary, ratio, summarize
@@ -26,7 +26,7 @@ FAULTS = (
     Fault(
         name="arcs",
         repaired="arcs-repaired",
-        least_gain=1.3,
+        min_gain=1.3,
         tool="offenders",
         arguments=("40000", "40", "1"),
         owner="Arc",
@@ -37,7 +37,7 @@ FAULTS = (
     Fault(
         name="particles",
         repaired="particles-repaired",
-        least_gain=1.3,
+        min_gain=1.3,
         tool="split",
         arguments=("2000", "400", "400", "1"),
         owner="particles::Particle",
@@ -48,7 +48,7 @@ FAULTS = (
     Fault(
         name="counters",
         repaired="counters-repaired",
-        least_gain=1.5,
+        min_gain=1.5,
         tool="sharing",
         arguments=("500", "3000", "40", "2", "1"),
         owner="statistics",
@@ -60,7 +60,7 @@ FAULTS = (
     Fault(
         name="counters-adjacent",
         repaired="counters-repaired",
-        least_gain=1.5,
+        min_gain=1.5,
         tool="sharing",
         arguments=("500", "3000", "40", "2", "1"),
         owner="statistics[]",
@@ -75,34 +75,34 @@ FAULTS = (
 
 @dataclass(frozen=True)
 class Gain:
-    """Wall seconds of both, and how many times faster the repaired program is."""
+    """Wall seconds of both programs, and the speed-up of the repaired one."""
 
     name: str
     faulty: Summary
     repaired: Summary
     gain: Ratio
-    least: float
+    minimum: float
 
     @property
     def met(self) -> bool:
-        return self.gain.value >= self.least
+        return self.gain.value >= self.minimum
 
 
 def measure_gain(settings: Settings, fault: Fault, trials: int) -> Gain:
-    ways = []
+    configs = []
     for name in (fault.name, fault.repaired):
         program = settings.build / "bench" / name
         if not program.is_file():
             sys.exit(f"{program} is not built; run: make build")
-        ways.append(Way(name, [program], settings.environment))
-    times = measure(ways, trials)
+        configs.append(Configuration(name, [program], settings.environment))
+    times = measure(configs, trials)
     faulty, repaired = times[fault.name], times[fault.repaired]
     return Gain(
         name=fault.name,
         faulty=summarize(faulty),
         repaired=summarize(repaired),
         gain=ratio(faulty, repaired),
-        least=fault.least_gain,
+        minimum=fault.min_gain,
     )
 
 
@@ -113,7 +113,7 @@ def as_text(gains: Sequence[Gain]) -> str:
         verdict = "met" if row.met else "MISSED"
         lines.append(
             f"{row.name:18} {row.faulty.median:10.2f} {row.repaired.median:12.2f} "
-            f"{row.gain.value:13.2f} {spread}, at least {row.least}: {verdict}"
+            f"{row.gain.value:13.2f} {spread}, at least {row.minimum}: {verdict}"
         )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Measures commands against each other: fresh processes, in random order within each round."""
+"""Compares commands: fresh processes, in random order within each round."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 Seconds = dict[str, list[float]]
-"""Of each way, a value for each round."""
+"""Values by configuration, one for each round."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to run a program; `afterwards` is called after each run, outside the time."""
+class Configuration:
+    """A configuration of a program; `afterwards` is called after each run, outside the time."""
 
     label: str
     command: Sequence[str | Path]
@@ -26,7 +26,7 @@ class Way:
 
 
 class Run(NamedTuple):
-    """What one run took and printed, in which round."""
+    """The time and the output of one run, and its round."""
 
     trial: int
     label: str
@@ -34,32 +34,36 @@ class Run(NamedTuple):
     output: str
 
 
-def run(way: Way) -> tuple[float, str]:
-    """Wall seconds, and what it printed; a run that fails ends this program."""
+def run(config: Configuration) -> tuple[float, str]:
+    """Wall seconds and output of a run; a failed run ends this program."""
     began = time.perf_counter()
     done = subprocess.run(
-        way.command, env=way.environment, capture_output=True, text=True, errors="replace"
+        config.command,
+        env=config.environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
     )
     seconds = time.perf_counter() - began
     if done.returncode:
-        command = " ".join(map(str, way.command))
-        sys.exit(f"{way.label}: {command} ended with {done.returncode}: {done.stderr.strip()}")
-    way.afterwards()
+        command = " ".join(map(str, config.command))
+        sys.exit(f"{config.label}: {command} ended with {done.returncode}: {done.stderr.strip()}")
+    config.afterwards()
     return seconds, done.stdout
 
 
-def interleave(ways: Sequence[Way], trials: int) -> Iterator[Run]:
-    """Every way once a round, in random order; round 0 warms up and isn't to be counted."""
+def interleave(configs: Sequence[Configuration], trials: int) -> Iterator[Run]:
+    """Runs every configuration once per round, in random order; round 0 is a warm-up round."""
     for trial in range(trials + 1):
-        for way in random.sample(ways, len(ways)):
-            yield Run(trial, way.label, *run(way))
+        for config in random.sample(configs, len(configs)):
+            yield Run(trial, config.label, *run(config))
 
 
-def measure(ways: Sequence[Way], trials: int) -> Seconds:
-    """The first round isn't counted. All ways have to print the same."""
-    times: Seconds = {way.label: [] for way in ways}
+def measure(configs: Sequence[Configuration], trials: int) -> Seconds:
+    """Seconds by configuration, without the warm-up round; all outputs have to be the same."""
+    times: Seconds = {config.label: [] for config in configs}
     printed: set[str] = set()
-    for trial, label, seconds, output in interleave(ways, trials):
+    for trial, label, seconds, output in interleave(configs, trials):
         printed.add(output)
         if len(printed) > 1:
             sys.exit(f"{label} prints something else than the others")

@@ -1,4 +1,4 @@
-"""Keeps results files for a repository: small, and with paths that begin at the checkout.
+"""Prepares results files for a repository: small, with paths relative to the checkout.
 
 keep_results.py RESULTS FOLDER   each RESULTS/NAME/results.json becomes FOLDER/NAME.json
 """
@@ -16,7 +16,7 @@ def keep(results: Path, folder: Path) -> None:
     """All programs' results; those of programs that are no longer there go."""
     found = sorted(results.glob("*/results.json"))
     if not found:
-        sys.exit(f"keep_results: {results} has no results; measure first: halo evaluate")
+        sys.exit(f"keep_results: {results} has no results; measure first: halo eval compare")
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{path.parent.name}.json" for path in found]
     for path, name in zip(found, names, strict=True):

@@ -1,9 +1,9 @@
-"""Shows that littering leaves what was recorded, and what it takes: `littering.py [NAME ...]`.
+"""Checks that littering reproduces the recorded sizes, and its cost: `littering.py [NAME ...]`.
 
-For each bundled program the sizes of its reference run are detected. A program with a malloc of its
-own then counts what littering leaves, and 10 million objects are littered under each allocator.
+For each bundled program the sizes of its reference run are detected. A program with its own malloc
+then counts the littered objects, and 10 million objects are littered under each allocator.
 
-Ends with status 1 where a bar is missed.
+Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pathlib import Path
 from statistics import median
 
 from halo.aging import Litter, detect_environment, read_detection, read_log
-from halo.allocators import four_allocators, preload
+from halo.process.allocators import baseline_allocators, preload
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import Bundled, find_bundled, prepare
-from halo.trials.job import Job
+from halo.trials.runs.job import Job
 
 USUAL = ("hospital", "scene", "xsltproc")
 OCCUPANCIES = (0.5, 0.75, 0.9, 0.95, 0.99)
-MOST_DIFFERENCE = 0.01  # of a size's share, all sizes together, and of the occupancy
+MAX_DIFFERENCE = 0.01  # of a size's share, all sizes together, and of the occupancy
 OBJECTS = 10_000_000
-MOST_SECONDS = 10.0
-MOST_BYTES = 16.0  # of our own an object
+MAX_SECONDS = 10.0
+MAX_BYTES = 16.0  # of the litterer's own memory per object
 TRIALS = 11
 
 
@@ -44,32 +44,33 @@ def run(job: Job, environment: dict[str, str]) -> None:
 
 
 def distribution(settings: Settings, data: Path, name: str) -> bool:
-    """One line an occupancy: how far what stays lies from what was recorded."""
+    """Prints the difference of kept and recorded sizes at each occupancy; whether all are met."""
     met = True
     for occupancy in OCCUPANCIES:
         check = settings.build / "bin" / "halo-litter-check"
-        command = [check, data, str(occupancy), "1", "1"]
+        command = [str(check), str(data), str(occupancy), "1", "1"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         again = subprocess.run(command, capture_output=True, text=True, check=True)
         numbers = [float(text) for text in re.findall(r"[\d.]+", done.stdout)]
-        kept, objects, found, most, total = numbers[:5]
+        kept, objects, found, maximum, total = numbers[:5]
         print(
             f"{name}: occupancy {occupancy}: {kept:.0f} of {objects:.0f} objects stay"
-            f" ({found:.6f}); shares of sizes differ by {most:.4f} % at most, {total:.4f} % in sum"
+            f" ({found:.6f}); shares of sizes differ by {maximum:.4f} % at most,"
+            f" {total:.4f} % in sum"
         )
         same = done.stdout.splitlines()[:2] == again.stdout.splitlines()[:2]
-        met &= abs(found - occupancy) <= MOST_DIFFERENCE and total <= 100 * MOST_DIFFERENCE and same
+        met &= abs(found - occupancy) <= MAX_DIFFERENCE and total <= 100 * MAX_DIFFERENCE and same
     return met
 
 
 def cost(settings: Settings, job: Job, data: Path, name: str, folder: Path) -> bool:
     """One line an allocator: what littering with 10 million objects takes."""
     met = True
-    most_live = read_detection(data).max_live_allocations
-    for allocator in four_allocators():
+    max_live = read_detection(data).max_live_allocations
+    for allocator in baseline_allocators():
         logs = []
         for _ in range(TRIALS):
-            litter = Litter(0.5, OBJECTS / most_live, data=data)
+            litter = Litter(0.5, OBJECTS / max_live, data=data)
             base = preload(dict(os.environ), [allocator.library])
             log = folder / "log.json"
             run(job, litter.environment(base, settings.litterer, job.target.path, log))
@@ -81,7 +82,7 @@ def cost(settings: Settings, job: Job, data: Path, name: str, folder: Path) -> b
             f"{name}: {objects} objects over {allocator.name}: {median(seconds):.2f} s"
             f" ({seconds[0]:.2f} to {seconds[-1]:.2f}), {own:.1f} bytes of our own an object"
         )
-        met &= seconds[-1] < MOST_SECONDS and own <= MOST_BYTES
+        met &= seconds[-1] < MAX_SECONDS and own <= MAX_BYTES
     return met
 
 

@@ -1,69 +1,59 @@
-"""Shows what a pair of malloc and free costs under the runtime, in nanoseconds.
+"""Measures the cost of a pair of malloc and free under the runtime, in nanoseconds.
 
 pairs.py forward   outside the plan, over each next allocator, against that allocator alone
 pairs.py grouped   decided by the caller alone and at the fourth frame, against the allocators
-pairs.py frames    what each frame of a walk costs, from plans decided at frames 1 to 8
+pairs.py frames    the cost of each frame of a walk, from plans decided at frames 1 to 8
 pairs.py selectors the walk and the paper's selectors, for the same groups
 pairs.py threads   two threads against one, on the grouped path
 
 Plans have eight groups, made by recording a training run of the measured program. Trials are fresh
-processes, interleaved; the first of each way is dropped. Ends with status 1 where a bar is missed.
+processes, interleaved; the first of each configuration is dropped. Ends with status 1 if a
+threshold is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from evidence import halo as run_halo
+from interleaved import Configuration, interleave, run
 
-from halo.allocators import find_allocator, four_allocators, preload, under_plan
+from halo.process.allocators import baseline_allocators, find_allocator, preload, under_plan
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.statistics import Summary, summarize
 
-MOST_FORWARDING_NS = 1.5
-LEAST_THREADS_GAIN = 1.8
+MAX_FORWARDING_NS = 1.5
+MIN_THREADS_GAIN = 1.8
 SITES = DEPTHS = 8
 TRAINED = 200
 OUTSIDE = 0
 PATTERNS = ("pair", "same", "batch", "reverse")
 
-
-@dataclass(frozen=True)
-class Way:
-    """One way to run the program: at which call sites, and in which environment."""
-
-    label: str
-    arguments: tuple[str, ...]
-    environment: Mapping[str, str]
-
-
 Key = tuple[str, str, int]
-"""The way's label, the pattern, the size in bytes."""
+"""The configuration's label, the pattern, the size in bytes."""
 Times = dict[Key, list[float]]
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A figure and what it is held to: at most, or at least, `limit`."""
+class Threshold:
+    """A figure and its limit, which is a maximum or a minimum."""
 
     name: str
     value: float
     limit: float
-    at_least: bool = False
+    is_minimum: bool = False
 
     @property
     def met(self) -> bool:
-        return self.value >= self.limit if self.at_least else self.value <= self.limit
+        return self.value >= self.limit if self.is_minimum else self.value <= self.limit
 
 
 @dataclass(frozen=True)
@@ -74,17 +64,17 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What one command found: medians with quartiles, figures made of them, and bars."""
+class Findings:
+    """The results of one command: medians with quartiles, derived figures, and thresholds."""
 
     unit: str
     rows: Mapping[Key, Summary]
     figures: Mapping[str, float]
-    bars: Sequence[Bar]
+    thresholds: Sequence[Threshold]
 
 
 class Bench:
-    """The measured program and its plans, in a folder that is gone afterwards."""
+    """The measured program and its plans, in a temporary folder."""
 
     def __init__(self, settings: Settings, folder: Path, options: Options) -> None:
         self.settings = settings
@@ -95,7 +85,7 @@ class Bench:
             sys.exit(f"{self.program} is not built; run: make build")
 
     def plan(self, depth: int, apart: bool = True, identification: str = "walk") -> Path:
-        """The eight contexts of that depth in a group each or, where not `apart`, in one."""
+        """The eight contexts of that depth in a group each or, if not `apart`, in one."""
         path = self.folder / f"{depth}-{'apart' if apart else 'together'}-{identification}.plan"
         if path.exists():
             return path
@@ -103,8 +93,8 @@ class Bench:
         groups = path.with_suffix(".groups")
         lists = [[at] for at in contexts] if apart else [contexts]
         groups.write_text(json.dumps({"groups": lists}))
-        options = ("--strategy", "from-file", "--file", str(groups), "-o", str(path))
-        options += ("--identification", identification)
+        options = ["--strategy", "from-file", "--file", str(groups), "-o", str(path)]
+        options += ["--identification", identification]
         run_halo("plan", str(self._profile(depth)), *options, env={})
         if identification == "selectors":
             return path
@@ -127,9 +117,15 @@ class Bench:
             sys.exit(f"the training run has {len(contexts)} call sites instead of {SITES}")
         return contexts
 
-    def way(self, label: str, depth: int, environment: Mapping[str, str]) -> Way:
+    def config(self, label: str, depth: int, environment: Mapping[str, str]) -> Configuration:
         sizes = map(str, self.options.sizes)
-        return Way(label, ("time", str(depth), str(self.options.repeats), *sizes), environment)
+        arguments = ("time", str(depth), str(self.options.repeats), *sizes)
+        return self.timed(label, arguments, environment)
+
+    def timed(
+        self, label: str, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> Configuration:
+        return Configuration(label, (self.program, *arguments), environment)
 
     def alone(self, allocator: str) -> dict[str, str]:
         return preload(self.settings.environment, [find_allocator(allocator).library])
@@ -138,46 +134,36 @@ class Bench:
         chosen = find_allocator(allocator)
         return under_plan(self.settings.environment, self.settings.runtime, plan, chosen)
 
-    def run(self, way: Way, environment: Mapping[str, str]) -> str:
-        command = [str(self.program), *way.arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode or done.stderr:
-            sys.exit(f"{way.label}: {' '.join(command)} failed: {done.stderr}")
-        return done.stdout
-
-    def grouped(self, way: Way) -> int:
+    def grouped(self, config: Configuration) -> int:
         """Allocations from groups; not part of a trial, as trials run like a deployment."""
         stats = self.folder / "stats.json"
-        self.run(way, {**way.environment, "HALO_STATS": str(stats)})
+        run(replace(config, environment={**config.environment, "HALO_STATS": str(stats)}))
         groups = json.loads(stats.read_text())["groups"]
         return sum(group["allocations"] for group in groups)
 
-    def expect(self, way: Way, grouped: bool) -> None:
-        """Exits unless the way's allocations are (or are not) served from the groups."""
-        found = self.grouped(way)
+    def expect(self, config: Configuration, grouped: bool) -> None:
+        """Exits unless the allocations are (or are not) served from the groups."""
+        found = self.grouped(config)
         if (found > 0) != grouped:
-            sys.exit(f"{way.label}: {found} grouped allocations")
+            sys.exit(f"{config.label}: {found} grouped allocations")
 
-    def measure(self, ways: Sequence[Way]) -> Times:
+    def measure(self, configs: Sequence[Configuration]) -> Times:
         times: Times = {}
-        for trial in range(self.options.trials + 1):
-            for way in random.sample(ways, len(ways)):
-                output = self.run(way, way.environment)
-                for line in output.splitlines() if trial else ():
-                    pattern, size, value = line.split()
-                    key = (way.label, pattern, int(size))
-                    times.setdefault(key, []).append(float(value))
-        place = {way.label: at for at, way in enumerate(ways)}
+        for trial, label, _, output in interleave(configs, self.options.trials):
+            for line in output.splitlines() if trial else ():
+                pattern, size, value = line.split()
+                times.setdefault((label, pattern, int(size)), []).append(float(value))
+        place = {config.label: at for at, config in enumerate(configs)}
         return dict(sorted(times.items(), key=lambda item: place[item[0][0]]))
 
 
-def forward(bench: Bench) -> Shown:
+def forward(bench: Bench) -> Findings:
     plan = bench.plan(1)
     alone, over = {}, {}
-    for allocator in four_allocators():
+    for allocator in baseline_allocators():
         name = allocator.name
-        alone[name] = bench.way(name, OUTSIDE, bench.alone(name))
-        over[name] = bench.way(f"halo over {name}", OUTSIDE, bench.planned(plan, name))
+        alone[name] = bench.config(name, OUTSIDE, bench.alone(name))
+        over[name] = bench.config(f"halo over {name}", OUTSIDE, bench.planned(plan, name))
         bench.expect(over[name], grouped=False)
     times = bench.measure([*alone.values(), *over.values()])
     more = {
@@ -187,68 +173,70 @@ def forward(bench: Bench) -> Shown:
         for pattern in PATTERNS
         for size in bench.options.sizes
     }
-    return Shown(
+    return Findings(
         unit="ns a pair",
         rows=summaries(times),
         figures={
             f"over {name}, {pattern}, {size} bytes: ns more": value
             for (name, pattern, size), value in more.items()
         },
-        bars=[
-            Bar(f"over {name}, {size} bytes: ns more", value, MOST_FORWARDING_NS)
+        thresholds=[
+            Threshold(f"over {name}, {size} bytes: ns more", value, MAX_FORWARDING_NS)
             for (name, pattern, size), value in more.items()
             if pattern == "pair"
         ],
     )
 
 
-def grouped(bench: Bench) -> Shown:
-    """The rivals run the same chain of calls, so that all that differs is the allocator."""
-    rivals = {1: "mimalloc", 4: "glibc"}
-    ways = []
-    for depth in rivals:
-        ways.append(bench.way(f"halo, frame {depth}", depth, bench.planned(bench.plan(depth))))
-        bench.expect(ways[-1], grouped=True)
-        for allocator in four_allocators():
+def grouped(bench: Bench) -> Findings:
+    """All configurations run the same chain of calls and differ only in the allocator."""
+    baselines = {1: "mimalloc", 4: "glibc"}
+    configs = []
+    for depth in baselines:
+        configs.append(
+            bench.config(f"halo, frame {depth}", depth, bench.planned(bench.plan(depth)))
+        )
+        bench.expect(configs[-1], grouped=True)
+        for allocator in baseline_allocators():
             name = allocator.name
-            ways.append(bench.way(f"{name}, frame {depth}", depth, bench.alone(name)))
-    times = bench.measure(ways)
+            configs.append(bench.config(f"{name}, frame {depth}", depth, bench.alone(name)))
+    times = bench.measure(configs)
     ratios = {
-        (depth, rival, pattern, size): statistics.median(
+        (depth, baseline, pattern, size): statistics.median(
             times[f"halo, frame {depth}", pattern, size]
         )
-        / statistics.median(times[f"{rival}, frame {depth}", pattern, size])
-        for depth, rival in rivals.items()
+        / statistics.median(times[f"{baseline}, frame {depth}", pattern, size])
+        for depth, baseline in baselines.items()
         for pattern in PATTERNS
         for size in bench.options.sizes
     }
-    return Shown(
+    return Findings(
         unit="ns a pair",
         rows=summaries(times),
         figures={
-            f"frame {depth}, {pattern}, {size} bytes: times {rival}'s": value
-            for (depth, rival, pattern, size), value in ratios.items()
+            f"frame {depth}, {pattern}, {size} bytes: times {baseline}'s": value
+            for (depth, baseline, pattern, size), value in ratios.items()
         },
-        bars=[
-            Bar(f"frame {depth}, {size} bytes: times {rival}'s pair", value, 1.0)
-            for (depth, rival, pattern, size), value in ratios.items()
+        thresholds=[
+            Threshold(f"frame {depth}, {size} bytes: times {baseline}'s pair", value, 1.0)
+            for (depth, baseline, pattern, size), value in ratios.items()
             if pattern == "pair"
         ],
     )
 
 
-def frames(bench: Bench) -> Shown:
-    """The same calls under a plan with one group, which the innermost frame decides, are deducted.
+def frames(bench: Bench) -> Findings:
+    """Walks minus the same calls under a plan with one group, which the innermost frame decides.
 
-    At one call site, so that both serve the same block each time and differ in the walk alone.
+    All calls are at one call site, so that both serve the same block and differ in the walk alone.
     """
-    ways = []
+    configs = []
     for depth in range(1, DEPTHS + 1):
         for apart in (True, False):
             label = f"{depth} frames, " + ("walked" if apart else "decided by the caller")
-            ways.append(bench.way(label, depth, bench.planned(bench.plan(depth, apart))))
-            bench.expect(ways[-1], grouped=True)
-    times = bench.measure(ways)
+            configs.append(bench.config(label, depth, bench.planned(bench.plan(depth, apart))))
+            bench.expect(configs[-1], grouped=True)
+    times = bench.measure(configs)
     figures = {}
     for size in bench.options.sizes:
         walks = [
@@ -261,10 +249,10 @@ def frames(bench: Bench) -> Shown:
         slope = statistics.linear_regression(range(1, DEPTHS + 1), walks).slope
         figures[f"{size} bytes: ns a frame"] = slope
     rows = {key: row for key, row in summaries(times).items() if key[1] == "same"}
-    return Shown("ns a pair", rows, figures, [])
+    return Findings("ns a pair", rows, figures, [])
 
 
-def threads(bench: Bench) -> Shown:
+def threads(bench: Bench) -> Findings:
     plan = bench.plan(1)
     environments = {
         "halo": bench.planned(plan),
@@ -272,8 +260,8 @@ def threads(bench: Bench) -> Shown:
         "mimalloc": bench.alone("mimalloc"),
     }
     size = bench.options.sizes[0]
-    ways = [
-        Way(
+    configs = [
+        bench.timed(
             f"{name}, {count} thread(s)",
             ("threads", "1", str(bench.options.repeats), str(size), str(count)),
             environment,
@@ -281,28 +269,28 @@ def threads(bench: Bench) -> Shown:
         for name, environment in environments.items()
         for count in (1, 2)
     ]
-    for way in ways[:2]:
-        bench.expect(way, grouped=True)
-    times = bench.measure(ways)
+    for config in configs[:2]:
+        bench.expect(config, grouped=True)
+    times = bench.measure(configs)
     gains = {
         (name, pattern): statistics.median(times[f"{name}, 2 thread(s)", pattern, size])
         / statistics.median(times[f"{name}, 1 thread(s)", pattern, size])
         for name in environments
         for pattern in (*PATTERNS, "exchange")
     }
-    return Shown(
+    return Findings(
         unit="million pairs a second",
         rows=summaries(times),
         figures={
             f"{name}, {pattern}: times one thread's": gain
             for (name, pattern), gain in gains.items()
         },
-        bars=[
-            Bar(
+        thresholds=[
+            Threshold(
                 "two threads: times one thread's pairs",
                 gains["halo", "pair"],
-                LEAST_THREADS_GAIN,
-                at_least=True,
+                MIN_THREADS_GAIN,
+                is_minimum=True,
             )
         ],
     )
@@ -312,45 +300,49 @@ def summaries(times: Times) -> dict[Key, Summary]:
     return {key: summarize(values) for key, values in times.items()}
 
 
-def as_text(what: str, shown: Shown) -> str:
-    lines = [f"{what}: {shown.unit}, median (quartiles)"]
-    for (label, pattern, size), row in shown.rows.items():
+def as_text(what: str, findings: Findings) -> str:
+    lines = [f"{what}: {findings.unit}, median (quartiles)"]
+    for (label, pattern, size), row in findings.rows.items():
         quartiles = f"({row.first_quartile:.2f} to {row.third_quartile:.2f})"
         lines.append(f"  {label:36} {pattern:9}{size:5} bytes {row.median:9.2f} {quartiles}")
-    lines += [f"  {name}: {value:.2f}" for name, value in shown.figures.items()]
-    for bar in shown.bars:
-        sign = "at least" if bar.at_least else "at most"
-        verdict = "met" if bar.met else "MISSED"
-        lines.append(f"{bar.name}: {bar.value:.2f}, {sign} {bar.limit}: {verdict}")
+    lines += [f"  {name}: {value:.2f}" for name, value in findings.figures.items()]
+    for threshold in findings.thresholds:
+        sign = "at least" if threshold.is_minimum else "at most"
+        verdict = "met" if threshold.met else "MISSED"
+        lines.append(
+            f"{threshold.name}: {threshold.value:.2f}, {sign} {threshold.limit}: {verdict}"
+        )
     return "\n".join(lines)
 
 
-def as_data(what: str, shown: Shown, options: Options) -> dict[str, object]:
+def as_data(what: str, findings: Findings, options: Options) -> dict[str, object]:
     return {
         "what": what,
-        "unit": shown.unit,
+        "unit": findings.unit,
         "trials": options.trials,
         "rows": [
             {"way": label, "pattern": pattern, "size": size, **asdict(row)}
-            for (label, pattern, size), row in shown.rows.items()
+            for (label, pattern, size), row in findings.rows.items()
         ],
-        "figures": dict(shown.figures),
-        "bars": [{**asdict(bar), "met": bar.met} for bar in shown.bars],
+        "figures": dict(findings.figures),
+        "thresholds": [
+            {**asdict(threshold), "met": threshold.met} for threshold in findings.thresholds
+        ],
     }
 
 
-def selectors(bench: Bench) -> Shown:
-    """Decided at the first and at the fourth frame, and objects that are in no group."""
-    ways = []
+def selectors(bench: Bench) -> Findings:
+    """Compares decisions at the first and the fourth frame, and objects in no group."""
+    configs = []
     for kind in ("walk", "selectors"):
         for depth in (1, 4):
             plan = bench.planned(bench.plan(depth, identification=kind))
-            ways.append(bench.way(f"{kind}, frame {depth}", depth, plan))
-            bench.expect(ways[-1], grouped=True)
+            configs.append(bench.config(f"{kind}, frame {depth}", depth, plan))
+            bench.expect(configs[-1], grouped=True)
         outside = bench.planned(bench.plan(1, identification=kind))
-        ways.append(bench.way(f"{kind}, outside", OUTSIDE, outside))
-        bench.expect(ways[-1], grouped=False)
-    times = bench.measure(ways)
+        configs.append(bench.config(f"{kind}, outside", OUTSIDE, outside))
+        bench.expect(configs[-1], grouped=False)
+    times = bench.measure(configs)
     figures = {
         f"{place}, {size} bytes: ns more": statistics.median(
             times[f"selectors, {place}", "pair", size]
@@ -359,44 +351,46 @@ def selectors(bench: Bench) -> Shown:
         for place in ("frame 1", "frame 4", "outside")
         for size in bench.options.sizes
     }
-    return Shown("ns a pair", summaries(times), figures, [])
+    return Findings("ns a pair", summaries(times), figures, [])
 
 
 @dataclass(frozen=True)
-class Show:
-    """What a command measures, and on which sizes and repetitions unless told."""
+class Measurement:
+    """The measurement of a command, and its default sizes and repetitions."""
 
-    measure: Callable[[Bench], Shown]
+    measure: Callable[[Bench], Findings]
     sizes: tuple[int, ...]
     repeats: int
 
 
-SHOWN = {
-    "forward": Show(forward, (16, 32, 64, 256), 25),
-    "grouped": Show(grouped, (16, 32, 64, 256), 25),
-    "frames": Show(frames, (32,), 25),
-    "selectors": Show(selectors, (32,), 25),
-    "threads": Show(threads, (32,), 9),
+MEASUREMENTS = {
+    "forward": Measurement(forward, (16, 32, 64, 256), 25),
+    "grouped": Measurement(grouped, (16, 32, 64, 256), 25),
+    "frames": Measurement(frames, (32,), 25),
+    "selectors": Measurement(selectors, (32,), 25),
+    "threads": Measurement(threads, (32,), 9),
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=SHOWN)
-    parser.add_argument("--trials", type=int, default=15, help="processes of each way")
+    parser.add_argument("what", choices=MEASUREMENTS)
+    parser.add_argument("--trials", type=int, default=15, help="processes of each configuration")
     parser.add_argument("--repeats", type=int, help="repetitions in each process")
     parser.add_argument("--sizes", help="bytes, separated by commas")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args()
-    show = SHOWN[given.what]
-    sizes = tuple(int(size) for size in given.sizes.split(",")) if given.sizes else show.sizes
-    options = Options(given.trials, given.repeats or show.repeats, sizes)
+    measurement = MEASUREMENTS[given.what]
+    sizes = (
+        tuple(int(size) for size in given.sizes.split(",")) if given.sizes else measurement.sizes
+    )
+    options = Options(given.trials, given.repeats or measurement.repeats, sizes)
     with tempfile.TemporaryDirectory(prefix="halo-pairs-") as folder:
-        shown = show.measure(Bench(read_settings(), Path(folder), options))
-    print(as_text(given.what, shown))
+        findings = measurement.measure(Bench(read_settings(), Path(folder), options))
+    print(as_text(given.what, findings))
     if given.json:
-        given.json.write_text(json.dumps(as_data(given.what, shown, options), indent=2) + "\n")
-    return 0 if all(bar.met for bar in shown.bars) else 1
+        given.json.write_text(json.dumps(as_data(given.what, findings, options), indent=2) + "\n")
+    return 0 if all(threshold.met for threshold in findings.thresholds) else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Builds a C and a C++ project from Debian's sources with the compiler wrappers, unchanged.
+"""Builds a C and a C++ project from Debian's unchanged sources with the compiler wrappers.
 
-jq and pugixml, each built by the plain compiler and by the wrappers. Their own tests have to give
-the same results in the plain build, in the traced one with HALO_TRACE unset, and in the traced one
-with a trace of every process; the traces have to be whole. Ends with status 1 where not.
+jq and pugixml are built by the plain compiler and by the wrappers. Their own tests must have the
+same results in the plain build, in the traced one with HALO_TRACE unset, and in the traced one with
+a trace of every process; the traces must be complete. Otherwise the exit status is 1.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ PROJECTS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one run of a project's tests."""
+    """The outcome of one run of a project's tests."""
 
     project: str
     way: str
@@ -76,7 +76,7 @@ class Outcome:
 
 
 def shell(command: str, where: Path, environment: Mapping[str, str], log: Path) -> int:
-    """Its output is added to the log."""
+    """Runs a command and appends its output to the log; returns its status."""
     with log.open("a") as output:
         done = subprocess.run(
             ["sh", "-c", command], cwd=where, env=environment, stdout=output, stderr=output
@@ -91,7 +91,7 @@ def untraced(settings: Settings) -> dict[str, str]:
 
 
 def build(settings: Settings, project: Project, source: Path, compilers: Compilers) -> Path:
-    """A copy of the source, built in place as its makers say."""
+    """Builds a copy of the source in place by the project's own commands."""
     built = settings.build / "projects" / project.name / compilers.name
     shutil.rmtree(built, ignore_errors=True)
     shutil.copytree(source, built, symlinks=True)
@@ -116,7 +116,7 @@ def test(settings: Settings, project: Project, built: Path, way: str, trace: str
 
 
 def problem_of(settings: Settings, trace: Path) -> str | None:
-    """What is wrong with the trace, if anything. Of a large one its end alone is looked at."""
+    """The problem with the trace, if any; only the end of a large one is checked."""
     if trace.stat().st_size > LARGE:
         return problem_at_the_end(trace)
     command = [str(settings.build / "bin" / "halo-trace"), "info", str(trace)]
@@ -126,12 +126,12 @@ def problem_of(settings: Settings, trace: Path) -> str | None:
     found = json.loads(done.stdout)
     if found["lost"]:
         return f"{found['lost']} events lost"
-    # A process that a test killed has no end to write.
+    # A process that a test killed writes no end.
     return None if found["ending"] != "no-space" else str(found["detail"])
 
 
 def problem_at_the_end(trace: Path) -> str | None:
-    """Of the last frame: docs/trace-format.md."""
+    """The problem with the last frame (docs/trace-format.md), if any."""
     with trace.open("rb") as file:
         file.seek(-END.size, 2)
         kind, _, size, _, ending, _, _, lost = END.unpack(file.read())
@@ -179,7 +179,7 @@ def as_text(outcome: Outcome) -> str:
 
 
 def holds(outcomes: Sequence[Outcome]) -> bool:
-    """All pass the same tests, and every process left a trace that can be read."""
+    """Whether all pass the same tests, and every process wrote a readable trace."""
     plain, *_, written = outcomes
     alike = all(found.status == 0 and found.passed == plain.passed for found in outcomes)
     return alike and plain.passed > 0 and written.traces > 0 and not written.unreadable

@@ -1,9 +1,9 @@
-"""Compares recorded runs of the bundled programs with runs of their own, on the training inputs.
+"""Compares recorded runs of the bundled programs with native runs, on the training inputs.
 
 recording.py [NAME...] [--trials N] [--engine NAME] [--exact]
 
 A recorded run is all of `halo record`: Python's start and the writing of the profile, too. Fresh
-processes, interleaved, the first round dropped. Ends with status 1 where a bar is missed.
+processes, interleaved, the first round dropped. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everything import PROGRAMS
-from interleaved import Way, measure
+from interleaved import Configuration, measure
 
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
@@ -31,7 +31,7 @@ NATIVE, RECORDED = "native", "recorded"
 
 @dataclass(frozen=True)
 class Result:
-    """Of a program: seconds, how many times as long it takes, and the analyses' peak memory."""
+    """A program's seconds, slowdown, and peak memory of the analyses."""
 
     program: str
     native: float
@@ -42,13 +42,15 @@ class Result:
 
 def record_ways(
     settings: Settings, name: str, options: Sequence[str], profile: Path
-) -> Sequence[Way]:
+) -> Sequence[Configuration]:
     bundled = find_bundled(settings, name)
     training, _ = prepare(settings, bundled)
     command = [str(training.target.path), *training.arguments]
     recorder = [sys.executable, "-m", "halo", "record", *options, "-o", str(profile), "--"]
     environment = {**settings.environment, **bundled.env}
-    return Way(NATIVE, command, environment), Way(RECORDED, [*recorder, *command], environment)
+    return Configuration(NATIVE, command, environment), Configuration(
+        RECORDED, [*recorder, *command], environment
+    )
 
 
 def compare(settings: Settings, name: str, options: Sequence[str], trials: int) -> Result:

@@ -1,4 +1,4 @@
-"""Measures what reloading a plug-in costs under a plan with many states of the plug-in's own.
+"""Measures the cost of reloading a plug-in under a plan with many states in the plug-in.
 
 reloads.py [--callers N] [--rounds N] [--trials N]
 
@@ -18,9 +18,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from interleaved import Way, interleave
+from interleaved import Configuration, interleave
 
-from halo.allocators import find_allocator, under_plan
+from halo.process.allocators import find_allocator, under_plan
 from halo.profile import read_profile
 from halo.settings import read_settings
 from halo.trials.statistics import ratio
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
 
 
 def plug_in_source(callers: int, inner: int) -> str:
-    """C of a plug-in in which so many functions allocate; by `inner` others if that isn't 0."""
+    """C source of a plug-in with `callers` allocating functions, through `inner` others if any."""
     lines = [PROLOGUE, *(f"{HIDDEN} MAKER(inner{i}, malloc)" for i in range(inner))]
     makers = [f"inner{i % inner}" if inner else "malloc" for i in range(callers)]
     names = ["twin_left", "twin_right", *(f"make{i}" for i in range(2, callers))]
@@ -60,7 +60,7 @@ def plug_in_source(callers: int, inner: int) -> str:
 
 
 def compile_c(output: Path, source: str | Path, *flags: str) -> Path:
-    """Compiles a file, or a text."""
+    """Compiles a file or a text."""
     given = [str(source)] if isinstance(source, Path) else ["-x", "c", "-"]
     text = None if isinstance(source, Path) else source
     command = ["gcc", *FLAGS, f"-I{LIFE}", *given, "-o", str(output), *flags]
@@ -75,7 +75,7 @@ def halo(*arguments: str | Path) -> None:
 
 
 def plan_of_everything(folder: Path, plug_in: Path) -> Path:
-    """A plan of all contexts of the plug-in, in two groups by turns."""
+    """A plan of all contexts of the plug-in, alternating between two groups."""
     profile, groups, plan = folder / "profile", folder / "groups.json", folder / "plan"
     trainer = compile_c(folder / "trainer", TRAINER)
     halo("record", "-o", profile, "--", trainer, plug_in)
@@ -92,14 +92,16 @@ def measure(folder: Path, callers: int, inner: int, rounds: int, trials: int) ->
     program = compile_c(folder / "reloads", LIFE / "reloads.c")
     plan = plan_of_everything(folder, plug_in)
     environment, runtime = dict(os.environ), read_settings().runtime
-    command = [program, plug_in, str(rounds)]
-    ways = [
-        Way("without", command, environment),
-        Way("plan", command, under_plan(environment, runtime, plan, find_allocator("glibc"))),
+    command = [str(program), str(plug_in), str(rounds)]
+    configs = [
+        Configuration("without", command, environment),
+        Configuration(
+            "plan", command, under_plan(environment, runtime, plan, find_allocator("glibc"))
+        ),
     ]
-    times: dict[str, list[float]] = {way.label: [] for way in ways}
+    times: dict[str, list[float]] = {config.label: [] for config in configs}
     printed = dict.fromkeys(times, "")
-    for run in interleave(ways, trials):
+    for run in interleave(configs, trials):
         printed[run.label] = run.output.strip()
         if run.trial:
             times[run.label].append(run.seconds)
@@ -114,7 +116,9 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--callers", type=int, default=5000, help="of each plug-in (%(default)s)")
     parser.add_argument("--rounds", type=int, default=100_000, help="reloads (%(default)s)")
-    parser.add_argument("--trials", type=int, default=11, help="runs of each way (%(default)s)")
+    parser.add_argument(
+        "--trials", type=int, default=11, help="runs of each configuration (%(default)s)"
+    )
     options = parser.parse_args(arguments)
     for inner in (0, INNER):
         with tempfile.TemporaryDirectory(prefix="halo-reloads-") as name:

@@ -1,7 +1,7 @@
-"""How fast one core simulates the bundled programs' accesses, on this machine's caches.
+"""Measures the speed at which one core simulates the bundled programs' accesses.
 
 The accesses are the first 40 million of each training run, recorded by valgrind's lackey. Ends with
-status 1 where a program is simulated at less than 50 million accesses a second of processor time.
+status 1 if a program is simulated at less than 50 million accesses per second of processor time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SLOWEST = 50.0
 
 
 def speed(settings: Settings, program: Bundled) -> float:
-    """In millions of accesses a second; prints what the simulator says of them."""
+    """Millions of accesses per second; prints the simulator's own report."""
     train, _ = prepare(settings, program)
     reading, writing = os.pipe()
     lackey = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-fd={writing}", "--"]

@@ -1,14 +1,14 @@
-"""Runs real programs under plans that group all they can, and compares every result.
+"""Runs real programs under plans that group as much as possible, and compares every result.
 
 soak.py [--times N] [NAME...]
 
 The cases are those of bench/soak/cases.toml. Each is recorded on itself or on a smaller input, run
 natively twice (it must be deterministic), and then N times under the plans, one after the other: a
-group for each call site of malloc, one group for all that was recorded, groups drawn by lot, for
-which walks are as deep as they get, and one group for everything, whoever asks, in both page
-layouts. A case that cannot be recorded (`recorded = false`) runs under plans for any program
-instead, which draw a pool for every small object. Ends with status 1 if a result differs or if too
-few processes had objects in the groups.
+group for each call site of malloc, one group for all recorded contexts, random groups, which need
+the deepest walks, and one group for every object of any caller, in both page layouts. A case that
+cannot be recorded (`recorded = false`) runs under plans for any program instead, which draw a pool
+for every small object. Ends with status 1 if a result differs or if too few processes had objects
+in the groups.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from pathlib import Path
 from typing import Any
 
 from halo.plan import Plan, PlanGroup, drawing_plan
-from halo.planning import make_plan, save_plan
 from halo.profile import Profile, merge_parts
 from halo.settings import Settings, read_settings
-from halo.trials.candidates import Recipe
+from halo.strategies.planning import make_plan, save_plan
+from halo.trials.candidates import PlanVariant
 
 CASES = Path(__file__).parent / "soak" / "cases.toml"
-LONGEST = 900  # seconds; a run that takes longer hangs
-WORKING = 100  # grouped allocations from which a process counts as one that does the work
-RECIPES = (
-    Recipe("per-site", "per-site", {"coverage": "1", "max_groups": "4096"}),
-    Recipe("dense", "dense"),
-    Recipe("random", "random", {"coverage": "1", "groups": "64"}),
-    Recipe("everything", "everything"),
-    Recipe("everything-by-size", "everything", {"by_size": "true"}),
+LONGEST = 900  # seconds; a longer run counts as hanging
+WORKING = 100  # minimum grouped allocations of a process that counts as working
+VARIANTS = (
+    PlanVariant("per-site", "per-site", {"coverage": "1", "max_groups": "4096"}),
+    PlanVariant("dense", "dense"),
+    PlanVariant("random", "random", {"coverage": "1", "groups": "64"}),
+    PlanVariant("everything", "everything"),
+    PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
 )
 
 
@@ -63,7 +63,7 @@ DRAWN: Mapping[str, Plan] = {
 class Case:
     """A program and its script; `processes` of a run at least must do their work in the groups.
 
-    `recorded` is false where the recorder cannot run the program.
+    `recorded` is false if the recorder cannot run the program.
     """
 
     name: str
@@ -77,15 +77,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """All that two runs must have in common."""
+    """The results that two runs must have in common."""
 
     status: int
     stdout: bytes
     files: Mapping[str, str]
-    complaint: str = ""  # the end of the standard error: shown, not compared
+    complaint: str = ""  # the end of the standard error: printed, not compared
 
     def difference(self, other: Result) -> str:
-        """What the other has otherwise; empty where there is nothing."""
+        """The first difference of the other result; empty if there is none."""
         if self.status != other.status:
             return f"status {other.status} instead of {self.status}: {other.complaint}"
         pairs = zip(self.stdout.splitlines(), other.stdout.splitlines(), strict=False)
@@ -102,7 +102,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Run:
-    """One run under a plan: how long, what was grouped, and what was wrong (nothing: empty)."""
+    """One run under a plan: its seconds, its grouped allocations, and its problem, if any."""
 
     plan: str
     seconds: float
@@ -113,7 +113,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case; `problem` where it could not be run at all."""
+    """The outcome of a case; `problem` if it could not be run at all."""
 
     case: str
     native_seconds: float = 0.0
@@ -126,11 +126,11 @@ class Outcome:
 
 
 class Failed(Exception):
-    """A step of a case did not work; the sentence says which."""
+    """A step of a case failed; the sentence names it."""
 
 
 class Soak:
-    """One case at work, in a folder of its own."""
+    """The execution of one case, in a separate folder."""
 
     def __init__(self, settings: Settings, case: Case, folder: Path) -> None:
         self.settings = settings
@@ -147,8 +147,8 @@ class Soak:
     def prepare(self) -> None:
         self._step("prepare", {})
 
-    def make_plans(self, recipes: Sequence[Recipe]) -> list[Path]:
-        """Records the training and writes a plan by each recipe; or those that draw."""
+    def make_plans(self, variants: Sequence[PlanVariant]) -> list[Path]:
+        """Records the training and writes a plan of each variant, or plans that draw pools."""
         if not self.case.recorded:
             return [self._saved(plan, name) for name, plan in DRAWN.items()]
         self._step("train", {})
@@ -156,10 +156,10 @@ class Soak:
         if not parts:
             raise Failed("the training left no profile")
         profile = merge_parts(parts, self.case.name)
-        return [self._plan(profile, recipe) for recipe in recipes]
+        return [self._plan(profile, variant) for variant in variants]
 
-    def _plan(self, profile: Profile, recipe: Recipe) -> Path:
-        return self._saved(make_plan(profile, recipe.strategy, recipe.options), recipe.label)
+    def _plan(self, profile: Profile, variant: PlanVariant) -> Path:
+        return self._saved(make_plan(profile, variant.strategy, variant.options), variant.label)
 
     def _saved(self, plan: Plan, name: str) -> Path:
         path = self.plans / f"{name}.plan"
@@ -167,7 +167,7 @@ class Soak:
         return path
 
     def run(self, environment: Mapping[str, str]) -> Result:
-        """The case's run in an empty folder, which is always the same one."""
+        """Runs the case in an empty folder, always the same one."""
         done = self._script("run", environment)
         complaints = [line for line in done.stderr.splitlines() if line.startswith(b"halo:")]
         if complaints:
@@ -175,7 +175,7 @@ class Soak:
         return Result(done.returncode, done.stdout, digests(self.work), last_lines(done.stderr))
 
     def reference(self) -> tuple[Result, float]:
-        """What every run has to leave, and the seconds it takes, without the runtime."""
+        """The expected result of every run, and its seconds, without the runtime."""
         start = time.monotonic()
         expected = self.run({})
         seconds = time.monotonic() - start
@@ -188,7 +188,7 @@ class Soak:
         return expected, seconds
 
     def planned(self, plan: Path, expected: Result) -> Run:
-        """Runs under the plan, and says what was grouped and what is wrong."""
+        """Runs under the plan; returns the grouped allocations and the problem, if any."""
         shutil.rmtree(self.statistics, ignore_errors=True)
         self.statistics.mkdir()
         self.statistics.chmod(0o777)
@@ -265,7 +265,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def grouped(path: Path) -> int:
-    """Allocations from groups in one process; one that was killed while reporting counts for 0."""
+    """Allocations from groups in one process; 0 if it was killed while reporting."""
     try:
         return sum(group["allocations"] for group in json.loads(path.read_text())["groups"])
     except ValueError:
@@ -273,7 +273,7 @@ def grouped(path: Path) -> int:
 
 
 def soak(
-    settings: Settings, case: Case, times: int, recipes: Sequence[Recipe], folder: Path
+    settings: Settings, case: Case, times: int, variants: Sequence[PlanVariant], folder: Path
 ) -> Outcome:
     missing = [name for name in case.packages if not installed(name)]
     if missing:
@@ -282,7 +282,7 @@ def soak(
     try:
         work.prepare()
         expected, seconds = work.reference()
-        plans = work.make_plans(recipes)
+        plans = work.make_plans(variants)
     except Failed as failure:
         return Outcome(case.name, problem=str(failure))
     runs: list[Run] = []
@@ -309,11 +309,11 @@ def outcome_line(outcome: Outcome) -> str:
         return f"{outcome.case}: FAILED: {outcome.problem}"
     wrong = [run for run in outcome.runs if run.problem]
     total = sum(run.allocations for run in outcome.runs)
-    least = min((run.allocations for run in outcome.runs), default=0)
+    minimum = min((run.allocations for run in outcome.runs), default=0)
     verdict = f"{len(wrong)} FAILED, {wrong[0].problem}" if wrong else "all the same"
     return (
         f"{outcome.case}: {len(outcome.runs)} runs: {verdict}; {total:,} grouped allocations, at"
-        f" least {least:,} a run; {outcome.native_seconds:.1f} s without the runtime"
+        f" least {minimum:,} a run; {outcome.native_seconds:.1f} s without the runtime"
     )
 
 
@@ -331,7 +331,7 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", metavar="NAME")
     parser.add_argument("--times", type=int, default=10, help="runs under the plans")
     parser.add_argument(
-        "--strategy", action="append", choices=[it.label for it in RECIPES], help="repeatable"
+        "--strategy", action="append", choices=[it.label for it in VARIANTS], help="repeatable"
     )
     parser.add_argument("--file", type=Path, default=CASES, help="other cases than those here")
     parser.add_argument("--list", action="store_true", help="name the cases")
@@ -344,13 +344,13 @@ def main() -> int:
     if unknown := [name for name in options.cases if name not in known]:
         parser.error(f"there is no case {unknown[0]}; there are: {', '.join(known)}")
     settings = read_settings()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not without ending what runs
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the running case, too
     outcomes = []
     for name in options.cases or known:
-        recipes = [it for it in RECIPES if not options.strategy or it.label in options.strategy]
+        variants = [it for it in VARIANTS if not options.strategy or it.label in options.strategy]
         with tempfile.TemporaryDirectory(prefix="halo-soak-") as folder:
             case = known[name]
-            outcomes.append(soak(settings, case, options.times, recipes, Path(folder)))
+            outcomes.append(soak(settings, case, options.times, variants, Path(folder)))
         print(outcome_line(outcomes[-1]), flush=True)
     if options.json:
         data = [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]

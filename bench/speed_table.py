@@ -1,4 +1,4 @@
-"""Prints what `halo bench --json` wrote as the tables of docs/evaluation.md.
+"""Prints the output of `halo bench --json` as the tables of docs/evaluation.md and its pages.
 
 speed_table.py FILE...   each FILE is of one program or of several; the fastest gain comes first
 speed_table.py --merge FILE...   prints them as one list in JSON instead, to be kept in docs/
@@ -20,11 +20,11 @@ TIME_HEADINGS = (
 )
 RECORDING_HEADINGS = ("program (training input)", "native s (glibc)", "recorded s", "times native")
 Summary = dict[str, Any]
-"""Of one program, as `halo bench --json` writes it (docs/cli.md)."""
+"""The summary of one program in the form of `halo bench --json` (docs/cli.md)."""
 
 
 def read(paths: Sequence[Path]) -> list[Summary]:
-    """All programs of the files, by how much each became faster."""
+    """All programs of the files, by descending speed-up."""
     found: list[Summary] = []
     for path in paths:
         content = json.loads(path.read_text())

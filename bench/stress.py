@@ -3,9 +3,9 @@
 stress.py [NAME...] [--plan-strategy S] [--trials N]   cases, or programs for all cases of theirs
 
 Plans are of the strategy `everything`, in both page layouts, unless others are named. Each program
-is recorded for them on a tiny input that has all of its call sites. Trials are fresh processes of
-plans and of the four allocators, interleaved; the first of each is dropped. A ratio is that of a
-plan to the best of the four: less is better.
+is recorded on a tiny input that reaches all of its call sites. Trials are fresh processes of
+plans and of the baseline allocators, interleaved; each first run is dropped. A ratio is that of a
+plan to the best of them: less is better.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from pathlib import Path
 from typing import Any
 
 import evidence
-from contenders import make_ways
-from interleaved import Way, interleave
+from configurations import make_configs
+from interleaved import Configuration, interleave
 from stress_cases import Case, choose_cases
 from waste import grouped
 
-from halo.allocators import find_allocator, four_allocators
+from halo.process.allocators import baseline_allocators, find_allocator
+from halo.process.target import find_target
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
-from halo.target import find_target
-from halo.trials.candidates import RECIPES, choose_recipes, make_plans
-from halo.trials.job import Job
+from halo.trials.candidates import VARIANTS, choose_variants, make_plans
+from halo.trials.runs.job import Job
 from halo.trials.statistics import Ratio, ratio, summarize
 
-STRATEGIES = tuple(it.label for it in RECIPES if it.strategy in ("dense", "everything"))
+STRATEGIES = tuple(it.label for it in VARIANTS if it.strategy in ("dense", "everything"))
 USUAL = ("everything", "everything-by-size")
 REST = 1000  # ms after a peak, until resident memory is read
 TINY_REST = 5
-LEAST_GROUPED = 0.9  # of the allocations of a tiny run, under every plan
+MIN_GROUPED = 0.9  # of the allocations of a tiny run, under every plan
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that programs print, and how it is shown."""
+    """A figure that programs print, with its heading and scale."""
 
     key: str
     heading: str
@@ -59,7 +59,7 @@ METRICS = (
     Metric("after_rss_bytes", "after, MB", 1e-6),
 )
 Samples = dict[str, list[float]]
-"""Of each way, a value for each trial."""
+"""Values by configuration, one for each trial."""
 
 
 @dataclass(frozen=True)
@@ -93,23 +93,24 @@ def job(settings: Settings, case: Case, arguments: str, rest: int) -> Job:
 def make_everything_grouped(
     settings: Settings, training: Job, strategies: Sequence[str], folder: Path
 ) -> dict[str, Path]:
-    """A plan for each strategy that makes one of its own; checks that objects are grouped."""
+    """A plan for each strategy with a distinct one; checks that objects are grouped."""
     profile, stats = folder / "program.profile", folder / "stats"
     command = (str(training.target.path), *training.arguments)
     evidence.halo("record", "-o", str(profile), "--", *command, env={})
-    recipes = [recipe for recipe in choose_recipes(strategies) if recipe.label in strategies]
+    variants = [variant for variant in choose_variants(strategies) if variant.label in strategies]
     plans = {
-        recipe.label: plan for recipe, plan, _ in make_plans(read_profile(profile), recipes, folder)
+        variant.label: plan
+        for variant, plan, _ in make_plans(read_profile(profile), variants, folder)
     }
     for label, plan in plans.items():
         printed = evidence.run(training, {}, str(settings.runtime), plan, stats)
         found, made = grouped(json.loads(stats.read_text())), json.loads(printed)["operations"] / 2
-        if found < LEAST_GROUPED * made:
+        if found < MIN_GROUPED * made:
             sys.exit(f"{label}: only {found} of {made:.0f} allocations were grouped")
     return plans
 
 
-def measure(ways: Sequence[Way], trials: int) -> dict[str, Samples]:
+def measure(ways: Sequence[Configuration], trials: int) -> dict[str, Samples]:
     """The samples of every metric that the program prints."""
     found: dict[str, Samples] = {}
     for trial, label, _, output in interleave(ways, trials):
@@ -119,7 +120,7 @@ def measure(ways: Sequence[Way], trials: int) -> dict[str, Samples]:
 
 
 def make_row(case: Case, metric: Metric, samples: Samples) -> Row:
-    allocators = [allocator.name for allocator in four_allocators()]
+    allocators = [allocator.name for allocator in baseline_allocators()]
     best = min(allocators, key=lambda name: summarize(samples[name]).median)
     plans = [label for label in samples if label not in allocators]
     ratios = {label: ratio(samples[label], samples[best]) for label in plans}
@@ -131,7 +132,7 @@ def run_case(settings: Settings, case: Case, options: Options, folder: Path) -> 
     plans = make_everything_grouped(settings, training, options.strategies, folder)
     measured = training if options.tiny else job(settings, case, case.full, options.rest)
     over = {label: (plan, find_allocator(options.over)) for label, plan in plans.items()}
-    ways = make_ways(settings, measured, {}, four_allocators(), over)
+    ways = make_configs(settings, measured, {}, baseline_allocators(), over)
     found = measure(ways, options.trials)
     return [make_row(case, metric, found[metric.key]) for metric in METRICS if metric.key in found]
 
@@ -167,8 +168,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="default: all", metavar="NAME")
     parser.add_argument("--plan-strategy", action="append", choices=STRATEGIES, metavar="S")
-    parser.add_argument("--over", default="glibc", help="the allocator of what is not grouped")
-    parser.add_argument("--trials", type=int, default=11, help="processes of each way")
+    parser.add_argument("--over", default="glibc", help="the next allocator")
+    parser.add_argument("--trials", type=int, default=11, help="processes of each configuration")
     parser.add_argument("--rest", type=int, default=REST, help="ms until memory is read")
     parser.add_argument("--tiny", action="store_true", help="measure the training input: quicker")
     parser.add_argument("--json", type=Path, help="write the figures to this file")

@@ -1,4 +1,4 @@
-"""The cases of bench/stress.py: stress programs with their arguments, without the time of rest."""
+"""The cases of bench/stress.py: stress programs with their arguments, without the rest time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 PAIRS = 5_000_000  # of malloc and free in a run of the program `random`, about
 LIVE = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 PAIRS_OF_A_BLOCK = {"random": 1.0, "twelfth": 1 / 12, "reverse": 1.0, "survivors": 1.0}
-"""Of each order: pairs in a round, for each live block."""
+"""Pairs in a round for each live block, by order."""
 
 
 @dataclass(frozen=True)

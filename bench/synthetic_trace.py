@@ -1,4 +1,4 @@
-"""Writes a large trace as columns that looks like a real one, to measure analyses with."""
+"""Writes a large synthetic trace dataset, to measure analyses."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FIELDS = 12  # of a structure of 96 bytes
 STRUCTURES = 5
 SHARED = 64  # counters that all threads update, one a line
 BATCH = 1_000_000  # rows of a file
-# What analyses read is unpacked quickly, the rest is packed well.
+# The columns of analyses decompress fast; the others are compressed well.
 QUICK = ("thread", "site", "address", "bytes", "missed", "tlb_missed")
 REPEATED = ("thread", "site", "bytes", "missed", "tlb_missed", "object_offset")
-GROUP = 131_072  # rows of a row group: what DuckDB gives to a thread
+GROUP = 131_072  # rows of a row group, DuckDB's unit of parallel work
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def write_trace(folder: Path, events: int, addresses: int, threads: int) -> None:
-    """All tables; the accesses in files of a million rows."""
+    """Writes all tables, the accesses in files of a million rows."""
     random = np.random.default_rng(1)
     for start in range(0, events, BATCH):
         rows = min(BATCH, events - start)
@@ -60,7 +60,7 @@ def write(folder: Path, table: str, part: int, columns: dict[str, Any]) -> None:
 def accesses(
     random: np.random.Generator, start: int, rows: int, addresses: int, threads: int
 ) -> dict[str, Any]:
-    """Runs of a thread's, over objects of its own but for every sixteenth, to a shared counter."""
+    """Accesses by threads to objects of their own; every sixteenth is to a shared counter."""
     thread = np.repeat(random.integers(0, threads, rows // 256 + 1), 256)[:rows]
     objects = addresses // FIELDS
     # A thread visits its own part of the objects, some far more often than others.
@@ -88,7 +88,7 @@ def accesses(
 
 
 def sites() -> dict[str, Any]:
-    """One for each field, and the shared counter's."""
+    """A site for each field, and one for the shared counter."""
     rows = [
         (f"s{s}.f{f}", f"s{s}", f"f{f}", s, 8 * f, "store" if f == 0 else "load")
         for s in range(STRUCTURES)

@@ -1,4 +1,4 @@
-"""Builds programs of `bench` into a folder of the build, by whichever compiler is to be used."""
+"""Builds programs of `bench` into a folder of the build, by a given compiler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from halo.settings import Settings
 
 @dataclass(frozen=True)
 class Compilers:
-    """Of one make: its C and its C++ compiler."""
+    """A C and a C++ compiler of one family."""
 
     name: str
     c: str
@@ -45,7 +45,7 @@ def build(
 ) -> Path:
     """The program of the sources in `folder`, optimised and with debug information.
 
-    Of a variant, the files in `variant/NAME` stand for those of the same name in `folder`.
+    For a variant, files in `variant/NAME` replace those of the same name in `folder`.
     """
     name = folder.name if variant is None else variant.name
     into = settings.build / "traced" / compilers.name / name
@@ -67,7 +67,7 @@ def build(
 
 
 def call(command: Sequence[str]) -> None:
-    """Runs a compiler, which has no reason to fail."""
+    """Runs a compiler; a failure ends this program."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")

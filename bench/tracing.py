@@ -1,8 +1,8 @@
-"""Shows what tracing costs: how many times slower programs become, and bytes an access on disk.
+"""Measures the cost of tracing: the slowdown of programs, and bytes per access on disk.
 
 rbtree and hospital, built by the compiler wrappers, against the same compiler's plain -O2: with
 HALO_TRACE unset, with events formatted but not written, and with a trace file in memory. Trials are
-fresh processes, interleaved. Ends with status 1 where a bar is missed.
+fresh processes, interleaved. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from interleaved import Way, measure
+from interleaved import Configuration, measure
 from traced_build import CLANG, GCC, build, wrappers
 
 from halo.settings import Settings, read_settings
@@ -25,28 +25,28 @@ from halo.trials.statistics import Ratio, Summary, ratio, summarize
 
 PROGRAMS = ("rbtree", "hospital")
 MEMORY = Path("/dev/shm")
-MOST_SLOWDOWN = {"empty": 5.0, "none": 8.0, "file": 15.0}
-MOST_BYTES = 6.0
+MAX_SLOWDOWN = {"empty": 5.0, "none": 8.0, "file": 15.0}
+MAX_BYTES = 6.0
 ACCESSES = ("load", "store", "update", "read-range", "write-range")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way to run a program, in wall seconds and against the first way."""
+    """One configuration of a program, in wall seconds and relative to the first one."""
 
     way: str
     seconds: Summary
     slowdown: Ratio
-    most: float | None
+    maximum: float | None
 
     @property
     def met(self) -> bool:
-        return self.most is None or self.slowdown.value <= self.most
+        return self.maximum is None or self.slowdown.value <= self.maximum
 
 
 @dataclass(frozen=True)
 class Found:
-    """What tracing costs one program."""
+    """The cost of tracing one program."""
 
     program: str
     arguments: tuple[str, ...]
@@ -61,25 +61,29 @@ class Found:
 
     @property
     def met(self) -> bool:
-        return self.bytes_an_access <= MOST_BYTES and all(row.met for row in self.rows)
+        return self.bytes_an_access <= MAX_BYTES and all(row.met for row in self.rows)
 
 
 def untraced(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name != "HALO_TRACE"}
 
 
-def ways_of(settings: Settings, name: str, arguments: Sequence[str], trace: Path) -> list[Way]:
+def ways_of(
+    settings: Settings, name: str, arguments: Sequence[str], trace: Path
+) -> list[Configuration]:
     folder = settings.bench / name
     plain, other, traced = (
         build(settings, compilers, folder) for compilers in (CLANG, GCC, wrappers(settings))
     )
     base = untraced(settings.environment)
     return [
-        Way("native", [plain, *arguments], base),
-        Way("native gcc", [other, *arguments], base),
-        Way("empty", [traced, *arguments], base),
-        Way("none", [traced, *arguments], {**base, "HALO_TRACE": "none"}),
-        Way("file", [traced, *arguments], {**base, "HALO_TRACE": f"file:{trace}"}, trace.unlink),
+        Configuration("native", [plain, *arguments], base),
+        Configuration("native gcc", [other, *arguments], base),
+        Configuration("empty", [traced, *arguments], base),
+        Configuration("none", [traced, *arguments], {**base, "HALO_TRACE": "none"}),
+        Configuration(
+            "file", [traced, *arguments], {**base, "HALO_TRACE": f"file:{trace}"}, trace.unlink
+        ),
     ]
 
 
@@ -91,7 +95,9 @@ def counts(settings: Settings, trace: Path) -> dict[str, int]:
         sys.exit(f"halo-trace info failed: {done.stderr.strip()}")
     found = json.loads(done.stdout)
     if found["ending"] != "complete" or found["lost"]:
-        sys.exit(f"the trace is not whole: it ended {found['ending']}, {found['lost']} events lost")
+        sys.exit(
+            f"the trace is not complete: it ended {found['ending']}, {found['lost']} events lost"
+        )
     events: dict[str, int] = found["events"]
     return events
 
@@ -109,7 +115,7 @@ def measure_program(settings: Settings, name: str, trials: int) -> Found:
         program=name,
         arguments=tuple(arguments),
         rows=tuple(
-            Row(way, summarize(values), ratio(values, times["native"]), MOST_SLOWDOWN.get(way))
+            Row(way, summarize(values), ratio(values, times["native"]), MAX_SLOWDOWN.get(way))
             for way, values in times.items()
         ),
         events=sum(events.values()),
@@ -126,10 +132,10 @@ def as_text(found: Found) -> str:
     lines = [f"{found.program} {' '.join(found.arguments)}"]
     for row in found.rows:
         spread = f"({row.slowdown.low:.2f} to {row.slowdown.high:.2f})"
-        bar = "" if row.most is None else f", at most {row.most}: {verdict(row.met)}"
+        limit = "" if row.maximum is None else f", at most {row.maximum}: {verdict(row.met)}"
         lines.append(
             f"  {row.way:10} {row.seconds.median:8.3f} s "
-            f"{row.slowdown.value:7.2f} times native {spread}{bar}"
+            f"{row.slowdown.value:7.2f} times native {spread}{limit}"
         )
     each = found.bytes_an_access
     lines.append(
@@ -137,7 +143,7 @@ def as_text(found: Found) -> str:
         f"{found.accesses / 1e6:.1f} million accesses"
     )
     lines.append(
-        f"  bytes an access: {each:.2f}, at most {MOST_BYTES}: {verdict(each <= MOST_BYTES)}"
+        f"  bytes an access: {each:.2f}, at most {MAX_BYTES}: {verdict(each <= MAX_BYTES)}"
     )
     return "\n".join(lines)
 
@@ -149,7 +155,7 @@ def as_data(found: Found) -> dict[str, object]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", default=PROGRAMS, help="default: rbtree hospital")
-    parser.add_argument("--trials", type=int, default=11, help="runs of each way")
+    parser.add_argument("--trials", type=int, default=11, help="runs of each configuration")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     settings = read_settings()

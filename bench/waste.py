@@ -1,11 +1,11 @@
-"""Shows what the groups waste at their peak, and that a server's memory stays flat.
+"""Measures the waste of groups at their peak, and the growth of a server's memory.
 
 waste.py [NAME...] [--plan-strategy S]   bundled programs (all but variants) under plans that group
 waste.py --server-hour                   the workload `server`, as many requests as an hour brings
 
-Waste is what is resident less what is live, at the moment when most of the group is resident. What
-the runtime says of it is compared with what the kernel says of the same addresses. Ends with status
-1 where a bar is missed.
+Waste is resident minus live memory, at the peak of the group's resident memory. The runtime's
+report is compared with the kernel's count for the same addresses. Ends with status 1 if a threshold
+is missed.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from evidence import halo as run_halo
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import Bundled, find_bundled, list_plain, prepare
-from halo.trials.candidates import choose_recipes, make_plans
-from halo.trials.job import Job
+from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.runs.job import Job
 
 STRATEGIES = ("halo", "dense", "one-pool", "dense-by-size")
-MOST_WASTE = 0.10  # of what is live
-WASTE_ALLOWED = 256 << 10  # bytes of a group, where that is more
-MOST_UNSEEN = 0.02  # of the groups' peaks: resident by the kernel's count, but not by theirs
+MAX_WASTE = 0.10  # of live bytes
+WASTE_ALLOWED = 256 << 10  # bytes of a group, if that is more
+MAX_UNSEEN = 0.02  # of the groups' peaks: resident by the kernel's count, but not by the runtime's
 UNSEEN_ALLOWED = 256 << 10
 REQUESTS_A_SECOND = 2_000
 HOUR = 3_600
-MOST_GROWTH = 1.02  # the last quarter's most over the second quarter's
+MAX_GROWTH = 1.02  # the last quarter's maximum over the second quarter's
 INTERVAL = 0.02
 MB = 1e6
 
@@ -56,7 +56,7 @@ class GroupWaste:
 
     @property
     def allowed(self) -> float:
-        return max(MOST_WASTE * self.live, WASTE_ALLOWED)
+        return max(MAX_WASTE * self.live, WASTE_ALLOWED)
 
     @property
     def met(self) -> bool:
@@ -65,7 +65,7 @@ class GroupWaste:
 
 @dataclass(frozen=True)
 class Result:
-    """One program under one plan; `sampled` is the kernel's count of the range at its most."""
+    """One program under one plan; `sampled` is the maximum of the kernel's count of the range."""
 
     program: str
     plan: str
@@ -83,8 +83,8 @@ class Result:
 
     @property
     def seen(self) -> bool:
-        """Groups peak at different times, so the sum of their peaks is the upper bound."""
-        return self.unseen <= max(MOST_UNSEEN * self.resident, UNSEEN_ALLOWED)
+        """Whether the kernel's count is within the sum of the groups' peaks, its upper bound."""
+        return self.unseen <= max(MAX_UNSEEN * self.resident, UNSEEN_ALLOWED)
 
     @property
     def met(self) -> bool:
@@ -112,7 +112,7 @@ class Hour:
 
     @property
     def met(self) -> bool:
-        return self.allocations > 0 and self.growth <= MOST_GROWTH
+        return self.allocations > 0 and self.growth <= MAX_GROWTH
 
 
 def planned_run(
@@ -142,15 +142,15 @@ def planned_run(
 def plans_for(
     settings: Settings, program: Bundled, strategies: Sequence[str], folder: Path
 ) -> list[tuple[str, Path]]:
-    """A plan for each strategy that groups anything; those that are the same are made once."""
+    """A distinct plan for each strategy with groups."""
     job, _ = prepare(settings, program)
     profile = folder / "program.profile"
     run_halo(
         "record", "-o", str(profile), "--", str(job.target.path), *job.arguments, env=program.env
     )
-    recipes = [recipe for recipe in choose_recipes(strategies) if recipe.label in strategies]
-    made = make_plans(read_profile(profile), recipes, folder)
-    return [(recipe.label, path) for recipe, path, _ in made]
+    variants = [variant for variant in choose_variants(strategies) if variant.label in strategies]
+    made = make_plans(read_profile(profile), variants, folder)
+    return [(variant.label, path) for variant, path, _ in made]
 
 
 def grouped(stats: Mapping[str, Any]) -> int:
@@ -191,12 +191,12 @@ def result_line(result: Result) -> str:
 
 
 def hour_job(settings: Settings, program: Bundled, requests: int) -> Job:
-    """The reference input with another number of requests: its first argument."""
+    """The reference job with another number of requests, its first argument."""
     _, reference = prepare(settings, program)
     return Job(reference.target, (str(requests), *reference.arguments[1:]))
 
 
-def quarter_most(values: Sequence[int], quarter: int) -> int:
+def quarter_max(values: Sequence[int], quarter: int) -> int:
     """The largest value in a quarter (0 to 3) of the run."""
     part = values[quarter * len(values) // 4 : (quarter + 1) * len(values) // 4]
     return max(part, default=0)
@@ -213,8 +213,8 @@ def server_hour(
         addresses = seen.addresses(stats)
         whole = [sample.resident for sample in seen.samples]
         inside = [sample.inside(addresses) for sample in seen.samples]
-        most = [quarter_most(values, at) for values in (whole, inside) for at in (1, 3)]
-        found.append(Hour(label, grouped(stats), *most))
+        maximum = [quarter_max(values, at) for values in (whole, inside) for at in (1, 3)]
+        found.append(Hour(label, grouped(stats), *maximum))
         print(hour_line(found[-1], requests), flush=True)
     return found
 

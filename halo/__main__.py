@@ -1,4 +1,4 @@
-"""`python3 -m halo` is the command `halo`."""
+"""Runs the command `halo` for `python3 -m halo`."""
 
 import sys
 

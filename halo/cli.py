@@ -1,16 +1,17 @@
-"""The command line: splits it at the first `--`, parses halo's part, hands over to a command."""
+"""The command line: splits it at the first `--`, parses halo's part, calls the command."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from halo import __version__
-from halo.commands import COMMANDS, Command
+from halo.commands import COMMANDS, GROUPS, TRACE, Command
+from halo.commands.old_spellings import current
+from halo.console.outcome import status_of
 from halo.errors import UsageError
-from halo.outcome import status_of
 from halo.settings import Settings, read_settings
 
 
@@ -22,34 +23,50 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(words: Sequence[str]) -> Parser:
-    """The parser of these words, which come before the first `--`.
+    """The parser of `words`, the arguments before the first `--`.
 
-    It has the options of those commands only that are among them: others need not be loaded.
+    It has only the options of commands among the words, so that other modules are not loaded.
     """
     parser = Parser(
         prog="halo",
         description="Makes native Linux programs faster by placing heap objects from evidence.",
-        epilog="Each command explains itself: halo COMMAND --help. Reference: docs/cli.md",
+        epilog="Help for a command: halo COMMAND --help. Reference: docs/cli.md",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"halo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
+        _add(commands, command, words)
+    for group in GROUPS:
+        names = ", ".join(command.name for command in group.commands)
         sub = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=command.summary,
-            usage=command.usage,
+            group.name,
+            help=f"{group.summary.rstrip('.')}: {names}.",
+            description=group.summary,
+            epilog=f"Help for a command: halo {group.name} COMMAND --help",
             allow_abbrev=False,
         )
-        if command.name in words:
-            command.add_arguments(sub)
-        sub.set_defaults(implementation=command)
+        inner = sub.add_subparsers(dest="inner", metavar="COMMAND", required=True)
+        for command in group.commands:
+            _add(inner, command, words)
     return parser
 
 
+def _add(commands: Any, command: Command, words: Sequence[str]) -> None:
+    parser = commands.add_parser(
+        command.name,
+        help=command.summary,
+        description=command.summary,
+        usage=command.usage,
+        allow_abbrev=False,
+    )
+    if command.name in words:
+        command.add_arguments(parser)
+    parser.set_defaults(implementation=command)
+
+
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """halo's own arguments, and all that follows the first `--`."""
+    """halo's own arguments, and those behind the first `--`."""
     words = list(arguments)
     if "--" not in words:
         return words, []
@@ -58,13 +75,14 @@ def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The entry point of `halo`."""
+    """The entry point of `halo`; returns the exit status (docs/exit-status.md)."""
     words = sys.argv[1:] if arguments is None else arguments
     settings = read_settings()
     return status_of(lambda: _run(settings, *split(words)), settings.debug)
 
 
 def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
+    own = current(own, [command.name for command in TRACE.commands], runs=bool(rest))
     parser = build_parser(own)
     if not own and not rest:
         parser.print_help()

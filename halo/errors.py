@@ -1,8 +1,8 @@
-"""Every way in which halo refuses or fails: one class, one exit status, one sentence each.
+"""All refusals and failures of halo: one class, one exit status, one sentence each.
 
-The message of an exception is the sentence the user sees; it names the cause and the way out.
-`docs/exit-status.md` documents the numbers. They lie in 110-121 so that they can be told apart from
-the exit status of the program that `halo record` and `halo exec` pass through.
+The message of an exception is the sentence that the user reads; it names the cause and the remedy.
+`docs/exit-status.md` documents the numbers. They are in 110-121 to differ from the exit status of
+the program, which `halo record` and `halo exec` pass through.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 
 class HaloError(Exception):
-    """A failure with a sentence for the user; not an accident inside halo."""
+    """A failure with a sentence for the user; not an internal error."""
 
     exit_status: ClassVar[int] = 110
 
@@ -23,7 +23,7 @@ class UsageError(HaloError):
 
 
 class CannotRun(HaloError):
-    """The program cannot be started: not there, a directory, not executable."""
+    """The program cannot be started: it is missing, a directory, or not executable."""
 
     exit_status = 112
 
@@ -35,7 +35,7 @@ class Unsuitable(HaloError):
 
 
 class MissingPart(HaloError):
-    """Something this machine needs is not there: QEMU, an allocator, a part of halo's build."""
+    """A required part is missing on this machine: QEMU, an allocator, a part of halo's build."""
 
     exit_status = 114
 
@@ -53,30 +53,30 @@ class BadPlan(HaloError):
 
 
 class BadInput(HaloError):
-    """Another input is no good: a groups file, a strategy's option, a file that cannot be read."""
+    """Another input is invalid: a groups file, a strategy's option, a file that cannot be read."""
 
     exit_status = 117
 
 
 class RecordingFailed(HaloError):
-    """The program ran under the recorder or the detector but left nothing usable."""
+    """The program ran under the recorder or the detector without usable output."""
 
     exit_status = 118
 
 
 class TrialFailed(HaloError):
-    """A measured run crashed, failed or gave another output than the first run under glibc."""
+    """A measured run crashed, failed, or its output differs from the first run under glibc."""
 
     exit_status = 119
 
 
 class LitterFailed(HaloError):
-    """A program ran, but on a heap that was not aged as was asked for, or only in part."""
+    """A program ran on a heap that was not aged as requested, or only in part."""
 
     exit_status = 120
 
 
 class BadTrace(HaloError):
-    """A trace is empty, damaged, of a newer version or no trace."""
+    """A trace is empty, damaged, of a newer version or not a trace."""
 
     exit_status = 121

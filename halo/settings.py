@@ -1,8 +1,9 @@
-"""The one place that reads the environment: where the build is and what the user has set."""
+"""Reads the environment, for all other modules: the paths of the build and HALO_* variables."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Settings:
-    """What halo takes from the environment; everything else comes from the command line."""
+    """Settings from the environment; all others come from the command line."""
 
     repository: Path
     build: Path
@@ -34,7 +35,7 @@ class Settings:
 
     @property
     def engine(self) -> Path:
-        """The tool of Valgrind's that records."""
+        """The Valgrind tool that records."""
         return self.build / "lib" / "valgrind" / "halo-amd64-linux"
 
     @property
@@ -47,7 +48,7 @@ class Settings:
 
     @property
     def command(self) -> str:
-        """How to call halo from here, for the commands that it suggests."""
+        """The command that starts halo in this directory, for suggested commands."""
         launcher = self.repository / "bin" / "halo"
         if not launcher.is_file():
             return "halo"
@@ -55,7 +56,7 @@ class Settings:
 
     @property
     def bench_inputs(self) -> Path:
-        """Where generators put the inputs of bundled programs."""
+        """The folder into which generators write the inputs of bundled programs."""
         ours = self.bench == self.repository / "bench"
         return (self.build if ours else self.bench) / "inputs"
 
@@ -65,23 +66,29 @@ class Settings:
 
     @property
     def detector(self) -> Path:
-        return self.build / "lib" / "libdetector.so"
+        return self.build / "lib" / "libhalo-detector.so"
 
     @property
     def litterer(self) -> Path:
-        return self.build / "lib" / "liblitterer.so"
+        return self.build / "lib" / "libhalo-litterer.so"
 
 
 def read_settings() -> Settings:
-    """Everything HALO_* that halo itself takes, with its default (docs/cli.md lists them)."""
+    """All HALO_* variables of halo itself, or their defaults (docs/cli.md lists them)."""
     repository = Path(__file__).resolve().parents[1]
     environment = dict(os.environ)
     return Settings(
         repository=repository,
-        build=Path(environment.get("HALO_BUILD") or repository / "build").absolute(),
+        build=Path(environment.get("HALO_BUILD") or _find_build(repository)).absolute(),
         bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
         qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
         engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
         environment=environment,
     )
+
+
+def _find_build(repository: Path) -> Path:
+    """The checkout's build folder; in an installed copy, the folder of its .venv."""
+    installed = repository.is_relative_to(sys.prefix)
+    return Path(sys.prefix).parent if installed else repository / "build"

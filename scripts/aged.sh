@@ -1,6 +1,6 @@
 #!/bin/bash
-# Allocators, plans and custom allocators on aged heaps: measures what is not measured yet, then
-# draws the figure and writes the table of docs/evaluation.md.
+# Allocators, plans and custom allocators on aged heaps: runs missing measurements, then
+# draws the figures and writes the table of docs/evaluation/aged-heaps.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/aged
@@ -21,18 +21,18 @@ age() {
   mkdir -p "$measured/$name"
   bin/halo record -o "$measured/$name/train.profile" -- "build/bench/$name" "${train[@]}"
   bin/halo plan "$measured/$name/train.profile" -o "$measured/$name/halo.plan"
-  bin/halo age --occupancies 0.99,0.95,0.9,0.75,0.5 --custom "build/bench/$variant" \
+  bin/halo heap age --occupancies 0.99,0.95,0.9,0.75,0.5 --custom "build/bench/$variant" \
     --plan "$measured/$name/halo.plan" --groups --under glibc,jemalloc \
     --results "$measured/$name" -- "build/bench/$name" "$@"
 }
 
-# simulate NAME VARIANT ARGS: one run of each contender, on a smaller input
+# simulate NAME VARIANT ARGS: one run of each configuration, on a smaller input
 simulate() {
   local name=$1 variant=$2
   shift 2
   [ ! -f "$simulated/$name/results.json" ] || return 0
   mkdir -p "$simulated/$name"
-  bin/halo age --occupancies 0.95,0.75,0.5 --trials 1 --no-split --simulate \
+  bin/halo heap age --occupancies 0.95,0.75,0.5 --trials 1 --no-split --simulate \
     --custom "build/bench/$variant" --plan "$measured/$name/halo.plan" --groups \
     --results "$simulated/$name" -- "build/bench/$name" "$@"
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The main job on two programs: a workload of ours and a program of Debian's that nobody here built.
+# `halo run` on two programs: a workload of ours and an unmodified program of Debian's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ours=hospital
@@ -11,7 +11,7 @@ cat <<'TEXT'
 
 What you saw: each program was recorded once on a small input; halo made plans that place its heap
 objects, kept the one that was fastest on that small input (or none, where none helps), and timed
-the program on another, larger input under four allocators and under halo, in turns.
+the program on another, larger input under the baseline allocators and under halo, interleaved.
 
 Next, your own program, with a small input to learn from and a large one to measure:
 

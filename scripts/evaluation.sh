@@ -1,6 +1,6 @@
 #!/bin/bash
-# The HALO paper's evaluation of all bundled programs: measures what is not measured yet, then draws
-# the figures and writes the tables of docs/evaluation.md.
+# The HALO paper's evaluation of all bundled programs: runs missing measurements, then draws
+# the figures and writes the tables in docs/evaluation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/evaluation
@@ -11,8 +11,8 @@ with_distances=(hospital)
 with_graph=(hospital scene povray)
 plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
 
-bin/halo evaluate --all --results "$measured"
-bin/halo evaluate "${with_distances[@]}" --distances "$distances" --results "$measured"
+bin/halo eval compare --all --results "$measured"
+bin/halo eval compare "${with_distances[@]}" --distances "$distances" --results "$measured"
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
 
 plot() {
@@ -25,13 +25,13 @@ for name in "${with_graph[@]}"; do
   plot affinity-graph "affinity-$name.svg" "$measured/$name"
 done
 plot distances distances.svg "${with_distances[@]/#/$measured/}"
-plot misses misses.svg "${all[@]}" --contenders "halo plan,hot-streams plan"
-plot speedup speedup.svg "${all[@]}" --contenders "halo plan,hot-streams plan"
+plot misses misses.svg "${all[@]}" --configurations "halo plan,hot-streams plan"
+plot speedup speedup.svg "${all[@]}" --configurations "halo plan,hot-streams plan"
 plot random-pools random-pools.svg "${all[@]}"
 plot model model.svg "${all[@]}"
-plot fragmentation fragmentation.md "${all[@]}" --contenders "halo plan"
-plot contenders time.md "${all[@]}"
-plot contenders training-time.md "${all[@]}" --input training --contenders "$plans"
+plot fragmentation fragmentation.md "${all[@]}" --configurations "halo plan"
+plot configurations time.md "${all[@]}"
+plot configurations training-time.md "${all[@]}" --input training --configurations "$plans"
 for event in L1D-misses L2-misses STLB-misses modelled-cycles; do
-  plot contenders "$event.md" "${all[@]}" --metric "$event@negimprovement"
+  plot configurations "$event.md" "${all[@]}" --metric "$event@negimprovement"
 done

@@ -24,7 +24,7 @@ mutants() {
     { echo "fuzz: pytest is missing; run: scripts/setup.sh test" >&2; exit 2; }
   while
     HALO_MUTANTS=250 HALO_MUTANTS_SEED=$seed HALO_MUTANTS_KEPT=$kept HALO_BUILD=$build \
-      .venv/bin/python3 -m pytest -q tests/python/test_runtime_plan_mutants.py \
+      .venv/bin/python3 -m pytest -q tests/python/e2e/runtime/identification/test_runtime_plan_mutants.py \
       >"$kept/mutants.log" 2>&1 || { failed=$((failed + 1)); tail -40 "$kept/mutants.log"; }
     seed=$((seed + 1))
     [ $SECONDS -lt $end ]
@@ -43,7 +43,7 @@ own() {
   "$@" --seconds "$seconds" --seed "$seed" --keep "$kept" || status=1
 }
 
-# libFuzzer looks for inputs that reach new code, under AddressSanitizer and UBSan.
+# libFuzzer searches inputs that reach new code, under AddressSanitizer and UBSan.
 build_libfuzzer() {
   local flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
   cmake -S . -B "$build/libfuzzer" -G Ninja -DCMAKE_C_COMPILER=clang-19 \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Counts the instructions of the runtime's fast paths and compares them with the golden file;
-# `golden.sh --update` writes the file anew.
+# `golden.sh --update` writes the file again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${HALO_BUILD:-build}

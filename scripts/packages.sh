@@ -1,6 +1,6 @@
 # The Debian packages that each purpose needs; sourced by scripts/setup.sh. NAME|NAME: releases
-# call it differently, and the first is taken that is installed or that apt knows.
-# shellcheck shell=bash
+# have different names, and the first that is installed or available counts.
+# shellcheck shell=bash disable=SC2034
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user valgrind
   libjemalloc2 'libmimalloc2.0|libmimalloc3' 'libtcmalloc-minimal4|libtcmalloc-minimal4t64'
@@ -8,7 +8,7 @@ build_packages=(
 )
 demo_packages=(xsltproc jq)
 test_packages=(
-  clang-format-19 musl-tools luajit nodejs python3-dev chromium
+  clang-format-19 clang-tidy-19 shellcheck musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the native tests under sanitizers and runs those that were built anew since they last
-# passed: sanitize.sh [asan] [tsan]; both where none is named.
+# Builds the native tests under sanitizers and runs those that were rebuilt since they last
+# passed: sanitize.sh [asan] [tsan]; both if none is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- asan tsan
@@ -9,7 +9,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
-# GCC 12's ThreadSanitizer does not know all places where the kernel puts mappings at random.
+# GCC 12's ThreadSanitizer does not support all addresses of the kernel's random mappings.
 prefix=()
 ! setarch -R true 2>/dev/null || prefix=(setarch -R)
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what is missing for the given purposes: setup.sh build|demo|test|bench|soak|fuzz|projects ...
-# Asks dpkg first, so that a repeated run does nothing and needs neither network nor root.
+# Installs missing packages for the given purposes: setup.sh build|demo|test|bench|soak|fuzz|projects ...
+# Queries dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/packages.sh
@@ -14,7 +14,7 @@ is_installed() {
 
 is_known() { [[ $(apt-cache policy "$1" 2>/dev/null) == *"  Candidate: "[!\(]* ]]; }
 
-# Those of NAME|NAME of which none is installed.
+# The NAME|NAME entries without an installed package.
 missing_of() {
   local names name
   for names in "$@"; do
@@ -25,7 +25,7 @@ missing_of() {
   done
 }
 
-# Sets `chosen` to what apt calls them, and `unknown` to those that it does not know.
+# Sets `chosen` to apt's names of them, and `unknown` to those that apt does not have.
 choose_names() {
   local names name
   chosen=() unknown=()
@@ -64,7 +64,7 @@ install_packages() {
   apt install --no-install-recommends "${chosen[@]}" || refuse "${chosen[@]}"
 }
 
-# Names the package that is at fault, if it is one.
+# Names the package that failed, if any.
 refuse() {
   local name
   for name in "$@"; do
@@ -79,7 +79,7 @@ make_venv() {
   [ "$stamp" -nt pyproject.toml ] && [ -x .venv/bin/python3 ] && return 0
   say "setting up .venv"
   [ -x .venv/bin/python3 ] || /usr/bin/python3 -m venv .venv
-  # What is compiled of them (pycachesim) is older than gcc 14, which takes this for an error.
+  # pycachesim's C code is older than gcc 14, which reports this as an error.
   CFLAGS=-Wno-error=incompatible-pointer-types .venv/bin/python3 -m pip install --quiet --disable-pip-version-check --use-pep517 -e ".$extra" ||
     give_up "pip could not install the Python packages; it needs the network the first time"
   mkdir -p .venv && touch "$stamp"

@@ -9,7 +9,7 @@ typedef struct Argument {
   const char* name;
   long minimum;
   long maximum;
-  long value;  // filled in; before that the default, where there is one
+  long value;  // the parsed value; initially the default, if any
 } Argument;
 
 // Fills in all `count` values. Anything else than `count` numbers within their limits ends the

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Wraps each call of malloc; the call itself stays where the object is made.
+// Wraps each call of malloc; the call site stays in the caller.
 static inline void* require_memory(void* memory) {
   if (memory == NULL) {
     fputs("out of memory\n", stderr);

@@ -1,4 +1,4 @@
-// A small seeded random number generator (splitmix64), so that a run depends on its input alone.
+// A small seeded random number generator (splitmix64), so that a run depends on its input only.
 #pragma once
 
 #include <stdint.h>

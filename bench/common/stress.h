@@ -22,7 +22,7 @@
 
 namespace stress {
 
-// Bytes of all arrays of blocks: not the allocator's, so they are no part of the result.
+// Bytes of all arrays of blocks: not the allocator's, so they are not a part of the result.
 inline std::size_t array_bytes = 0;
 
 // An array of blocks that the allocator does not see; it begins with null pointers.
@@ -109,7 +109,7 @@ inline long resident_bytes() {
 // Not of getrusage, whose peak includes that of the process before it executed this program.
 inline long peak_bytes() { return read_kilobytes("/proc/self/status", "\nVmHWM:"); }
 
-// Waits, and allocates a little of several sizes meanwhile: allocators give memory back at a
+// Waits, and allocates a little of several sizes meanwhile: allocators purge memory during a
 // later call.
 inline void rest(long milliseconds) {
   const timespec millisecond = {0, 1000000};
@@ -141,7 +141,7 @@ class Stopwatch {
 // The result of a run: one line of JSON.
 class Result {
  public:
-  // Reads the peak, which is to come before the arrays are gone.
+  // Reads the peak, before the arrays are freed.
   Result(std::string_view pattern, const Stopwatch& spent, std::uint64_t operations)
       : peak_(peak_bytes() - static_cast<long>(array_bytes)) {
     line_ = "{\"pattern\": \"" + std::string(pattern) + '"';
@@ -160,7 +160,7 @@ class Result {
     line_ += ", \"" + std::string(name) + "\": " + std::string(text);
   }
 
-  // `after`: what is resident after the pattern.
+  // `after`: the resident memory after the pattern.
   void print(long after) {
     add("peak_rss_bytes", static_cast<double>(std::max(peak_, after)));
     add("after_rss_bytes", static_cast<double>(after));

@@ -19,7 +19,7 @@ class Benchmark {
     }
   }
 
-  // One in eight look-ups asks for a record that is not there any more or not yet.
+  // One in eight look-ups is for a record that is deleted or not added yet.
   void look_up(std::uint64_t count) {
     const auto live = static_cast<std::uint32_t>(newest_ - oldest_);
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -26,7 +26,7 @@ typedef struct Village {
   int64_t hospitals_seen;  // by those residents
 } Village;
 
-// A complete tree with `levels` levels below this village (0: the village alone).
+// A complete tree with `levels` levels below this village (0: only the village).
 Village* village_create(Village* parent, int levels, uint64_t seed);
 void village_destroy(Village* village);
 

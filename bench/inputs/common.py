@@ -1,4 +1,4 @@
-"""Shared by the input generators: a fixed seed, and words that look like words."""
+"""Shared by the input generators: a fixed seed, and pronounceable words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SYLLABLES = (
 
 
 def generator(salt: str) -> random.Random:
-    """The same numbers on every machine and in every year."""
+    """A generator of the same numbers on every machine and Python version."""
     return random.Random(f"halo {salt}")
 
 
@@ -39,5 +39,5 @@ def words(rng: random.Random, count: int) -> str:
 
 
 def folder() -> Path:
-    """Where the inputs go: the only argument."""
+    """The folder for the inputs, which is the only argument."""
     return Path(sys.argv[1])

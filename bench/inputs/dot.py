@@ -1,4 +1,4 @@
-"""Makes random layered graphs, such as build or call graphs are, for dot to draw."""
+"""Makes random layered graphs, similar to build or call graphs, for dot."""
 
 from __future__ import annotations
 

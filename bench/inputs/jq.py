@@ -1,4 +1,4 @@
-"""Makes orders as JSON, for jq to group, add up and sort."""
+"""Makes orders as JSON, which jq groups, adds up and sorts."""
 
 from __future__ import annotations
 

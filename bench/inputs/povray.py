@@ -1,4 +1,4 @@
-"""Makes a scene of many spheres, boxes and a mesh, for povray to parse and render."""
+"""Makes a scene of many spheres, boxes and a mesh for povray."""
 
 from __future__ import annotations
 

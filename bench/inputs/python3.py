@@ -1,4 +1,4 @@
-"""Writes the Python program that python3 runs: trees, dictionaries and strings, few numbers."""
+"""Writes the Python program for python3: trees, dictionaries and strings, few numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a library catalogue as XML, and the stylesheet that turns it into a sorted HTML report."""
+"""Makes a library catalogue as XML, and a stylesheet for a sorted HTML report."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ typedef struct Job {
 
 typedef struct List {
   Job* first;
-  Job** last;  // where the next job is linked
+  Job** last;  // the link of the next job
   uint32_t length;
 } List;
 

@@ -11,13 +11,13 @@ namespace {
 
 // The first of the least visited ones; a triangle of a mesh has at least one neighbour.
 mesh::Triangle& least_visited_neighbour(const mesh::Triangle& triangle) {
-  mesh::Triangle* least = nullptr;
+  mesh::Triangle* minimum = nullptr;
   for (mesh::Triangle* neighbour : triangle.neighbours) {
-    if (neighbour != nullptr && (least == nullptr || neighbour->visits < least->visits)) {
-      least = neighbour;
+    if (neighbour != nullptr && (minimum == nullptr || neighbour->visits < minimum->visits)) {
+      minimum = neighbour;
     }
   }
-  return *least;
+  return *minimum;
 }
 
 struct Sum {

@@ -1,4 +1,4 @@
-// Call sites of malloc: eight for each depth at which a walk up the stack tells them apart.
+// Call sites of malloc: eight for each depth at which a walk up the stack distinguishes them.
 #pragma once
 
 #include <stddef.h>

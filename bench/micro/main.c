@@ -1,4 +1,4 @@
-// pair: what a pair of malloc and free costs, at call sites whose depth is chosen.
+// pair: the cost of a pair of malloc and free, at call sites of a chosen depth.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "micro/patterns.h"
 #include "micro/threads.h"
 
-enum { kPairs = 200000, kThreadPairs = 1000000, kTrained = 200, kMostRepeats = 1000 };
+enum { kPairs = 200000, kThreadPairs = 1000000, kTrained = 200, kMaxRepeats = 1000 };
 
 static const char kUsage[] =
     "usage: pair train DEPTH\n"
     "       pair time DEPTH REPEATS SIZE...\n"
     "       pair threads DEPTH REPEATS SIZE COUNT\n"
-    "DEPTH 1 to 8: the return address that tells the eight call sites apart; 0: one site that\n"
-    "training does not know.\n";
+    "DEPTH 1 to 8: the return address that distinguishes the eight call sites; 0: one site that\n"
+    "training does not have.\n";
 
 static _Noreturn void fail_with_usage(void) {
   fputs(kUsage, stderr);
@@ -55,7 +55,7 @@ static void train(Allocate* const* sites) {
 // warms up and does not count.
 static void time_pattern(const Pattern* pattern, Allocate* const* sites, size_t bytes,
                          int repeats) {
-  double found[kMostRepeats];
+  double found[kMaxRepeats];
   for (int i = -1; i < repeats; ++i) {
     const double start = thread_ns();
     pattern->run(sites, bytes, kPairs);
@@ -70,7 +70,7 @@ static void time_pattern(const Pattern* pattern, Allocate* const* sites, size_t 
 // Prints the pattern, the size, and the median of millions of pairs a second on all threads.
 static void time_threads(const char* name, const Pattern* pattern, Allocate* const* sites,
                          size_t bytes, int repeats, int threads) {
-  double found[kMostRepeats];
+  double found[kMaxRepeats];
   for (int i = -1; i < repeats; ++i) {
     const double spent = run_threads(threads, pattern, sites, bytes, kThreadPairs);
     if (i >= 0) {
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   if (argc < 5) {
     fail_with_usage();
   }
-  const int repeats = (int)number(argv[3], 1, kMostRepeats);
+  const int repeats = (int)number(argv[3], 1, kMaxRepeats);
   if (strcmp(argv[1], "time") == 0) {
     for (int i = 4; i < argc; ++i) {
       const size_t bytes = (size_t)number(argv[i], 1, 4096);
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(argv[1], "threads") == 0 && argc == 6) {
     const size_t bytes = (size_t)number(argv[4], 1, 4096);
-    const int threads = (int)number(argv[5], 1, kMostThreads);
+    const int threads = (int)number(argv[5], 1, kMaxThreads);
     for (int at = 0; at < kPatterns; ++at) {
       time_threads(patterns[at].name, &patterns[at], sites, bytes, repeats, threads);
     }

@@ -13,11 +13,11 @@ typedef struct {
   void (*run)(Allocate* const* sites, size_t bytes, long pairs);
 } Pattern;
 
-// pair: each object is freed at once, the sites in turn. same: likewise, at one site. batch: kBatch
-// objects, then freed in order. reverse: then freed in reverse.
+// pair: each object is freed immediately, the sites alternate. same: likewise, at one site. batch:
+// kBatch objects, then freed in order. reverse: then freed in reverse.
 extern const Pattern patterns[kPatterns];
 
-// Allocates and writes kBatch objects, the sites in turn.
+// Allocates and writes kBatch objects at alternating sites.
 void fill_batch(Allocate* const* sites, size_t bytes, void** batch);
 
 // Frees them in order.

@@ -27,7 +27,7 @@ typedef struct {
   double end;
 } Member;
 
-// Spins: the threads have a processor each, and what is measured lasts microseconds.
+// Spins: the threads have a processor each, and a measurement takes microseconds.
 static void meet(Team* team) {
   const int round = atomic_load(&team->rounds);
   if (atomic_fetch_add(&team->arrived, 1) + 1 == team->size) {
@@ -68,10 +68,10 @@ static void* work(void* argument) {
 
 double run_threads(int threads, const Pattern* pattern, Allocate* const* sites, size_t bytes,
                    long pairs) {
-  static void* batches[kMostThreads][kBatch];
+  static void* batches[kMaxThreads][kBatch];
   Team team = {threads, pattern, sites, bytes, pairs, 0, 0};
-  Member members[kMostThreads];
-  pthread_t ids[kMostThreads];
+  Member members[kMaxThreads];
+  pthread_t ids[kMaxThreads];
   for (int i = 0; i < threads; ++i) {
     members[i] = (Member){&team, batches[i], batches[(i + 1) % threads], 0, 0};
     if (pthread_create(&ids[i], NULL, work, &members[i]) != 0) {

@@ -92,7 +92,7 @@ static HeapNode* link_trees(HeapNode* a, HeapNode* b) {
   return root;
 }
 
-// Puts every tree of the ring where no other has its degree, linking trees of equal degree.
+// Inserts the trees of the ring by degree, linking trees of equal degree.
 static void gather(HeapNode* by_degree[], HeapNode* ring) {
   if (ring == NULL) {
     return;

@@ -1,4 +1,4 @@
-// An index of nodes that all have the same size, each allocated by itself.
+// An index of nodes that all have the same size, each allocated separately.
 #pragma once
 
 #include <cstddef>

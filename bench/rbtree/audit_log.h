@@ -1,4 +1,4 @@
-// A log of what was done to the tree: written at every change, read only at the end.
+// A log of the tree's changes: written at every change, read only at the end.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 
 using rbtree::AuditLog;
 
-// Payloads come from a numbered series, so that any earlier one can be asked for again.
+// Payloads come from a numbered series, so that any earlier one can be generated again.
 class Payloads {
  public:
   explicit Payloads(std::uint64_t seed) : seed_(mix64(seed)) {}

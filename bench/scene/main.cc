@@ -1,4 +1,4 @@
-// scene: parses a scene description and looks at it from many points, after HALO, figure 2.
+// scene: parses a scene description and renders it from many points, after HALO, figure 2.
 #include <bit>
 #include <cinttypes>
 #include <cstdio>

@@ -1,12 +1,12 @@
-// The one function that all objects of a scene are allocated through. What stands behind it, and
-// what the lists of a scene do at their end, is in memory.cc.
+// The one function that allocates all objects of a scene; memory.cc has the allocator behind it,
+// and the destruction of a scene's lists.
 #pragma once
 
 #include <cstddef>
 
 namespace scene {
 
-// Throws std::bad_alloc, after naming on stderr what there was no memory for.
+// Throws std::bad_alloc, after reporting on stderr which allocation failed.
 void* allocate(std::size_t size, const char* what);
 void release(void* memory);
 

@@ -1,4 +1,4 @@
-// The tokens of a scene description, as a stream that depends on its seed alone.
+// The tokens of a scene description, as a stream that depends on its seed only.
 #pragma once
 
 #include <array>

@@ -23,7 +23,7 @@ class Session {
 
   // Forgets the oldest visit when there are too many.
   void remember(std::uint32_t resource, std::uint64_t digest);
-  // What the response says about the visits so far.
+  // The response's text about the visits so far.
   std::uint64_t summarise() const;
 
  private:

@@ -8,7 +8,7 @@ start() {
   "$@" --port 0 --unixsocket "$PWD/socket" --save '' --daemonize no --enable-debug-command yes \
     --dir "$PWD" --logfile "$PWD/log" &
   server=$!
-  trap "{ kill $server; wait $server; } 2>/dev/null || true" EXIT
+  trap '{ kill "$server"; wait "$server"; } 2>/dev/null || true' EXIT
   until ask PING >/dev/null 2>&1; do
     kill -0 $server || return 1
     sleep 0.1

@@ -12,11 +12,14 @@ prepare() {
   } >small.xml
 }
 
+# INPUT COMMAND ...
 transform() {
+  local input=$1
+  shift
   "$@" -in "$SOAK_INPUTS/$input.xml" -xsl "$SOAK_INPUTS/report.xsl" -out report.html
 }
 
-train() { input=small transform record xalan; }
-run() { input=ref transform xalan; }
+train() { transform small record xalan; }
+run() { transform ref xalan; }
 
 "$1"

@@ -1,4 +1,4 @@
-// cache-scratch: passive false sharing. The main thread makes neighbouring blocks and gives one to
+// cache-scratch: passive false sharing. The main thread allocates adjacent blocks and passes one to
 // each thread, which frees it: an allocator should not serve the threads from that line again.
 // After Berger, McKinley, Blumofe and Wilson, "Hoard".
 #include "stress/writing.h"

@@ -15,7 +15,7 @@ void grow(stress::Blocks& blocks, stress::Sizes sizes, Rng& rng) {
   }
 }
 
-// What stays after a peak: a share of the runs of so many blocks that were made together.
+// Blocks that stay after a peak: some of the runs of blocks allocated together.
 struct Kept {
   std::uint32_t percent;
   std::size_t run;

@@ -9,9 +9,9 @@
 
 namespace stress {
 
-// A call takes no longer than the wall says, and than the thread ran since it was last asked: the
-// time that others had the processor counts in the first alone. Asking is slow, so it is done
-// every 64 calls and after a long one. A page fault within a call counts.
+// The time of a call is bounded by the wall time, and by the processor time since its last reading.
+// The former includes the time in which other threads ran. Reading the processor time is slow, so
+// it happens every 64 calls and after a long one. Page faults within a call count.
 class TimedHeap {
  public:
   void* make(std::size_t bytes) {

@@ -1,10 +1,9 @@
-"""Aged heaps: what the detector leaves, how a heap is littered with it (docs/littering.md)."""
+"""Aged heaps: the detector's output, and littering a heap by it (docs/littering.md)."""
 
-from halo.aging.detection import Detection, detect_environment, read_detection
+from halo.aging.detection import detect_environment, read_detection
 from halo.aging.litter import Litter, LitterLog, parse_litter, read_log
 
 __all__ = [
-    "Detection",
     "Litter",
     "LitterLog",
     "detect_environment",

@@ -1,4 +1,7 @@
-"""How a heap is aged: the settings of `liblitterer.so`, and the log that it leaves."""
+"""The settings of `libhalo-litterer.so`, which ages a heap, and its log.
+
+The algorithm is that of Littering, section 3 (docs/littering.md).
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from halo.aging.environment import without_settings
-from halo.allocators import preload
 from halo.errors import LitterFailed, UsageError
+from halo.process.allocators import preload
+from halo.schema.summary import LitterSettings
 
-MOST_MULTIPLIER = 1e6
-MOST_SEED = 2**64 - 1
-MOST_SECONDS = 86400.0
+MAX_MULTIPLIER = 1e6
+MAX_SEED = 2**64 - 1
+MAX_SECONDS = 86400.0
 
 
 @dataclass(frozen=True)
 class Litter:
-    """Settings of the litterer; the defaults of the first two are the study's.
+    """Settings of the litterer; the first two have the defaults of the Littering study.
 
-    `occupancy` is the fraction of objects that stays, `multiplier` how many are allocated, in
-    multiples of the most that were alive at once (0: none). Without a `seed` each run has another.
-    `groups`: what a plan puts into a group goes there. `data`: None, it is detected.
+    `occupancy` is the fraction of objects that stay allocated (0 to 1). `multiplier` is the number
+    of allocated objects, as a multiple of the maximum that was live (0: none). Without a `seed`
+    each run has a random one. If `groups` is set, littered objects go to the plan's groups, too.
+    If `data` is None, halo runs the detector first.
     """
 
     occupancy: float = 0.95
@@ -41,9 +46,16 @@ class Litter:
         parts += ["groups aged, too"] if self.groups else []
         return ", ".join(parts)
 
-    def as_json(self) -> dict[str, Any]:
-        """For results files; `data` as a path or null."""
-        return {**self.__dict__, "data": os.fspath(self.data) if self.data else None}
+    def settings(self) -> LitterSettings:
+        """For results files."""
+        return {
+            "occupancy": self.occupancy,
+            "multiplier": self.multiplier,
+            "seed": self.seed,
+            "shuffle": self.shuffle,
+            "groups": self.groups,
+            "data": os.fspath(self.data) if self.data else None,
+        }
 
     def environment(
         self,
@@ -55,33 +67,33 @@ class Litter:
     ) -> dict[str, str]:
         """The environment in which that executable, and no other, starts on a littered heap.
 
-        `data` must be set unless `multiplier` is 0. Settings of the user's own are left out.
-        `quiet`: the litterer tells only its log, in whose name %p becomes the process id.
+        `data` must be set unless `multiplier` is 0. The user's own settings are dropped. If `quiet`
+        is set, the litterer writes only to its log, in whose name %p becomes the process id.
         """
         result = {
             **preload(without_settings(environment), [litterer]),
-            "LITTER_OCCUPANCY": repr(self.occupancy),
-            "LITTER_MULTIPLIER": repr(self.multiplier),
-            "LITTER_SHUFFLE": str(int(self.shuffle)),
-            "LITTER_GROUPS": str(int(self.groups)),
-            "LITTER_PROGRAM": os.path.realpath(program),
-            "LITTER_LOG_FILENAME": os.fspath(log.absolute()),
+            "HALO_LITTER_OCCUPANCY": repr(self.occupancy),
+            "HALO_LITTER_MULTIPLIER": repr(self.multiplier),
+            "HALO_LITTER_SHUFFLE": str(int(self.shuffle)),
+            "HALO_LITTER_GROUPS": str(int(self.groups)),
+            "HALO_LITTER_PROGRAM": os.path.realpath(program),
+            "HALO_LITTER_LOG_FILENAME": os.fspath(log.absolute()),
         }
         if quiet:
-            result["LITTER_QUIET"] = "1"
+            result["HALO_LITTER_QUIET"] = "1"
         if self.data is not None:
-            result["LITTER_DATA_FILENAME"] = os.fspath(self.data.absolute())
+            result["HALO_LITTER_DATA_FILENAME"] = os.fspath(self.data.absolute())
         if self.seed is not None:
-            result["LITTER_SEED"] = str(self.seed)
+            result["HALO_LITTER_SEED"] = str(self.seed)
         return result
 
 
 @dataclass(frozen=True)
 class LitterLog:
-    """What the litterer did. Seconds of wall, user and system time went into it.
+    """The litterer's log: wall, user and system time of littering, in seconds.
 
-    `program_seconds`: from then to the program's end; None where it ended without destructors.
-    `program_start` is of the monotonic clock. `raw` is all of the log.
+    `program_seconds`: from then to the program's end; None if it ended without destructors.
+    `program_start` is in seconds of the monotonic clock. `raw` is the whole log.
     """
 
     seconds: float
@@ -93,7 +105,7 @@ class LitterLog:
 
 
 def read_log(path: Path, name: str) -> LitterLog:
-    """The log of a run of the program `name`; `LitterFailed` where its heap was not aged."""
+    """The log of a run of the program `name`; `LitterFailed` if its heap was not aged."""
     try:
         raw = json.loads(path.read_text("utf-8", "replace"))
         outcome, problem = raw["outcome"], raw["problem"]
@@ -118,7 +130,7 @@ def read_log(path: Path, name: str) -> LitterLog:
 
 
 def parse_litter(text: str) -> Litter:
-    """Settings as `occupancy=0.5,multiplier=1,…`; `UsageError` where one is no good."""
+    """Parses settings such as `occupancy=0.5,multiplier=1,…`; `UsageError` if one is invalid."""
     found = Litter()
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
@@ -137,29 +149,29 @@ def occupancy(text: str) -> float:
 
 def multiplier(text: str) -> float:
     """A number from 0 to a million."""
-    return _number(text, MOST_MULTIPLIER, "the multiplier")
+    return _number(text, MAX_MULTIPLIER, "the multiplier")
 
 
 def seconds(text: str) -> float:
     """A number from 0 to a day."""
-    return _number(text, MOST_SECONDS, "a time in seconds")
+    return _number(text, MAX_SECONDS, "a time in seconds")
 
 
 def seed(text: str) -> int:
     """A whole number below 2^64."""
     value = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= value <= MOST_SEED:
-        raise UsageError(f"'{text}' is no seed: a whole number below 2^64.")
+    if not 0 <= value <= MAX_SEED:
+        raise UsageError(f"'{text}' is not a seed: a whole number below 2^64.")
     return value
 
 
-def _number(text: str, most: float, what: str) -> float:
+def _number(text: str, maximum: float, what: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= most:
-        raise UsageError(f"'{text}' is no number from 0 to {most:g}, which {what} must be.")
+    if not 0 <= value <= maximum:
+        raise UsageError(f"'{text}' is not a number from 0 to {maximum:g}, which {what} must be.")
     return value
 
 

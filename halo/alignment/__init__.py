@@ -1,8 +1,8 @@
-"""Whether heap objects may lie at multiples of eight: proved from the code of a program's modules.
+"""Proves from machine code that heap objects may be aligned to 8 bytes only (docs/alignment.md).
 
-`malloc` promises 16 bytes from 16 bytes up, and a 24-byte object at a multiple of eight breaks that
-promise. It is harmless where no instruction of the process demands more: that is what is proved
-here, module by module, with a list of the instructions to relax (docs/alignment.md).
+The ABI aligns objects of 16 bytes and more to 16 bytes. A 24-byte object at a multiple of eight is
+harmless if no instruction of the process requires more. The proof covers each module of the process
+and lists the instructions that the runtime has to relax.
 """
 
 from halo.alignment.model import CheckedModule, Proof, Relaxation, unproved

@@ -1,7 +1,7 @@
-"""Whether functions leave the registers of their callers as the ABI demands.
+"""Determines whether functions preserve their callers' registers as the ABI requires.
 
-Compilers' code does. Hand-written code has helpers of its own conventions, so a register that was
-aligned before a call of such a helper may hold anything behind it.
+Compiled code does (System V x86-64 ABI, section 3.2.1). Hand-written code has helpers with other
+conventions: after a call of such a helper a register may have any value.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ _LEADS = {
 
 
 class Callees:
-    """Answers for the functions of one module."""
+    """The results for the functions of one module, computed on demand."""
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
         self._info = InstructionInfoFactory()
         self._keeps: dict[int, bool] = {}
-        self._looked_at: dict[int, tuple[bool, frozenset[int]]] = {}
+        self._inspected: dict[int, tuple[bool, frozenset[int]]] = {}
 
     def keep_registers(self, function: int) -> bool:
-        """Whether the function and all that it leads to save what they change.
+        """Whether the function at that address and its callees save the registers that they change.
 
-        Those of other modules do. False for what is no function's beginning. Recursion is taken to
-        keep them, as it does unless something else on the way does not.
+        Functions of other modules do by assumption. False if no function begins there. A recursive
+        call counts as preserving; the other code on the cycle decides.
         """
         if function in self._keeps:
             return self._keeps[function]
         work, seen = [function], {function}
         while work:
-            saves, leads = self._look_at(work.pop())
+            saves, leads = self._inspect_trace(work.pop())
             if not saves or any(self._keeps.get(target) is False for target in leads):
                 self._keeps[function] = False
                 return False
@@ -65,17 +65,17 @@ class Callees:
         self._keeps.update(dict.fromkeys(seen, True))
         return True
 
-    def _look_at(self, function: int) -> tuple[bool, frozenset[int]]:
-        """Whether it saves what it changes itself, and which functions it leads to."""
-        if function not in self._looked_at:
+    def _inspect_trace(self, function: int) -> tuple[bool, frozenset[int]]:
+        """Whether the function itself saves what it changes, and the functions that it enters."""
+        if function not in self._inspected:
             piece = self._functions.starting_at(function)
             code = [] if piece is None else piece.instructions()
             if piece is not None:
                 found = (self._saves(code), frozenset(_leads_to(piece, code)))
             else:
                 found = (self._functions.is_linkage_stub(function), frozenset[int]())
-            self._looked_at[function] = found
-        return self._looked_at[function]
+            self._inspected[function] = found
+        return self._inspected[function]
 
     def _saves(self, code: Sequence[Instruction]) -> bool:
         changed: set[int] = set()
@@ -87,7 +87,7 @@ class Callees:
 
 
 def _saved_by(instruction: Instruction) -> set[int]:
-    """The register that goes to the stack."""
+    """The register that the instruction stores on the stack, if any."""
     if instruction.mnemonic == Mnemonic.PUSH and instruction.op0_kind == OpKind.REGISTER:
         return {Registers.full_register(instruction.op0_register)}
     if (

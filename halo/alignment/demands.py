@@ -1,8 +1,8 @@
-"""Which instructions demand aligned memory, and the unaligned twin of those that have one.
+"""Instructions that require aligned memory, and their unaligned equivalents.
 
 Intel SDM, volume 1, section 4.1.1 and volume 2, exception types 1, 2 and 4: a legacy SSE
-instruction with a whole vector in memory demands 16 bytes, but for those made for unaligned data;
-in the VEX and EVEX encodings only the aligned and the non-temporal moves do.
+instruction with a whole vector in memory requires 16 bytes, except the moves for unaligned data. In
+the VEX and EVEX encodings only the aligned and the non-temporal moves do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STATE = re.compile(r"(FXSAVE|FXRSTOR|XSAVE|XRSTOR|CMPXCHG16B|MOVDIR64B|ENQCMD)"
 
 
 class Patch(NamedTuple):
-    """The byte that turns an instruction into its unaligned twin.
+    """The byte that turns an instruction into its unaligned equivalent.
 
     `at`: bytes from the instruction's start; `before` and `after`: the byte's values.
     """
@@ -60,10 +60,10 @@ def has_memory(instruction: Instruction) -> bool:
 
 
 def unaligned_twin(instruction: Instruction, code: bytes) -> Patch | None:
-    """The patch that makes `code`, the instruction's bytes, an unaligned move; None: there is none.
+    """The patch that makes `code`, the instruction's bytes, an unaligned move; None if impossible.
 
-    The twin has the same length and operands, and differs in one byte: the opcode (28, 29 become
-    10, 11) or the prefix (66 becomes F3).
+    The unaligned move has the same length and operands and differs in one byte: the opcode (28, 29
+    become 10, 11) or the prefix (66 becomes F3).
     """
     name = _NAMES[instruction.code]
     if not _ALIGNED_MOVE.match(name):
@@ -79,7 +79,7 @@ def unaligned_twin(instruction: Instruction, code: bytes) -> Patch | None:
 
 
 def _replacements(byte: int) -> tuple[int, ...]:
-    """What may take the byte's place: another opcode, prefix, or pp field of VEX and EVEX."""
+    """Candidates for the byte: another opcode, prefix, or pp field of VEX and EVEX."""
     opcodes = {0x28: (0x10,), 0x29: (0x11,), 0x66: (0xF3,)}
     pp_of_f3 = (byte ^ 3,) if byte & 3 == 1 else ()
     return opcodes.get(byte, ()) + pp_of_f3

@@ -1,11 +1,11 @@
-"""Which vector operands of a function are proved not to be misaligned heap objects.
+"""Proves that vector operands of a function are not misaligned heap objects.
 
-A forward data-flow analysis over the instructions of one function. Of a register it is known that
-it holds a multiple of 16, or an address on the stack or in the module's own data; of all others
-nothing is known. Whatever enters a block unseen (a jump from another function, say)
-brings nothing known along, so what is proved holds on every path. Code whose jumps lead through a
-register, that handles exceptions, and transactions are not analysed: any instruction may be a
-target.
+This is a forward data-flow analysis over the instructions of one function (docs/alignment.md), a
+monotone framework after Kildall (POPL 1973). For each register the analysis has one of three
+values: a multiple of 16; an address on the stack or in the module's own data; unknown. At an entry
+that the analysis cannot see, such as a jump from another function, all registers are unknown, so a
+proof holds on every path. Functions with indirect jumps, exception handlers or transactions are not
+analysed, as any instruction may be a target.
 """
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ _CALLS = {FlowControl.CALL, FlowControl.INDIRECT_CALL, FlowControl.INTERRUPT}
 
 
 class Known(Enum):
-    """What is known of a register."""
+    """The abstract value of a register."""
 
     ALIGNED = auto()  # a multiple of 16
     OWN = auto()  # an address on the stack or in the module's data, at a fixed distance
 
 
-# By full register; a register that is missing may hold anything.
+# By full register; the value of a missing register is unknown.
 State = dict[int, Known]
 
 
 @dataclass
 class Block:
-    """Instructions from `first` up to `last`, which is not one of them, with one way through."""
+    """A basic block: instruction indices from `first` up to `last`, excluding `last`."""
 
     first: int
     last: int
-    entered: bool  # from elsewhere, too
+    entered: bool  # also from places that the analysis cannot see
 
 
 def safe_operands(
@@ -84,12 +84,12 @@ def safe_operands(
     keeps_registers: Callable[[int], bool],
     seen_through: bool = True,
 ) -> set[int]:
-    """Indices of those `wanted` instructions whose memory is no heap object, or is aligned.
+    """Indices of those `wanted` instructions whose operand is aligned or not a heap object.
 
     `code`: a function's instructions, ascending and without gaps. `entered`: addresses in it that
-    other functions jump to. `is_frame_pointer` says of an address whether `rbp` is the frame's,
-    `keeps_registers` of a function whether it leaves its callers' registers as the ABI demands.
-    Not `seen_through`: exceptions or another part's tables of jumps may lead to any instruction.
+    other functions jump to. `is_frame_pointer(address)`: whether `rbp` is the frame pointer there.
+    `keeps_registers(address)`: whether a function preserves its callers' registers. If
+    `seen_through` is false, exceptions or jump tables of another part may enter any instruction.
     """
     safe = {at for at in wanted if _is_in_frame(code[at], is_frame_pointer)}
     left = set(wanted) - safe
@@ -127,7 +127,7 @@ class _Flow:
         self._block_at = {block.first: number for number, block in enumerate(self._blocks)}
 
     def aligned(self, wanted: Collection[int]) -> set[int]:
-        """Those of the wanted instructions whose operand is aligned on every way there."""
+        """Those of the wanted instructions whose operand is aligned on every path."""
         before = self._solve()
         found = set()
         for block, state in zip(self._blocks, before, strict=True):
@@ -146,7 +146,7 @@ class _Flow:
         from_elsewhere = {at for ip in (*entered, *wanted) for at in self._unseen_entries(ip)}
         from_elsewhere |= {self._index[ip] for ip in entered if ip in self._index}
         starts = {0} | from_elsewhere | targets
-        unseen = set()  # reached neither by a jump that is seen nor from above
+        unseen = set()  # reached neither by a direct jump nor from above
         for at, instruction in enumerate(self._code[:-1], start=1):
             if instruction.flow_control not in _ENDS and not _is_jump(instruction):
                 continue
@@ -161,13 +161,13 @@ class _Flow:
         ]
 
     def _unseen_entries(self, target: int) -> Iterator[int]:
-        """What follows an instruction into whose middle a jump leads, past its prefix."""
+        """The successor of an instruction whose middle is a jump target, behind its prefix."""
         first, last = self._code[0].ip, self._code[-1].ip
         if first < target < last and target not in self._index:
             yield bisect_left(self._code, target, key=lambda each: each.ip)
 
     def _is_padding(self, at: int, targets: Collection[int]) -> bool:
-        """Whether what comes after a jump is a target of its own, or no-ops in front of one."""
+        """Whether the code after a jump is a jump target, or no-ops before one."""
         while at < len(self._code) and at not in targets:
             if self._code[at].mnemonic not in _PADDING:
                 return False
@@ -175,7 +175,7 @@ class _Flow:
         return True
 
     def _solve(self) -> list[State | None]:
-        """What is known before each block; None where nothing leads to it."""
+        """The state before each block; None if the block is unreachable."""
         nothing: State = {Register.RSP: Known.OWN}
         before: list[State | None] = [
             dict(nothing) if block.entered else None for block in self._blocks
@@ -192,7 +192,7 @@ class _Flow:
         return before
 
     def _after(self, block: Block, before: State) -> Iterator[tuple[int, State]]:
-        """The blocks that follow one, with what is known on the way there."""
+        """The successors of a block, with the state on each edge."""
         state = dict(before)
         for instruction in self._code[block.first : block.last]:
             self._step(instruction, state)
@@ -209,7 +209,7 @@ class _Flow:
             yield self._block_at[block.last], _with_aligned(state, tested, zero is False)
 
     def _tested_register(self, block: Block) -> int | None:
-        """The register whose low four bits the block's last comparison finds zero or not."""
+        """The register whose low four bits the block's last comparison tests for zero."""
         for at in range(block.last - 2, block.first - 1, -1):
             instruction = self._code[at]
             if instruction.rflags_modified:
@@ -219,7 +219,7 @@ class _Flow:
         return None
 
     def _step(self, instruction: Instruction, state: State) -> None:
-        """Carries what is known over one instruction."""
+        """The transfer function of one instruction; changes `state`."""
         if instruction.flow_control in _CALLS:
             target = instruction.near_branch_target if _has_target(instruction) else 0
             if target and not self._keeps_registers(target):
@@ -244,7 +244,7 @@ def _is_jump(instruction: Instruction) -> bool:
 
 
 def _has_target(instruction: Instruction) -> bool:
-    """Not of system calls."""
+    """Whether the instruction has a branch target; system calls have none."""
     return instruction.op_count == 1 and instruction.op0_kind == OpKind.NEAR_BRANCH64
 
 
@@ -297,7 +297,7 @@ def _is_safe(instruction: Instruction, state: State) -> bool:
 
 
 def _result(instruction: Instruction, state: State) -> Known | None:
-    """What is known of the first operand's register after the instruction."""
+    """The value of the first operand's register after the instruction; None if it is unknown."""
     if instruction.op_count < 1 or instruction.op0_kind != OpKind.REGISTER:
         return None
     target = instruction.op0_register
@@ -384,7 +384,7 @@ def _sum(one: Known | None, other: Known | None, commutes: bool) -> Known | None
 
 
 def _address(instruction: Instruction, state: State) -> Known | None:
-    """Of `lea`: base + index * scale + displacement."""
+    """The value of an address, as of `lea`: base + index * scale + displacement."""
     if instruction.memory_base == Register.RIP:
         return Known.OWN
     if (

@@ -1,7 +1,6 @@
-"""A module's code in pieces: the functions that its call-frame records name, and what lies between.
+"""A module's code in pieces: the functions of its call-frame records, and the code between them.
 
-Instructions are decoded from each function's first byte, so data between functions cannot shift
-them.
+Each function is decoded from its first byte, so data between functions cannot shift instructions.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _STUB_BYTES = 16
 class Piece:
     """Code from `start` up to `end`, ELF virtual addresses.
 
-    `known`: it is one whole function. `has_landing_pads`: exceptions may lead into it.
+    `known`: the piece is one whole function. `has_landing_pads`: exceptions may enter it.
     """
 
     start: int
@@ -41,7 +40,7 @@ class Piece:
 
 
 class Functions:
-    """The pieces of one ELF file. Raises `ElfError` where its call-frame records are damaged."""
+    """The pieces of one ELF file. Raises `ElfError` if its call-frame records are damaged."""
 
     def __init__(self, image: ElfImage) -> None:
         self._image = image
@@ -67,7 +66,7 @@ class Functions:
                 yield self._piece(at, end, shift, False)
 
     def is_linkage_stub(self, address: int) -> bool:
-        """Whether a jump through the global offset table lies there: the function is another's."""
+        """Whether that code jumps through the global offset table, to another module."""
         for start, end, shift in self._executable():
             if start <= address < end:
                 code = bytes(self._image.data[address + shift : address + shift + _STUB_BYTES])
@@ -77,7 +76,7 @@ class Functions:
         return False
 
     def starting_at(self, address: int) -> Piece | None:
-        """The function that begins there; None if none does."""
+        """The function that begins at the address; None if none does."""
         at = bisect_left(self.spans, (address, 0))
         if at == len(self.spans) or self.spans[at][0] != address:
             return None
@@ -87,7 +86,7 @@ class Functions:
         return None
 
     def is_frame_pointer(self, address: int) -> bool:
-        """Whether `rbp` points to the frame of the function there."""
+        """Whether `rbp` is the frame pointer at the address."""
         row = self._frames.row_at(address)
         return row is not None and row.cfa_register == RBP
 
@@ -96,7 +95,7 @@ class Functions:
         return Piece(start, end, code, known, known and start in self._with_handlers)
 
     def _executable(self) -> list[tuple[int, int, int]]:
-        """Ranges of addresses, with what is to be added for the place in the file."""
+        """Ranges (start, end, shift) of executable addresses; address + shift: file offset."""
         if self._image.sections:
             return [
                 (each.address, each.address + each.size, each.offset - each.address)

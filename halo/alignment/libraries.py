@@ -1,4 +1,4 @@
-"""Which files the dynamic linker loads for a program, as it says itself."""
+"""Lists the files that the dynamic linker loads for a program, by its own output."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SECONDS = 60
 
 
 def libraries_of(path: Path) -> tuple[Path, ...] | None:
-    """The libraries that are loaded with the program or library at `path`, itself not among them.
+    """The libraries that are loaded with the program or library at `path`, without itself.
 
-    None where the dynamic linker refuses it, or does not find one of them.
+    None if the dynamic linker refuses the file, or does not find one of the libraries.
     """
     interpreter = _interpreter_of(path)
     try:

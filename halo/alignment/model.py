@@ -1,4 +1,4 @@
-"""What is proved of the alignment that a process's code demands, as frozen data."""
+"""The result of an alignment proof, as frozen data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Relaxation(NamedTuple):
 
 
 class CheckedModule(NamedTuple):
-    """A module, by build-id, whose code serves objects at any multiple of eight once relaxed."""
+    """A module, by build-id, whose code accepts objects at any multiple of eight once relaxed."""
 
     build_id: str
     relaxations: tuple[Relaxation, ...]
@@ -27,10 +27,10 @@ class CheckedModule(NamedTuple):
 
 @dataclass(frozen=True)
 class Proof:
-    """The modules that were checked, and what stands against steps of eight bytes.
+    """The checked modules, or the obstacle to an alignment of eight bytes.
 
-    `obstacle` is one clause for the user, empty where there is none; with one, `modules` is empty
-    and objects are aligned to 16 bytes.
+    `obstacle` is one clause for the user, empty if there is none. If there is one, `modules` is
+    empty and objects are aligned to 16 bytes.
     """
 
     modules: tuple[CheckedModule, ...] = ()
@@ -38,10 +38,10 @@ class Proof:
 
     @property
     def relaxations(self) -> int:
-        """Instructions that the runtime rewrites at the start."""
+        """The number of instructions that the runtime rewrites at the start."""
         return sum(len(module.relaxations) for module in self.modules)
 
 
 def unproved(obstacle: str) -> Proof:
-    """Nothing is proved, for that reason."""
+    """A proof of nothing, with the reason."""
     return Proof(obstacle=obstacle)

@@ -1,4 +1,4 @@
-"""Whether the code of a whole process serves heap objects at multiples of eight."""
+"""Proves that the code of a whole process accepts heap objects at multiples of eight."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from halo.alignment.libraries import libraries_of
 from halo.alignment.model import CheckedModule, Proof, unproved
 from halo.alignment.survey import Survey, survey_module
-from halo.allocators import KNOWN, find_allocator
 from halo.elf import build_id_of
 from halo.elf.image import ElfError, ElfImage
 from halo.errors import HaloError
+from halo.process.allocators import KNOWN, find_allocator
 from halo.profile.model import Module
 
 _MAX_NAMES = 256
-"""Names that are looked for in other modules; more count as used."""
+"""The maximum of names that are searched in other modules; more count as used."""
 _LOADED_BY_THE_C_LIBRARY = ("libgcc_s.so.1",)
 """On the first cancellation of a thread or the first backtrace."""
 _OWN_LIBRARIES = ("libhalo-guest.so", "libhalo-recorder.so", "libhalo-logging.so")
-"""What recording puts into the process."""
+"""Libraries that recording adds to the process."""
 
 
 def prove_alignment(
@@ -28,15 +28,15 @@ def prove_alignment(
     recorded: Iterable[Module],
     trust_loaded: bool = False,
 ) -> Proof:
-    """What the code of a process that runs `program` demands of its heap objects.
+    """The alignment that the code of a process with `program` requires of its heap objects.
 
-    `recorded` are the modules that the recorded process had. One that the program is not linked to
-    came at run time: then another run may load others, whose code nobody has seen, and nothing is
-    proved unless `trust_loaded`.
+    `recorded` are the modules of the recorded process. If the program is not linked to one of them,
+    it was loaded at run time, and another run may load other modules with unknown code. Then the
+    proof fails unless `trust_loaded` is set.
     """
     path = Path(program.path)
     if not program.build_id or build_id_of(path) != program.build_id:
-        return unproved(f"{path.name} is not there any more as it was recorded")
+        return unproved(f"{path.name} is missing or has changed since it was recorded")
     linked = libraries_of(path)
     if linked is None:
         return unproved(f"the dynamic linker does not list the libraries of {path.name}")
@@ -51,7 +51,7 @@ def prove_alignment(
 
 
 def _loaded_at_run_time(recorded: Iterable[Module], linked: set[Path]) -> set[Path]:
-    """Also those whose files are gone by now."""
+    """The modules that the program is not linked to, including those whose files are gone."""
     known = {build_id_of(path) for path in linked}
     return {
         Path(module.path)
@@ -63,9 +63,9 @@ def _loaded_at_run_time(recorded: Iterable[Module], linked: set[Path]) -> set[Pa
 
 
 def _beside_allocators(known: set[Path]) -> list[Path]:
-    """The libraries that come with another next allocator, and those that libc itself loads.
+    """The libraries that another next allocator is linked to, and those that libc itself loads.
 
-    The allocators themselves touch no memory but their own.
+    The allocators themselves are left out, as they access no memory but their own.
     """
     found: set[Path] = set()
     for name, libraries in KNOWN.items():
@@ -89,7 +89,10 @@ def _siblings(path: Path) -> Iterable[Path]:
 
 
 def _prove(required: Sequence[Path], optional: Sequence[Path]) -> Proof:
-    """`optional` modules that fail are merely left out: with them, the runtime aligns to 16."""
+    """Proves each module; `optional` ones that fail are left out.
+
+    In a process with a module that is not in the proof the runtime aligns to 16 bytes.
+    """
     modules = []
     everything = [*required, *optional]
     for path in everything:
@@ -107,7 +110,7 @@ def _prove(required: Sequence[Path], optional: Sequence[Path]) -> Proof:
 
 
 def _obstacle(survey: Survey, others: Sequence[Path]) -> str:
-    """Why the module's code may meet a misaligned object for good; empty where it may not."""
+    """The reason why the module's code may access a misaligned object; empty if it cannot."""
     name = Path(survey.path).name
     if not survey.build_id:
         return f"{name} has no build-id"
@@ -119,10 +122,10 @@ def _obstacle(survey: Survey, others: Sequence[Path]) -> str:
 
 
 def _is_entered(survey: Survey, others: Sequence[Path]) -> bool:
-    """Whether another module may call a function of the survey's that leads to its rigid code.
+    """Whether another module may call a function of the survey that leads to its rigid code.
 
-    It needs the function's name for that, be it to be linked or for `dlsym`. Linkers let names
-    share their ends, so only the end of a string is looked for.
+    For that it needs the function's name, to be linked or for `dlsym`. Linkers merge names with
+    equal ends, so the search is for the end of a string.
     """
     if survey.names is None or len(survey.names) > _MAX_NAMES:
         return True

@@ -1,9 +1,9 @@
-"""By which exported names a module's functions can be entered from outside.
+"""Finds the exported names by which a module's functions can be entered from outside.
 
-A conservative call graph: a function leads to every function whose code address it mentions, by a
-jump, a call or an operand. The program's entry, functions whose address lies in data, those that
-code outside any function mentions, and those that nothing is seen to lead to, can be entered
-without a name.
+The call graph is conservative: a function leads to every function whose code address it contains,
+as a jump, a call or an operand. Functions can be entered without a name if they are the program's
+entry, if their address is in data or in code outside any function, or if they have no visible
+caller.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _FUNCTIONS = {0, 2, 10}  # STT_NOTYPE, STT_FUNC, STT_GNU_IFUNC
 
 @dataclass
 class CallGraph:
-    """Who leads to whom, by the functions' first addresses; None stands for what has no name."""
+    """Callers by callee, as the functions' first addresses; None is an unnamed caller."""
 
     starts: list[int]
     callers: defaultdict[int, set[int | None]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, caller: int | None, target: int) -> None:
-        """Notes that `caller` mentions an address; it need not be a function's first."""
+        """Adds an edge from `caller` to the function that contains the address `target`."""
         at = bisect_right(self.starts, target) - 1
         if at >= 0 and self.starts[at] != caller:
             self.callers[self.starts[at]].add(caller)
 
     def leading_to(self, functions: Iterable[int]) -> set[int | None]:
-        """All that lead to one of these functions, these among them."""
+        """All functions that lead to one of these, including these."""
         found: set[int | None] = set()
         work: list[int | None] = list(functions)
         while work:
@@ -64,9 +64,9 @@ class CallGraph:
 def entry_names(
     image: ElfImage, functions: Functions, wanted: Collection[int]
 ) -> frozenset[str] | None:
-    """The exported names that lead to the functions beginning at `wanted`.
+    """The exported names that lead to the functions beginning at the addresses `wanted`.
 
-    None where they can be entered without a name, or where that cannot be told.
+    None if they can be entered without a name, or if that is unknown.
     """
     if struct.unpack_from("<H", image.data, 16)[0] != _SHARED_OBJECT:
         return None  # addresses in data have no relocations there
@@ -77,11 +77,11 @@ def entry_names(
         for instruction in piece.instructions():
             for target in _mentioned(instruction):
                 graph.add(piece.start if piece.known else None, target)
-    graph.add(None, struct.unpack_from("<Q", image.data, 24)[0])  # where the program starts
+    graph.add(None, struct.unpack_from("<Q", image.data, 24)[0])  # the program's entry
     for target in _addresses_in_data(image):
         graph.add(None, target)
     exported = _exported(image, graph.starts)
-    # What nothing is seen to lead to is led to by what is not seen: tables of jumps, exceptions.
+    # A function without visible callers may have invisible ones: jump tables, exceptions.
     for start in graph.starts:
         if not graph.callers[start] and start not in exported:
             graph.callers[start].add(None)
@@ -133,7 +133,7 @@ def _relative_words(image: ElfImage) -> Iterator[int]:
 
 
 def _exported(image: ElfImage, starts: list[int]) -> dict[int, set[str]]:
-    """The dynamic symbols by the function that they lie in."""
+    """The names of the dynamic symbols, by the function that contains them."""
     table = table_of_section(image, ".dynsym")
     found: dict[int, set[str]] = defaultdict(set)
     for each in table.symbols:
@@ -146,7 +146,7 @@ def _exported(image: ElfImage, starts: list[int]) -> dict[int, set[str]]:
 
 
 def _names_used_inside(image: ElfImage) -> set[str]:
-    """The names that the module looks up: its own functions among them are called by name."""
+    """The names that the module looks up, which may include its own functions."""
     table = table_of_section(image, ".dynsym")
     used: set[str] = set()
     for section in image.sections:

@@ -1,4 +1,4 @@
-"""Which registers an instruction changes."""
+"""The registers that an instruction changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.RE
 
 
 def written_registers(info: InstructionInfoFactory, instruction: Instruction) -> Iterator[int]:
-    """The full general registers of which it changes all or a part, perhaps on a condition."""
+    """The full general registers that it changes in whole or in part, perhaps conditionally."""
     for used in info.info(instruction).used_registers():
         if used.access in _WRITES and Registers.is_gpr(used.register):
             yield Registers.full_register(used.register)

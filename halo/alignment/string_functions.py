@@ -1,9 +1,9 @@
-"""Functions of the C library that adapt to any pointer: those made for strings of bytes.
+"""Recognises the C library's functions on byte strings, which accept any pointer.
 
-The C standard lets `memcpy`, `strlen` and their like be given any address, so their hand-written
+The C standard lets `memcpy`, `strlen` and similar functions take any address. Their hand-written
 code aligns pointers itself, by jump tables that the data-flow analysis does not follow. In the C
-library they are the variants among which an exported indirect function chooses (STT_GNU_IFUNC);
-the dynamic linker has private copies, which compare bytes by vectors and mask addresses.
+library they are the variants that an exported indirect function selects from (STT_GNU_IFUNC). The
+dynamic linker has private copies, which compare bytes by vectors and mask addresses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ADDRESS_MASKS = {15, 31, 63, -16 % (1 << 64), -32 % (1 << 64), -64 % (1 << 64)}
 
 
 class StringFunctions:
-    """Tells which functions of one file are string functions of the C library."""
+    """Identifies the string functions of the C library in one file."""
 
     def __init__(self, image: ElfImage, functions: Functions, name: str) -> None:
         self._linker = name == _DYNAMIC_LINKER
@@ -40,7 +40,7 @@ class StringFunctions:
 
 
 def _variants(image: ElfImage, functions: Functions) -> set[int]:
-    """Starts of the functions whose address a resolver of an indirect function takes."""
+    """Start addresses of the functions whose address a resolver of an indirect function takes."""
     symbols = table_of_section(image, ".dynsym").symbols
     resolvers = {int(each["value"]) for each in symbols if each["info"] & 15 == _INDIRECT}
     starts = {start for start, _ in functions.spans}

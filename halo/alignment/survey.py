@@ -1,4 +1,4 @@
-"""What one module's code demands of the alignment of heap objects."""
+"""Surveys the alignment that one module's code requires of heap objects."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _BRANCHES = {
 class Survey:
     """The vector operands of one module that may be heap objects.
 
-    `demanding` counts the instructions with an operand that has to be aligned, `proved` those of
-    which the code shows that it is, or that it is no heap object. `relaxations` are for those that
-    have an unaligned twin; `rigid`, in words, for those that have none. `names`: the exported names
-    that lead to the rigid ones; None where they may be entered without a name.
+    `demanding` counts the instructions whose operand has to be aligned; `proved` counts those with
+    a proof that it is aligned or not a heap object. `relaxations` are for those with an unaligned
+    equivalent; `rigid` describes those without. `names` are the exported names that lead to rigid
+    ones; None if they may be entered without a name.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Survey:
 
 
 def survey_module(path: str | Path) -> Survey:
-    """Surveys the ELF file at `path`. Raises `ElfError` where it cannot be read."""
+    """Surveys the ELF file at `path`. Raises `ElfError` if it cannot be read."""
     status = Path(path).stat()
     return _survey(str(path), status.st_mtime_ns, status.st_size)
 
@@ -61,7 +61,7 @@ def _survey(path: str, _changed: int, _size: int) -> Survey:
 
 @dataclass(frozen=True)
 class _Suspect:
-    """A piece of code with instructions, by index, whose operands have to be looked at."""
+    """A piece of code with the indices of instructions whose operands may be misaligned."""
 
     piece: Piece
     code: Sequence[Instruction]
@@ -74,11 +74,11 @@ class _Surveyor:
         self._functions = functions
         self._strings = StringFunctions(image, functions, Path(image.path).name)
         self._callees = Callees(functions)
-        # Where other code leads into pieces: by jumps, calls and addresses taken; ascending.
+        # Entries into pieces from other code, by jumps, calls and addresses taken; ascending.
         self._jumps: list[int] = []
-        self._inner_jumps: list[tuple[int, int]] = []  # from which piece into the middle of another
+        self._inner_jumps: list[tuple[int, int]] = []  # from a piece into the middle of another
         self._with_tables: set[int] = set()
-        self._tangled: set[int] = set()  # parts of functions whose other part has tables of jumps
+        self._tangled: set[int] = set()  # parts of functions whose other part has jump tables
 
     def survey(self) -> Survey:
         codes = demanding_codes()
@@ -145,7 +145,7 @@ class _Surveyor:
                 self._tangled.add(source)
 
     def _unproved(self, suspect: _Suspect) -> list[int]:
-        """Those of the suspect's operands that may be heap objects, and misaligned."""
+        """The indices of the suspect's operands that may be misaligned heap objects."""
         piece = suspect.piece
         if piece.known and self._strings.has(piece, suspect.code):
             return []
@@ -162,7 +162,7 @@ class _Surveyor:
 
 
 def _relaxation(suspect: _Suspect, at: int) -> Relaxation | None:
-    """None where there is no twin, or where what looks like code may be data."""
+    """The relaxation; None if there is no equivalent, or if the bytes may be data."""
     piece, instruction = suspect.piece, suspect.code[at]
     if not piece.known or any(each.code == Code.INVALID for each in suspect.code):
         return None

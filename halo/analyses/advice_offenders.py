@@ -1,4 +1,4 @@
-"""What the worst offenders suggest: of a wide structure, what of each line is put to use."""
+"""Advice on the worst offenders: which part of each fetched cache line a function uses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from halo.analyses.analysis import Table, Value
 from halo.analyses.schema import LINE_SHIFT
 
 LINE = 1 << LINE_SHIFT
-MOST = 3  # sentences
+MAX_SENTENCES = 3
 WORTH_SAYING = 50  # of a thousand cycles of all misses
-CHEAP = 5  # accesses a cycle of misses: then the whole program is no matter for the caches
-DEAR = 2  # cycles of misses an access: what costs less is no reason to change anything
+CHEAP = 5  # accesses per cycle of misses: above, caches do not limit the program
+DEAR = 2  # cycles of misses per access: below, a change does not pay
 USED_WITH = 10  # a field belongs to the same loop if accessed at least this fraction as often
 
 
@@ -26,25 +26,25 @@ class Use:
 
     @property
     def of_each_line(self) -> int:
-        """Bytes of a fetched line that are put to use."""
+        """Bytes of a fetched line that the function uses."""
         if self.owner_bytes >= LINE:
             return min(self.bytes, LINE)
         return LINE * self.bytes // max(self.owner_bytes, 1)
 
 
 def advise(report: Table, used: Table, totals: Table) -> Sequence[str]:
-    """A sentence or two on each of the worst rows that are worth it."""
+    """One or two sentences on each row whose share of the modelled cost is significant."""
     (total,) = totals.dicts()
     if 0 < int(total["cycles"]) * CHEAP < int(total["accesses"]):
         return [
             f"Only {total['first_missed']:,} of {total['accesses']:,} accesses miss the first level"
-            f" and {total['last_missed']:,} the last: the caches hold what this run uses. Trace a"
+            f" and {total['last_missed']:,} the last: the caches hold the data of this run. Trace a"
             " larger input, or simulate a smaller machine, to learn more."
         ]
     found = []
-    for row in report.dicts()[:MOST]:
-        dear = int(row["cycles"]) >= DEAR * int(row["accesses"])
-        if dear and int(row["permille"]) >= WORTH_SAYING:
+    for row in report.dicts()[:MAX_SENTENCES]:
+        expensive = int(row["cycles"]) >= DEAR * int(row["accesses"])
+        if expensive and int(row["permille"]) >= WORTH_SAYING:
             found.append(f"{_share(row)} {_suggestion(row, _use(row, used))}".strip())
     return found
 
@@ -60,7 +60,7 @@ def _share(row: dict[str, Value]) -> str:
 
 
 def _use(row: dict[str, Value], used: Table) -> Use | None:
-    """What the row's function uses of the structure that the row is a field of."""
+    """The fields that the row's function uses of the structure that the row's field belongs to."""
     if not row["owner"]:
         return None
     places = ("owner", "function", "file")
@@ -86,13 +86,13 @@ def _suggestion(row: dict[str, Value], use: Use | None) -> str:
             f"Each miss brings a line of {LINE} bytes, of which this code uses"
             f" {use.of_each_line}: {row['owner']} has {use.owner_bytes} bytes, and"
             f" {row['function']} uses {use.bytes} of them ({names}). Keep {names} in an array of"
-            f" {'its' if len(use.fields) < 2 else 'their'} own, or move the rest out (halo split)."
+            f" {'its' if len(use.fields) < 2 else 'their'} own, or move the rest out"
+            " (halo trace split)."
         )
     if str(row["type"]).rstrip().endswith("*"):
         return (
             f"This code uses {use.bytes} of the {use.owner_bytes} bytes of {row['owner']}, and"
-            " follows a pointer: what helps is to place the objects in the order of their use"
-            " (halo run)."
+            " follows a pointer: place the objects in the order of their use (halo run)."
         )
     return (
         f"This code uses {use.bytes} of the {use.owner_bytes} bytes of {row['owner']}: splitting it"

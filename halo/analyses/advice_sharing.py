@@ -1,4 +1,4 @@
-"""What shared lines suggest: room between what is unrelated, a copy for each thread of what is."""
+"""Advice on shared lines: padding against false sharing, private copies against true sharing."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from halo.analyses.analysis import Table, Value
 from halo.analyses.schema import LINE_SHIFT
 
 LINE = 1 << LINE_SHIFT
-MOST = 3  # sentences
+MAX_SENTENCES = 3
 WORTH_SAYING = 50  # a line of at least a fiftieth of the worst one's transfers
-RARE = 10_000  # events a transfer: then sharing is no matter for the whole program
-OFTEN_WRITTEN = 8  # at least each eighth access
+RARE = 10_000  # events per transfer: above, sharing does not limit the program
+OFTEN_WRITTEN = 8  # a variable with at least one write in eight accesses
 
 
 def advise(report: Table, totals: Table) -> Sequence[str]:
-    """A sentence or two on each of the worst lines."""
+    """One or two sentences on each of the worst lines."""
     (total,) = totals.dicts()
     if 0 < int(total["transfers"]) * RARE < int(total["events"]):
         return [
@@ -23,7 +23,7 @@ def advise(report: Table, totals: Table) -> Sequence[str]:
             f" {total['events']:,} events: sharing costs this run next to nothing."
         ]
     rows = report.dicts()
-    leaders = [row for row in rows if row["place"] == 1][:MOST]
+    leaders = [row for row in rows if row["place"] == 1][:MAX_SENTENCES]
     worst = max((int(row["transfers"]) for row in leaders), default=0)
     return [
         f"{_what(row)} {_suggestion(row, [r for r in rows if r['rank'] == row['rank']])}"
@@ -56,9 +56,9 @@ def _suggestion(leader: dict[str, Value], places: list[dict[str, Value]]) -> str
             )
         beside = _names(others)
         return (
-            f"False sharing: what others use lies beside it{f' ({beside})' if beside else ''}."
-            f" Keep them apart: alignas({LINE}), or fields of other threads in a structure of"
-            " their own."
+            f"False sharing: other threads use bytes beside it{f' ({beside})' if beside else ''}."
+            f" Separate them: alignas({LINE}), or a separate structure for the fields of other"
+            " threads."
         )
     same = [row for row in places if row["variable"] == leader["variable"]]
     alone = int(leader["line_writers"]) == 1 or sum(int(row["writers"]) for row in same) == 1
@@ -68,24 +68,24 @@ def _suggestion(leader: dict[str, Value], places: list[dict[str, Value]]) -> str
 def _remedy(leader: dict[str, Value], alone: bool) -> str:
     if alone:
         return (
-            "one thread writes it, and others read it meanwhile. Let it gather changes and write"
-            " them more rarely, or let the others keep a copy and look again more rarely."
+            "one thread writes it, and others read it meanwhile. Let it collect changes and write"
+            " less often, or let the others keep a copy and refresh it less often."
         )
     if int(leader["writes"]) * OFTEN_WRITTEN < int(leader["accesses"]):
         return (
-            "most accesses read it. Let each thread keep a copy and look again more rarely, or"
+            "most accesses read it. Let each thread keep a copy and refresh it less often, or"
             " write it only when it changes."
         )
     if str(leader["type"]).rstrip().endswith("*"):
-        return "the threads hand it to and fro. Let each work on a part of its own, or in batches."
-    return "several write the same bytes. Count for each thread apart, and add up where it is read."
+        return "the threads alternate. Let each work on a part of its own, or in batches."
+    return "several write the same bytes. Count separately in each thread, and add up on reading."
 
 
 def _victims(others: list[dict[str, Value]]) -> str:
     victims = [row for row in others if row["sharing"] == "false"]
     if not victims:
         return ""
-    return f" It also takes {_names(victims)} with it: align it to {LINE} bytes."
+    return f" It also moves {_names(victims)}, on the same line: align it to {LINE} bytes."
 
 
 def _names(rows: list[dict[str, Value]]) -> str:

@@ -1,4 +1,4 @@
-"""What an analysis is: one SQL text for all engines, in two stages, and what it concludes."""
+"""The type of analyses: SQL in two stages for all engines, and findings from the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = int | str
 
 @dataclass(frozen=True)
 class Table:
-    """A result: only integers and strings, so that all engines give the same bytes."""
+    """A result: integers and strings only, so that all engines return the same bytes."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -23,10 +23,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Queries:
-    """An analysis with its parameters put in: what an engine runs.
+    """The SQL of an analysis with its parameters substituted, for an engine.
 
-    `keep` is empty, or names in its one column the values of `keep_key` whose accesses matter: an
-    engine may leave out all others before it reduces, and the report comes out the same.
+    `keep` is empty, or SQL with one column: the values of `keep_key` whose accesses matter. An
+    engine may drop all other accesses before it reduces; the report is the same.
     """
 
     reduce: str
@@ -38,14 +38,14 @@ class Queries:
 
 
 class Analysis:
-    """An analysis: two SQL texts in what DuckDB and Spark SQL have in common.
+    """An analysis: two SQL texts in the common subset of DuckDB and Spark SQL.
 
-    `reduce` reads `accesses` alone, which may be billions of rows: one SELECT ... GROUP BY with
-    COUNT, SUM, MIN, MAX or bit_or, so that a stream can keep its answer up to date. `report` reads
-    that answer as `reduced`, and `sites` (those that pass the filters; `all_sites` has the others
-    too), `fields`, `allocations`, `frees` and `trace`. It ends in an ORDER BY that leaves no ties.
-    `steps` are tables to make between the two, in order; `details` are further reports, for
-    `findings`. {NAME} in any of them is the parameter NAME.
+    `reduce` reads only `accesses`, which may have billions of rows. It is one SELECT ... GROUP BY
+    with COUNT, SUM, MIN, MAX or bit_or, so that a stream can update its result. `report` reads that
+    result as `reduced`, and the tables `sites` (those that pass the filters; `all_sites` has all),
+    `fields`, `allocations`, `frees` and `trace`. Its ORDER BY leaves no ties. `steps` are tables
+    between the two, in order; `details` are further reports, for `findings`. {NAME} in any of them
+    is the parameter NAME.
     """
 
     name: ClassVar[str]
@@ -59,11 +59,11 @@ class Analysis:
     parameters: ClassVar[Mapping[str, Value]] = {"limit": 20}
 
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
-        """The parameters as the SQL wants them; an analysis may add to them."""
+        """The parameters for the SQL; an analysis may add to them."""
         return parameters
 
     def queries(self, parameters: Mapping[str, Value] | None = None) -> Queries:
-        """The SQL with the parameters put in, and the defaults of those that are not given."""
+        """The SQL with the parameters, or their defaults, substituted."""
         values = self.fill({**self.parameters, **(parameters or {})})
         return Queries(
             reduce=self.reduce.format(**values),
@@ -74,10 +74,10 @@ class Analysis:
             keep_key=self.keep_key,
         )
 
-    def shown(self, report: Table) -> Table:
-        """The report for people: which columns the terminal shows, and how."""
+    def rendered(self, report: Table) -> Table:
+        """The report for the terminal: its columns, with formatted values."""
         return report
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
-        """What the rows mean for the program, as sentences."""
+        """Conclusions from the rows, as sentences."""
         return ()

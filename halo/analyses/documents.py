@@ -1,20 +1,22 @@
-"""An answer as CSV and as JSON, for other programs and for the report's page."""
+"""Renders an answer as CSV and as JSON, for other programs and for the report's page."""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+import json
 
-from halo.analyses.analysis import Table, Value
-from halo.analyses.running import Answer
+from msgspec import to_builtins
 
-FORMAT = "halo-analysis"
-VERSION = 1
+from halo.analyses.analysis import Table
+from halo.analyses.runner import Answer
+from halo.schema.analysis import AnalysedTrace
+from halo.schema.analysis import Analysis as AnalysisDocument
+from halo.schema.analysis import Table as Detail
 
 
 def csv_text(table: Table) -> str:
-    """The table as CSV with a heading, lines ended by a newline alone."""
+    """The table as CSV with a heading; lines end in a newline alone."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -22,30 +24,28 @@ def csv_text(table: Table) -> str:
     return text.getvalue()
 
 
-def answer_document(answer: Answer) -> dict[str, Any]:
-    """The JSON of docs/analyses.md."""
+def answer_document(answer: Answer) -> AnalysisDocument:
+    """The JSON of an answer."""
     about = answer.about
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "analysis": answer.analysis,
-        "program": about.program,
-        "trace": {
-            "arguments": list(about.arguments),
-            "build_id": about.build_id,
-            "events": about.events,
-            "lost": about.lost,
-            "ending": about.ending,
-            "detail": about.detail,
-        },
-        "machine": about.machine,
-        "columns": list(answer.report.columns),
-        "rows": [list(row) for row in answer.report.rows],
-        "details": {name: _plain(table) for name, table in answer.details.items()},
-        "findings": list(answer.findings),
-    }
+    return AnalysisDocument(
+        analysis=answer.analysis,
+        program=about.program,
+        trace=AnalysedTrace(
+            arguments=tuple(about.arguments),
+            build_id=about.build_id,
+            events=about.events,
+            lost=about.lost,
+            ending=about.ending,
+            detail=about.detail,
+        ),
+        machine=about.machine,
+        columns=answer.report.columns,
+        rows=answer.report.rows,
+        details={name: Detail(it.columns, it.rows) for name, it in answer.details.items()},
+        findings=answer.findings,
+    )
 
 
-def _plain(table: Table) -> dict[str, list[Any]]:
-    rows: list[list[Value]] = [list(row) for row in table.rows]
-    return {"columns": list(table.columns), "rows": rows}
+def json_text(document: AnalysisDocument) -> str:
+    """As it is written."""
+    return json.dumps(to_builtins(document), indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""Which sites an analysis speaks of: globs over functions, types, files and variables."""
+"""Filters on sites: globs over functions, types, files and variables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ KINDS = ("function", "type", "file", "variable")
 
 
 def subjects(kind: str, site: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of a site a filter of this kind is matched against."""
+    """The names of a site that a filter of this kind is matched against."""
     if kind == "type":
         return (site["type"], site["owner"])
     if kind == "file":
-        # A glob without a folder is one for the file's name.
+        # A glob without a folder matches the file's name.
         return (site["file"], site["file"].rpartition("/")[2])
     if kind == "variable":
         return (site["variable"], f"{site['owner']}.{site['field']}")
@@ -28,7 +28,7 @@ def subjects(kind: str, site: Mapping[str, Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Filters:
-    """For each kind its globs: a site passes where one matches and none with `!` does."""
+    """Globs by kind: a site passes if one of each kind matches and none with `!` does."""
 
     globs: Mapping[str, Sequence[str]]
 
@@ -48,7 +48,7 @@ class Filters:
         return not wanted or any(fnmatchcase(value, glob) for value in values for glob in wanted)
 
     def select(self, sites: pa.Table) -> pa.Table:
-        """The sites that pass; BadInput that names the glob which matches none."""
+        """The sites that pass; raises `BadInput` with the glob if one matches no site."""
         rows = sites.to_pylist()
         for kind, globs in self.globs.items():
             found = {value for row in rows for value in subjects(kind, row)}

@@ -1,4 +1,4 @@
-"""A trace as a folder of columns: its files, what it says of itself, and whether it can be used."""
+"""A trace dataset: its Parquet files, its metadata, and checks that it can be used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL = ("sites", "fields")
 
 @dataclass(frozen=True)
 class About:
-    """What the `trace` table says of the traced program."""
+    """The metadata of a traced program, from the `trace` table."""
 
     program: str
     arguments: tuple[str, ...]
@@ -34,30 +34,30 @@ class About:
 
 @dataclass(frozen=True)
 class TraceFolder:
-    """A folder that `halo columns` has written, or is about to."""
+    """A dataset that `halo trace convert` has written or is writing."""
 
     path: Path
 
     def files(self, table: str) -> list[Path]:
-        """The table's files that are complete: one that is being written has another name.
+        """The table's complete files; incomplete ones have another name.
 
-        BadInput where one is no regular file: to open a pipe would be to wait for ever.
+        Raises `BadInput` if one is not a regular file, as opening a pipe could block for ever.
         """
         found = sorted(
             path for path in (self.path / table).glob("*.parquet") if path.name[0] not in "._"
         )
         for path in found:
             if not path.is_file():
-                raise BadInput(f"{path} is no regular file, so it is no part of a table.")
+                raise BadInput(f"{path} is not a regular file, so it is not part of a table.")
         return found
 
     @property
     def finished(self) -> bool:
-        """Whether all of the trace is there: its `trace` table is written last."""
+        """Whether the dataset is complete: its `trace` table is written last."""
         return bool(self.files("trace"))
 
     def read(self, table: str) -> pa.Table:
-        """A small table as a whole; an empty one where it has no file yet."""
+        """A small table as a whole; an empty one if it has no file yet."""
         schema = TABLES[table]
         try:
             parts = [
@@ -69,7 +69,7 @@ class TraceFolder:
             raise BadInput(f"{self.path}/{table} cannot be read: {error}.") from error
 
     def about(self) -> About:
-        """What the trace says of itself; BadInput where it is newer, or not one trace."""
+        """The metadata; raises `BadInput` if the dataset is newer, or is not of one trace."""
         rows = self.read("trace").to_pylist()
         builds = {row["build_id"] for row in rows}
         if len(builds) > 1:
@@ -94,18 +94,18 @@ class TraceFolder:
         return About(**taken | {"arguments": arguments, "machine": machine})
 
     def about_so_far(self) -> About:
-        """What can be said of a trace that is still being written."""
+        """The metadata of a trace that is still being converted."""
         return About("", (), "", 0, 0, "running", "", {}, 0)
 
 
 def open_folder(path: Path) -> TraceFolder:
-    """A finished folder of columns; BadInput where it is none."""
+    """A complete trace dataset; raises `BadInput` if it is missing or incomplete."""
     folder = TraceFolder(path)
     if not path.is_dir():
-        raise BadInput(f"{path} is no folder of columns; `halo columns` makes one of a trace.")
+        raise BadInput(f"{path} is not a trace dataset; `halo trace convert` makes one of a trace.")
     if not folder.finished:
         raise BadInput(
-            f"{path} has no `trace` table: it is no folder of columns, or is not yet finished."
+            f"{path} has no `trace` table: it is not a trace dataset, or not yet complete."
         )
     for table in REQUIRED:
         if not folder.files(table):

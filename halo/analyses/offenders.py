@@ -7,18 +7,18 @@ from typing import ClassVar
 
 from halo.analyses.advice_offenders import advise
 from halo.analyses.analysis import Analysis, Table, Value
-from halo.analyses.shown import shown_offenders
+from halo.analyses.report_tables import offender_tables
 from halo.errors import UsageError
-from halo.simulation.cost import CACHE_CYCLES, MEMORY_CYCLES
+from halo.simulation.latencies import CACHE_CYCLES, MEMORY_CYCLES
 
-# What a row stands for; the other names are of one of its sites.
+# The key of a row; the other names are those of one of its sites.
 BY = {
     "variable": ("variable", "file", "line"),
     "line": ("file", "line"),
     "function": ("function", "file"),
 }
 _NAMES = ("variable", "owner", "type", "function", "file", "line")
-# By how many levels missed; what all levels missed is another case.
+# Cycles by the number of levels that missed; a miss in all levels is a separate case.
 _CASES = " ".join(f"WHEN {level} THEN {cycles}" for level, cycles in enumerate(CACHE_CYCLES))
 
 
@@ -35,11 +35,11 @@ FROM accesses GROUP BY site, missed, tlb_missed
 """
 
     steps: ClassVar[Mapping[str, str]] = {
-        # Where the trace is not finished, its last level is the deepest seen so far.
+        # If the trace is incomplete, its last level is the deepest seen so far.
         "machine": """
 SELECT COALESCE((SELECT MAX(levels) FROM trace), (SELECT MAX(missed) FROM reduced)) AS levels
 """,
-        # By the level that had the access: the last one of the machine is before the memory.
+        # By the level that held the data: behind the machine's last level is the memory.
         "counted": f"""
 SELECT site, SUM(accesses) AS accesses,
   SUM(CASE WHEN missed >= 1 THEN accesses ELSE 0 END) AS first_missed,
@@ -73,7 +73,7 @@ SELECT CAST(COALESCE(SUM(accesses), 0) AS BIGINT) AS accesses,
   CAST(COALESCE(SUM(cycles), 0) AS BIGINT) AS cycles
 FROM counted
 """,
-        # Which bytes of a structure a function touches, and how often.
+        # Which bytes of a structure a function accesses, and how often.
         "used": """
 SELECT sites.owner AS owner, owner_bytes, function, file, field, field_offset,
   bytes, CAST(SUM(accesses) AS BIGINT) AS accesses
@@ -89,11 +89,11 @@ ORDER BY owner, owner_bytes, function, file, field_offset, field, bytes
         keys = BY.get(str(parameters["by"]))
         if keys is None:
             raise UsageError(f"--by is one of {', '.join(BY)}, not '{parameters['by']}'.")
-        shown = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
-        return {**parameters, "keys": ", ".join(keys), "names": ", ".join(shown)}
+        columns = [name if name in keys else f"MIN({name}) AS {name}" for name in _NAMES]
+        return {**parameters, "keys": ", ".join(keys), "names": ", ".join(columns)}
 
-    def shown(self, report: Table) -> Table:
-        return shown_offenders(report)
+    def rendered(self, report: Table) -> Table:
+        return offender_tables(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report, details["used"], details["totals"])

@@ -1,4 +1,4 @@
-"""The analyses that halo knows."""
+"""All analyses, in the order in which they are listed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from halo.analyses.analysis import Analysis
 from halo.analyses.offenders import Offenders
 from halo.analyses.sharing import Sharing
-from halo.analyses.split_analysis import SplitAnalysis
+from halo.analyses.split.analysis import SplitAnalysis
 from halo.errors import UsageError
 
 # To add an analysis, add its file and one line here.
@@ -19,7 +19,7 @@ ANALYSES: Sequence[Analysis] = (
 
 
 def find_analysis(name: str) -> Analysis:
-    """The analysis of that name."""
+    """The analysis of that name; raises `UsageError` (listing all) if there is none."""
     for analysis in ANALYSES:
         if analysis.name == name:
             return analysis

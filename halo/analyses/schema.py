@@ -1,8 +1,10 @@
-"""The tables of a trace as columns, which docs/trace-columns.md describes: names and types."""
+"""The tables of a trace dataset (docs/trace-columns.md): column names and types."""
 
 from __future__ import annotations
 
 import pyarrow as pa
+
+from halo.analyses import column_blocks
 
 VERSION = 1
 LINE_SHIFT = 6  # a cache line has 64 bytes
@@ -10,34 +12,7 @@ LINE_SHIFT = 6  # a cache line has 64 bytes
 _BIG, _INT, _SMALL, _TEXT = pa.int64(), pa.int32(), pa.int8(), pa.string()
 
 TABLES: dict[str, pa.Schema] = {
-    "accesses": pa.schema(
-        [
-            ("seq", _BIG),
-            ("thread", _INT),
-            ("site", _INT),
-            ("address", _BIG),
-            ("bytes", _INT),
-            ("value", _BIG),
-            ("missed", _SMALL),
-            ("tlb_missed", _SMALL),
-            ("object", _BIG),
-            ("object_offset", _INT),
-        ]
-    ),
-    "calls": pa.schema([("seq", _BIG), ("thread", _INT), ("site", _INT), ("entry", pa.bool_())]),
-    "allocations": pa.schema(
-        [
-            ("seq", _BIG),
-            ("thread", _INT),
-            ("object", _BIG),
-            ("address", _BIG),
-            ("bytes", _BIG),
-            ("site", _INT),
-            ("elements", _BIG),
-            ("element_bytes", _BIG),
-        ]
-    ),
-    "frees": pa.schema([("seq", _BIG), ("thread", _INT), ("object", _BIG)]),
+    **{name: pa.schema(columns) for name, columns in column_blocks.TABLES.items()},
     "sites": pa.schema(
         [
             ("site", _INT),

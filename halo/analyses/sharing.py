@@ -1,6 +1,7 @@
-"""Sharing: cache lines that several threads touch and at least one writes (thesis, section 2.3.3).
+"""Sharing: cache lines that several threads access and at least one writes.
 
-Lines that are only read, or touched by one thread at a time, do not hurt and are left out.
+The thesis, section 2.3.3. Lines that are only read, or accessed by one thread at a time, cost
+nothing and are left out.
 """
 
 from __future__ import annotations
@@ -8,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from halo.analyses import meeting
+from halo.analyses import thread_overlap
 from halo.analyses.advice_sharing import advise
 from halo.analyses.analysis import Analysis, Table, Value
+from halo.analyses.report_tables import sharing_tables
 from halo.analyses.schema import LINE_SHIFT
-from halo.analyses.shown import shown_sharing
 
 _PLACE = "variable, type, function, file, line"
 
 _STEPS = {
-    **meeting.STEPS,
+    **thread_overlap.STEPS,
     "by_thread": """
 SELECT block, thread, SUM(accesses) AS accesses, SUM(writes) AS writes
 FROM touches GROUP BY block, thread
 """,
-    # A transfer of a line needs an access by another thread than the one before, and a write: so
-    # there are at most this many. The true number depends on timing, which a trace does not have.
+    # A transfer needs an access by another thread than the previous one, and a write: this is the
+    # upper bound. The true number depends on timing, which a trace does not have.
     "blocks": """
 SELECT block, SUM(accesses) AS accesses, SUM(writes) AS writes, COUNT(*) AS threads,
   SUM(CASE WHEN writes > 0 THEN 1 ELSE 0 END) AS writers,
@@ -43,7 +44,7 @@ SELECT *, ROW_NUMBER() OVER (PARTITION BY block ORDER BY
   CASE WHEN writes > 0 THEN 0 ELSE 1 END, accesses DESC, {place}) AS place
 FROM placed
 """,
-    # Each variable that leads in some line, with the worst of these lines.
+    # Each variable that is the first of some line, with the worst of these lines.
     "leaders": """
 SELECT blocks.block AS block, transfers,
   CASE WHEN variable = '' THEN file || ':' || CAST(line AS STRING) ELSE variable END AS leader
@@ -68,7 +69,7 @@ SELECT touches.block AS block, address, bytes, thread, SUM(accesses) AS accesses
 FROM touches JOIN picked ON picked.block = touches.block
 GROUP BY touches.block, address, bytes, thread
 """,
-    # What other threads do to the same bytes and to bytes beside them, where one of both writes.
+    # Accesses of other threads to the same bytes and to bytes beside them, if one of both writes.
     "met": """
 SELECT block, address, bytes, thread, SUM(CASE WHEN overlap THEN accesses ELSE 0 END) AS same,
   SUM(CASE WHEN overlap THEN 0 ELSE accesses END) AS beside
@@ -104,7 +105,7 @@ _SAME_PLACE = " AND ".join(f"{{0}}.{name} = places.{name}" for name in _PLACE.sp
 
 
 class Sharing(Analysis):
-    """Ranks variables by how often, at most, their lines went from one thread to another."""
+    """Ranks variables by the maximum number of transfers of their lines between threads."""
 
     name = "sharing"
     summary = "variables and cache lines shared by threads, truly and falsely"
@@ -160,8 +161,8 @@ WHERE place <= {{places}} ORDER BY rank, place, shares.number
     def fill(self, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
         return {"places": 8, **parameters, "shift": LINE_SHIFT, "place": _PLACE}
 
-    def shown(self, report: Table) -> Table:
-        return shown_sharing(report)
+    def rendered(self, report: Table) -> Table:
+        return sharing_tables(report)
 
     def findings(self, report: Table, details: Mapping[str, Table]) -> Sequence[str]:
         return advise(report, details["totals"])

@@ -1,37 +1,39 @@
-"""The commands of `halo`: what a command is, and the list of them."""
+"""The interface of commands, and the lists of all commands and groups."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from halo.commands.age import AgeCommand
-from halo.commands.analyse import AnalyseCommand
-from halo.commands.baseline import BaselineCommand
 from halo.commands.bench import BenchCommand
-from halo.commands.columns import ColumnsCommand
-from halo.commands.detect import DetectCommand
 from halo.commands.doctor import DoctorCommand
-from halo.commands.evaluate import EvaluateCommand
+from halo.commands.eval.baseline import BaselineCommand
+from halo.commands.eval.compare import CompareCommand
+from halo.commands.eval.simulate import SimulateCommand
 from halo.commands.exec import ExecCommand
-from halo.commands.litter import LitterCommand
-from halo.commands.offenders import OffendersCommand
+from halo.commands.heap.age import AgeCommand
+from halo.commands.heap.detect import DetectCommand
+from halo.commands.heap.litter import LitterCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.probe import ProbeCommand
 from halo.commands.record import RecordCommand
 from halo.commands.report import ReportCommand
 from halo.commands.run import RunCommand
-from halo.commands.sharing import SharingCommand
-from halo.commands.simulate import SimulateCommand
-from halo.commands.split import SplitCommand
-from halo.commands.trace import TraceCommand
+from halo.commands.trace.analyse import AnalyseCommand
+from halo.commands.trace.convert import ConvertCommand
+from halo.commands.trace.offenders import OffendersCommand
+from halo.commands.trace.run import TraceRunCommand
+from halo.commands.trace.sharing import SharingCommand
+from halo.commands.trace.show import ShowCommand
+from halo.commands.trace.split import SplitCommand
 from halo.settings import Settings
 
 
 class Command(Protocol):
-    """A command: its name, one line of help, its options, and what it does."""
+    """A command: its name, one line of help, its options, and its action."""
 
     name: str
     summary: str
@@ -43,27 +45,55 @@ class Command(Protocol):
         """Does the work and returns the exit status; `rest` is all that follows the first `--`."""
 
 
-# To add a command, add its file and one line here.
+@dataclass(frozen=True)
+class Group:
+    """Commands that are written `halo NAME COMMAND`."""
+
+    name: str
+    summary: str
+    commands: Sequence[Command]
+
+
+# To add a command, add its file and one line here, or in a group below.
 COMMANDS: Sequence[Command] = (
     RunCommand(),
     BenchCommand(),
+    ProbeCommand(),
     RecordCommand(),
     PlanCommand(),
     ExecCommand(),
-    SimulateCommand(),
-    OffendersCommand(),
-    SharingCommand(),
-    AnalyseCommand(),
-    BaselineCommand(),
-    EvaluateCommand(),
-    ProbeCommand(),
-    PlotCommand(),
     ReportCommand(),
-    SplitCommand(),
-    DetectCommand(),
-    AgeCommand(),
-    LitterCommand(),
-    ColumnsCommand(),
-    TraceCommand(),
+    PlotCommand(),
     DoctorCommand(),
 )
+
+TRACE = Group(
+    "trace",
+    "Trace a program built with halo-cc or halo-c++, and analyse its trace.",
+    (
+        TraceRunCommand(),
+        ShowCommand(),
+        ConvertCommand(),
+        OffendersCommand(),
+        SharingCommand(),
+        SplitCommand(),
+        AnalyseCommand(),
+    ),
+)
+HEAP = Group(
+    "heap",
+    "Run and measure a program on an aged heap.",
+    (AgeCommand(), DetectCommand(), LitterCommand()),
+)
+EVAL = Group(
+    "eval",
+    "Measure allocators, strategies and simulated caches, without choosing a plan.",
+    (BaselineCommand(), CompareCommand(), SimulateCommand()),
+)
+GROUPS: Sequence[Group] = (TRACE, EVAL, HEAP)
+
+
+def every_command() -> list[tuple[str, Command]]:
+    """All commands, with the words that they are written by."""
+    grouped = [(f"{group.name} {it.name}", it) for group in GROUPS for it in group.commands]
+    return [(command.name, command) for command in COMMANDS] + grouped

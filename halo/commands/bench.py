@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from halo.commands.program import (
+from halo.commands.shared.program import (
     add_choosing_options,
     add_litter_option,
     add_measuring_options,
@@ -18,12 +18,14 @@ from halo.settings import Settings
 
 class BenchCommand:
     name = "bench"
-    summary = "Do what `halo run` does for bundled programs (--list names them)."
-    usage = "halo bench [OPTIONS] NAME [NAME ...] | --all | --list"
+    summary = "Do the same as `halo run` for bundled programs."
+    usage = "halo bench [OPTIONS] NAME... | --all | --list"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("names", nargs="*", metavar="NAME")
-        parser.add_argument("--all", action="store_true", help="measure all but variants")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="bundled programs to measure")
+        parser.add_argument(
+            "--all", action="store_true", help="all bundled programs, without variants"
+        )
         parser.add_argument("--list", action="store_true", help="list the bundled programs")
         add_measuring_options(parser)
         add_choosing_options(parser)
@@ -40,13 +42,11 @@ class BenchCommand:
         names = [b.name for b in list_plain(settings)] if options.all else options.names
         if not names:
             raise UsageError("Name a bundled program; `halo bench --list` lists them.")
-        if options.results is not None and len(names) > 1:
-            raise UsageError("--results is for one program; give one name, or leave it out.")
         return measure(settings, options, names)
 
 
 def list_programs(settings: Settings) -> int:
-    """Name, where it comes from, and what it does, one line each."""
+    """Prints the name, the origin and the summary of each program."""
     from halo.trials.bundled import list_bundled
 
     for bundled in list_bundled(settings):
@@ -61,7 +61,12 @@ def list_programs(settings: Settings) -> int:
 
 def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str]) -> int:
     """All named programs, one after the other, and one table at the end."""
-    from halo.commands.measuring import check_failures, check_options, study, write_summary
+    from halo.commands.shared.measurement import (
+        check_failures,
+        check_options,
+        measure_program,
+        write_summary,
+    )
     from halo.trials.bundled import Bundled, find_bundled, prepare
     from halo.trials.results import summarize_findings
     from halo.trials.table import next_step, show
@@ -74,7 +79,11 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
     done, steps, folders = [], [], []
     for bundled, *jobs in chosen:
         train, reference = (tolerant(options, job) for job in jobs)
-        findings, folder = study(settings, options, bundled.name, reference, train, bundled.env)
+        several = options.results is not None and len(names) > 1
+        results = options.results / bundled.name if several else options.results
+        findings, folder = measure_program(
+            settings, options, bundled.name, reference, results, train, bundled.env, several
+        )
         done.append(findings)
         folders.append(folder)
         environment = [f"{key}={value}" for key, value in bundled.env.items()]

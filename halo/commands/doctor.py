@@ -1,4 +1,4 @@
-"""`halo doctor`: says what works on this machine, and of a program whether halo can place it."""
+"""`halo doctor`: checks this machine, and whether halo can serve a program."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.errors import MissingPart, UsageError
+from halo.process.target import locate_target
 from halo.settings import Settings
-from halo.target import locate_target
 
 if TYPE_CHECKING:
-    from halo.checks import Check
+    from halo.doctor.checks import Check
 
 WIDE = 80  # columns: on a narrower terminal the sentences stand below the names
 INDENT = 9
@@ -20,18 +20,17 @@ INDENT = 9
 
 class DoctorCommand:
     name = "doctor"
-    summary = "Say what works on this machine, and what of a program would stand in halo's way."
-    usage = "halo doctor [--plan PLAN] [--run] [-- PROG [ARGS]]"
+    summary = "Check this machine, and whether halo can place the objects of a program."
+    usage = "halo doctor [OPTIONS] [-- PROG [ARGS]]"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--plan", type=Path, metavar="PLAN", help="see whether this plan is for the program"
+            "--plan", type=Path, metavar="PLAN", help="also check whether this plan fits PROG"
         )
         parser.add_argument(
             "--run",
             action="store_true",
-            help="run the program once under the runtime, with these arguments, to see what only"
-            " a run can show; its input is empty and its output is dropped",
+            help="also run PROG once under the runtime, with empty input and discarded output",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
@@ -40,7 +39,7 @@ class DoctorCommand:
                 "`--plan` and `--run` are about a program; give it after `--`, for instance: halo"
                 " doctor --run -- PROG ARGS"
             )
-        from halo.checks import check_machine
+        from halo.doctor.checks import check_machine
 
         failures = show(check_machine(settings))
         if rest:
@@ -58,7 +57,7 @@ def show(checks: Iterable[Check]) -> int:
     failures = 0
     for check in checks:
         state = "OK" if check.good else "missing" if check.needed else "note"
-        _line(state, check.what, check.detail, "mend it with", "" if check.good else check.mend)
+        _line(state, check.what, check.detail, "fix it with", "" if check.good else check.fix)
         failures += check.needed and not check.good
     return failures
 
@@ -78,7 +77,7 @@ def _examine(settings: Settings, options: argparse.Namespace, rest: list[str]) -
 
 
 def _line(state: str, what: str, sentence: str, lead: str, remedy: str) -> None:
-    from halo.terminal import make_console, wrap
+    from halo.console.terminal import make_console, wrap
 
     width = make_console().width
     head = f"{state:<8} {what:<22} "

@@ -7,46 +7,48 @@ import os
 import shlex
 from pathlib import Path
 
-from halo.allocators import find_allocator, under_plan
-from halo.commands.program import check_library, the_program, warn_of_deep_binding
+from halo.commands.shared.program import (
+    add_allocator_option,
+    check_library,
+    the_program,
+    warn_of_deep_binding,
+)
 from halo.errors import UsageError
-from halo.foreground import become
+from halo.process.allocators import find_allocator, under_plan
+from halo.process.foreground import become
+from halo.process.target import find_target
 from halo.settings import Settings
-from halo.target import find_target
 
 LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
 
 
 class ExecCommand:
     name = "exec"
-    summary = "Become the program, with its heap objects placed by a plan."
-    usage = "halo exec --plan PLAN [--allocator NAME|PATH] [--check] [--print-env] -- PROG ARGS"
+    summary = "Run a program under a plan, in place of halo's own process."
+    usage = "halo exec [OPTIONS] --plan PLAN -- PROG ARGS"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--plan", type=Path, metavar="PLAN", help="the compact form; only --check needs none"
+            "--plan",
+            type=Path,
+            metavar="PLAN",
+            help="plan in its compact form; may be left out with --check",
         )
-        parser.add_argument(
-            "--allocator",
-            default="glibc",
-            metavar="NAME",
-            help="serves all that the plan does not name: glibc (default), jemalloc, mimalloc,"
-            " tcmalloc or the path of a library",
-        )
+        add_allocator_option(parser, "allocator of the objects that the plan does not place")
         parser.add_argument(
             "--check",
             action="store_true",
-            help="under the checking runtime, which says on standard error what is freed wrongly"
-            " or written to after it was freed; without a plan, of all small objects",
+            help="use the checking runtime, which reports misuse of freed memory on standard"
+            " error; without a plan it checks all objects up to 64 KiB",
         )
         parser.add_argument(
             "--print-env",
             action="store_true",
-            help="only print the two environment variables that do the same by hand",
+            help="print the environment variables that have the same effect, and run nothing",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.matching import check_plan
+        from halo.plan.build_match import check_plan
 
         _check_options(options)
         target = None
@@ -75,7 +77,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _plan_of_all_objects(program: Path | None) -> Path:
-    """A plan that groups every small object of the program: a file that exists as long as it."""
+    """A temporary file with a plan that groups every small object of the program."""
     from halo.elf import ElfError, build_id_of
     from halo.plan import PlanGroup, PlanModule, drawing_plan
     from halo.plan.compact import encode

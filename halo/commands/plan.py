@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.program import warn_of_deep_binding
+from halo.commands.shared.list_action import ListAction
+from halo.commands.shared.program import warn_of_deep_binding
 from halo.errors import UsageError
+from halo.process.target import find_target
 from halo.settings import Settings
-from halo.target import find_target
 
 if TYPE_CHECKING:
     from halo.profile import Profile
@@ -20,51 +22,61 @@ if TYPE_CHECKING:
 
 class PlanCommand:
     name = "plan"
-    summary = "Turn a profile into a reviewable plan, and the compact form the runtime reads."
-    usage = (
-        "halo plan PROFILE [--strategy NAME] [--identification walk|selectors]"
-        " [--option KEY=VALUE] [--file GROUPS] [--for PROG] [-o PLAN]"
-    )
+    summary = "Make a plan from a profile: a compact file and a JSON file for review."
+    usage = "halo plan [OPTIONS] PROFILE | halo plan --list"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         from halo.strategies import names
 
-        parser.add_argument("profile", type=Path, metavar="PROFILE")
+        parser.add_argument(
+            "profile", type=Path, metavar="PROFILE", help="profile written by `halo record`"
+        )
         parser.add_argument(
             "--strategy",
             default="halo",
             metavar="NAME",
-            help=f"one of {', '.join(names())} (default: halo)",
+            help=f"strategy: {', '.join(names())} (default %(default)s)",
         )
         parser.add_argument(
             "--option",
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help="an option of the strategy or of the plan (docs/strategies.md); repeatable",
+            help="option of the strategy or of the plan (see --list); repeatable",
+        )
+        parser.add_argument(
+            "--list", action=ListAction, lines=_list, help="list the strategies and all options"
         )
         parser.add_argument(
             "--identification",
             choices=("walk", "selectors"),
-            help="how the runtime tells groups apart: by walking the stack (default), or by"
-            " selectors over redirected calls, as in the paper",
+            help="identification of groups by a stack walk, or by selectors as in the HALO paper;"
+            " short for --option identification=... (default walk)",
         )
-        parser.add_argument("--file", metavar="GROUPS", help="the groups, for from-file")
+        parser.add_argument(
+            "--file",
+            metavar="GROUPS",
+            help="groups of the strategy from-file; short for --option file=GROUPS",
+        )
         parser.add_argument(
             "--for",
             dest="program",
             metavar="PROG",
-            help="make it for this build of the recorded program's source, which needs debug"
-            " information (default: for the recorded one)",
+            help="other build of the recorded program's source, which the plan is made for; both"
+            " builds need debug information (default: the recorded build)",
         )
         parser.add_argument(
-            "-o", "--output", type=Path, metavar="PLAN", help="default: PROFILE's name with .plan"
+            "-o",
+            "--output",
+            type=Path,
+            metavar="PLAN",
+            help="plan to write (default: PROFILE with the suffix .plan)",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.commands.review import show_review
-        from halo.destination import check_place
-        from halo.planning import make_plan, read_profile, save_plan
+        from halo.commands.shared.review import show_review
+        from halo.files.destination import check_place
+        from halo.strategies.planning import make_plan, read_profile, save_plan
 
         if rest:
             raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")
@@ -84,6 +96,27 @@ class PlanCommand:
         if program.is_file():
             warn_of_deep_binding(settings, program)
         return 0
+
+
+def _list() -> Iterator[str]:
+    """The strategies with their options, and the options of every plan."""
+    from halo.plan import describe_options
+    from halo.plan.builder import PlanOptions
+    from halo.strategies import STRATEGIES
+
+    for strategy in STRATEGIES:
+        yield f"{strategy.name:14} {strategy.summary}"
+        yield from map(_option_line, describe_options(strategy.options))
+    yield f"{'any strategy':14} options of every plan"
+    yield _option_line(
+        ("max_size", "", "size of the largest object to group (default: as recorded)")
+    )
+    yield from map(_option_line, describe_options(PlanOptions))
+
+
+def _option_line(described: tuple[str, str, str]) -> str:
+    name, default, text = described
+    return f"  {name:16} {text}{f' (default {default})' if default else ''}"
 
 
 def _carry_over(program: Path, profile: Profile) -> Carried:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.program import positive
+from halo.commands.shared.list_action import ListAction
+from halo.commands.shared.program import positive
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "--metric": "metric",
-    "--contenders": "contenders",
+    "--configurations": "configurations",
     "--baseline": "baseline",
     "--input": "on",
     "--min-weight": "min_weight",
@@ -26,57 +28,72 @@ OPTIONS = {
 
 class PlotCommand:
     name = "plot"
-    summary = "Draw a figure of results, or of an affinity graph; a wrong name lists the figures."
-    usage = "halo plot FIGURE RESULT... [-o FILE]"
+    summary = "Draw a figure, or write a table, of results."
+    usage = "halo plot [OPTIONS] FIGURE RESULT... | halo plot --list"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "figure", type=_figure, metavar="FIGURE", help="its name; a wrong one lists them"
+            "figure", type=_figure, metavar="FIGURE", help="name of a figure or table (see --list)"
         )
         parser.add_argument(
             "results",
             type=Path,
             nargs="+",
             metavar="RESULT",
-            help="a results folder or its results.json; for affinity-graph also PROFILE PLAN",
+            help="results folder or its results.json; for affinity-graph also PROFILE PLAN; for"
+            " split the JSON of `halo trace split`",
+        )
+        parser.add_argument(
+            "--list", action=ListAction, lines=_list, help="list the figures and metrics"
         )
         parser.add_argument(
             "-o",
             "--output",
             type=Path,
             metavar="FILE",
-            help="its ending says what it becomes (default: FIGURE.pdf, for tables FIGURE.md)",
+            help="file to write; its ending selects the format (default: FIGURE.pdf, for tables"
+            " FIGURE.md)",
         )
         parser.add_argument(
             "--metric",
             metavar="EVENT@TRANSFORM",
-            help="for instance time@speedup, peak-memory@relative, L2-misses@negimprovement",
+            help="metric to show (see --list), for instance time@speedup, peak-memory@relative or"
+            " L2-misses@negimprovement",
         )
         parser.add_argument(
-            "--contenders", metavar="A,B", help="labels of contenders, in this order"
+            "--configurations",
+            "--contenders",
+            metavar="A,B",
+            help="labels of the configurations to show, in this order",
         )
         parser.add_argument(
             "--baseline",
             metavar="LABEL",
-            help="what others are set against; `fastest` (default): of each program the fastest"
-            " allocator",
+            help="configuration that others are compared with; fastest is the fastest allocator of"
+            " each program (default fastest)",
         )
         parser.add_argument(
             "--input",
             choices=("reference", "training"),
-            help="the trials on which input (default: reference)",
+            help="input whose trials are shown (default reference)",
         )
         parser.add_argument(
-            "--min-weight", type=positive, metavar="N", help="hide edges with less weight"
+            "--min-weight",
+            type=positive,
+            metavar="N",
+            help="minimum weight of the edges to show (affinity-graph)",
         )
         parser.add_argument(
-            "--top", type=positive, metavar="N", help="show only the N heaviest edges"
+            "--top",
+            type=positive,
+            metavar="N",
+            help="number of heaviest edges (affinity-graph) or most accessed classes (split)",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.destination import check_place
         from halo.figures import Options
-        from halo.profile.writing import write_atomically
+        from halo.files.atomic import write_atomically
+        from halo.files.destination import check_place
         from halo.results.metrics import REFERENCE
 
         if rest:
@@ -91,12 +108,12 @@ class PlotCommand:
             )
         given = vars(options)
         for option, name in OPTIONS.items():
-            if given[option.removeprefix("--").replace("-", "_")] and name not in figure.heeds:
+            if given[option.removeprefix("--").replace("-", "_")] and name not in figure.accepts:
                 raise UsageError(f"The figure {figure.name} has no {option}; leave it out.")
         check_place(path)
         chosen = Options(
             metric=options.metric or "",
-            contenders=names_in(options.contenders or ""),
+            configs=names_in(options.configurations or ""),
             baseline=options.baseline or "",
             on=options.input or REFERENCE,
             min_weight=options.min_weight,
@@ -105,6 +122,19 @@ class PlotCommand:
         write_atomically(path, figure.make(options.results, chosen, ending))
         print(f"{figure.name}: {path}")
         return 0
+
+
+def _list() -> Iterator[str]:
+    from halo.figures import FIGURES
+    from halo.results.metrics import MEASURED, SIMULATED, TRANSFORMS
+
+    for figure in FIGURES:
+        yield f"{figure.name:16} {figure.summary}"
+    yield ""
+    yield "metrics: EVENT or EVENT@TRANSFORM"
+    simulated = f"{', '.join(SIMULATED)}, and misses such as L1D-misses (simulated)"
+    yield f"  events      {', '.join(MEASURED)} (measured); {simulated}; counted processor events"
+    yield f"  transforms  {', '.join(TRANSFORMS)}"
 
 
 def _figure(name: str) -> Figure:

@@ -1,30 +1,30 @@
-"""`halo probe`: says in about a minute whether a program cares where its objects lie."""
+"""`halo probe`: says in about a minute whether a program is placement-sensitive."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from halo.commands.program import (
+from halo.commands.shared.program import (
+    add_cpu_option,
     add_stream_options,
     check_cpu,
     check_runtime,
     default_folder,
     input_file,
     job_of,
-    natural,
     plain_environment,
     positive,
     the_program,
     warn_of_deep_binding,
 )
+from halo.process.target import find_target
 from halo.settings import Settings
-from halo.target import find_target
 
 
 class ProbeCommand:
     name = "probe"
-    summary = "Say whether a program cares where its objects lie, before anything is recorded."
+    summary = "Test whether a program is placement-sensitive, without recording it."
     usage = "halo probe [OPTIONS] -- PROG ARGS"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -33,21 +33,19 @@ class ProbeCommand:
             type=positive,
             default=60,
             metavar="N",
-            help="how long to measure; at least seven rounds in any case (default: %(default)s)",
+            help="time budget in seconds; at least seven rounds are run (default %(default)s)",
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE")
-        parser.add_argument(
-            "--cpu", type=natural, metavar="N", help="run the trials on processor N only"
-        )
+        add_cpu_option(parser)
         add_stream_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.destination import check_place
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.trials.probe import ProbeOptions, probe
         from halo.trials.probe_report import show_probe, summarize_probe
-        from halo.trials.probing import ProbeOptions, probe
         from halo.trials.reporter import Reporter
-        from halo.trials.results import write_json
-        from halo.trials.wrappers import refuse_known_wrapper
+        from halo.trials.runs.wrappers import refuse_known_wrapper
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)

@@ -11,86 +11,81 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from halo.commands.program import deep_binding_warning, positive, the_program
+from halo.commands.shared.program import (
+    add_sink_option,
+    deep_binding_warning,
+    positive,
+    the_program,
+)
+from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
-from halo.foreground import Ending, end_like
-from halo.outcome import say
-from halo.producers.producer import Job, Producer
-from halo.producers.registry import PRODUCERS, find_producer
-from halo.producers.running import record
-from halo.progress import ProgressLines
-from halo.recording import LONGEST_TRACE, MOST_REFERENCES, Limits, Recording, workspace
+from halo.process.foreground import Ending, end_like
+from halo.process.target import Target, find_target
+from halo.recording.parts import Limits, Recording, workspace
+from halo.recording.producer import Job, Producer
+from halo.recording.progress import ProgressLines
+from halo.recording.registry import PRODUCERS, find_producer
+from halo.recording.run import record
+from halo.recording.sink_options import SINK_OPTIONS
 from halo.settings import Settings
-from halo.target import Target, find_target
 
 if TYPE_CHECKING:
-    from halo.trials.process_watch import Seen
+    from halo.trials.runs.process_watch import Seen
+
+
+FLAGS = [option for option in SINK_OPTIONS if option.flag]
 
 
 class RecordCommand:
     name = "record"
-    summary = "Run a program under the recorder and write a profile."
-    usage = (
-        "halo record [--engine NAME] [-o PROFILE] [--distance BYTES] [--max-object BYTES]"
-        " [--exact] [--hot-streams[=REFERENCES]] -- PROG ARGS | --trace TRACE"
-    )
+    summary = "Record a program and write a profile."
+    usage = "halo record [OPTIONS] -- PROG ARGS | halo record [OPTIONS] --trace TRACE"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        engines = "; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
         parser.add_argument(
             "--engine",
             "--producer",
             choices=[producer.name for producer in PRODUCERS],
             metavar="NAME",
-            help="; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
-            + " (default: the first that works here)",
+            help=f"recording engine: {engines} (default: valgrind, or qemu if"
+            " valgrind does not work here)",
         )
         parser.add_argument(
             "--trace",
             type=Path,
             metavar="TRACE",
-            help="run nothing: make a profile of a stored trace (docs/tracing.md)",
+            help="stored trace to make the profile from, without running a program",
         )
         parser.add_argument(
-            "-o", "--output", type=Path, metavar="PROFILE", help="default: PROG.profile, here"
-        )
-        parser.add_argument(
-            "--distance",
-            type=positive,
-            default=128,
-            metavar="BYTES",
-            help="affinity distance (default: %(default)s)",
+            "-o",
+            "--output",
+            type=Path,
+            metavar="PROFILE",
+            help="profile to write (default: PROG.profile or TRACE.profile in the current folder)",
         )
         parser.add_argument(
             "--max-object",
             type=positive,
             default=4096,
             metavar="BYTES",
-            help="largest object that is followed (default: %(default)s)",
+            help="size of the largest object to follow (default %(default)s)",
         )
         parser.add_argument(
             "--exact",
             action="store_true",
-            help="record all accesses, where the producer would record bursts of them",
+            help="record all accesses, also with an engine that records bursts of them",
         )
-        parser.add_argument(
-            "--hot-streams",
-            type=_references,
-            nargs="?",
-            const=LONGEST_TRACE,
-            default=0,
-            metavar="REFERENCES",
-            help="also find hot data streams, in a trace of at most so many references"
-            " (%(const)s), for the strategy of that name",
-        )
+        for option in FLAGS:
+            add_sink_option(parser, option)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.destination import check_place
-        from halo.trials.process_watch import ProcessWatch
-        from halo.trials.wrappers import refuse_known_starter, refuse_known_wrapper
+        from halo.files.destination import check_place
+        from halo.trials.runs.process_watch import ProcessWatch
+        from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
-        limits = Limits(
-            options.distance, options.max_object, options.hot_streams, exact=options.exact
-        )
+        sinks = {option.name: getattr(options, option.name) for option in FLAGS}
+        limits = Limits(options.max_object, sinks, options.exact)
         if options.trace is not None:
             return self._stored(settings, options, limits, rest)
         name, arguments = the_program(rest, self.name)
@@ -115,8 +110,8 @@ class RecordCommand:
         return end_like(recording.ending)
 
     def _judge_work(self, target: Target, seen: Seen) -> None:
-        """A profile of a program that only executes another one says nothing."""
-        from halo.trials.process_watch import refuse_wrapper, remark_others
+        """Refuses or warns of a program that only executes another one."""
+        from halo.trials.runs.process_watch import refuse_wrapper, remark_others
 
         refuse_wrapper(target.name, seen)
         remark = remark_others(target.name, seen)
@@ -126,9 +121,9 @@ class RecordCommand:
     def _stored(
         self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]
     ) -> int:
-        from halo.destination import check_place
-        from halo.planning import merge_recording
-        from halo.producers.llvm import LlvmProducer, profile_of
+        from halo.files.destination import check_place
+        from halo.recording.llvm import LlvmProducer, profile_of
+        from halo.strategies.planning import merge_recording
 
         if rest:
             raise UsageError("Give either a program to run or --trace TRACE, not both.")
@@ -149,8 +144,8 @@ class RecordCommand:
         arguments: list[str],
         path: Path,
     ) -> None:
-        """Writes the profile; the program's own death comes before a complaint about it."""
-        from halo.planning import merge_recording
+        """Writes the profile; if a signal killed the program, halo ends in the same way."""
+        from halo.strategies.planning import merge_recording
 
         ending = recording.ending
         if not recording.parts:
@@ -171,8 +166,7 @@ class RecordCommand:
 
 
 class Meanwhile:
-    """What can be done while the program runs: a look at its libraries, and loading our own code
-    that merges the parts."""
+    """Work during the program's run: checks its libraries, and imports the code for merging."""
 
     def __init__(self, settings: Settings, target: Target) -> None:
         self._warning = ""
@@ -181,19 +175,12 @@ class Meanwhile:
 
     def _work(self, settings: Settings, target: Target) -> None:
         self._warning = deep_binding_warning(settings, target.path)
-        import_module("halo.planning")
+        import_module("halo.strategies.planning")
 
     def end(self) -> None:
-        """Prints what was found."""
+        """Prints the warnings."""
         self._thread.join()
         sys.stderr.write(self._warning)
-
-
-def _references(text: str) -> int:
-    value = positive(text)
-    if value > MOST_REFERENCES:
-        raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_REFERENCES}")
-    return value
 
 
 def _how(ending: Ending) -> str:

@@ -1,4 +1,4 @@
-"""`halo report`: writes one page about results, for people."""
+"""`halo report`: writes one page about results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from halo.settings import Settings
 
 class ReportCommand:
     name = "report"
-    summary = "Write one self-contained HTML page about results, to read offline or to mail."
-    usage = "halo report RESULT... [-o PAGE]"
+    summary = "Write one self-contained HTML page about results."
+    usage = "halo report [OPTIONS] RESULT..."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -20,7 +20,7 @@ class ReportCommand:
             type=Path,
             nargs="+",
             metavar="RESULT",
-            help="a results folder, its results.json, or the JSON of an analysis of a trace",
+            help="results folder, its results.json, or the JSON of a trace analysis",
         )
         parser.add_argument(
             "-o",
@@ -28,20 +28,21 @@ class ReportCommand:
             type=Path,
             default=Path("report.html"),
             metavar="PAGE",
-            help="default: %(default)s, here",
+            help="page to write (default %(default)s in the current folder)",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.destination import check_place
-        from halo.profile.writing import write_atomically
+        from halo.files.atomic import write_atomically
+        from halo.files.destination import check_place
         from halo.report import render_report
         from halo.results import read_measurements
-        from halo.results.analysis import is_analysis, read_analysis
+        from halo.results.analysis import ANALYSIS, read_analysis
+        from halo.schema.document import is_of
 
         if rest:
             raise UsageError("`halo report` takes results and no program; leave out the `--`.")
         check_place(options.output)
-        analyses = [path for path in options.results if is_analysis(path)]
+        analyses = [path for path in options.results if is_of(path, ANALYSIS)]
         measured = [path for path in options.results if path not in analyses]
         page = render_report(
             read_measurements(measured) if measured else [],

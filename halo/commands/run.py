@@ -1,4 +1,4 @@
-"""`halo run`: the whole job, from an unmodified program to a measured speed-up."""
+"""`halo run`: record, plan, choose and measure an unmodified program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from halo.commands.program import (
+from halo.commands.shared.program import (
     add_choosing_options,
     add_litter_option,
     add_measuring_options,
@@ -16,13 +16,13 @@ from halo.commands.program import (
     two_programs,
     warn_of_deep_binding,
 )
+from halo.process.target import find_target
 from halo.settings import Settings
-from halo.target import find_target
 
 
 class RunCommand:
     name = "run"
-    summary = "Do the whole job: record, make plans, keep the best, measure it."
+    summary = "Record a program, make plans, choose the best and measure it."
     usage = "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -34,14 +34,19 @@ class RunCommand:
             "--train-stdin",
             type=Path,
             metavar="FILE",
-            help="standard input of the training run (default: that of --stdin)",
+            help="standard input of the training runs (default: that of --stdin)",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.commands.measuring import check_failures, check_options, study, write_summary
+        from halo.commands.shared.measurement import (
+            check_failures,
+            check_options,
+            measure_program,
+            write_summary,
+        )
         from halo.trials.results import summarize_findings
+        from halo.trials.runs.wrappers import refuse_known_wrapper
         from halo.trials.table import next_step, show
-        from halo.trials.wrappers import refuse_known_wrapper
 
         name, train, reference = two_programs(rest)
         target = find_target(name, settings.environment)
@@ -51,7 +56,9 @@ class RunCommand:
         jobs = (job_of(options, target, train, first), job_of(options, target, reference, stdin))
         check_options(settings, options, whole=True)
         warn_of_deep_binding(settings, target.path)
-        findings, folder = study(settings, options, target.path.name, jobs[1], train=jobs[0])
+        findings, folder = measure_program(
+            settings, options, target.path.name, jobs[1], options.results, train=jobs[0]
+        )
         write_summary([summarize_findings(findings)], options.json)
         check_failures([findings])
         show([findings])

@@ -1,8 +1,8 @@
-"""What the doctor knows of programs: all that keeps the runtime from helping, or is dangerous.
+"""Checks programs for everything that makes the runtime useless or dangerous for them.
 
-A program is looked at without running it: its file, its libraries as the loader finds them, the
-environment. `Case.run` allows one run at the end, which shows what no file can: what the program
-opens as it runs, and what that is bound to. docs/reliability.md lists the hazards.
+Static checks inspect the program's file, its libraries as the loader finds them, and the
+environment. With `Case.run` the program runs once at the end, to observe which libraries it opens
+and how their symbols are bound. docs/reliability.md lists the hazards.
 """
 
 from halo.doctor.examination import Case, examine_program

@@ -1,7 +1,7 @@
-"""Finds calls of dlopen whose flags are a constant with RTLD_DEEPBIND in it.
+"""Finds calls of dlopen whose flags are a constant that includes RTLD_DEEPBIND.
 
-A library that is opened so finds the C library's malloc before any preloaded one. Only constants
-that are loaded shortly before the call are seen; flags that are computed are not.
+A library opened with it binds to the C library's malloc instead of a preloaded one. The search
+finds constants that are loaded shortly before the call, but not computed flags.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _LAZY_OR_NOW = 0x3
 _ALL_FLAGS = 0x110F
 _RELOCATION = np.dtype([("place", "<u8"), ("info", "<u8"), ("addend", "<i8")])
 _EXECUTABLE = 1
-# How far the address of a PLT entry may lie before its jump: `endbr64`, `bnd`, both, neither.
+# Bytes from a PLT entry to its jump: for `endbr64`, `bnd`, both, neither.
 _ENTRY_STARTS = (0, 1, 4, 5)
 _MOV_TO_ESI = re.compile(rb"\xbe(....)", re.DOTALL)
 _LOOK_BACK = 64
-"""Bytes before a call in which its flags are expected."""
+"""Bytes before a call that are searched for its flags."""
 
 Code = NDArray[np.uint8]
 
 
 def deep_binding_calls(module: Module) -> int:
-    """How many calls of dlopen in a module ask for deep binding."""
+    """The number of dlopen calls in a module with a constant RTLD_DEEPBIND."""
     slots = _slots(module, "dlopen")
     return sum(_count(code, address, slots) for address, code in _code(module)) if slots.size else 0
 
 
 def _slots(module: Module, name: str) -> NDArray[np.uint64]:
-    """The addresses at which the loader puts the address of a function."""
+    """The addresses of the slots that the loader fills with a function's address."""
     wanted = module.exported.indices(name)
     found: list[NDArray[Any]] = [np.zeros(0, np.uint64)]
     for table in module.relocations:
@@ -74,7 +74,7 @@ def _count(code: Code, address: int, slots: NDArray[np.uint64]) -> int:
 def _branches(
     code: Code, address: int, opcodes: tuple[bytes, ...], targets: NDArray[np.uint64]
 ) -> NDArray[np.intp]:
-    """Where an instruction of these opcodes and a distance of four bytes leads to a target."""
+    """Positions of instructions with these opcodes and a 4-byte displacement to a target."""
     length = len(opcodes[0])
     if code.size < length + 4 or not targets.size:
         return np.zeros(0, np.intp)
@@ -94,7 +94,7 @@ def _branches(
 
 
 def _flags_before(code: Code, call: int) -> int:
-    """The constant that the last `mov $flags, %esi` before a call loads; 0 where none is seen."""
+    """The constant of the last `mov $flags, %esi` before a call; 0 if there is none."""
     window = code[max(call - _LOOK_BACK, 0) : call].tobytes()
     for place in range(len(window) - 5, -1, -1):
         found = _MOV_TO_ESI.match(window, place)

@@ -1,4 +1,4 @@
-"""Everything that the doctor says of a program, in the order of need."""
+"""Runs all checks of a program, the most important first."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.allocators import preload
-from halo.doctor.finding import Finding, Weight, fine, note, refusal
-from halo.doctor.headers import describe, find_unsuitable
-from halo.doctor.launchers import examine_launcher
-from halo.doctor.loading import ask_loader
-from halo.doctor.module import Module, read_module
-from halo.doctor.opening import examine_opening
-from halo.doctor.own_malloc import Company, allocating, examine_allocators
-from halo.doctor.plan_fit import examine_plan
-from halo.doctor.surroundings import (
+from halo.doctor.environment import (
     describe_thread_locals,
     examine_surroundings,
     find_unloadable,
     preloaded,
 )
+from halo.doctor.finding import Finding, Weight, fine, note, refusal
+from halo.doctor.headers import describe, find_unsuitable
+from halo.doctor.launchers import examine_launcher
+from halo.doctor.loader import ask_loader
+from halo.doctor.module import Module, read_module
+from halo.doctor.opened_libraries import examine_opening
+from halo.doctor.own_malloc import Company, allocating, examine_allocators
+from halo.doctor.plan_fit import examine_plan
 from halo.doctor.trial_run import examine_run
 from halo.elf import ElfError
 from halo.errors import Unsuitable
+from halo.process.allocators import preload
+from halo.process.target import Anatomy, Target, examine
 from halo.settings import Settings
-from halo.target import Anatomy, Target, examine
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is to be examined; `run` allows to start the program once, with `arguments`."""
+    """The program to examine; `run` allows to start it once, with `arguments`."""
 
     target: Target
     arguments: Sequence[str] = ()
@@ -39,7 +39,7 @@ class Case:
 
 
 def examine_program(settings: Settings, case: Case) -> Iterator[Finding]:
-    """The findings; the program is run at the end only, and only if nothing speaks against it."""
+    """The findings; the program runs at the end only, and only if there is no refusal."""
     refused = False
     for finding in _without_running(settings, case):
         refused = refused or finding.weight is Weight.REFUSAL
@@ -74,7 +74,7 @@ def _anatomy(path: Path) -> Anatomy | None:
 
 
 def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterator[Finding]:
-    """What follows from the libraries that the loader would load with the program."""
+    """Findings from the libraries that the loader would load with the program."""
     try:
         program = read_module(case.target.path)
     except ElfError as error:
@@ -100,9 +100,9 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
     if program.is_go:
         yield note(
             "Go",
-            f"{program.name} is a program of Go's, whose own heap halo does not see: only its C"
+            f"{program.name} is a Go program, whose own heap halo does not serve: only its C"
             " code calls malloc",
-            "there is none for Go's heap; record it to see what is left",
+            "none for Go's heap; record it to see what is left",
         )
     elif not allocating((program, *libraries)):
         yield note(
@@ -115,7 +115,7 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
 
 
 def _readable(paths: Iterable[Path]) -> list[Module]:
-    """The modules, less those that cannot be read: the loader is happy with them."""
+    """The modules without those that cannot be parsed although the loader accepts them."""
     found = []
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""One thing the doctor has to say of a program: its weight, its sentence and the way out."""
+"""A finding of the doctor about a program: its weight, its sentence and the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from halo.errors import HaloError, Unsuitable
 
 
 class Weight(Enum):
-    """How much a finding matters; the value is what the report shows."""
+    """The severity of a finding; the value is its text in the report."""
 
     FINE = "OK"
     NOTE = "note"
@@ -18,7 +18,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """`error` is the kind of failure that a refusal stands for: it gives the exit status."""
+    """A finding; `error` is the failure of a refusal, which determines the exit status."""
 
     what: str
     weight: Weight
@@ -28,29 +28,29 @@ class Finding:
 
 
 def fine(what: str, sentence: str) -> Finding:
-    """Nothing in the way."""
+    """A finding without a problem."""
     return Finding(what, Weight.FINE, sentence)
 
 
 def note(what: str, sentence: str, way_out: str) -> Finding:
-    """The runtime works, but does less than one might think, or something to keep in mind."""
+    """A finding about a limit: the runtime works, but has less effect than expected."""
     return Finding(what, Weight.NOTE, sentence, way_out)
 
 
 def refusal(what: str, sentence: str, way_out: str, error: type[HaloError] = Unsuitable) -> Finding:
-    """The runtime cannot help, or would be dangerous."""
+    """A finding that the runtime has no effect, or would be dangerous."""
     return Finding(what, Weight.REFUSAL, sentence, way_out, error)
 
 
 def refusal_of(what: str, error: HaloError, otherwise: str = "give another program") -> Finding:
-    """The refusal that an error of halo's stands for; its sentence has the way out after `; `."""
+    """The refusal for an error, whose sentence has the remedy behind `; `."""
     cause, _, way_out = str(error).rstrip(".").partition("; ")
     return refusal(what, cause, way_out or otherwise, type(error))
 
 
-def listed(names: list[str], most: int = 3) -> str:
+def listed(names: list[str], maximum: int = 3) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 4 others`."""
-    shown, more = names[:most], len(names) - most
+    first, more = names[:maximum], len(names) - maximum
     if more > 0:
-        return f"{', '.join(shown)} and {more} other{'s' if more > 1 else ''}"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else ""
+        return f"{', '.join(first)} and {more} other{'s' if more > 1 else ''}"
+    return " and ".join(filter(None, (", ".join(first[:-1]), first[-1]))) if first else ""

@@ -1,4 +1,4 @@
-"""What the program's own file says: its headers, and the verdict that all commands share."""
+"""Checks the program's own file: its headers, and the refusals that all commands share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from halo.doctor.finding import Finding, fine, note, refusal, refusal_of
 from halo.doctor.module import read_module
 from halo.elf import ElfError
 from halo.errors import HaloError
-from halo.target import Anatomy, Target, check_anatomy, check_privileges, check_suitable
+from halo.process.target import Anatomy, Target, check_anatomy, check_privileges, check_suitable
 
 
 def describe(anatomy: Anatomy) -> Iterator[Finding]:
-    """The headers, one by one."""
+    """A finding for each header."""
     linked = f"dynamic, loaded by {anatomy.interpreter}" if anatomy.interpreter else "static"
     symbols = "stripped: the plan names addresses" if anatomy.stripped else "yes"
     yield fine("machine", f"{anatomy.machine.removeprefix('EM_')}, {anatomy.bits} bits")
@@ -39,10 +39,9 @@ def describe(anatomy: Anatomy) -> Iterator[Finding]:
 
 
 def find_unsuitable(target: Target, anatomy: Anatomy | None) -> Finding | None:
-    """The refusal that `halo exec` and the others would end with; no anatomy: the file is damaged.
+    """The refusal of `halo exec` and other commands, if any; no anatomy: the file is damaged.
 
-    Programs of Go's get another way out. A malloc in the program itself is left to those who look
-    at every allocator.
+    Go programs have another remedy. `own_malloc` reports a malloc in the program itself.
     """
     try:
         if anatomy is None:
@@ -58,9 +57,9 @@ def find_unsuitable(target: Target, anatomy: Anatomy | None) -> Finding | None:
         if anatomy is not None and not anatomy.interpreter and _is_go(target.path):
             return refusal(
                 "suitable",
-                f"{target.name} is a static program of Go's, which has a heap of its own and never"
+                f"{target.name} is a static Go program, which has a heap of its own and never"
                 " calls malloc",
-                "there is none: halo cannot help Go's heap",
+                "none: halo cannot place objects of Go's heap",
             )
         return refusal_of("suitable", error)
     return None

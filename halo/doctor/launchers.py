@@ -1,4 +1,4 @@
-"""Scripts, and programs that only start another one where the runtime would not follow."""
+"""Detects scripts and launchers: programs that start another one without the runtime."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
-from halo.target import Target
-from halo.trials.wrappers import refuse_known_starter, refuse_known_wrapper
+from halo.process.target import Target
+from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
 _APP_IMAGE = b"AI"
 _SANDBOXED = re.compile(rb"^[^#\n]*\b(flatpak|snap)\s+run\b", re.MULTILINE)
@@ -18,9 +18,9 @@ _SCRIPT_BYTES = 64 * 1024
 def examine_launcher(
     target: Target, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Finding | None:
-    """The refusal for a script, a wrapper of snap, flatpak or AppImage, or one such as `env`.
+    """The refusal for a script, for a snap, flatpak or AppImage, or for a wrapper such as `env`.
 
-    None for all else.
+    None for all other programs.
     """
     with target.path.open("rb") as stream:
         start = stream.read(_SCRIPT_BYTES)
@@ -49,7 +49,7 @@ def _in_a_sandbox(target: Target, kind: str) -> Finding:
     return refusal(
         "launcher",
         f"{target.name} starts a program in {kind}'s sandbox, in which neither halo's library nor"
-        " the plan can be seen",
+        " the plan is visible",
         "install the program outside of it",
     )
 

@@ -1,4 +1,4 @@
-"""What one ELF file, the program or a library of its, says of itself to the dynamic linker."""
+"""The dynamic-linking data of one ELF file: the program or one of its libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from halo.elf.symbol_table import NO_SYMBOLS, SymbolTable, table_at, table_of_se
 
 @dataclass(frozen=True)
 class Relocations:
-    """A table of relocations by its place in memory; size in bytes."""
+    """A table of relocations: its address and its size in bytes."""
 
     address: int
     size: int
@@ -24,7 +24,7 @@ class Relocations:
 
 @dataclass(frozen=True)
 class Module:
-    """`flags` are the names of DT_FLAGS' and DT_FLAGS_1's bits; `tags` those of all entries."""
+    """An ELF module; `flags`: names of bits in DT_FLAGS and DT_FLAGS_1, `tags`: of all entries."""
 
     path: Path
     image: ElfImage
@@ -49,7 +49,7 @@ class Module:
 
 
 def read_module(path: Path) -> Module:
-    """Reads an x86-64 ELF file; `ElfError` where it is damaged or something else."""
+    """Reads an x86-64 ELF file; raises `ElfError` if it is damaged or of another kind."""
     try:
         with path.open("rb") as stream:
             return _read(path, ElfImage(path), ELFFile(stream))
@@ -104,7 +104,7 @@ def _relocations(values: dict[str, int]) -> tuple[Relocations, ...]:
 
 
 def _thread_local_bytes(elf: ELFFile) -> int:
-    """Its thread-local variables, with the padding that their alignment may cost."""
+    """Bytes of its thread-local variables, with the maximum padding for their alignment."""
     total = 0
     for segment in elf.iter_segments("PT_TLS"):
         align = max(int(segment["p_align"]), 1)
@@ -122,7 +122,7 @@ def _exported(image: ElfImage, values: dict[str, int]) -> SymbolTable:
 
 
 def _is_go(image: ElfImage, elf: ELFFile) -> bool:
-    """Go's linker leaves a note with its own build-id, and a section with the versions."""
+    """Whether Go's linker wrote the file: it adds a note with a build-id and a version section."""
     if {".note.go.buildid", ".go.buildinfo"} & {section.name for section in image.sections}:
         return True
     return any(b"Go\0\0" in segment.data() for segment in elf.iter_segments("PT_NOTE"))

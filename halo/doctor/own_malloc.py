@@ -1,4 +1,4 @@
-"""Allocators that a program brings along: in itself, in its libraries, in LD_PRELOAD."""
+"""Finds allocators in a program, in its libraries and in LD_PRELOAD."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from halo.doctor.finding import Finding, fine, listed, note, refusal
 from halo.doctor.module import Module
-from halo.target import SANITIZERS
+from halo.process.target import SANITIZERS
 
 FAMILY = ("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign")
 OPERATORS = ("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
 _ALLOCATES = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "_Znwm", "_Znam")
-# Names by which well-known allocators are called where they leave malloc alone.
+# Exported names of well-known allocators that are built without replacing malloc.
 _PRIVATE = {
     "_rjem_malloc": "jemalloc",
     "je_malloc": "jemalloc",
@@ -21,7 +21,7 @@ _PRIVATE = {
     "tc_malloc": "tcmalloc",
     "rpmalloc": "rpmalloc",
 }
-# Words that only their code has in it, for files without symbols.
+# Strings that identify their code in files without symbols.
 _MARKS = {b"<jemalloc>": "jemalloc", b"mimalloc: ": "mimalloc", b"TCMALLOC_": "tcmalloc"}
 _BEHIND_MALLOC = ("__libc_malloc", "__libc_calloc", "__libc_realloc", "__libc_free")
 _CXX_LIBRARIES = ("libstdc++.so", "libc++.so", "libc++abi.so")
@@ -29,9 +29,9 @@ _CXX_LIBRARIES = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
 @dataclass(frozen=True)
 class Company:
-    """The program, all that is loaded with it but the C library, and what was asked for.
+    """The program and all modules loaded with it except the C library.
 
-    `preloaded` are the words of LD_PRELOAD; `runtime` is None where it is not built.
+    `preloaded` are the words of LD_PRELOAD; `runtime` is None if it is not built.
     """
 
     program: Module
@@ -50,7 +50,7 @@ def allocating(modules: Iterable[Module]) -> bool:
 
 
 def examine_allocators(company: Company, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Every other allocator, and what halo has to do with it."""
+    """A finding for each other allocator, on how halo interacts with it."""
     yield from _of_the_program(company.program)
     for library in company.libraries:
         if library.name.startswith(SANITIZERS):
@@ -70,7 +70,7 @@ def _of_the_program(program: Module) -> Iterator[Finding]:
         what = "a malloc" if "malloc" in defined else listed([*defined])
         yield refusal(
             "own malloc",
-            f"{program.name} exports {what} of its own, which comes before any preloaded one",
+            f"{program.name} exports {what} of its own, which is bound before any preloaded one",
             "build it with the system's allocator",
         )
     else:
@@ -78,8 +78,8 @@ def _of_the_program(program: Module) -> Iterator[Finding]:
     if program.exported.defined(OPERATORS):
         yield note(
             "own operator new",
-            f"{program.name} replaces operator new or delete: halo sees only what these ask malloc"
-            " for",
+            f"{program.name} replaces operator new or delete: halo serves only their calls of"
+            " malloc",
             "build it without them if they do more than call malloc and free",
         )
 
@@ -99,7 +99,7 @@ def _of_a_library(company: Company, library: Module) -> Iterator[Finding]:
             "next allocator",
             f"{library.name}, {_origin(company, library)}, has a malloc of its own: halo comes"
             f" first and forwards to it, and what halo calls glibc is {library.name} here",
-            "take it away to compare with glibc",
+            "remove it to compare with glibc",
         )
         if "DF_SYMBOLIC" in library.flags:
             yield note(
@@ -130,14 +130,14 @@ def _private(module: Module) -> Iterator[Finding]:
     for name, evidence in _private_allocators(module).items():
         yield note(
             "private allocator",
-            f"{module.name} uses {name} under names of its own ({evidence}): halo does not see what"
-            " comes from there",
+            f"{module.name} uses {name} under names of its own ({evidence}): halo does not see"
+            " these allocations",
             "build it to use malloc, or expect little",
         )
 
 
 def _private_allocators(module: Module) -> dict[str, str]:
-    """Names of the allocators that a module has or calls, each with what shows it."""
+    """Names of the allocators that a module contains or calls, each with the evidence."""
     found: dict[str, str] = {}
     for mark, name in _MARKS.items():
         if module.image.data.find(mark) >= 0:
@@ -168,7 +168,7 @@ def _python(modules: Iterable[Module], environment: Mapping[str, str]) -> Iterat
         if module.exported.defined(("PyObject_Malloc",)):
             yield note(
                 "python objects",
-                f"{module.name} keeps small objects in arenas of its own, of which halo sees the"
-                " whole only",
+                f"{module.name} keeps small objects in arenas of its own, which halo sees only as"
+                " a whole",
                 "set PYTHONMALLOC=malloc",
             )

@@ -1,4 +1,4 @@
-"""Whether a plan is for this program: the build-ids in it against those of what is loaded."""
+"""Checks that a plan fits a program: its build-ids against those of the loaded modules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from halo.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
 from halo.doctor.module import Module
 from halo.elf import build_id_of
 from halo.errors import BadPlan
-from halo.matching import check_plan
 from halo.plan import Plan
+from halo.plan.build_match import check_plan
 
 _WHAT = "plan"
 
 
 def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> Iterator[Finding]:
-    """What of the plan this program will meet."""
+    """Findings on the modules of the plan that this program loads."""
     try:
         plan = check_plan(path, program.path)
     except BadPlan as error:
@@ -40,7 +40,7 @@ def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module])
         return note(
             _WHAT,
             f"none of the modules that {path} names is loaded at the start; {listed(later)} may"
-            " come by dlopen",
+            " be loaded by dlopen",
             "see with --run whether they do",
         )
     if not plan.modules:

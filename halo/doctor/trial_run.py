@@ -1,4 +1,4 @@
-"""What a run under the runtime has shown: whether it was reached, by whom, and by whom not."""
+"""Findings from a run under the runtime: which modules were bound to it, and which were not."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from halo.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
-from halo.doctor.loading import same_file
-from halo.doctor.observing import Binding, Observation, observe
+from halo.doctor.loader import same_file
+from halo.doctor.observation import Binding, Observation, observe
 from halo.errors import Unsuitable
+from halo.process.target import Target
 from halo.settings import Settings
-from halo.target import Target
-from halo.trials.process_watch import refuse_wrapper
+from halo.trials.runs.process_watch import refuse_wrapper
 
 
 def examine_run(
     settings: Settings, target: Target, arguments: Sequence[str], plan: Path | None
 ) -> Iterator[Finding]:
-    """Runs the program once and reports; the C library's own allocator is nobody's business."""
+    """Runs the program once and reports; the C library's own allocations do not count."""
     seen = observe(settings, target, arguments, plan)
     yield _ending(target, seen)
     try:
@@ -32,7 +32,7 @@ def examine_run(
             "run: reached",
             f"LD_PRELOAD did not reach {target.name}: something between halo and the program"
             " (a security module, a wrapper) drops it",
-            "start the program itself, and look at its AppArmor or SELinux profile",
+            "start the program itself, and check its AppArmor or SELinux profile",
         )
         return
     users = {b.module.name for b in reached}
@@ -55,10 +55,10 @@ def _ending(target: Target, seen: Observation) -> Finding:
 
 
 def _past(settings: Settings, target: Target, seen: Observation) -> Iterator[Finding]:
-    """Those that have found another malloc or free; the runtime's own look-ups do not count.
+    """Findings on modules bound to another malloc or free; the runtime's own do not count.
 
-    Nor do those that lead to the program: either it replaces operators, which its file shows, or it
-    is linked at a fixed address, and what has that address jumps on to halo's.
+    Bindings to the program do not count either. Either it replaces operators, which a check of its
+    file reports, or it is linked at a fixed address, and its PLT entry jumps to halo's function.
     """
     past = [
         b

@@ -1,8 +1,7 @@
-"""What halo needs to know about ELF files: build-ids, frame rules and names of code addresses.
+"""Reads ELF files: build-ids, frame rules and names of code addresses.
 
-Every address here is an ELF virtual address, that is, an offset from the module's load bias.
-The parser is our own and small: it reads only the few call-frame records that are asked for,
-so a file of a hundred megabytes costs no more than a small one.
+All addresses are ELF virtual addresses: offsets from the module's load bias. The parser reads only
+the requested call-frame records, so a file of a hundred megabytes costs no more than a small one.
 """
 
 from halo.elf.build_id import build_id_of

@@ -1,4 +1,4 @@
-"""The build-id of an ELF file: the name under which plans know a module."""
+"""Reads the build-id of an ELF file, by which plans identify a module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 32
 
 
 def build_id_of(path: str | Path) -> str:
-    """The build-id as lower-case hex; empty where there is none (no note, no file, not ELF)."""
+    """The build-id as lower-case hex; empty if there is none (no note, no file, not ELF)."""
     try:
         image = ElfImage(path)
         for segment in image.segments:
@@ -27,7 +27,7 @@ def build_id_of(path: str | Path) -> str:
 
 
 def _find_build_id(notes: bytes) -> bytes:
-    """The first GNU build-id of 1 to 32 bytes in a run of 4-byte aligned ELF notes."""
+    """The first GNU build-id of 1 to 32 bytes in a sequence of 4-byte aligned ELF notes."""
     at = 0
     while at + 12 <= len(notes):
         name_size, size, kind = struct.unpack_from("<III", notes, at)

@@ -1,4 +1,4 @@
-"""The call instructions of a file, and whom they call."""
+"""Lists the call instructions of a file with the called functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLONE = re.compile(r"(\.(part|constprop|isra|cold|llvm|lto_priv)(\.\d+)?)+$")
 
 @dataclass(frozen=True)
 class Call:
-    """A call by its return address; `callee` is a symbol's name, or empty where it is not known."""
+    """A call by its return address; `callee` is a symbol's name, or empty if it is unknown."""
 
     return_address: int
     callee: str
@@ -37,5 +37,5 @@ def _callee(operands: str) -> str:
 
 
 def function_name(symbol: str) -> str:
-    """A symbol without what compilers append to the names of parts and clones of a function."""
+    """A symbol without the suffixes of compilers for parts and clones of a function."""
     return _CLONE.sub("", symbol)

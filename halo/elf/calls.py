@@ -1,4 +1,4 @@
-"""Call instructions that can be led elsewhere by changing the four bytes of their displacement."""
+"""Finds call instructions that the runtime can redirect by changing their 4-byte displacement."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _image(path: str) -> ElfImage | None:
 
 
 def why_not_redirected(path: str, return_address: int) -> str:
-    """Why the call that returns there cannot be redirected, in a few words; empty if it can.
+    """The reason why the call that returns there cannot be redirected; empty if it can.
 
-    It can if it is `call rel32` to somewhere in the executable segments of its own file, its PLT
-    included. Five other bytes may look like one; what they would call lies outside the file.
+    It can be redirected if it is `call rel32` with a target in the executable segments of its own
+    file, PLT included. Other bytes that resemble a call have a target outside the file.
     """
     image = _image(path)
     if image is None:

@@ -1,8 +1,8 @@
-"""A compact interpreter of DWARF call-frame programs for the three things that a walk needs.
+"""Interprets DWARF call-frame programs for the three rules that a walk needs.
 
-Those are the CFA rule, where `rbp` was saved, and whether the return address is where it belongs
-(DWARF 5, section 6.4.2; x86-64 ABI register numbers: rbp 6, rsp 7, return address 16). All other
-registers are skipped over.
+These are the CFA rule, the place of the saved `rbp`, and whether the return address is in its
+standard place (DWARF 5, section 6.4.2; x86-64 ABI register numbers: rbp 6, rsp 7, return address
+16). The interpreter skips all other registers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RETURN_ADDRESS = 16
 
 
 class Saved(NamedTuple):
-    """Where a register of the caller is: `same`, `offset` bytes from the CFA, or `lost`."""
+    """The place of a caller's register: `same`, `offset` bytes from the CFA, or `lost`."""
 
     how: str
     offset: int = 0
@@ -31,7 +31,7 @@ LOST = Saved("lost")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the call-frame table. `cfa_register` is None where the CFA is an expression."""
+    """One row of the call-frame table; `cfa_register` is None if the CFA is an expression."""
 
     cfa_register: int | None = None
     cfa_offset: int = 0
@@ -87,7 +87,7 @@ class CfaMachine:
         return [*found, (self.location, self.row)]
 
     def _step(self, reader: Reader, opcode: int) -> bool:
-        """One instruction; True when it moved the location."""
+        """Executes one instruction; True if it advanced the location."""
         high, low = opcode & 0xC0, opcode & 0x3F
         if high == 0x40:
             self.location += low * self.scale.code

@@ -1,4 +1,4 @@
-"""The instructions of a file's code, as binutils' `objdump` lists them."""
+"""Lists the instructions of a file by binutils' `objdump`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE = re.compile(r"^ +([0-9a-f]+):\t(\S+)(?: +(.*))?$")
 
 
 class Instruction(NamedTuple):
-    """One instruction in AT&T syntax; `operands` with the symbol that they name, in <>."""
+    """One instruction in AT&T syntax; `operands` includes the symbol that they name, in <>."""
 
     address: int
     mnemonic: str
@@ -20,7 +20,7 @@ class Instruction(NamedTuple):
 
 
 def instructions_of(path: str) -> Iterator[Instruction]:
-    """All instructions, ascending in each section; none where objdump cannot read the file."""
+    """All instructions, ascending in each section; none if objdump cannot read the file."""
     command = ("objdump", "-d", "--no-show-raw-insn", "-w", path)
     try:
         done = subprocess.run(

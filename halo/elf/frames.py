@@ -1,8 +1,8 @@
 """Call-frame records of one module: finds the FDE of an address and evaluates its rows.
 
-`.eh_frame_hdr` holds a sorted table of (function, record), so that a look-up touches one record
-(LSB core specification, exception frames). Files without that table are scanned once from end to
-end: `.eh_frame` if there is one, else `.debug_frame` (DWARF 5, section 6.4.1).
+`.eh_frame_hdr` holds a sorted table of (function, record), so that a look-up reads one record (LSB
+core specification, exception frames). Files without that table are scanned once as a whole:
+`.eh_frame` if there is one, else `.debug_frame` (DWARF 5, section 6.4.1).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TABLE_ENCODING = 0x3B  # datarel | sdata4: what every linker writes
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes with call-frame records in them. Records are named by their position in `data`."""
+    """Bytes with call-frame records, which are identified by their position in `data`."""
 
     data: bytes | mmap
     bias: int
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Cie:
-    """What the records of one compilation share."""
+    """A common information entry, which the records of one compilation unit share."""
 
     scale: Scale
     has_augmentation: bool
@@ -104,7 +104,7 @@ class FrameTable:
                 yield machine.rows(reader, fde.limit)
 
     def spans(self) -> Iterator[tuple[int, int, bool]]:
-        """Where the code of every function begins and ends; whether it may handle exceptions."""
+        """(start, end, has_handlers) of every function; addresses."""
         for record in self._records:
             fde = self._fde(record + self._record_bias)
             if fde is not None:
@@ -117,7 +117,7 @@ class FrameTable:
         return machine, Reader(self._source.data, fde.position, self._source.bias)
 
     def _load_search_table(self, image: ElfImage) -> bool:
-        """Takes over the linker's search table; False where there is none to be had."""
+        """Reads the linker's search table; False if there is none."""
         header = image.segment(PT_GNU_EH_FRAME)
         if header is None:
             return False
@@ -158,7 +158,7 @@ class FrameTable:
         self._records = [record for _, record in found]
 
     def _fde(self, record: int) -> Fde | None:
-        """Parses the record at a position; None for a CIE and for what we do not understand."""
+        """Parses the record at a position; None for a CIE and for unsupported records."""
         assert self._source is not None
         source = self._source
         size = _record_size(source.data, record)

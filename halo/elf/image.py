@@ -17,7 +17,7 @@ _ELFCOMPRESS_ZLIB = 1
 
 
 class ElfError(ValueError):
-    """The file is not an ELF file that halo understands, or is damaged."""
+    """The file is not an ELF file of the supported kind, or is damaged."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ElfImage:
         return None
 
     def contents(self, section: Section) -> bytes:
-        """The section's bytes, decompressed where they are stored compressed (zlib only)."""
+        """The section's bytes, decompressed if necessary (zlib only)."""
         raw = self.data[section.offset : section.offset + section.size]
         if not section.flags & SHF_COMPRESSED:
             return raw
@@ -118,7 +118,7 @@ class ElfImage:
         return next((segment for segment in self.segments if segment.kind == kind), None)
 
     def file_offset(self, address: int) -> int:
-        """Where the byte at a virtual address lies in the file; `ElfError` if nowhere."""
+        """The file offset of a virtual address; `ElfError` if the file does not contain it."""
         for segment in self.segments:
             delta = address - segment.address
             if segment.kind == PT_LOAD and 0 <= delta < segment.file_size:

@@ -1,4 +1,4 @@
-"""Where in the source a return address lies, through all functions that were inlined there."""
+"""Maps return addresses to positions in the source, through all inlined functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = ("llvm-symbolizer-19", "llvm-symbolizer")
 
 @dataclass(frozen=True)
 class Position:
-    """A call in the source: the function as the linker calls it, the file's name, the line."""
+    """A call in the source: the function's linkage name, the file's name, the line."""
 
     function: str
     file: str
@@ -24,14 +24,14 @@ class Position:
 
 
 def symbolizer() -> str | None:
-    """LLVM's symbolizer, or None where it is not installed."""
+    """The command of LLVM's symbolizer, or None if it is not installed."""
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
 
 
 def positions_in(path: str, return_addresses: Iterable[int]) -> Mapping[int, tuple[Position, ...]]:
     """The positions of each call, innermost first; only of calls with debug information.
 
-    The first is the call itself, the last lies in the function that was not inlined.
+    The first is the call itself, the last is in the function that was not inlined.
     """
     wanted = sorted(set(return_addresses))
     tool = symbolizer()

@@ -23,7 +23,7 @@ ADDRESS_MASK = (1 << 64) - 1
 class Reader:
     """Reads forwards from `position`; `bias` + position is the virtual address of a byte.
 
-    Running off the end raises `struct.error` or `IndexError`; callers turn them into `ElfError`.
+    Reading past the end raises `struct.error` or `IndexError`; callers raise `ElfError` from them.
     """
 
     __slots__ = ("bias", "data", "position")
@@ -70,7 +70,7 @@ class Reader:
         return text
 
     def raw(self, encoding: int) -> int:
-        """A value in the format half of a pointer encoding, with nothing added to it."""
+        """A value by the format half of a pointer encoding, without any base."""
         form = encoding & 0x0F
         if form in _FIXED:
             return self.fixed(*_FIXED[form])

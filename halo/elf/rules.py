@@ -1,4 +1,4 @@
-"""Frame rules: how far up the next return address lies, from the CFA rule in force at a call."""
+"""Frame rules: the distance to the next return address, by the CFA rule in force at a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FARTHEST_SAVE = 2**15 - 1
 
 
 class RuleKind(Enum):
-    """How a walk gets from one return address to the next; numbered as in docs/plan-format.md."""
+    """The kind of step from one return address to the next; numbers of docs/plan-format.md."""
 
     NONE = 0
     CONSTANT = 1
@@ -26,12 +26,12 @@ class RuleKind(Enum):
 
 @dataclass(frozen=True)
 class FrameRule:
-    """The way from one return address's stack slot to the next.
+    """The step from one return address's stack slot to the next.
 
     `step` is in bytes: for `CONSTANT` the distance from slot to slot; for `FRAME_POINTER` the next
-    slot is at `rbp + step`. `rbp_saved_below` says how many bytes below the *next* slot the
-    caller's `rbp` was saved; None where the function has not changed it. `rbp_lost`: it has, and
-    nobody knows where the old value is.
+    slot is at `rbp + step`. `rbp_saved_below` is the number of bytes from the *next* slot down to
+    the caller's saved `rbp`; None if the function has not changed it. `rbp_lost`: the function has
+    changed it, and the place of the old value is unknown.
     """
 
     kind: RuleKind
@@ -44,10 +44,10 @@ NO_RULE = FrameRule(RuleKind.NONE, rbp_lost=True)
 
 
 def rule_of_row(row: Row | None) -> FrameRule:
-    """Turns a row into a rule. With `CFA = rsp + n` at the call the distance is n.
+    """The rule of a row. With `CFA = rsp + n` at the call the distance is n.
 
     The call pushes the return address, so rsp at the call is slot + 8 and the CFA is slot + 8 + n;
-    the caller's return address lies right below the CFA, at slot + n. With `CFA = rbp + n` it is at
+    the caller's return address is right below the CFA, at slot + n. With `CFA = rbp + n` it is at
     rbp + n - 8. A return address that is not right below the CFA ends the walk.
     """
     if row is None or row.cfa_register is None or row.return_address != ("offset", -_WORD):
@@ -81,9 +81,9 @@ def _table(path: str) -> FrameTable | None:
 def frame_rule(module_path: str | Path, offset: int) -> FrameRule:
     """The rule of a call site, named by its return address (an ELF virtual address).
 
-    Looks at return address - 1, so a call that is a function's last instruction is still its own.
-    An `rbp` that is said to lie outside the frame, where the stack pointer has passed it, is lost.
-    A file without call-frame records, or that cannot be read, has no rules (`RuleKind.NONE`).
+    The look-up is of return address - 1, so a call that ends a function still belongs to it. An
+    `rbp` whose recorded place is outside the frame, below the stack pointer, is lost. A file that
+    has no call-frame records or cannot be read has no rules (`RuleKind.NONE`).
     """
     table = _table(str(module_path))
     rule = NO_RULE if table is None else rule_of_row(table.row_at(offset - 1))
@@ -95,7 +95,7 @@ def frame_rule(module_path: str | Path, offset: int) -> FrameRule:
 
 @dataclass(frozen=True)
 class FrameSurvey:
-    """How many functions of a module can be walked through, by their hardest row."""
+    """The number of functions of a module by the kind of their hardest row."""
 
     functions: int
     constant: int

@@ -1,4 +1,4 @@
-"""Which names the symbol tables of an ELF file define and refer to; quick on the largest files."""
+"""Finds names that an ELF file's symbol tables define or refer to; fast on large files."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _UNDEFINED = 0
 
 @dataclass(frozen=True)
 class SymbolTable:
-    """The symbols, and the strings that their names are offsets into."""
+    """The symbols of a table, and the strings of their names."""
 
     symbols: NDArray[Any]
     strings: bytes
 
     def indices(self, name: str) -> NDArray[np.intp]:
-        """Where symbols of that name stand."""
+        """The indices of the symbols of that name, shape (matches,)."""
         places = list(_occurrences(self.strings, name.encode() + b"\0"))
         return np.flatnonzero(np.isin(self.symbols["name"], places))
 
     def defined(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the names that have a definition here."""
+        """The names among these that the table defines."""
         return tuple(name for name in names if self._has(name, defined=True))
 
     def referred(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the names that are looked up in other modules."""
+        """The names among these that the table imports from other modules."""
         return tuple(name for name in names if self._has(name, defined=False))
 
     def _has(self, name: str, defined: bool) -> bool:
@@ -53,7 +53,7 @@ NO_SYMBOLS = SymbolTable(np.zeros(0, SYMBOL), b"")
 
 
 def _occurrences(strings: bytes, text: bytes) -> Iterator[int]:
-    """Every offset of the text: linkers let names share their ends."""
+    """Every offset of the text, as linkers merge names with equal ends."""
     at = strings.find(text)
     while at >= 0:
         yield at
@@ -61,7 +61,7 @@ def _occurrences(strings: bytes, text: bytes) -> Iterator[int]:
 
 
 def table_of_section(image: ElfImage, name: str) -> SymbolTable:
-    """The symbol table in that section; empty where there is none."""
+    """The symbol table in that section; empty if there is none."""
     section = image.section(name)
     if section is None or section.link >= len(image.sections):
         return NO_SYMBOLS

@@ -1,7 +1,7 @@
-"""Names of code addresses: function and file:line, for people who review a plan.
+"""Symbolises code addresses: function and file:line, for users who review a plan.
 
-Debug information is read by binutils' `addr2line`, one process per module; without it the symbol
-tables must do, and without those `module+0xoffset` has to.
+binutils' `addr2line` reads debug information, one process per module. Without it names are from
+the symbol tables, and without those they are `module+0xoffset`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class CodeLocation:
 def symbolize(module_path: str | Path, offsets: Iterable[int]) -> Mapping[int, CodeLocation]:
     """Names the call sites of one module, given by their return addresses.
 
-    Each is looked up at return address - 1, which lies inside the call. Never fails: an address
-    that nothing is known about becomes `module+0xoffset`.
+    Each is looked up at return address - 1, which is inside the call. Never fails: an unknown
+    address becomes `module+0xoffset`.
     """
     wanted = sorted(set(offsets))
     path = str(module_path)
@@ -76,7 +76,7 @@ def _has_debug_info(path: str) -> bool:
 
 
 def _run(command: Sequence[str], text: str) -> str:
-    """The output of a binutils helper; empty where it is missing or fails."""
+    """The output of a binutils program; empty if it is missing or fails."""
     try:
         done = subprocess.run(
             command,
@@ -93,7 +93,7 @@ def _run(command: Sequence[str], text: str) -> str:
 
 
 def _addr2line(path: str, offsets: Sequence[int]) -> dict[int, CodeLocation]:
-    """Asks addr2line; only addresses with a known source line are answered."""
+    """The locations by addr2line of addresses with a known source line."""
     if not offsets:
         return {}
     command = ("addr2line", "-a", "-f", "-C", "-i", "-e", path)
@@ -121,7 +121,7 @@ def _demangle(names: Iterable[str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class SymbolTable:
-    """The functions of a module, sorted by address: parallel sequences."""
+    """The functions of a module as parallel sequences, sorted by address."""
 
     starts: Sequence[int]
     ends: Sequence[int]
@@ -137,7 +137,7 @@ class SymbolTable:
 
 @lru_cache(maxsize=64)
 def _symbols(path: str) -> SymbolTable:
-    """The functions of `.symtab`, or of `.dynsym` in a stripped file; empty when unreadable."""
+    """The functions of `.symtab`, or of a stripped file's `.dynsym`; empty if unreadable."""
     found: dict[int, tuple[int, str]] = {}
     try:
         image = ElfImage(path)

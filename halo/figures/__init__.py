@@ -1,4 +1,4 @@
-"""Figures and tables of results, as files: `base` says what a figure is, `registry` lists them."""
+"""Figures and tables of results, as files: `base` defines the interface, `registry` lists all."""
 
 from halo.figures.base import Figure, Options
 from halo.figures.registry import FIGURES, find_figure

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from halo.errors import UsageError
 from halo.figures.base import IMAGES, Options
-from halo.figures.graph_drawing import draw_graph
-from halo.figures.graph_files import dot, graphml
+from halo.figures.drawing.graph_drawing import draw_graph
+from halo.figures.drawing.graph_files import dot, graphml
 from halo.results import read_measurement
 from halo.results.graph import Graph, Source, build_graph, source_of_files, source_of_folder
-from halo.results.reading import NAME
+from halo.results.reader import NAME
 
 TOP = 60
 
 
 class AffinityGraphFigure:
     name = "affinity-graph"
-    summary = "contexts, groups and affinity; of PROFILE and PLAN, or a results folder (figure 9)"
+    summary = "contexts, groups and affinity of a results folder, or of PROFILE and PLAN (figure 9)"
     endings = (*IMAGES, "graphml", "dot")
-    heeds = ("min_weight", "top")
+    accepts = ("min_weight", "top")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         everything = ending not in IMAGES
@@ -36,7 +36,7 @@ def write_graph(graph: Graph, ending: str) -> bytes:
 
 
 def find_source(paths: Sequence[Path]) -> Source:
-    """A results folder or file; or a profile, and a plan that was made of it."""
+    """The source of the graph: a results folder or file, or a profile with a plan made from it."""
     if len(paths) > 2:
         raise UsageError(
             "The figure affinity-graph is of one program; give its results folder, or a profile"

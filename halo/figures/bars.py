@@ -1,4 +1,4 @@
-"""`bars`: any metric of any contenders."""
+"""`bars`: any metric of any configurations, as bars."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.errors import UsageError
-from halo.figures.bar_chart import draw_bars
 from halo.figures.base import IMAGES, Options
-from halo.figures.comparison import compare, shared_contenders
+from halo.figures.comparison import compare, shared_configs
+from halo.figures.drawing.bar_chart import draw_bars
 from halo.results import read_measurements
 from halo.results.metrics import labels, parse_metric
 
 
 class BarsFigure:
     name = "bars"
-    summary = "any metric of any contenders, with --metric and --contenders"
+    summary = "a metric of chosen configurations, by --metric and --configurations"
     endings = IMAGES
-    heeds = ("metric", "contenders", "baseline", "on")
+    accepts = ("metric", "configurations", "baseline", "on")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         if not options.metric:
@@ -26,12 +26,10 @@ class BarsFigure:
             )
         metric = parse_metric(options.metric)
         measurements = read_measurements(paths)
-        contenders = options.contenders
-        if not contenders:
+        configs = options.configs
+        if not configs:
             everyone = dict.fromkeys(
                 label for m in measurements for label in labels(m, metric.event, options.on)
             )
-            contenders = tuple(
-                shared_contenders(measurements, metric.event, list(everyone), options.on)
-            )
-        return draw_bars(compare(measurements, metric, contenders, options, str(metric)), ending)
+            configs = tuple(shared_configs(measurements, metric.event, list(everyone), options.on))
+        return draw_bars(compare(measurements, metric, configs, options, str(metric)), ending)

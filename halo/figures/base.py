@@ -1,4 +1,4 @@
-"""What a figure is: a name, the files it can be, the options it heeds, and how it is made."""
+"""The interface of figures: a name, file endings, accepted options, and a method that draws."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ IMAGES = ("pdf", "svg", "png")
 
 @dataclass(frozen=True)
 class Options:
-    """What the user can set; empty or None where it was not given."""
+    """The user's options; empty or None if not given."""
 
     metric: str = ""
-    contenders: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
     baseline: str = ""
     on: str = REFERENCE
     min_weight: int | None = None
@@ -25,7 +25,7 @@ class Options:
 
 
 class Figure(Protocol):
-    """A figure: `heeds` names the options that mean something to it."""
+    """A figure or table; `accepts` names the options that it uses."""
 
     name: str
     summary: str
@@ -34,7 +34,7 @@ class Figure(Protocol):
     def endings(self) -> Sequence[str]: ...
 
     @property
-    def heeds(self) -> Sequence[str]: ...
+    def accepts(self) -> Sequence[str]: ...
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
-        """The whole file, of the kind that `ending` names."""
+        """The content of the file, in the format of `ending`; `BadInput` if `paths` do not fit."""

@@ -1,4 +1,4 @@
-"""`distances`: time at several affinity distances, and without halo as a dashed line."""
+"""`distances`: time at several affinity distances; without halo as a dashed line (figure 12)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
-from halo.figures.style import COLOURS, INK, canvas, footnote, save, tidy_axes
+from halo.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.results import Measurement, read_measurements
-from halo.results.model import Distances
+from halo.schema.results import Distances
 from halo.trials.statistics import summarize
 
 COLUMNS = 3
@@ -20,9 +20,9 @@ COLUMNS = 3
 
 class DistancesFigure:
     name = "distances"
-    summary = "time at several affinity distances (figure 12)"
+    summary = "time by affinity distance (figure 12)"
     endings = IMAGES
-    heeds = ()
+    accepts = ()
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
@@ -47,16 +47,16 @@ class DistancesFigure:
 
 
 def _distances(measurement: Measurement) -> Distances:
-    if measurement.distances is None:
+    if measurement.results.distances is None:
         raise BadInput(
-            f"{measurement.path} was not measured at several affinity distances; halo evaluate"
+            f"{measurement.path} was not measured at several affinity distances; halo eval compare"
             " does that."
         )
-    return measurement.distances
+    return measurement.results.distances
 
 
 def _draw(axes: Axes, program: str, found: Distances) -> None:
-    tidy_axes(axes)
+    style_axes(axes)
     times = [summarize([trial.wall for trial in point.trials]) for point in found.points]
     places = range(len(times))
     axes.errorbar(

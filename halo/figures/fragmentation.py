@@ -1,4 +1,4 @@
-"""`fragmentation`: memory that grouped objects waste at peak, as a table (HALO, table 1)."""
+"""`fragmentation`: wasted memory of groups at their peaks, as a table (HALO, table 1)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from halo.errors import BadInput
 from halo.figures.base import Options
-from halo.figures.table_files import TABLES, Table
+from halo.figures.drawing.table_files import TABLES, Table
 from halo.results import Measurement, read_measurements
 from halo.results.model import HALO
 from halo.results.pools import typical_pools, waste_of
 
-TITLES = ("Program", "Contender", "Groups", "Resident (bytes)", "Frag. (%)", "Frag. (bytes)")
+TITLES = ("Program", "Configuration", "Groups", "Resident (bytes)", "Frag. (%)", "Frag. (bytes)")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program under one contender; no figures where no pool served an object."""
+    """One program under one configuration; without figures if no pool served an object."""
 
     program: str
-    contender: str
+    configuration: str
     groups: int
     resident_bytes: int | None
     fragmentation_percent: float | None
@@ -34,25 +34,25 @@ class Row:
             f"{size:,}" if size is not None else "-"
             for size in (self.resident_bytes, self.fragmentation_bytes)
         ]
-        return self.program, self.contender, str(self.groups), sizes[0], share, sizes[1]
+        return self.program, self.configuration, str(self.groups), sizes[0], share, sizes[1]
 
 
 class FragmentationFigure:
     name = "fragmentation"
     summary = "memory that groups waste at their peaks, as a table (table 1)"
     endings = TABLES
-    heeds = ("contenders", "on")
+    accepts = ("configurations", "on")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
-        wanted = options.contenders or (HALO,)
+        wanted = options.configs or (HALO,)
         rows = [row(m, label) for m in measurements for label in wanted]
         cells, records = [r.cells() for r in rows], [asdict(r) for r in rows]
         return Table(TITLES, cells, records, names=2).to_file(ending)
 
 
 def row(measurement: Measurement, label: str) -> Row:
-    """The trial with the median waste; each of its groups at the moment of its own peak."""
+    """The trial with the median waste, with each group at its own peak; sizes in bytes."""
     trials = measurement.reference.get(label)
     if trials is None:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""`model`: modelled cycles against measured time, of all programs and contenders."""
+"""`model`: modelled cycles against measured time, of all programs and configurations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.figures.base import IMAGES, Options
-from halo.figures.style import COLOURS, canvas, footnote, save, tidy_axes
+from halo.figures.drawing.style import COLOURS, canvas, footnote, save, style_axes
 from halo.results import read_measurements
 from halo.results.agreement import Point, agreement, points_of
 
@@ -17,9 +17,9 @@ WIDTH = 6.4
 
 class ModelFigure:
     name = "model"
-    summary = "modelled cycles against measured time, with their rank correlation"
+    summary = "modelled cycles compared with measured time, with their rank correlation"
     endings = IMAGES
-    heeds = ()
+    accepts = ()
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
@@ -27,7 +27,7 @@ class ModelFigure:
         found = agreement(points)
         with canvas(WIDTH, 5.2) as drawing:
             axes = drawing.subplots()
-            tidy_axes(axes)
+            style_axes(axes)
             axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
             by_program: dict[str, list[Point]] = {}
             for point in points:
@@ -42,18 +42,18 @@ class ModelFigure:
                     markersize=5,
                     label=f"{program} ({found.within[program]:.2f})",
                 )
-            axes.set_xlabel("modelled cycles, relative to the program's median contender")
+            axes.set_xlabel("modelled cycles, relative to the program's median configuration")
             axes.set_ylabel("measured time, relative to the same")
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
             drawing.suptitle(
-                f"Rank correlation {found.relative:.2f} of {len(points)} contenders",
+                f"Rank correlation {found.relative:.2f} of {len(points)} configurations",
                 fontsize=11,
                 x=0.01,
                 ha="left",
             )
             note = (
                 "Spearman's; in brackets that within a program. Of cycles and seconds as they"
-                f" are: {found.absolute:.2f}. Each point is a contender under a program, on the"
+                f" are: {found.absolute:.2f}. Each point is a configuration under a program, on the"
                 f" input that was simulated. Machine: {measurements[0].machine}."
             )
             footnote(drawing, textwrap.fill(note, int(WIDTH * 16)))

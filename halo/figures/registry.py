@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from halo.errors import UsageError
 from halo.figures.affinity_graph import AffinityGraphFigure
-from halo.figures.aged import AgedFigure
+from halo.figures.aged.occupancy import OccupancyFigure
+from halo.figures.aged.table import AgedFigure
 from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
-from halo.figures.contenders import ContendersFigure
+from halo.figures.configurations import ConfigurationsFigure
 from halo.figures.distances import DistancesFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.misses import MissesFigure
 from halo.figures.model import ModelFigure
-from halo.figures.occupancy import OccupancyFigure
 from halo.figures.random_pools import RandomPoolsFigure
 from halo.figures.speedup import SpeedupFigure
 from halo.figures.split import SplitFigure
@@ -29,7 +29,7 @@ FIGURES: Sequence[Figure] = (
     RandomPoolsFigure(),
     FragmentationFigure(),
     BarsFigure(),
-    ContendersFigure(),
+    ConfigurationsFigure(),
     AgedFigure(),
     ModelFigure(),
     SplitFigure(),
@@ -37,7 +37,7 @@ FIGURES: Sequence[Figure] = (
 
 
 def find_figure(name: str) -> Figure:
-    """The figure of that name."""
+    """The figure of that name; raises `UsageError` (listing all) if there is none."""
     for figure in FIGURES:
         if figure.name == name:
             return figure

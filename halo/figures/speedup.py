@@ -1,31 +1,31 @@
-"""`speedup`: by how much each contender shortens the time (HALO, figure 14)."""
+"""`speedup`: the reduction of time by each configuration (HALO, figure 14)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.figures.bar_chart import draw_bars
 from halo.figures.base import IMAGES, Options
-from halo.figures.comparison import compare, shared_contenders
+from halo.figures.comparison import compare, shared_configs
+from halo.figures.drawing.bar_chart import draw_bars
 from halo.results import read_measurements
 from halo.results.metrics import parse_metric
 
 METRIC = "time@negimprovement"
-CONTENDERS = ("halo", "halo plan", "hot-streams plan")
+CONFIGURATIONS = ("halo", "halo plan", "hot-streams plan")
 
 
 class SpeedupFigure:
     name = "speedup"
-    summary = "by how much less time each contender takes (figure 14)"
+    summary = "reduction of time by each configuration (figure 14)"
     endings = IMAGES
-    heeds = ("contenders", "baseline", "on")
+    accepts = ("configurations", "baseline", "on")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
         metric = parse_metric(METRIC)
-        contenders = options.contenders or shared_contenders(
-            measurements, metric.event, CONTENDERS, options.on
+        configs = options.configs or shared_configs(
+            measurements, metric.event, CONFIGURATIONS, options.on
         )
         title = "Time saved"
-        return draw_bars(compare(measurements, metric, contenders, options, title), ending)
+        return draw_bars(compare(measurements, metric, configs, options, title), ending)

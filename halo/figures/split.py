@@ -12,40 +12,42 @@ from matplotlib.ticker import MaxNLocator
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
-from halo.figures.style import canvas, footnote, save, tidy_axes
+from halo.figures.drawing.style import canvas, footnote, save, style_axes
 from halo.results.analysis import AnalysisResult, read_analysis
-from halo.results.split import FieldWeight, SplitClass, split_classes_of
+from halo.results.split import ClassWeights, FieldWeight, split_classes_of
 
 HOT, COLD, UNMARKED = "#111111", "#A6A6A6", "#FFFFFF"
 WIDTH = 6.4
 HEAD = 0.75
-"""Inches of a class beside its bars, for its name and the axis."""
+"""Height in inches of a class without its bars, for its name and the axis."""
 BAR = 0.22
-MOST_CLASSES, MOST_FIELDS = 8, 40
+MAX_CLASSES, MAX_FIELDS = 8, 40
 LONGEST = 30
-"""Letters of a field's name."""
+"""Maximum letters of a field's name."""
 
 
 class SplitFigure:
     name = "split"
-    summary = "accesses to the fields of live classes, hot black and cold grey (figure 2.5)"
+    summary = "accesses to the fields of live classes, hot ones black, cold ones grey"
     endings = IMAGES
-    heeds = ("top",)
+    accepts = ("top",)
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         if len(paths) != 1:
-            raise BadInput("The figure split is of one trace; give one JSON file of halo split.")
-        return draw_split_classes(read_analysis(paths[0]), ending, options.top or MOST_CLASSES)
+            raise BadInput(
+                "The figure split is of one trace; give one JSON file of halo trace split."
+            )
+        return draw_split_classes(read_analysis(paths[0]), ending, options.top or MAX_CLASSES)
 
 
-def draw_split_classes(result: AnalysisResult, ending: str, most: int = MOST_CLASSES) -> bytes:
-    """The figure of a result: a panel for each class, those that are split first."""
+def draw_split_classes(result: AnalysisResult, ending: str, maximum: int = MAX_CLASSES) -> bytes:
+    """The content of the figure: a panel for each class, split classes first."""
     classes = [found for found in split_classes_of(result) if found.fields]
-    shown = sorted(classes, key=lambda found: not found.split)[:most]
+    shown = sorted(classes, key=lambda it: not it.found.split)[:maximum]
     if not shown:
         raise BadInput(
-            f"{result.path} has no live class, so that there is nothing to draw; halo split --all"
-            " shows the others."
+            f"{result.path} has no live class, so there is nothing to draw;"
+            " halo trace split --all shows the others."
         )
     heights = [HEAD + BAR * len(_bars(found)) for found in shown]
     with canvas(WIDTH, sum(heights) + 0.6) as drawing:
@@ -59,37 +61,38 @@ def draw_split_classes(result: AnalysisResult, ending: str, most: int = MOST_CLA
         return save(drawing, ending)
 
 
-def _bars(found: SplitClass) -> list[FieldWeight]:
-    """In declared order; of very many fields those with most accesses."""
-    if len(found.fields) <= MOST_FIELDS:
+def _bars(found: ClassWeights) -> list[FieldWeight]:
+    """The fields in declared order; if there are too many, those with most accesses."""
+    if len(found.fields) <= MAX_FIELDS:
         return list(found.fields)
-    most = sorted(found.fields, key=lambda field: -field.accesses)[:MOST_FIELDS]
-    return sorted(most, key=lambda field: field.offset)
+    maximum = sorted(found.fields, key=lambda field: -field.accesses)[:MAX_FIELDS]
+    return sorted(maximum, key=lambda field: field.offset)
 
 
-def _draw_class(axes: Axes, found: SplitClass) -> None:
-    tidy_axes(axes)
+def _draw_class(axes: Axes, weights: ClassWeights) -> None:
+    found = weights.found
+    style_axes(axes)
     axes.grid(visible=False, axis="y")
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
     axes.tick_params(axis="y", length=0)
-    bars = _bars(found)
+    bars = _bars(weights)
     total = max(found.accesses, 1)
-    weights = [100 * field.accesses / total for field in bars]
+    parts = [100 * field.accesses / total for field in bars]
     axes.barh(
         range(len(bars)),
-        weights,
+        parts,
         height=0.74,
         color=[_colour(field) for field in bars],
         edgecolor=["#555555" if field.cold is None else _colour(field) for field in bars],
         linewidth=0.7,
     )
-    for place, (field, weight) in enumerate(zip(bars, weights, strict=True)):
+    for place, (field, weight) in enumerate(zip(bars, parts, strict=True)):
         # A bar of next to nothing shows no colour.
         label = f" {field.accesses:,}{' cold' if field.cold else ''}"
         axes.text(weight, place, label, va="center", fontsize=7.5, color="#555555")
     axes.set_yticks(range(len(bars)), [_name(field) for field in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)
-    axes.set_xlim(0, max(*weights, 1.0) * 1.16)
+    axes.set_xlim(0, max(*parts, 1.0) * 1.16)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     axes.set_xlabel("accesses to the field, per cent of the class's")
     after = f" → {found.hot_bytes}" if found.split else ""
@@ -105,7 +108,7 @@ def _colour(field: FieldWeight) -> str:
     return UNMARKED if field.cold is None else COLD if field.cold else HOT
 
 
-def _meanings(shown: Sequence[SplitClass]) -> list[Patch]:
+def _meanings(shown: Sequence[ClassWeights]) -> list[Patch]:
     found = [Patch(color=HOT, label="hot"), Patch(color=COLD, label="cold")]
     if any(field.cold is None for it in shown for field in it.fields):
         found.append(Patch(facecolor=UNMARKED, edgecolor="#555555", label="not marked"))
@@ -113,11 +116,11 @@ def _meanings(shown: Sequence[SplitClass]) -> list[Patch]:
 
 
 def _note(
-    result: AnalysisResult, classes: Sequence[SplitClass], shown: Sequence[SplitClass]
+    result: AnalysisResult, classes: Sequence[ClassWeights], shown: Sequence[ClassWeights]
 ) -> str:
     left = len(classes) - len(shown)
     more = f" {left} more classes are not shown." if left else ""
     return (
-        f"Program: {result.program}. Fields as marked by class splitting (Chilimbi, Davidson and"
-        f" Larus, 1999).{more}"
+        f"Program: {result.document.program}. Fields as marked by class splitting (Chilimbi,"
+        f" Davidson and Larus, 1999).{more}"
     )

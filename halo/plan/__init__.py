@@ -1,15 +1,13 @@
-"""Plans: which allocation contexts share a group, and how the runtime recognises them.
+"""Plans: which allocation contexts share a group, and how the runtime identifies them.
 
-The format is docs/plan-format.md; `Walker` is the walk of the runtime in Python.
+docs/plan-format.md defines the format; `Walker` is a reference in Python for the runtime's walk.
 """
 
-from halo.plan.building import PlanOptions, build_plan
-from halo.plan.drawing import drawing_plan
+from halo.plan.builder import PlanOptions, build_plan
 from halo.plan.files import read_plan, review_path, write_plan
 from halo.plan.grouping import Group, Grouping
+from halo.plan.layout import VERDICT_FORWARD, VERDICT_UNDECIDED
 from halo.plan.model import (
-    FORWARD,
-    UNDECIDED,
     GroupReview,
     Identification,
     Member,
@@ -22,13 +20,14 @@ from halo.plan.model import (
     State,
 )
 from halo.plan.options import REQUIRED, describe_options, option, parse_options
+from halo.plan.random_pools import drawing_plan
 from halo.plan.summary import explain, plan_summary
-from halo.plan.walking import Walk, Walker
+from halo.plan.walk import Walk, Walker
 
 __all__ = [
-    "FORWARD",
     "REQUIRED",
-    "UNDECIDED",
+    "VERDICT_FORWARD",
+    "VERDICT_UNDECIDED",
     "Group",
     "GroupReview",
     "Grouping",

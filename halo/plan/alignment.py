@@ -1,4 +1,4 @@
-"""How strictly the blocks of a leaf are aligned."""
+"""Chooses the alignment of the blocks that a leaf of the trie decides about."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from halo.alignment import Proof, prove_alignment, unproved
+from halo.profile import process_modules
 from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
 _ABI = 16
 
 ProofSource = Callable[[Profile, bool], Proof]
-"""What is proved of a recorded program; True: also if it loads libraries at run time."""
+"""Proves which alignment a recorded program needs; True: trust libraries loaded at run time."""
 
 
 def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
@@ -21,12 +22,12 @@ def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
     path = os.path.realpath(profile.program) if profile.program else ""
     for module in profile.modules:
         if module.path == path:
-            return prove_alignment(module, profile.process_modules, trust_loaded)
+            return prove_alignment(module, process_modules(profile), trust_loaded)
     return unproved("the profile does not name its program")
 
 
 class Aligner:
-    """Decides for each leaf of a plan; what it needs proved is proved once, if ever."""
+    """Chooses the alignment for each leaf of a plan; runs the proof once, on first use."""
 
     def __init__(
         self, few_sizes: int, relax: bool, for_any_program: bool, prove: Callable[[], Proof]
@@ -38,13 +39,12 @@ class Aligner:
         self._asked = False
 
     def of(self, contexts: Iterable[Context]) -> int:
-        """The least alignment in bytes of the blocks of these contexts; 0: derived from the size.
+        """The minimum alignment in bytes of these contexts' blocks; 0: derived from the size.
 
-        By size (8 bytes for a 24-byte object) only if it is proved that the program's code allows
-        it. Then it is a question of speed: contexts whose objects were seen to be read by aligned
-        vector instructions, and array-like ones of more than `few_sizes` sizes, keep the ABI's 16
-        bytes, so that vectors lie in one cache line. So do large ones, which may be stacks, unless
-        these are `of_all` objects alike.
+        It is derived from the size (8 bytes for a 24-byte object) only if the program's code
+        provably allows that (docs/alignment.md). Contexts whose objects were read by aligned vector
+        instructions keep the ABI's 16 bytes for speed, so that a vector is in one cache line. So do
+        array-like contexts of more than `few_sizes` sizes, and large ones, which may be stacks.
         """
         members = list(contexts)
         vectors = any(context.alignment != 0 for context in members)
@@ -54,7 +54,7 @@ class Aligner:
         return _ABI if self.proof.obstacle else BY_SIZE
 
     def wherever_proved(self) -> int:
-        """The same for all objects, where any speed of vectors is up to the clock."""
+        """As `of` for objects of all contexts, without the rules that keep 16 bytes for speed."""
         if self._few_sizes == 0:
             return _ABI
         self._asked = True
@@ -62,7 +62,7 @@ class Aligner:
 
     @property
     def reason(self) -> str:
-        """Why blocks are aligned as they are, for review."""
+        """The reason for the alignment, for review."""
         if not self._asked:
             return "16 bytes: no context has few sizes and no vector accesses"
         if self.proof.obstacle:
@@ -74,7 +74,7 @@ class Aligner:
 
     @cached_property
     def proof(self) -> Proof:
-        """What is proved; nothing if no leaf needed it."""
+        """The proof; an empty one if no leaf needed it."""
         if not self._asked:
             return unproved("")
         if self._for_any_program:

@@ -1,4 +1,4 @@
-"""Call sites as the walk sees them: which can be matched, and the way from each to the next."""
+"""The call sites of a profile: which ones a plan can match, and the walk rule of each."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 
 from halo.elf import FrameRule, RuleKind, build_id_of, frame_rule
 from halo.elf.rules import NO_RULE
-from halo.plan.model import MOST_STEP_BYTES
+from halo.plan.layout import MAX_STEP
 from halo.profile.model import DISTANCE_UNSEEN, DISTANCE_VARIED, Module, Profile
 from halo.profile.stacks import merge_distances
 
 UNMATCHABLE = -1
 
 RuleSource = Callable[[Module, int], FrameRule]
-"""The rule of a return address; raises `ModuleChangedError` where the file is another build."""
+"""The rule of a return address; raises `ModuleChangedError` if the file is another build."""
 
 
 class ModuleChangedError(Exception):
-    """The module's file is not there or not the build that was recorded."""
+    """The module's file is missing, or is another build than the recorded one."""
 
 
 @lru_cache(maxsize=1024)
@@ -29,7 +29,7 @@ def is_as_recorded(module: Module) -> bool:
 
 
 def rule_from_file(module: Module, offset: int) -> FrameRule:
-    """The rule by the module's own call-frame records, if it still is the recorded build."""
+    """The rule by the module's call-frame records; `ModuleChangedError` if it is another build."""
     if not is_as_recorded(module):
         raise ModuleChangedError(module.path)
     return frame_rule(module.path, offset)
@@ -38,8 +38,9 @@ def rule_from_file(module: Module, offset: int) -> FrameRule:
 class CallSites:
     """The profile's frames unified by (build-id, offset), each with a lazily resolved rule.
 
-    `site_of_frame` maps a frame id to its site, or to `UNMATCHABLE` where the module has no
-    build-id: no plan can name such a return address, so it ends the walk.
+    `site_of_frame` maps a frame id to its site, or to `UNMATCHABLE` if the module has no build-id:
+    a plan cannot name such a return address, so it ends the walk. `sites` are (module, ELF virtual
+    address) pairs; `ends` counts the sites at which walks end, by cause.
     """
 
     def __init__(self, profile: Profile, source: RuleSource, trust_recorded: bool) -> None:
@@ -66,23 +67,23 @@ class CallSites:
             self.site_of_frame.append(site)
 
     def rule(self, site: int) -> FrameRule:
-        """The rule from this site to the next, checked against the distance that was recorded."""
+        """The rule from this site to the next, checked against the recorded distance."""
         found = self._rules.get(site)
         if found is None:
             found = self._rules[site] = self._resolve(site)
         return found
 
     def distance(self, site: int) -> int:
-        """Bytes to the next return address where they are constant, or were while recording; or 0.
+        """Bytes to the next return address if they are constant, or were in the recording; else 0.
 
-        Not for walking: a function that is left by its frame pointer may have another frame on
-        another input.
+        The walk must not use them: a function with a frame pointer may have a frame of another
+        size on another input.
         """
         rule = self.rule(site)
         if rule.kind is RuleKind.CONSTANT:
             return rule.step
         recorded = self._distances[site]
-        fits = 0 < recorded <= MOST_STEP_BYTES and recorded % 8 == 0
+        fits = 0 < recorded <= MAX_STEP and recorded % 8 == 0
         return recorded if rule.kind is RuleKind.FRAME_POINTER and fits else 0
 
     def _resolve(self, site: int) -> FrameRule:
@@ -101,7 +102,7 @@ class CallSites:
             cause = "distance varied" if distance == DISTANCE_VARIED else "distance contradicts"
             self.ends[cause] += 1
             return NO_RULE
-        if rule.kind is RuleKind.CONSTANT and rule.step > MOST_STEP_BYTES:
+        if rule.kind is RuleKind.CONSTANT and rule.step > MAX_STEP:
             self.ends["huge frame"] += 1
             return NO_RULE
         return rule

@@ -1,4 +1,4 @@
-"""The compact form of a plan, to bytes and back (docs/plan-format.md)."""
+"""Encodes and decodes the compact form of a plan (docs/plan-format.md)."""
 
 from __future__ import annotations
 
@@ -9,54 +9,45 @@ from typing import NamedTuple
 
 from halo.alignment.model import CheckedModule, Relaxation
 from halo.errors import BadPlan
-from halo.plan.model import (
-    FORWARD,
-    LEAST_SITE_OFFSET,
+from halo.plan.layout import (
+    CALL_BYTES,
+    CHECKED_MODULE,
+    CONJUNCTION,
+    GROUP,
+    GROUP_BY_SIZE,
+    GROUP_HUGE_PAGES,
+    HEADER,
+    HEADER_HUGE_PAGES,
+    HEADER_RANDOM_POOLS,
+    HEADER_SELECTORS,
+    MAGIC,
+    MAX_CONJUNCTION_SITES,
+    MAX_CONJUNCTIONS,
+    MAX_GROUPS,
+    MAX_MODULES,
+    MAX_OBJECT_LIMIT,
+    MAX_OFFSET,
     MAX_RELAXATIONS,
-    MOST_CONJUNCTIONS,
-    MOST_GROUPS,
-    MOST_MODULES,
-    MOST_OBJECT_BYTES,
-    MOST_SITES,
-    MOST_SITES_OF_CONJUNCTION,
-    MOST_STATES,
-    MOST_STEP_BYTES,
-    NO_OFFSET,
+    MAX_SITES,
+    MAX_STATES,
+    MAX_STEP,
+    MODULE,
+    NO_SITE,
     OLDEST_VERSION,
-    REUSE_CHUNKS,
+    RELAXATION,
+    REUSE_WHOLE_CHUNKS,
     RULE_CONSTANT,
     RULE_END,
     RULE_FRAME_POINTER,
     SELECTOR_VERSION,
+    SITE,
+    SITE_IMMEDIATE,
+    STATE,
+    STATE_RESTORES_RBP,
+    VERDICT_FORWARD,
     VERSION,
-    Conjunction,
-    Plan,
-    PlanGroup,
-    PlanModule,
-    PlanSite,
-    Selectors,
-    State,
 )
-
-MAGIC = b"HALOPLAN"
-HEADER = struct.Struct("<8sIIQIIIIIIIIII")
-MODULE = struct.Struct("<32sII")
-GROUP = struct.Struct("<IIQ")
-STATE = struct.Struct("<IIQiBBHhHI")
-SITE = struct.Struct("<IIQII")
-CONJUNCTION = struct.Struct("<HHHH12H")
-CHECKED = struct.Struct("<32sIIQ")
-RELAXATION = struct.Struct("<QBBHI")
-_NO_SITE = 0xFFFF
-_HUGE_PAGES = 1
-_AT_RANDOM = 2
-_SELECTORS = 4
-_BY_SIZE = 2
-_RESTORES_RBP = 1
-_IMMEDIATE = 1
-assert (HEADER.size, MODULE.size, GROUP.size, STATE.size) == (64, 40, 16, 32)
-assert (SITE.size, CONJUNCTION.size) == (24, 32)
-assert (CHECKED.size, RELAXATION.size) == (48, 16)
+from halo.plan.model import Conjunction, Plan, PlanGroup, PlanModule, PlanSite, Selectors, State
 
 
 def encode(plan: Plan) -> bytes:
@@ -66,7 +57,9 @@ def encode(plan: Plan) -> bytes:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), 0)
     for group in plan.groups:
-        flags = (_HUGE_PAGES if group.huge_pages else 0) | (_BY_SIZE if group.by_size else 0)
+        flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (
+            GROUP_BY_SIZE if group.by_size else 0
+        )
         body += GROUP.pack(flags, group.reuse, 0)
     for state in plan.states:
         body += STATE.pack(
@@ -75,7 +68,7 @@ def encode(plan: Plan) -> bytes:
             state.offset,
             state.step,
             state.rule,
-            _RESTORES_RBP if state.rbp_saved_below else 0,
+            STATE_RESTORES_RBP if state.rbp_saved_below else 0,
             state.verdict,
             state.rbp_saved_below,
             state.alignment,
@@ -86,20 +79,20 @@ def encode(plan: Plan) -> bytes:
     if plan.selectors is not None:
         sites, conjunctions = plan.selectors
     for site in sites:
-        flags = _IMMEDIATE if site.immediate else 0
+        flags = SITE_IMMEDIATE if site.immediate else 0
         body += SITE.pack(site.module, flags, site.offset, site.step, 0)
     for each in conjunctions:
-        numbers = [*each.sites, *[_NO_SITE] * MOST_SITES_OF_CONJUNCTION]
+        numbers = [*each.sites, *[NO_SITE] * MAX_CONJUNCTION_SITES]
         body += CONJUNCTION.pack(
             each.group,
             each.alignment,
             len(each.sites),
             0,
-            *numbers[:MOST_SITES_OF_CONJUNCTION],
+            *numbers[:MAX_CONJUNCTION_SITES],
         )
     for checked in plan.checked:
         build_id = bytes.fromhex(checked.build_id)
-        body += CHECKED.pack(build_id, len(build_id), len(checked.relaxations), 0)
+        body += CHECKED_MODULE.pack(build_id, len(build_id), len(checked.relaxations), 0)
     relaxations = [each for checked in plan.checked for each in checked.relaxations]
     for relaxation in relaxations:
         body += RELAXATION.pack(*relaxation, 0, 0)
@@ -124,9 +117,9 @@ def encode(plan: Plan) -> bytes:
 
 def _flags(plan: Plan) -> int:
     return (
-        (_HUGE_PAGES if plan.huge_pages else 0)
-        | (_AT_RANDOM if plan.at_random else 0)
-        | (0 if plan.selectors is None else _SELECTORS)
+        (HEADER_HUGE_PAGES if plan.huge_pages else 0)
+        | (HEADER_RANDOM_POOLS if plan.at_random else 0)
+        | (0 if plan.selectors is None else HEADER_SELECTORS)
     )
 
 
@@ -136,9 +129,9 @@ def crc_of(content: bytes) -> int:
 
 
 def decode(content: bytes, name: str) -> Plan:
-    """The plan in these bytes; `name` is what error sentences call the file.
+    """The plan in these bytes; error messages call the file `name`.
 
-    Raises `BadPlan` for everything that the runtime would refuse, too.
+    Raises `BadPlan` for everything that the runtime refuses.
     """
     head = _checked_header(content, name)
     at = HEADER.size
@@ -153,40 +146,40 @@ def decode(content: bytes, name: str) -> Plan:
     states = section(STATE, head.states)
     sites = section(SITE, head.sites)
     conjunctions = section(CONJUNCTION, head.conjunctions)
-    checked = section(CHECKED, head.checked)
+    checked = section(CHECKED_MODULE, head.checked)
     relaxations = section(RELAXATION, head.relaxations)
     plan = Plan(
         modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
         groups=tuple(_group(name, *row) for row in GROUP.iter_unpack(groups)),
         states=_states(states, head.modules, head.groups, name),
         max_object=head.max_object,
-        huge_pages=bool(head.flags & _HUGE_PAGES),
+        huge_pages=bool(head.flags & HEADER_HUGE_PAGES),
         executable=head.executable - 1 if head.executable else None,
-        at_random=bool(head.flags & _AT_RANDOM),
+        at_random=bool(head.flags & HEADER_RANDOM_POOLS),
         selectors=_selectors(sites, conjunctions, head, name),
         checked=_checked(checked, relaxations, name),
     )
     if plan.selectors is not None and not _forwards(plan):
         raise BadPlan(f"{name} is not usable: it has selectors and states.")
     if plan.at_random and not _may_draw(plan):
-        raise BadPlan(f"{name} is not usable: it draws groups at random and looks at callers.")
+        raise BadPlan(f"{name} is not usable: it draws groups at random and has states.")
     return plan
 
 
 def _may_draw(plan: Plan) -> bool:
-    """Whether a plan that draws its groups says nothing of callers."""
+    """Whether a plan that draws its groups has neither states nor selectors."""
     named = 0 if plan.executable is None else 1
     fit = _forwards(plan) and plan.states[0].alignment <= 16 and plan.selectors is None
     return bool(plan.groups) and fit and len(plan.modules) == named
 
 
 def _forwards(plan: Plan) -> bool:
-    """Whether the states say nothing, as they have to where something else does."""
-    return len(plan.states) == 1 and plan.states[0].verdict == FORWARD
+    """Whether the root is the only state and forwards, as it has to beside another policy."""
+    return len(plan.states) == 1 and plan.states[0].verdict == VERDICT_FORWARD
 
 
 class _Head(NamedTuple):
-    """What the header says of a file that is whole and ours."""
+    """The header of a complete plan file: counts of records, and settings."""
 
     version: int
     modules: int
@@ -203,7 +196,7 @@ class _Head(NamedTuple):
     @property
     def selects(self) -> bool:
         """Whether selectors identify groups."""
-        return self.version == SELECTOR_VERSION or bool(self.flags & _SELECTORS)
+        return self.version == SELECTOR_VERSION or bool(self.flags & HEADER_SELECTORS)
 
     @property
     def body_size(self) -> int:
@@ -213,7 +206,7 @@ class _Head(NamedTuple):
             + self.states * STATE.size
             + self.sites * SITE.size
             + self.conjunctions * CONJUNCTION.size
-            + self.checked * CHECKED.size
+            + self.checked * CHECKED_MODULE.size
             + self.relaxations * RELAXATION.size
         )
 
@@ -238,22 +231,24 @@ def _checked_header(content: bytes, name: str) -> _Head:
     head = _Head(version, *counts)
     unknown = not head.selects and (head.sites or head.conjunctions)
     if unknown or (version < VERSION and (head.checked or head.relaxations)):
-        raise BadPlan(f"{name} is not usable: it has a header field that is not known.")
+        raise BadPlan(f"{name} is not usable: it has a header field that is unknown.")
     whole = len(content) == size == HEADER.size + head.body_size
     if not whole or zlib.crc32(content[HEADER.size :]) != crc:
         raise BadPlan(f"{name} is damaged; plan again.")
     if (
-        head.modules > MOST_MODULES
-        or head.groups > MOST_GROUPS
-        or not 0 < head.states <= MOST_STATES
-        or head.sites > MOST_SITES
-        or head.conjunctions > MOST_CONJUNCTIONS
-        or head.checked > MOST_MODULES
+        head.modules > MAX_MODULES
+        or head.groups > MAX_GROUPS
+        or not 0 < head.states <= MAX_STATES
+        or head.sites > MAX_SITES
+        or head.conjunctions > MAX_CONJUNCTIONS
+        or head.checked > MAX_MODULES
         or head.relaxations > MAX_RELAXATIONS
     ):
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
-    known = _HUGE_PAGES | _AT_RANDOM | (_SELECTORS if version == VERSION else 0)
-    if head.max_object > MOST_OBJECT_BYTES or head.flags & ~known:
+    known = (
+        HEADER_HUGE_PAGES | HEADER_RANDOM_POOLS | (HEADER_SELECTORS if version == VERSION else 0)
+    )
+    if head.max_object > MAX_OBJECT_LIMIT or head.flags & ~known:
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
     if head.executable > head.modules:
         raise BadPlan(f"{name} is not usable: it is for a module that is not there.")
@@ -268,39 +263,39 @@ def _selectors(sites: bytes, conjunctions: bytes, head: _Head, name: str) -> Sel
         tuple(_conjunction(name, *row) for row in CONJUNCTION.iter_unpack(conjunctions)),
     )
     for at, site in enumerate(found.sites):
-        if site.module >= head.modules or not LEAST_SITE_OFFSET <= site.offset < NO_OFFSET:
-            raise BadPlan(f"{name} is not usable: call site {at} is nowhere.")
-        if site.step > MOST_STEP_BYTES or site.step % 8:
-            raise BadPlan(f"{name} is not usable: call site {at} has a step that leads nowhere.")
+        if site.module >= head.modules or not CALL_BYTES <= site.offset < MAX_OFFSET:
+            raise BadPlan(f"{name} is not usable: call site {at} has no valid address.")
+        if site.step > MAX_STEP or site.step % 8:
+            raise BadPlan(f"{name} is not usable: call site {at} has an impossible step.")
     for at, each in enumerate(found.conjunctions):
         if each.group >= head.groups or any(site >= head.sites for site in each.sites):
-            raise BadPlan(f"{name} is not usable: conjunction {at} names what is not there.")
+            raise BadPlan(f"{name} is not usable: conjunction {at} names a missing group or site.")
         if each.alignment not in (0, 8, 16):
             raise BadPlan(
-                f"{name} is not usable: conjunction {at} asks for an impossible alignment."
+                f"{name} is not usable: conjunction {at} requires an impossible alignment."
             )
     return found
 
 
 def _site(name: str, module: int, flags: int, offset: int, step: int, reserved: int) -> PlanSite:
-    if flags & ~_IMMEDIATE or reserved:
+    if flags & ~SITE_IMMEDIATE or reserved:
         raise BadPlan(f"{name} is not usable: a call site has unknown flags.")
-    return PlanSite(module, offset, step, bool(flags & _IMMEDIATE))
+    return PlanSite(module, offset, step, bool(flags & SITE_IMMEDIATE))
 
 
 def _conjunction(
     name: str, group: int, alignment: int, count: int, reserved: int, *sites: int
 ) -> Conjunction:
     unused = sites[count:]
-    if not 1 <= count <= len(sites) or reserved or any(site != _NO_SITE for site in unused):
-        raise BadPlan(f"{name} is not usable: a conjunction is not as it should be.")
+    if not 1 <= count <= len(sites) or reserved or any(site != NO_SITE for site in unused):
+        raise BadPlan(f"{name} is not usable: a conjunction is malformed.")
     return Conjunction(group, alignment, sites[:count])
 
 
 def _checked(modules: bytes, relaxations: bytes, name: str) -> tuple[CheckedModule, ...]:
     found = []
     rows = RELAXATION.iter_unpack(relaxations)
-    for build_id, length, count, reserved in CHECKED.iter_unpack(modules):
+    for build_id, length, count, reserved in CHECKED_MODULE.iter_unpack(modules):
         if reserved or not 1 <= length <= len(build_id):
             raise BadPlan(f"{name} is not usable: a checked module has no build-id.")
         mine = tuple(_relaxation(name, *row) for row in islice(rows, count))
@@ -308,28 +303,28 @@ def _checked(modules: bytes, relaxations: bytes, name: str) -> tuple[CheckedModu
             raise BadPlan(f"{name} is not usable: a checked module lacks its relaxations.")
         found.append(CheckedModule(build_id[:length].hex(), mine))
     if next(rows, None) is not None:
-        raise BadPlan(f"{name} is not usable: a relaxation is of no module.")
+        raise BadPlan(f"{name} is not usable: a relaxation belongs to no module.")
     return tuple(found)
 
 
 def _relaxation(name: str, offset: int, before: int, after: int, *reserved: int) -> Relaxation:
-    if any(reserved) or offset >= NO_OFFSET:
-        raise BadPlan(f"{name} is not usable: a relaxation is nowhere.")
+    if any(reserved) or offset >= MAX_OFFSET:
+        raise BadPlan(f"{name} is not usable: a relaxation has no valid address.")
     return Relaxation(offset, before, after)
 
 
 def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModule:
     if reserved:
-        raise BadPlan(f"{name} is not usable: a module has a field that is not known.")
+        raise BadPlan(f"{name} is not usable: a module has an unknown field.")
     if not 1 <= length <= len(build_id):
         raise BadPlan(f"{name} is not usable: a module has no build-id.")
     return PlanModule(build_id[:length].hex())
 
 
 def _group(name: str, flags: int, reuse: int, reserved: int) -> PlanGroup:
-    if flags & ~(_HUGE_PAGES | _BY_SIZE) or reuse > REUSE_CHUNKS or reserved:
+    if flags & ~(GROUP_HUGE_PAGES | GROUP_BY_SIZE) or reuse > REUSE_WHOLE_CHUNKS or reserved:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
-    return PlanGroup(bool(flags & _HUGE_PAGES), reuse, bool(flags & _BY_SIZE))
+    return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, bool(flags & GROUP_BY_SIZE))
 
 
 def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:
@@ -337,7 +332,7 @@ def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State
     seen = set()
     for row in STATE.iter_unpack(content):
         parent, module, offset, step, rule, flags, verdict, below, alignment, reserved = row
-        if flags & ~_RESTORES_RBP or bool(flags) != bool(below) or reserved:
+        if flags & ~STATE_RESTORES_RBP or bool(flags) != bool(below) or reserved:
             raise BadPlan(f"{name} is not usable: state {len(states)} has unknown flags.")
         states.append(State(parent, module, offset, step, rule, verdict, below, alignment))
     for at, state in enumerate(states):
@@ -355,21 +350,21 @@ def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State
 
 
 def _state_problem(state: State, groups: int) -> str:
-    """What is wrong with a state's own fields; empty if nothing is."""
-    if state.verdict < FORWARD and state.verdict >= groups:
+    """The problem with a state's own fields, as a clause; empty if there is none."""
+    if state.verdict < VERDICT_FORWARD and state.verdict >= groups:
         return "names a group that is not there"
     if state.rule not in (RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER):
         return "has an unknown walk rule"
-    if state.rule == RULE_CONSTANT and (not 8 <= state.step <= MOST_STEP_BYTES or state.step % 8):
-        return "has a step that leads nowhere"
+    if state.rule == RULE_CONSTANT and (not 8 <= state.step <= MAX_STEP or state.step % 8):
+        return "has an impossible step"
     if state.rule == RULE_FRAME_POINTER and state.step % 8:
-        return "has a step that leads nowhere"
-    if not 0 <= state.offset < NO_OFFSET:
-        return "names an address that no program has"
+        return "has an impossible step"
+    if not 0 <= state.offset < MAX_OFFSET:
+        return "has no valid address"
     if state.rbp_saved_below < 0 or state.rbp_saved_below % 8:
-        return "restores rbp from nowhere"
+        return "restores rbp from an impossible place"
     if state.rule == RULE_CONSTANT and state.rbp_saved_below >= state.step:
-        return "restores rbp from nowhere"
+        return "restores rbp from an impossible place"
     if state.alignment not in (0, 8, 16, 32, 64):
-        return "asks for an impossible alignment"
+        return "requires an impossible alignment"
     return ""

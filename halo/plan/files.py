@@ -1,4 +1,4 @@
-"""Plan files: NAME.plan, which the runtime maps, and NAME.plan.json, which people read."""
+"""Reads and writes plan files: NAME.plan for the runtime, and NAME.plan.json for review."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from halo.destination import file_behind
 from halo.errors import BadPlan
+from halo.files.atomic import write_atomically
+from halo.files.destination import file_behind
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
-from halo.plan.reviewing import review_json, review_of
-from halo.profile.writing import write_atomically
+from halo.plan.review import review_json, review_of
 
 
 def review_path(path: str | Path) -> Path:
-    """Where the reviewable form of the plan at `path` lies."""
+    """The path of the reviewable form of the plan at `path`."""
     return Path(f"{path}.json")
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
     """Writes the compact form to `path` and the reviewable one to `path`.json.
 
-    Each appears in one step. The reviewable form comes first and carries the checksum of the
-    compact one, so that a pair torn apart by a crash is never taken for a pair. Raises `BadInput`
-    if a file cannot be written. What goes to a device or a pipe has no reviewable form beside it.
+    Each file is replaced atomically. The reviewable form is written first, with the checksum of
+    the compact one, so that readers detect files that do not belong together after a crash. A
+    device or a pipe has no reviewable form. Raises `BadInput` if a file cannot be written.
     """
     content = encode(plan)
     if plan.review is not None and _can_lie_beside(path):
@@ -41,10 +41,10 @@ def _can_lie_beside(path: str | Path) -> bool:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan at `path` (the compact form), with its review if a matching one lies next to it.
+    """The plan at `path` (the compact form), with its review if a matching one is next to it.
 
     Raises `BadPlan`, with one sentence, if the compact form cannot be read, is empty, cut short or
-    damaged, is another kind of file, has a newer version, or contradicts itself.
+    damaged, is another kind of file, has a newer version, or is inconsistent.
     """
     try:
         content = Path(path).read_bytes()
@@ -54,7 +54,7 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def _with_review(plan: Plan, path: str | Path, crc: int) -> Plan:
-    """Adds the review; a missing, foreign or edited one is no reason to refuse the plan."""
+    """Adds the review; ignores a missing, foreign or edited one."""
     try:
         document = json.loads(review_path(path).read_text("utf-8"))
         if document["format"] != FORMAT or document["compact"]["crc32"] != crc:

@@ -1,4 +1,4 @@
-"""A strategy's answer: which allocation contexts share a group."""
+"""The result of a strategy: which allocation contexts share a group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Group:
-    """Contexts whose objects go into one pool.
+    """Contexts, by id, whose objects go into one pool.
 
     `coverage` is the members' share of all recorded accesses (0 to 1); `weight` sums the affinity
     between them, loops included.
@@ -22,9 +22,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Disjoint groups, in order of their index, and how they came about.
+    """Disjoint groups, in order of their index, with the strategy and its parameters.
 
-    `at_random`: the groups have no contexts, as each object goes to one of them by chance.
+    If `at_random` is set, the groups have no contexts: the runtime draws a group for each object.
     """
 
     strategy: str

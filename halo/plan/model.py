@@ -7,31 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from halo.alignment.model import CheckedModule
+from halo.plan.layout import VERDICT_FORWARD
 
 FORMAT = "halo-plan"
-VERSION = 3
-SELECTOR_VERSION = 2
-"""Of plans with selectors until version 3, which has a flag for them."""
-OLDEST_VERSION = 1
-UNDECIDED = 0xFFFF
-FORWARD = 0xFFFE
-RULE_END, RULE_CONSTANT, RULE_FRAME_POINTER = 0, 1, 2
-MOST_STEPS = 256
-"""Return addresses that a walk reads at most."""
-MOST_GROUPS = 4096
-MOST_MODULES = 4096
-MOST_STATES = 1 << 24
-MOST_OBJECT_BYTES = 1 << 16
-MOST_STEP_BYTES = 1 << 20
-MOST_SITES = 256
-MOST_SITES_OF_CONJUNCTION = 12
-MOST_CONJUNCTIONS = 1 << 16
-MAX_RELAXATIONS = 1 << 20
-LEAST_SITE_OFFSET = 5
-"""A call instruction fits before a return address."""
-NO_OFFSET = 1 << 47
-"""No program has an address from here on."""
-REUSE_NEWEST, REUSE_CHUNKS = 0, 1
+MAX_STEPS = 256
+"""The maximum of return addresses that a walk reads."""
 
 
 class PlanModule(NamedTuple):
@@ -42,7 +22,7 @@ class PlanModule(NamedTuple):
 
 
 class PlanGroup(NamedTuple):
-    """How a group's pool behaves."""
+    """The settings of a group's pool; `reuse` is one of the REUSE constants of the layout."""
 
     huge_pages: bool
     reuse: int
@@ -52,8 +32,9 @@ class PlanGroup(NamedTuple):
 class State(NamedTuple):
     """One state of the decision trie.
 
-    `rbp_saved_below` is 0 where `rbp` needs no restoring; `alignment` is 0 where it follows from
-    the size. State 0 is the root: parent, module, offset and rule are 0.
+    `step` is in bytes. `rbp_saved_below` is 0 if `rbp` need not be restored; `alignment`, in
+    bytes, is 0 if it follows from the size. State 0 is the root: parent, module, offset and rule
+    are 0.
     """
 
     parent: int
@@ -69,7 +50,7 @@ class State(NamedTuple):
 class PlanSite(NamedTuple):
     """A call site that selectors name, by its return address; `step` as of a state, or 0.
 
-    `immediate`: it calls the allocator itself.
+    `immediate` sites call the allocator itself.
     """
 
     module: int
@@ -79,7 +60,7 @@ class PlanSite(NamedTuple):
 
 
 class Conjunction(NamedTuple):
-    """An allocation is the group's while all of these call sites, by number, are active."""
+    """An allocation belongs to the group if all these call sites, by index, are active."""
 
     group: int
     alignment: int
@@ -87,7 +68,7 @@ class Conjunction(NamedTuple):
 
 
 class Selectors(NamedTuple):
-    """What identifies groups instead of states: the first conjunction that holds decides."""
+    """Identify groups instead of states: the first conjunction that holds has the verdict."""
 
     sites: tuple[PlanSite, ...]
     conjunctions: tuple[Conjunction, ...]
@@ -95,10 +76,11 @@ class Selectors(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectorReview:
-    """What came of figure 10: `unreachable` members have no call site that can be redirected.
+    """The result of HALO's figure 10, in numbers.
 
-    `not_redirected` counts the call sites on the stacks of groups that cannot be, by cause;
-    `immediate` those among `sites` that call the allocator itself, and need not be.
+    `unreachable` members have no call site that can be redirected. `not_redirected` counts call
+    sites on the stacks of groups that cannot be redirected, by cause. `immediate` counts those of
+    `sites` that call the allocator itself and need no redirection.
     """
 
     sites: int
@@ -110,7 +92,10 @@ class SelectorReview:
 
 @dataclass(frozen=True)
 class Member:
-    """A context of a group, for review; `stack` innermost first, cut off where it gets long."""
+    """A context of a group, for review; `stack` is innermost first and cut off if it is long.
+
+    `sizes` are pairs of bytes and count.
+    """
 
     context: int
     accesses: int
@@ -121,7 +106,7 @@ class Member:
 
 @dataclass(frozen=True)
 class GroupReview:
-    """Why a group is one: `coverage` as a share of accesses (0 to 1), `weight` of affinity."""
+    """The reason for a group, its share of all accesses (0 to 1) and its affinity weight."""
 
     reason: str
     coverage: float
@@ -131,13 +116,12 @@ class GroupReview:
 
 @dataclass(frozen=True)
 class Identification:
-    """How well the walk tells contexts apart.
+    """How well the walk distinguishes contexts.
 
-    Shares are of the recorded totals, 0 to 1. `undecidable` are the contexts that do not get the
-    label their strategy gave them because the walk ends first, `simplified` those that do not
-    because the option `simplify` accepts it. `mean_steps`: return addresses read per allocation.
-    `ends` counts the call sites at which walks end, by cause. `selectors`: they take the place of
-    the walk, and are the reason for what is undecidable.
+    Shares are of the recorded totals, 0 to 1. `undecidable` are contexts whose verdict is not their
+    group because the walk ends first, `simplified` those for which the option `simplify` allows it.
+    `mean_steps`: return addresses read per allocation. `ends` counts the call sites at which walks
+    end, by cause. If `selectors` is set, they replace the walk and cause the undecidable contexts.
     """
 
     states: int
@@ -155,7 +139,7 @@ class Identification:
 
 @dataclass(frozen=True)
 class Review:
-    """What only people read: NAME.plan.json. `alignment`: why blocks are aligned as they are."""
+    """The reviewable part, NAME.plan.json; `alignment` is the reason for the blocks' alignment."""
 
     strategy: str
     parameters: Mapping[str, Any]
@@ -169,10 +153,11 @@ class Review:
 class Plan:
     """A whole plan, for the executable `modules[executable]` alone; None: for any program.
 
-    `review` is None where only the compact form was at hand. `at_random`: every small object goes
-    to a group drawn at random, aligned as the root says; there are no other states. Nor are there
-    with `selectors`, which then identify groups. `checked` are the modules whose code allows blocks
-    at multiples of eight; a process with any other aligns all to 16 bytes.
+    `review` is None if only the compact form was read. If `at_random` is set, every small object
+    goes to a group drawn at random, with the root's alignment. With `at_random` or `selectors` the
+    root is the only state. `checked` are the modules whose code allows blocks at multiples of eight
+    bytes; in a process with any other module the runtime aligns all blocks to 16. `max_object` is
+    in bytes.
     """
 
     modules: tuple[PlanModule, ...]
@@ -188,7 +173,7 @@ class Plan:
 
     @property
     def is_inert(self) -> bool:
-        """Whether every allocation would be forwarded."""
+        """Whether the plan forwards every allocation."""
         if self.selectors is not None:
             return not self.selectors.conjunctions
-        return not self.at_random and all(state.verdict >= FORWARD for state in self.states)
+        return not self.at_random and all(state.verdict >= VERDICT_FORWARD for state in self.states)

@@ -1,4 +1,4 @@
-"""Options given as text (`--option key=value`), read into a frozen dataclass that declares them."""
+"""Parses options given as text (`--option key=value`) into the dataclass that declares them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def option(
 ) -> Any:
     """A dataclass field with a help text and the values it accepts (`low` to `high`, inclusive).
 
-    With `REQUIRED` as the default the option must be given.
+    If the default is `REQUIRED`, the option must be given.
     """
     metadata = {"text": text, "low": low, "high": high, "choices": choices}
     return field(default=default, metadata=metadata)
@@ -33,7 +33,7 @@ def parse_options(kind: type[_Options], given: Mapping[str, str], subject: str) 
     """An instance of the dataclass `kind`, filled from text; `subject` is named in errors.
 
     Fields may be `int`, `float`, `bool` or `str`. Raises `BadInput` for an unknown key (naming the
-    valid ones), for text that is not of the field's type, and for a value out of its range.
+    valid ones), for text that is not of the field's type, and for a value out of range.
     """
     declared = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
     types = get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""The selectors of a plan: figure 10 applied to a grouping, in the terms of the compact form."""
+"""The selectors of a plan: HALO's figure 10 applied to a grouping, as compact-form records."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from typing import NamedTuple
 from halo.plan.alignment import Aligner
 from halo.plan.callsites import UNMATCHABLE, CallSites
 from halo.plan.grouping import Grouping
-from halo.plan.model import (
-    FORWARD,
-    MOST_SITES,
-    MOST_SITES_OF_CONJUNCTION,
-    Conjunction,
-    PlanModule,
-    PlanSite,
-    SelectorReview,
-    Selectors,
-)
-from halo.plan.redirecting import ObstacleSource, Redirection
-from halo.plan.selecting import Usable, first_match, select
+from halo.plan.layout import MAX_CONJUNCTION_SITES, MAX_SITES, VERDICT_FORWARD
+from halo.plan.model import Conjunction, PlanModule, PlanSite, SelectorReview, Selectors
+from halo.plan.redirection import ObstacleSource, Redirection
+from halo.plan.selection import Usable, first_match, select
 from halo.profile.model import Profile
 
 
 class Selected(NamedTuple):
-    """The selectors, the modules that their sites lie in, and the verdict of each context."""
+    """The selectors, the modules of their sites, and the verdict of each context of the profile."""
 
     modules: tuple[PlanModule, ...]
     selectors: Selectors
@@ -40,22 +32,26 @@ def make_selectors(
     source: ObstacleSource,
     aligner: Aligner,
 ) -> Selected:
-    """Selectors for the groups, told apart from all contexts in `members`."""
+    """Selectors that distinguish each group from all other contexts in `members`.
+
+    Groups are processed by descending coverage (HALO, section 4.2, figure 10). `members` are ids
+    of the contexts that could conflict.
+    """
     chains = {at: [sites.site_of_frame[frame] for frame in profile.stack(at)] for at in members}
-    labels = dict(enumerate(grouping.labels(len(profile.contexts), FORWARD)))
+    labels = dict(enumerate(grouping.labels(len(profile.contexts), VERDICT_FORWARD)))
     immediate = _immediate(chains.values())
     redirection = Redirection(sites, source, immediate)
-    usable = Usable(redirection.possible, MOST_SITES)
+    usable = Usable(redirection.possible, MAX_SITES)
     order = sorted(enumerate(grouping.groups), key=lambda item: (-item[1].coverage, item[0]))
     selection = select(
         [(at, [it for it in group.contexts if it in chains]) for at, group in order],
         labels,
         chains,
         usable,
-        MOST_SITES_OF_CONJUNCTION,
+        MAX_CONJUNCTION_SITES,
     )
     matched = {at: first_match(selection.expressions, chain) for at, chain in chains.items()}
-    verdicts = [FORWARD] * len(profile.contexts)
+    verdicts = [VERDICT_FORWARD] * len(profile.contexts)
     decided: list[list[int]] = [[] for _ in selection.expressions]
     for context, expression in matched.items():
         if expression is not None:
@@ -81,7 +77,7 @@ def make_selectors(
 
 
 def _immediate(chains: Collection[Sequence[int]]) -> set[int]:
-    """The call sites that call the allocator wherever they occur."""
+    """The call sites that call the allocator in each chain that they occur in."""
     inner = {chain[0] for chain in chains if chain}
     return inner.difference(*(chain[1:] for chain in chains)) - {UNMATCHABLE}
 

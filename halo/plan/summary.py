@@ -1,21 +1,22 @@
-"""Plans as text for people: rows for a table, and an explanation of the whole."""
+"""Plans as text: rows for a table, and a full explanation."""
 
 from __future__ import annotations
 
-from halo.plan.model import FORWARD, RULE_FRAME_POINTER, UNDECIDED, Identification, Plan
+from halo.plan.layout import RULE_FRAME_POINTER, VERDICT_FORWARD, VERDICT_UNDECIDED
+from halo.plan.model import Identification, Plan
 
 _SHOWN_MEMBERS = 5
 _SHOWN_FRAMES = 4
 
 
 def plan_summary(plan: Plan) -> list[tuple[str, str]]:
-    """Rows of (what, value), most important first; more of them where the review is at hand."""
-    leaves = sum(state.verdict < FORWARD for state in plan.states)
+    """Rows of (name, value), most important first; more rows if the plan has a review."""
+    leaves = sum(state.verdict < VERDICT_FORWARD for state in plan.states)
     by_pointer = sum(state.rule == RULE_FRAME_POINTER for state in plan.states)
     rows = [
         ("groups", str(len(plan.groups))),
         ("largest grouped object", f"{plan.max_object} bytes"),
-        ("huge pages", "asked for" if plan.huge_pages else "not asked for"),
+        ("huge pages", "requested" if plan.huge_pages else "not requested"),
         ("modules", str(len(plan.modules))),
         ("states", f"{len(plan.states)}, {leaves} of them deciding on a group"),
         ("frame-pointer steps", str(by_pointer)),
@@ -24,12 +25,12 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         sites, conjunctions = plan.selectors
         rows.append(("selectors", f"{len(conjunctions)} conjunctions of {len(sites)} call sites"))
     elif plan.at_random and len(plan.groups) == 1:
-        rows.append(("effect", "every small object goes into one pool, whoever allocates it"))
+        rows.append(("effect", "every small object of any caller goes into one pool"))
     elif plan.at_random:
         rows.append(("effect", f"small objects go into one of {len(plan.groups)} pools at random"))
-    elif plan.states[0].verdict == FORWARD:
+    elif plan.states[0].verdict == VERDICT_FORWARD:
         rows.append(("effect", "none: everything is forwarded"))
-    elif plan.states[0].verdict != UNDECIDED:
+    elif plan.states[0].verdict != VERDICT_UNDECIDED:
         rows.append(("effect", f"every small object goes into group {plan.states[0].verdict}"))
     review = plan.review
     if review is None:
@@ -93,7 +94,7 @@ def _selector_rows(found: Identification) -> list[tuple[str, str]]:
 
 
 def explain(plan: Plan) -> str:
-    """The plan in words: the summary, then each group with its reason and hottest contexts."""
+    """The plan as text: the summary, then each group with its reason and hottest contexts."""
     rows = plan_summary(plan)
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {value}" for name, value in rows]

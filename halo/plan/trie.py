@@ -1,4 +1,7 @@
-"""Builds the decision trie: the shortest stack prefixes that tell which group a context is in."""
+"""Builds the decision trie: the shortest stack prefixes that determine a context's group.
+
+docs/plan-format.md and docs/decisions/ describe the trie and its difference from HALO's selectors.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass, field
 from halo.elf import FrameRule, RuleKind
 from halo.elf.rules import NO_RULE
 from halo.plan.callsites import UNMATCHABLE, CallSites
-from halo.plan.model import FORWARD, UNDECIDED
+from halo.plan.layout import VERDICT_FORWARD, VERDICT_UNDECIDED
 from halo.profile.model import Profile
 
 ROOT = 0
@@ -17,12 +20,15 @@ ROOT = 0
 
 @dataclass
 class Draft:
-    """A state while the trie is being built; `members` are the contexts that were decided here."""
+    """A state while the trie is built; `members` are the contexts that this state decides about.
+
+    `path_lost_rbp` and `path_uses_rbp` hold for the path from the root to this state.
+    """
 
     parent: int
     site: int
     depth: int
-    verdict: int = UNDECIDED
+    verdict: int = VERDICT_UNDECIDED
     rule: FrameRule = NO_RULE
     path_lost_rbp: bool = False
     path_uses_rbp: bool = False
@@ -31,7 +37,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the builder may do beyond deciding exactly."""
+    """`simplify`: share of accesses and allocations that may be wrong; `max_depth` of a state."""
 
     simplify: float
     max_depth: int
@@ -39,7 +45,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Trie:
-    """States, parents first; and, by context, the verdict it gets, the depth, the reason why."""
+    """States, parents first; by context id, the verdict and the depth of the state that has it.
+
+    `simplified` are the ids of contexts with a wrong verdict that the option `simplify` allows.
+    """
 
     states: list[Draft]
     verdicts: list[int]
@@ -48,7 +57,10 @@ class Trie:
 
 
 class TrieBuilder:
-    """Splits the contexts by return address, innermost first, until each part has one label."""
+    """Splits the contexts by return address, innermost first, until each part has one label.
+
+    `labels` is the group index or `VERDICT_FORWARD` of each context of the profile.
+    """
 
     def __init__(
         self, profile: Profile, labels: Sequence[int], sites: CallSites, limits: Limits
@@ -66,27 +78,27 @@ class TrieBuilder:
             for context in profile.contexts
         ]
         self.states = [Draft(ROOT, UNMATCHABLE, 0)]
-        self.verdicts = [FORWARD] * len(profile.contexts)
+        self.verdicts = [VERDICT_FORWARD] * len(profile.contexts)
         self.depths = [0] * len(profile.contexts)
         self.simplified: set[int] = set()
 
     def build(self, members: list[int]) -> Trie:
-        """The trie of these contexts; all others count as never seen."""
+        """The trie of the contexts `members`; all others count as not recorded."""
         pending = [(ROOT, members)] if members else []
         while pending:
             pending.extend(self._visit(*pending.pop()))
         return Trie(self.states, self.verdicts, self.depths, self.simplified)
 
     def _visit(self, state: int, members: list[int]) -> list[tuple[int, list[int]]]:
-        """Decides a state, or returns its children with their contexts."""
+        """Sets a state's verdict, or returns its children with their contexts."""
         draft = self.states[state]
         # Never at the root: callers that were not recorded are forwarded.
         may_decide = state != ROOT
         shares = self._label_shares(members)
         if may_decide and len(shares) <= 1:
-            self._decide(draft, members, next(iter(shares), FORWARD))
+            self._decide(draft, members, next(iter(shares), VERDICT_FORWARD))
             return []
-        majority = min(shares, key=lambda label: (-shares[label], label != FORWARD, label))
+        majority = min(shares, key=lambda label: (-shares[label], label != VERDICT_FORWARD, label))
         if may_decide and self._is_negligible(members, majority):
             self.simplified.update(at for at in members if self.labels[at] != majority)
             self._decide(draft, members, majority)
@@ -98,7 +110,7 @@ class TrieBuilder:
         if may_decide and self._better_decided(ended, majority, shares):
             self._decide(draft, members, majority)
             return []
-        self._close(ended, FORWARD, draft.depth)
+        self._close(ended, VERDICT_FORWARD, draft.depth)
         return [(self._child(state, site), part) for site, part in children.items()]
 
     def _label_shares(self, members: list[int]) -> dict[int, float]:
@@ -108,7 +120,7 @@ class TrieBuilder:
         return shares
 
     def _is_negligible(self, members: list[int], majority: int) -> bool:
-        """True if option `simplify` lets the majority stand for everybody below this state."""
+        """True if the option `simplify` allows one verdict for all contexts below this state."""
         if not self.limits.simplify:
             return False
         minority = [at for at in members if self.labels[at] != majority]
@@ -120,10 +132,10 @@ class TrieBuilder:
         return True
 
     def _can_step(self, draft: Draft) -> bool:
-        """Resolves the state's rule; False where the walk has to end.
+        """Resolves the state's rule; False if the walk has to end.
 
-        A walk that passed a function which changed `rbp` untraceably must not use `rbp` again,
-        also not through a repeated call site further in.
+        After a function that changes `rbp` without a record, a walk must not use `rbp` again, not
+        even at a repeated call site further in.
         """
         if draft.depth >= self.limits.max_depth:
             return False
@@ -136,13 +148,13 @@ class TrieBuilder:
         return True
 
     def _better_decided(self, ended: list[int], majority: int, shares: dict[int, float]) -> bool:
-        """True if giving all the majority's label costs less than forwarding what ends here."""
-        lost = sum(self.weights[at] for at in ended if self.labels[at] != FORWARD)
+        """True if the majority's label for all costs less than forwarding the contexts that end."""
+        lost = sum(self.weights[at] for at in ended if self.labels[at] != VERDICT_FORWARD)
         wrong = sum(share for label, share in shares.items() if label != majority)
         return wrong < lost
 
     def _split(self, state: int, members: list[int]) -> tuple[list[int], dict[int, list[int]]]:
-        """Moves each context one call site out: (those that end here, the others by site)."""
+        """Moves each context one call site out: (contexts that end here, the others by site)."""
         ended: list[int] = []
         children: defaultdict[int, list[int]] = defaultdict(list)
         site_of = self.sites.site_of_frame
@@ -158,7 +170,7 @@ class TrieBuilder:
             waiting = []
             for site, part in moved.items():
                 if self._on_path(state, site):
-                    waiting += part  # not reduced: the walk passes over it
+                    waiting += part  # a repeated site of an unreduced stack, which the walk skips
                 else:
                     children[site] += part
         return ended, children
@@ -189,8 +201,8 @@ class TrieBuilder:
 
 
 def prune(states: list[Draft]) -> list[Draft]:
-    """Drops what leads to no group: "not found" already means forward. Renumbers parents."""
-    useful = [draft.verdict < FORWARD for draft in states]
+    """Drops states that lead to no group, as a failed look-up also forwards; renumbers parents."""
+    useful = [draft.verdict < VERDICT_FORWARD for draft in states]
     for index in range(len(states) - 1, 0, -1):
         if useful[index]:
             useful[states[index].parent] = True
@@ -202,19 +214,20 @@ def prune(states: list[Draft]) -> list[Draft]:
             numbers[index] = len(kept)
             draft.parent = numbers[draft.parent]
             kept.append(draft)
-    if len(kept) == 1 and kept[ROOT].verdict == UNDECIDED:
-        kept[ROOT].verdict = FORWARD
+    if len(kept) == 1 and kept[ROOT].verdict == VERDICT_UNDECIDED:
+        kept[ROOT].verdict = VERDICT_FORWARD
     return kept
 
 
 def rbp_to_restore(states: list[Draft]) -> list[int]:
-    """By state: how far below the next slot `rbp` is to be restored from, or 0 for not at all.
+    """By state: bytes from the next slot down to the saved `rbp`; 0 if it need not be restored.
 
-    It is needed where any other state on a path through this one steps by `rbp`; one further in
-    counts, too, as its call site may repeat further out.
+    It has to be restored if any other state on a path through this one steps by `rbp`. States
+    further in count, too, as their call sites may repeat further out.
     """
     uses = [
-        draft.verdict == UNDECIDED and draft.rule.kind is RuleKind.FRAME_POINTER for draft in states
+        draft.verdict == VERDICT_UNDECIDED and draft.rule.kind is RuleKind.FRAME_POINTER
+        for draft in states
     ]
     outside = uses.copy()
     for index in range(len(states) - 1, 0, -1):
@@ -224,6 +237,6 @@ def rbp_to_restore(states: list[Draft]) -> list[int]:
     for index in range(1, len(states)):
         inside[index] |= inside[states[index].parent]
     return [
-        (draft.rule.rbp_saved_below or 0) if draft.verdict == UNDECIDED and (a or b) else 0
+        (draft.rule.rbp_saved_below or 0) if draft.verdict == VERDICT_UNDECIDED and (a or b) else 0
         for draft, a, b in zip(states, inside, outside, strict=True)
     ]

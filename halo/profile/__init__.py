@@ -1,7 +1,8 @@
-"""Profiles: what a recording leaves behind (docs/profile-format.md), read, merged and written."""
+"""Profiles: reads, merges and writes the result of a recording (docs/profile-format.md)."""
 
 from halo.profile.affinity import AffinityGraph, affinity_graph
-from halo.profile.merging import merge_parts
+from halo.profile.frame_names import name_frames
+from halo.profile.merge import merge_parts
 from halo.profile.model import (
     FORMAT,
     VERSION,
@@ -11,17 +12,22 @@ from halo.profile.model import (
     Parameters,
     Profile,
     Recorder,
-    Sampling,
     Totals,
 )
-from halo.profile.naming import name_frames
-from halo.profile.reading import read_profile
+from halo.profile.reader import read_profile
+from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
+from halo.profile.sections.loaded import LOADED, process_modules
+from halo.profile.sections.sampling import SAMPLING, Sampling
+from halo.profile.sections.simulation import SIMULATION
 from halo.profile.simulation import Simulation, Tally
-from halo.profile.streams import CoAllocationSet, HotStreams
-from halo.profile.writing import profile_json, write_profile
+from halo.profile.writer import profile_json, write_profile
 
 __all__ = [
     "FORMAT",
+    "HOT_STREAMS",
+    "LOADED",
+    "SAMPLING",
+    "SIMULATION",
     "VERSION",
     "AffinityGraph",
     "CoAllocationSet",
@@ -39,6 +45,7 @@ __all__ = [
     "affinity_graph",
     "merge_parts",
     "name_frames",
+    "process_modules",
     "profile_json",
     "read_profile",
     "write_profile",

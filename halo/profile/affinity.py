@@ -1,4 +1,4 @@
-"""The pairwise affinity graph, reduced to the contexts that matter (HALO, section 4.1)."""
+"""The pairwise affinity graph, reduced to hot contexts (HALO, section 4.1)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class AffinityGraph:
     """Contexts and the affinity between them.
 
     `nodes` are context ids, most accessed first; `accesses` are theirs, in that order; `edges` are
-    those with both ends among the nodes; `total_accesses` counts all contexts, also those that
-    were discarded.
+    (context, context, weight) with both ends among the nodes; `total_accesses` includes discarded
+    contexts.
     """
 
     nodes: tuple[int, ...]
@@ -24,10 +24,10 @@ class AffinityGraph:
 
 
 def covering_contexts(profile: Profile, coverage: float) -> tuple[int, ...]:
-    """The filter of section 4.1: context ids from most to least accessed, up to `coverage`.
+    """The filter of HALO, section 4.1: context ids from most to least accessed, up to `coverage`.
 
-    The running total includes the context that reaches the share; all after it are discarded.
-    Ties go to the smaller id. A coverage of 1 keeps every context that was accessed at all.
+    The running total includes the context that reaches the share; later ones are discarded.
+    Smaller ids win ties. A coverage of 1 keeps every context with accesses.
     """
     total = profile.accesses
     order = sorted(range(len(profile.contexts)), key=lambda at: -profile.contexts[at].accesses)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
-
-from halo.profile.simulation import Simulation
-from halo.profile.streams import HotStreams
+from typing import Any, NamedTuple, TypeAlias
 
 FORMAT = "halo-profile"
 VERSION = 1
@@ -25,7 +22,7 @@ Edge: TypeAlias = tuple[int, int, int]
 
 
 class Module(NamedTuple):
-    """A file that code was run from; `build_id` is hex, or empty where it is not known."""
+    """A file with executed code; `build_id` is hex, or empty if it is unknown."""
 
     path: str
     build_id: str
@@ -41,7 +38,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """An allocation context: one reduced call stack, and what became of its objects."""
+    """An allocation context: one reduced call stack, and the counts of its objects."""
 
     node: int
     allocations: int
@@ -61,7 +58,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Parameters:
-    """How it was recorded; both in bytes."""
+    """The parameters of the recording, in bytes."""
 
     affinity_distance: int
     max_object_size: int
@@ -81,7 +78,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Recorder:
-    """What the recording itself cost."""
+    """The cost of the recording itself."""
 
     seconds: float = 0.0
     peak_memory_bytes: int = 0
@@ -89,19 +86,8 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How accesses were recorded where not all of them were; counts stand for all of them.
-
-    `edge_error` is the standard error of the edges' weights over the weights, both summed up.
-    """
-
-    bursts: int
-    edge_error: float
-
-
-@dataclass(frozen=True)
 class Profile:
-    """A whole profile, or a recorder's part. Indices are valid; `read_profile` saw to that."""
+    """A whole profile, or a recorder's part; `read_profile` guarantees that indices are valid."""
 
     producer: str
     parameters: Parameters
@@ -114,15 +100,7 @@ class Profile:
     recorder: Recorder = field(default_factory=Recorder)
     program: str = ""
     args: tuple[str, ...] = ()
-    hot_streams: HotStreams | None = None  # sites are frame ids; None: not recorded
-    simulation: Simulation | None = None  # None: nothing was simulated
-    sampling: Sampling | None = None  # None: all accesses were recorded
-    loaded: tuple[Module, ...] = ()  # by processes of the program; empty: not recorded
-
-    @property
-    def process_modules(self) -> tuple[Module, ...]:
-        """What the recorded program's processes had loaded, as far as the producer says."""
-        return self.loaded or self.modules
+    sections: Mapping[str, Any] = field(default_factory=dict, hash=False)  # by key: Section.of
 
     def stack(self, context: int) -> Iterator[int]:
         """The frame ids of a context's reduced stack, the caller of malloc first."""
@@ -132,7 +110,7 @@ class Profile:
             yield frame
 
     def stack_key(self, context: int) -> str:
-        """Hex digits that tell a context in every profile of the same modules, unlike its id."""
+        """Hex digits that identify a context in all profiles of the same modules, unlike its id."""
         frames = [self.frames[at] for at in self.stack(context)]
         sites = [[f.offset, *self.modules[f.module][:1]] for f in frames if f.module >= 0]
         text = json.dumps([len(frames), sites])
@@ -144,7 +122,7 @@ class Profile:
         return sum(context.accesses for context in self.contexts)
 
     def fingerprint(self) -> str:
-        """Eight hex digits over contexts and stacks: do context ids mean the same thing?"""
+        """Eight hex digits over contexts and stacks, to compare the meaning of context ids."""
         stacks = [self.modules, [frame[:2] for frame in self.frames], self.nodes]
         usage = [(context.node, context.accesses) for context in self.contexts]
         text = json.dumps([stacks, usage], separators=(",", ":"))

@@ -21,7 +21,7 @@ FrameKey = tuple[Module, int]
 
 
 class Stacks(NamedTuple):
-    """Canonical modules, frames and nodes, and what provisional nodes and frames' names became."""
+    """Canonical modules, frames and nodes, and maps from provisional nodes and frame keys."""
 
     modules: tuple[Module, ...]
     frames: tuple[Frame, ...]
@@ -41,7 +41,7 @@ class StackMerger:
         self._nodes: list[tuple[int, FrameKey]] = [(0, (_UNKNOWN, -1))]
 
     def add(self, part: Profile) -> list[int]:
-        """Takes in a part's stacks; returns the provisional number of each of its nodes."""
+        """Adds a part's stacks; returns the provisional number of each of its nodes."""
         keys = self.frame_keys(part)
         self._modules.update(map(self._with_build_id, part.modules))
         for key, frame in zip(keys, part.frames, strict=True):
@@ -58,7 +58,7 @@ class StackMerger:
         return numbers
 
     def frame_keys(self, part: Profile) -> list[FrameKey]:
-        """What a part's frames are called in all parts, by frame id."""
+        """The keys of a part's frames, common to all parts, by frame id."""
         modules = [self._with_build_id(module) for module in part.modules]
         return [
             (_UNKNOWN if frame.module == UNKNOWN_MODULE else modules[frame.module], frame.offset)
@@ -73,7 +73,7 @@ class StackMerger:
         return Module(module.path, self._build_ids[module.path])
 
     def numbered(self) -> Stacks:
-        """All of it in canonical order."""
+        """All stacks in canonical order."""
         modules = tuple(sorted(self._modules))
         module_ids = {module: index for index, module in enumerate(modules)}
         module_ids[_UNKNOWN] = UNKNOWN_MODULE
@@ -86,7 +86,7 @@ class StackMerger:
         canonical = [0] * len(self._nodes)
         nodes: list[Node] = [(0, -1)]
         queue = [0]
-        for number in queue:  # grows while it is read: breadth first
+        for number in queue:  # the loop appends to it: breadth-first order
             for frame_id, child in sorted(children[number]):
                 canonical[child] = len(nodes)
                 nodes.append((canonical[number], frame_id))
@@ -95,7 +95,7 @@ class StackMerger:
 
 
 def merge_distances(one: int, other: int) -> int:
-    """The distance of a call site seen twice: unseen gives way, a conflict is "varied"."""
+    """The distance of a call site in both profiles: unseen yields, a conflict is "varied"."""
     if one in (DISTANCE_UNSEEN, other):
         return other
     return one if other == DISTANCE_UNSEEN else DISTANCE_VARIED

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from halo.profile.model import Context, Edge, Profile
 
-_MOST_SIZES = 8
+_MAX_SIZES = 8
 
 
 class UsageMerger:
-    """Collects contexts by (provisional) node; counts are summed, extremes kept."""
+    """Collects contexts by provisional node; sums counts and keeps extremes."""
 
     def __init__(self) -> None:
         self._contexts: list[Context] = []
@@ -20,7 +20,7 @@ class UsageMerger:
         self._numbers: dict[int, int] = {}
 
     def add(self, part: Profile, node_of: Sequence[int]) -> list[int]:
-        """Takes in a part's contexts; returns the provisional number of each."""
+        """Adds a part's contexts; returns the provisional number of each."""
         numbers = []
         for context in part.contexts:
             moved = replace(context, node=node_of[context.node])
@@ -38,7 +38,7 @@ class UsageMerger:
     def numbered(self, node_ids: Sequence[int]) -> tuple[tuple[Context, ...], list[int]]:
         """The contexts, hottest first, and the map from provisional to canonical ids."""
         whole = [
-            replace(context, node=node_ids[context.node], sizes=most_frequent(sizes))
+            replace(context, node=node_ids[context.node], sizes=top_sizes(sizes))
             for context, sizes in zip(self._contexts, self._sizes, strict=True)
         ]
         order = sorted(
@@ -52,7 +52,7 @@ class UsageMerger:
 
 
 class EdgeMerger:
-    """Collects edges between provisional contexts; weights are summed."""
+    """Collects edges between provisional contexts; sums weights."""
 
     def __init__(self) -> None:
         self._weights: Counter[tuple[int, int]] = Counter()
@@ -72,7 +72,7 @@ class EdgeMerger:
 
 
 def combine(one: Context, other: Context) -> Context:
-    """Both contexts as one, but for `sizes`. A context without objects has no least size."""
+    """Both contexts as one, except for `sizes`; a context without objects has no minimum size."""
     lows = [context.min_size for context in (one, other) if context.allocations]
     return replace(
         one,
@@ -87,10 +87,10 @@ def combine(one: Context, other: Context) -> Context:
     )
 
 
-def most_frequent(sizes: Counter[int]) -> tuple[tuple[int, int], ...]:
+def top_sizes(sizes: Counter[int]) -> tuple[tuple[int, int], ...]:
     """Up to 8 (size, count) pairs, most frequent first, smaller sizes first among equals.
 
-    Eight distinct sizes may stand for more: such a list is an estimate (docs/profile-format.md).
+    A list of eight sizes may be incomplete: it is an estimate (docs/profile-format.md).
     """
     ranked = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(ranked[:_MOST_SIZES])
+    return tuple(ranked[:_MAX_SIZES])

@@ -1,8 +1,8 @@
-"""One self-contained page about results, for people: `page` puts it together.
+"""One self-contained HTML page about results, assembled by `page`.
 
-Every other module makes one part of it as plain data: `verdict` (what was found), `bars` (charts),
-`times`, `misses`, `memory`, `groups`, `picture` (the affinity graph) `repeating` (commands) and
-`analysis` (what analyses of a trace have found).
+Every other module makes one part of it as plain data: `verdict` (the finding), `bars` (charts),
+`times`, `misses`, `groups`, `picture` (the affinity graph), `repeat_commands` and `analysis`
+(analyses of a trace).
 """
 
 from halo.report.page import render_report

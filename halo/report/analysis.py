@@ -1,4 +1,4 @@
-"""An analysis of a trace on the page: what it found, how the trace ended, its charts and tables."""
+"""The section of a trace analysis: findings, the state of the trace, charts and tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from halo.report.blocks import Block, grid
 from halo.report.ranking import offender_blocks
 from halo.report.shared_lines import sharing_blocks
-from halo.report.splitting import split_blocks
+from halo.report.split import split_blocks
 from halo.results.analysis import AnalysisResult
 from halo.results.split import has_classes
 
@@ -26,7 +26,7 @@ BLOCKS: Mapping[str, Callable[[AnalysisResult], list[Block]]] = {
 
 @dataclass(frozen=True)
 class AnalysisSection:
-    """All that the template shows of an analysis."""
+    """The data of an analysis for the template."""
 
     anchor: str
     title: str
@@ -37,15 +37,15 @@ class AnalysisSection:
 
 
 def analysis_section(result: AnalysisResult, index: int) -> AnalysisSection:
-    """An analysis that the page does not know is a table. BadInput where a part is damaged."""
-    blocks = BLOCKS.get(result.analysis, _table)
-    if result.analysis == "split" and not has_classes(result):
+    """The section; an unknown analysis is a table. Raises `BadInput` if a part is damaged."""
+    blocks = BLOCKS.get(result.document.analysis, _table)
+    if result.document.analysis == "split" and not has_classes(result):
         blocks = _table
     return AnalysisSection(
         anchor=f"analysis-{index}",
-        title=TITLES.get(result.analysis, result.analysis),
+        title=TITLES.get(result.document.analysis, result.document.analysis),
         program=result.command,
-        findings=result.findings,
+        findings=result.document.findings,
         warnings=result.warnings,
         blocks=blocks(result),
     )

@@ -1,4 +1,4 @@
-"""Bars for a chart on the page: places in per cent of the width, so that it fits every screen."""
+"""Computes the bars of a chart, with positions in per cent of the page's width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 SLACK = 0.05
-"""Of a step."""
+"""Digits of a step."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on the axis, in per cent, and what stands there."""
+    """A position on the axis, in per cent, and its label."""
 
     place: float
     text: str
@@ -34,7 +34,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Bars:
-    """A chart: `title` says what the axis shows; `neutral` is a line to compare with, or None."""
+    """A chart: `title` describes the axis; `neutral` is the place of a reference line, or None."""
 
     title: str
     bars: Sequence[Bar]
@@ -44,7 +44,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Row:
-    """What a bar shows, in the axis' unit."""
+    """The values of a bar, in the axis' unit."""
 
     label: str
     text: str
@@ -56,12 +56,12 @@ class Row:
 
 def chart(title: str, rows: Sequence[Row], origin: float = 0.0, unit: str = "") -> Bars:
     """Bars from the origin to their values, on an axis that holds all whiskers."""
-    least = min([origin, *(row.low for row in rows), *(row.value for row in rows)])
-    most = max([origin, *(row.high for row in rows), *(row.value for row in rows)])
-    step = _step(most - least)
-    # A whisker may stand out of the axis by a little.
-    first = floor(least / step + SLACK)
-    last = max(ceil(most / step - SLACK), first + 1)
+    minimum = min([origin, *(row.low for row in rows), *(row.value for row in rows)])
+    maximum = max([origin, *(row.high for row in rows), *(row.value for row in rows)])
+    step = _step(maximum - minimum)
+    # A whisker may exceed the axis by a rounding error.
+    first = floor(minimum / step + SLACK)
+    last = max(ceil(maximum / step - SLACK), first + 1)
 
     def place(value: float) -> float:
         return round(100 * (value / step - first) / (last - first), 2)
@@ -84,7 +84,7 @@ def chart(title: str, rows: Sequence[Row], origin: float = 0.0, unit: str = "") 
 
 
 def _step(width: float) -> float:
-    """1, 2 or 5 times a power of ten: three to five steps on an axis of that width."""
+    """1, 2 or 5 times a power of ten, for three to five steps on an axis of that width."""
     if width <= 0:
         return 1.0
     power: float = 10.0 ** floor(log10(width / 3))

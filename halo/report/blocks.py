@@ -1,4 +1,4 @@
-"""What a section about an analysis consists of, as plain data: sentences, charts and tables."""
+"""The parts of a section about an analysis, as plain data: sentences, charts and tables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.report.bars import Bars
-from halo.results.analysis import Cell
+from halo.schema.analysis import Cell
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 PLAIN = ("line", "offset", "bytes", "line_offset", "field_offset")
-"""Columns of figures that are no counts, so that their thousands are not set apart."""
+"""Columns of figures that are not counts, and have no thousands separators."""
 ADDRESSES = ("address", "cache_line")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name; a column of figures stands on the right."""
+    """A column's name; columns of figures are right-aligned."""
 
     name: str
     figure: bool
@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; `more` says how many rows are left out."""
+    """A table; `more` states the number of omitted rows."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
@@ -33,7 +33,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section; what is empty or None is not shown. `folded` is what hides the table."""
+    """A part of a section; the page omits empty fields. `folded` is the title of a folded table."""
 
     title: str = ""
     sentences: Sequence[str] = ()
@@ -50,15 +50,15 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Grid:
         and all(row[at] is None or _is_figure(row[at]) for row in rows)
         for at in range(len(columns))
     ]
-    left = len(rows) - MOST_ROWS
+    left = len(rows) - MAX_ROWS
     return Grid(
         columns=[
             Column(name.replace("_", " "), figure)
             for name, figure in zip(columns, figures, strict=True)
         ],
         rows=[
-            [_shown(cell, name) for cell, name in zip(row, columns, strict=True)]
-            for row in rows[:MOST_ROWS]
+            [_cell_text(cell, name) for cell, name in zip(row, columns, strict=True)]
+            for row in rows[:MAX_ROWS]
         ],
         more=f"and {left:,} more rows" if left > 0 else "",
     )
@@ -68,7 +68,7 @@ def _is_figure(cell: Cell) -> bool:
     return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-def _shown(cell: Cell, column: str) -> str:
+def _cell_text(cell: Cell, column: str) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):

@@ -1,4 +1,4 @@
-"""Which contexts share a group, and why: from the reviewable form of the kept plan."""
+"""The groups of the kept plan with their reasons, from its reviewable form."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from halo.plan import GroupReview, Member, Plan
 from halo.report.numbers import megabytes, number, share
 from halo.results.labels import distinct_labels
-from halo.results.model import Pool
 from halo.results.pools import waste_of
+from halo.schema.trial import Pool
 
 SHOWN_GROUPS = 12
 SHOWN_CONTEXTS = 8
@@ -29,7 +29,7 @@ class ContextLine:
 
 @dataclass(frozen=True)
 class GroupBlock:
-    """One group: why it is one, and its most accessed contexts; `more` says how many are left."""
+    """One group: its reason and its most accessed contexts; `more` states the number omitted."""
 
     number: int
     reason: str
@@ -41,7 +41,7 @@ class GroupBlock:
 
 @dataclass(frozen=True)
 class WasteLine:
-    """A group's memory at its peak."""
+    """A group's memory in bytes at its peak."""
 
     group: str
     resident: str
@@ -51,16 +51,16 @@ class WasteLine:
 
 
 def groups_of(plan: Plan | None) -> list[GroupBlock]:
-    """The groups that the page shows; labels tell all contexts on it apart."""
+    """The groups on the page; the labels of their contexts are unique."""
     if plan is None or plan.review is None:
         return []
     totals = plan.review.profile.get("totals", {})
     accesses = int(totals.get("accesses", 0)) or 1
-    shown = plan.review.groups[:SHOWN_GROUPS]
+    groups = plan.review.groups[:SHOWN_GROUPS]
     labels = distinct_labels(
-        {m.context: m.stack for group in shown for m in group.contexts[:SHOWN_CONTEXTS]}
+        {m.context: m.stack for group in groups for m in group.contexts[:SHOWN_CONTEXTS]}
     )
-    return [_block(index, group, accesses, labels) for index, group in enumerate(shown)]
+    return [_block(index, group, accesses, labels) for index, group in enumerate(groups)]
 
 
 def group_count(plan: Plan | None) -> int:
@@ -68,13 +68,13 @@ def group_count(plan: Plan | None) -> int:
 
 
 def waste_lines(pools: Sequence[Pool]) -> list[WasteLine]:
-    """Resident and live bytes of each group when most of it was resident."""
+    """Resident and live bytes of each group at its peak of resident memory."""
     return [
         WasteLine(
             group=str(index),
-            resident=megabytes(pool.peak_resident_bytes),
-            live=megabytes(pool.live_at_peak_bytes),
-            waste=megabytes(pool.waste),
+            resident=megabytes(pool["peak_resident_bytes"]),
+            live=megabytes(pool["live_at_peak_bytes"]),
+            waste=megabytes(waste_of([pool]).bytes),
             part=share(waste_of([pool]).share),
         )
         for index, pool in enumerate(pools)
@@ -82,14 +82,14 @@ def waste_lines(pools: Sequence[Pool]) -> list[WasteLine]:
 
 
 def _block(index: int, group: GroupReview, accesses: int, labels: Mapping[int, str]) -> GroupBlock:
-    shown, rest = group.contexts[:SHOWN_CONTEXTS], group.contexts[SHOWN_CONTEXTS:]
+    listed, rest = group.contexts[:SHOWN_CONTEXTS], group.contexts[SHOWN_CONTEXTS:]
     left = sum(member.accesses for member in rest) / accesses
     return GroupBlock(
         number=index,
         reason=f"{group.reason}; affinity within {number(group.weight)}",
         coverage=share(group.coverage),
         count=len(group.contexts),
-        contexts=[_line(member, labels[member.context], accesses) for member in shown],
+        contexts=[_line(member, labels[member.context], accesses) for member in listed],
         more=f"and {len(rest)} more contexts with {share(left)} of the accesses" if rest else "",
     )
 

@@ -1,4 +1,4 @@
-"""Misses and page faults before and after: simulated, counted, or how to get them."""
+"""Misses and page faults before and after, as simulated or counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from halo.report.numbers import change, number
 from halo.results import Measurement
 from halo.results.graph import Graph
 from halo.results.metrics import fastest_allocator
-from halo.results.model import HALO, Level, Misses, SimulatedMachine
+from halo.results.model import HALO
+from halo.schema.simulation import Level, Misses, SimulatedMachine
 
 WORST = 8
 KERNEL_EVENTS = frozenset({"page-faults"})
@@ -29,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Events of two contenders, as a table and as a chart; `what` says where they come from."""
+    """Events of two configurations, as a table and a chart; `what` describes their source."""
 
     what: str
     before: str
@@ -48,14 +49,14 @@ class Place:
 
 
 def simulated(measurement: Measurement) -> Comparison | None:
-    """The allocator and halo in the simulator; None if that was not done, or no plan was kept."""
-    found = measurement.simulation
+    """The allocator and halo in the simulator; None without simulation or without a plan."""
+    found = measurement.results.simulation
     if found is None or measurement.keeps_none:
         return None
     before = fastest_allocator(measurement)
-    if HALO not in found.contenders or before not in found.contenders:
+    if HALO not in found.configurations or before not in found.configurations:
         return None
-    one, other = found.contenders[before], found.contenders[HALO]
+    one, other = found.configurations[before], found.configurations[HALO]
     pairs = {
         **{level: (one.misses[level], other.misses.get(level, 0)) for level in one.misses},
         "modelled cycles": (one.cycles, other.cycles),
@@ -71,12 +72,12 @@ def counted(measurement: Measurement) -> Comparison | None:
 
 
 def page_faults(measurement: Measurement) -> Comparison | None:
-    """Medians of what the kernel counts: page faults are no misses of any cache."""
+    """Medians of the kernel's counts of page faults, which are not cache misses."""
     return _counted(measurement, "Counted by the kernel on the reference input.", True)
 
 
 def _counted(measurement: Measurement, what: str, by_kernel: bool) -> Comparison | None:
-    """None too if no plan was kept: then there is nothing to compare."""
+    """The comparison; None if no plan was kept, or nothing was counted."""
     if measurement.keeps_none:
         return None
     before = fastest_allocator(measurement)
@@ -95,27 +96,28 @@ def _counted(measurement: Measurement, what: str, by_kernel: bool) -> Comparison
 
 
 def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[Place]:
-    """The contexts with most misses of the first level, named where the graph has them."""
-    if measurement.simulation is None:
+    """The contexts with most misses of the first level, with names from the graph if possible."""
+    if measurement.results.simulation is None:
         return []
-    names = {str(node.context): node.label for node in graph.nodes} if graph else {}
+    names = {node.context: node.label for node in graph.nodes} if graph else {}
     return _places(
         [
-            Misses(names.get(it.place, f"context {it.place}"), it.accesses, it.misses)
-            for it in measurement.simulation.contexts
+            (names.get(it.context, f"context {it.context}"), it.accesses, it.misses)
+            for it in measurement.results.simulation.contexts
         ]
     )
 
 
 def worst_code(measurement: Measurement) -> list[Place]:
-    """The places in the code with most misses of the first level."""
-    return _places(measurement.simulation.code) if measurement.simulation else []
+    """The code places with most misses of the first level."""
+    found = measurement.results.simulation
+    return _places([(it.place, it.accesses, it.misses) for it in found.code]) if found else []
 
 
 def levels(measurement: Measurement) -> list[str]:
     """The names of what was simulated, nearest to the processor first."""
-    found = measurement.simulation
-    return list(next(iter(found.contenders.values())).misses) if found else []
+    found = measurement.results.simulation
+    return list(next(iter(found.configurations.values())).misses) if found else []
 
 
 def describe(machine: SimulatedMachine) -> str:
@@ -126,12 +128,12 @@ def describe(machine: SimulatedMachine) -> str:
 
 
 def _size(cache: Level, line: int) -> str:
-    size = cache.figures.get("sets", 0) * cache.figures.get("ways", 0) * line
+    size = cache.sets * cache.ways * line
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
 def _entries(tlb: Level) -> str:
-    return f"{tlb.figures.get('sets', 0) * tlb.figures.get('ways', 0)} entries"
+    return f"{tlb.sets * tlb.ways} entries"
 
 
 def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -> Comparison:
@@ -146,9 +148,9 @@ def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -
     return Comparison(what, before, HALO, rows, chart(title, bars, origin=100.0))
 
 
-def _places(found: Sequence[Misses]) -> list[Place]:
-    ranked = sorted(found, key=lambda it: -next(iter(it.misses.values()), 0))[:WORST]
+def _places(found: Sequence[tuple[str, int, Misses]]) -> list[Place]:
+    ranked = sorted(found, key=lambda it: -next(iter(it[2].values()), 0))[:WORST]
     return [
-        Place(it.place, number(it.accesses), [number(count) for count in it.misses.values()])
-        for it in ranked
+        Place(name, number(accesses), [number(count) for count in misses.values()])
+        for name, accesses, misses in ranked
     ]

@@ -1,8 +1,8 @@
-"""Numbers for people: seconds, bytes, counts and changes."""
+"""Human-readable numbers: seconds, bytes, counts and changes."""
 
 from __future__ import annotations
 
-from halo.progress import count
+from halo.recording.progress import count
 
 MINUS = "−"
 
@@ -17,7 +17,7 @@ def span(low: float, high: float) -> str:
 
 
 def megabytes(value: float) -> str:
-    """In units of a million bytes, as halo's tables have them; small sizes more exactly."""
+    """Bytes in units of a million; small sizes with two decimals."""
     return f"{value / 1e6:.0f} MB" if value >= 10e6 else f"{value / 1e6:.2f} MB"
 
 
@@ -31,7 +31,7 @@ def share(value: float) -> str:
 
 
 def change(value: float, before: float) -> str:
-    """By how many per cent a value differs from the one before, with its sign."""
+    """The difference from the value before, in per cent with a sign."""
     if not before:
         return "-" if value else "±0 %"
     percent = 100 * (value / before - 1)

@@ -1,4 +1,4 @@
-"""Puts the page together: a section for each result, one template, no request to anywhere."""
+"""Assembles the page: a section for each result, one template, no external resources."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from importlib.resources import files
 import jinja2
 
 from halo import __version__
-from halo.figures.style import group_colour, text_on
+from halo.figures.drawing.style import group_colour, text_on
 from halo.report.analysis import analysis_section
 from halo.report.section import section
 from halo.report.times import overview
 from halo.report.verdict import judge
 from halo.results import Measurement
 from halo.results.analysis import AnalysisResult
-from halo.results.model import Machine
+from halo.schema.results import Machine
 
 
 def render_report(
@@ -46,19 +46,21 @@ def render_report(
 
 
 def _programs(measurements: Sequence[Measurement], analyses: Sequence[AnalysisResult]) -> list[str]:
-    """Each once."""
-    names = [found.program for found in measurements] + [found.program for found in analyses]
+    """The names of the programs, without duplicates."""
+    names = [found.program for found in measurements] + [
+        found.document.program for found in analyses
+    ]
     return list(dict.fromkeys(names))
 
 
 def machine_rows(machine: Machine) -> list[tuple[str, str]]:
-    """The machine of all measurements: they were checked to be of one."""
+    """The machine of the measurements, which are all of the same one."""
     return [
         ("processor", machine.processor),
         ("cores", str(machine.cores)),
         ("memory", f"{machine.memory_bytes / 1e9:.1f} GB"),
         ("system", machine.system),
         ("kernel", machine.kernel),
-        ("huge pages", machine.huge_pages),
+        ("huge pages", machine.huge_pages.enabled),
         *machine.versions.items(),
     ]

@@ -1,18 +1,18 @@
-"""The affinity graph on the page: numbered contexts on a circle, and what the numbers stand for."""
+"""The affinity graph on the page: numbered contexts on a circle, and a list of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from halo.figures.arrangement import arrange, bend, ordered, thickness
-from halo.figures.style import GREY, group_colour
+from halo.figures.drawing.arrangement import arrange, bend, ordered, thickness
+from halo.figures.drawing.style import GREY, group_colour
 from halo.report.numbers import share
 from halo.results.graph import Graph, Node
 
 RADIUS = 160.0
 HALF = 190
-"""The drawing reaches so far from its centre."""
+"""The distance from the drawing's centre to its edge."""
 THINNEST, THICKEST, THICKEST_RING = 0.6, 9.0, 6.0
 
 
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Picture:
-    """The drawing; `note` says which plan the colours are of."""
+    """The drawing; `note` names the plan of the colours."""
 
     dots: Sequence[Dot]
     lines: Sequence[Line]
@@ -50,7 +50,7 @@ class Picture:
 
 
 def picture(graph: Graph) -> Picture:
-    """Numbers run clockwise from the top."""
+    """The drawing of a graph; numbers run clockwise from the top."""
     places = arrange(graph)
     groups = {node.context: node.group for node in graph.nodes}
     lines = []

@@ -1,4 +1,4 @@
-"""Cache offenders on the page: the first rows as bars, and all as a table."""
+"""Cache offenders on the page: the first rows as bars, all as a table."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.numbers import number, share
-from halo.results.analysis import AnalysisResult, Cell
+from halo.results.analysis import AnalysisResult
+from halo.schema.analysis import Cell
 
-MOST_BARS = 12
+MAX_BARS = 12
 MEASURES = (
     ("cycles", "modelled cycles of the misses"),
-    ("accesses", "accesses; no cache was simulated, or nothing missed it"),
+    ("accesses", "accesses; no cache was simulated, or there were no misses"),
 )
 
 
@@ -24,7 +25,7 @@ SHOWN = (
 
 
 def offender_blocks(result: AnalysisResult) -> list[Block]:
-    """A table that fits a page, and folded away all columns."""
+    """A table that fits the page, and a folded one with all columns."""
     rows = [with_place(row) for row in result.dicts()]
     for row in rows:
         if isinstance(row.get("permille"), int | float):
@@ -38,20 +39,20 @@ def offender_blocks(result: AnalysisResult) -> list[Block]:
 
 
 def with_place(row: dict[str, Cell]) -> dict[str, Cell]:
-    """The row with the name of its file and the line in one cell, `place`."""
+    """The row with its file's name and its line in one cell, `place`."""
     file = row.get("file")
     return {**row, "place": f"{Path(str(file)).name}:{row.get('line') or '?'}" if file else ""}
 
 
 def place_of(cells: dict[str, Cell]) -> str:
-    """What a row speaks of: its variable or function, and the place in the source."""
+    """The subject of a row: its variable or function, and the place in the source."""
     name = cells.get("variable") or cells.get("function") or cells.get("type") or ""
-    return f"{name} {with_place(cells)['place']}".strip() or "not known"
+    return f"{name} {with_place(cells)['place']}".strip() or "unknown"
 
 
 def _chart(result: AnalysisResult) -> Bars | None:
-    """By what misses cost, or by accesses where none missed; None where neither is known."""
-    rows = result.dicts()[:MOST_BARS]
+    """Bars by the cost of misses, or by accesses if there are none; None without either."""
+    rows = result.dicts()[:MAX_BARS]
     for name, words in MEASURES:
         values = [_count(row.get(name)) for row in rows]
         if any(values):

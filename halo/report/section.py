@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.errors import HaloError
-from halo.report import misses, repeating, times
+from halo.report import misses, repeat_commands, times
 from halo.report.bars import Bars
 from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, waste_lines
 from halo.report.numbers import number, seconds
@@ -22,9 +22,9 @@ EDGES = 40
 
 @dataclass(frozen=True)
 class Section:
-    """All that the template shows of a program; `missing` says why there are no contexts.
+    """The data of a program for the template; `missing` is the reason if there are no contexts.
 
-    `alone` is the allocator that halo stands for if no plan was kept.
+    `alone` is the allocator that the label halo means if no plan was kept.
     """
 
     anchor: str
@@ -54,7 +54,7 @@ class Section:
 
 
 def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
-    """What a damaged or missing recording would have shown is left out, with the reason."""
+    """The section of a measurement; a damaged recording is replaced by the reason."""
     source: Source | None = None
     graph: Graph | None = None
     missing = ""
@@ -83,22 +83,22 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
         comparisons=[comparison for comparison in found if comparison is not None],
         page_faults=misses.page_faults(measurement),
         alone=kept.allocator if kept is not None and not keeps_plan else "",
-        outputs_compared=measurement.outputs_compared,
+        outputs_compared=measurement.summary.outputs_compared,
         levels=misses.levels(measurement),
         contexts=misses.worst_contexts(measurement, graph),
         code=misses.worst_code(measurement),
         picture=picture(graph) if graph is not None else None,
         missing=missing,
         recording=recording(measurement, source),
-        warnings=measurement.warnings,
+        warnings=measurement.summary.warnings,
         trials=len(next(iter(measurement.reference.values()))),
-        commands=repeating.commands(measurement),
+        commands=repeat_commands.commands(measurement),
     )
 
 
 def recording(measurement: Measurement, source: Source | None) -> list[tuple[str, str]]:
-    """What it cost to record the training run, and what was recorded."""
-    cost, rows = measurement.recording, []
+    """Rows on the cost of recording the training run, and on the recorded profile."""
+    cost, rows = measurement.summary.record, []
     if cost is not None:
         rows += [
             ("recording the training run", seconds(cost.seconds)),

@@ -1,4 +1,4 @@
-"""Variables shared by threads on the page: who shares a line, and how much each thread uses it."""
+"""Variables shared by threads on the page: the worst cache lines, and their use by thread."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from halo.report.ranking import place_of, with_place
 from halo.results.analysis import AnalysisResult
 from halo.results.sharing import SharedLine, shared_lines_of
 
-MOST_LINES = 10
-MOST_THREADS = 16
+MAX_LINES = 10
+MAX_THREADS = 16
 COLUMNS = (
     "variable",
     "function",
@@ -28,22 +28,23 @@ COLUMNS = (
 
 
 def sharing_blocks(result: AnalysisResult) -> list[Block]:
-    """How often the lines moved, then the worst of them one by one, then all as a table."""
+    """Transfers of all lines as bars, the worst lines one by one, and all as a table."""
     lines = shared_lines_of(result)
     overview = [Block(chart=_transfers(lines))] if lines else []
     everything = grid(result.columns, result.rows)
     table = Block(table=everything, folded="The whole table", title="All shared lines")
-    return [*overview, *(_block(line) for line in lines[:MOST_LINES]), table]
+    return [*overview, *(_block(line) for line in lines[:MAX_LINES]), table]
 
 
 def _block(line: SharedLine) -> Block:
-    kind = "Truly shared" if line.truly else "Falsely shared"
-    rows = [[row[name] for name in COLUMNS] for row in map(with_place, map(dict, line.places))]
+    kind, of = "Truly shared" if line.truly else "Falsely shared", line.line
+    rows = [[row.get(name) for name in COLUMNS] for row in map(with_place, map(dict, line.places))]
     return Block(
         title=place_of(dict(line.places[0])),
         sentences=[
-            f"{kind}: {line.accesses:,} accesses of {line.threads} threads, {line.writes:,} of them"
-            f" writes; the line moved between threads up to {line.transfers:,} times."
+            f"{kind}: {of.line_accesses:,} accesses of {of.line_threads} threads,"
+            f" {of.line_writes:,} of them"
+            f" writes; the line moved between threads up to {of.transfers:,} times."
         ],
         chart=_threads(line),
         table=grid(COLUMNS, rows),
@@ -54,22 +55,22 @@ def _transfers(lines: Sequence[SharedLine]) -> Bars:
     bars = [
         Row(
             place_of(dict(line.places[0])),
-            f"{number(line.transfers)} {'true' if line.truly else 'false'} sharing",
+            f"{number(line.line.transfers)} {'true' if line.truly else 'false'} sharing",
             "loss" if line.truly else "best",
-            line.transfers,
-            line.transfers,
-            line.transfers,
+            line.line.transfers,
+            line.line.transfers,
+            line.line.transfers,
         )
-        for line in lines[:MOST_LINES]
+        for line in lines[:MAX_LINES]
     ]
-    return chart("how often at most the line went from one thread to another", bars)
+    return chart("maximum number of transfers of the line between threads", bars)
 
 
 def _threads(line: SharedLine) -> Bars | None:
     ranked = sorted(line.by_thread.items(), key=lambda item: (-item[1], item[0]))
     bars = [
         Row(f"thread {thread}", number(count), "halo", count, count, count)
-        for thread, count in ranked[:MOST_THREADS]
+        for thread, count in ranked[:MAX_THREADS]
     ]
     left = len(ranked) - len(bars)
     more = f"; {left} more threads" if left > 0 else ""

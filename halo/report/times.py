@@ -1,4 +1,4 @@
-"""Time and peak memory of every contender: rows of a table, and charts with their spread."""
+"""Time and peak memory of every configuration: rows of a table, and charts with their spread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from halo.trials.statistics import Summary, summarize
 
 @dataclass(frozen=True)
 class Line:
-    """One contender in the table."""
+    """One configuration in the table."""
 
     label: str
     what: str
@@ -30,7 +30,7 @@ class Line:
 
 
 def times_of(measurement: Measurement) -> dict[str, Summary]:
-    """Median and quartiles on the reference input, contenders in the order of the file."""
+    """Median and quartiles on the reference input, configurations in the order of the file."""
     return {
         label: summarize([trial.wall for trial in trials])
         for label, trials in measurement.reference.items()
@@ -38,7 +38,7 @@ def times_of(measurement: Measurement) -> dict[str, Summary]:
 
 
 def table(measurement: Measurement) -> list[Line]:
-    """A row for each contender; `against` is its time beside the fastest allocator's."""
+    """A row for each configuration; `against` compares its time with the fastest allocator's."""
     times, best = times_of(measurement), fastest_allocator(measurement)
     return [
         Line(
@@ -84,13 +84,13 @@ def memory_chart(measurement: Measurement) -> Bars:
 
 
 def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -> Bars | None:
-    """Speed-ups of all programs on one axis, from 1; None where there is nothing to compare."""
+    """Speed-ups of all programs on one axis, from 1; None if there is nothing to compare."""
     rows = []
     for measurement, verdict in zip(measurements, verdicts, strict=True):
-        if measurement.speedup is None or measurement.speedup_interval is None:
+        if measurement.summary.speedup is None or measurement.summary.speedup_interval is None:
             continue
-        low, high = measurement.speedup_interval
-        value = measurement.speedup
+        low, high = measurement.summary.speedup_interval
+        value = measurement.summary.speedup
         text = f"{value:.2f} ({low:.2f} to {high:.2f})"
         if measurement.keeps_none:
             text = "no plan" if low == high == 1 else f"no plan, {text}"
@@ -102,15 +102,15 @@ def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -
 
 
 def kind_of(label: str, best: str) -> str:
-    """Which colour a contender has."""
+    """The colour class of a configuration."""
     return "halo" if label == HALO else "best" if label == best else "other"
 
 
 def what_is(measurement: Measurement, label: str) -> str:
-    """What a contender is, in some words; empty for an allocator by its own name."""
+    """A description of a configuration; empty for an allocator under its own name."""
     if label in measurement.allocators:
         return ""
-    found = measurement.contenders.get(label)
+    found = measurement.configurations.get(label)
     if label == HALO:
         found = found or measurement.kept
     if found is None:
@@ -118,5 +118,5 @@ def what_is(measurement: Measurement, label: str) -> str:
     if found.strategy == NONE:
         alone = f"{found.allocator} alone"
         return f"no plan was kept, so this is {alone}" if label == HALO else alone
-    how = f", recognised by {found.identification}" if found.identification else ""
+    how = f", identified by {found.identification}" if found.identification else ""
     return f"the plan '{found.candidate}' over {found.allocator}{how}"

@@ -1,4 +1,4 @@
-"""What was found, as one plain sentence for each program; losses as plainly as gains."""
+"""The finding for each program, as one plain sentence, for losses as for gains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAIN, LOSS, NONE, UNCLEAR = "gain", "loss", "none", "unclear"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The kind of finding, a word or figure for it, and the sentence."""
+    """The kind of finding, a short form of it, and the sentence."""
 
     kind: str
     short: str
@@ -22,29 +22,33 @@ class Verdict:
 
 
 def judge(measurement: Measurement) -> Verdict:
-    """The finding that the measurement itself came to, as terminal and JSON say it."""
-    if not measurement.sentence:
+    """The finding in the measurement itself, as on the terminal and in the JSON file."""
+    if not measurement.summary.verdict.sentence:
         return _older(measurement)
-    sentence, speedup = measurement.sentence, measurement.speedup
-    interval = measurement.speedup_interval
+    sentence, speedup = measurement.summary.verdict.sentence, measurement.summary.speedup
+    interval = measurement.summary.speedup_interval
     short = f"×{speedup:.2f}" if speedup is not None else "no plan"
-    match measurement.answer:
-        case Answer.PLAN_HELPS.value:
+    match measurement.summary.verdict.answer:
+        case Answer.PLAN_HELPS:
             return Verdict(GAIN, short, sentence)
-        case Answer.NO_GAIN.value:
+        case Answer.NO_GAIN:
             return Verdict(LOSS if interval and interval[1] < 1 else NONE, short, sentence)
-        case Answer.NOT_SENSITIVE.value:
+        case Answer.NOT_SENSITIVE:
             return Verdict(NONE, "no plan", sentence)
-        case Answer.ALLOCATORS_ONLY.value:
+        case Answer.ALLOCATORS_ONLY:
             return Verdict(UNCLEAR, fastest_allocator(measurement), sentence)
         case _:
             return Verdict(UNCLEAR, "cannot be told", sentence)
 
 
 def _older(measurement: Measurement) -> Verdict:
-    """Of results that say nothing themselves: only what the speed-up shows by itself."""
+    """The finding for results without one: from the speed-up alone."""
     program, best = measurement.program, fastest_allocator(measurement)
-    kept, speedup, interval = measurement.kept, measurement.speedup, measurement.speedup_interval
+    kept, speedup, interval = (
+        measurement.kept,
+        measurement.summary.speedup,
+        measurement.summary.speedup_interval,
+    )
     if kept is None or speedup is None or interval is None:
         sentence = f"Only allocators were measured under {program}; the fastest is {best}."
         return Verdict(UNCLEAR, best, sentence)

@@ -1,4 +1,4 @@
-"""Metrics on aged heaps: every level set against one contender's median on the clean heap."""
+"""Metrics on aged heaps: every level compared with one configuration's median on the clean heap."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from halo.results.metrics import (
     Metric,
     Value,
     counted_events,
-    nothing_to_set_against,
+    nothing_to_compare,
     simulated_events,
     simulated_value,
     values_in,
 )
-from halo.results.model import Aged, AgedLevel, Kind, Measurement
+from halo.results.model import Measurement
+from halo.schema.aged import Aged, AgedLevel, Kind
 from halo.trials.statistics import summarize
 
 
 @dataclass(frozen=True)
 class AgedSeries:
-    """One contender: its label, and a value for each level, None where it has no trials."""
+    """One configuration: its label, and a value for each level, None where it has no trials."""
 
     label: str
     values: tuple[Value | None, ...]
@@ -32,16 +33,18 @@ class AgedSeries:
 
 def aged_of(measurement: Measurement) -> Aged:
     """What was measured on aged heaps; `BadInput` where nothing was."""
-    if measurement.aged is None:
-        raise BadInput(f"{measurement.path} was not measured on aged heaps; halo age does that.")
-    return measurement.aged
+    if measurement.results.aged is None:
+        raise BadInput(
+            f"{measurement.path} was not measured on aged heaps; halo heap age does that."
+        )
+    return measurement.results.aged
 
 
 def aged_simulated(aged: Aged) -> list[str]:
-    """The events that were simulated at every level of every contender that ran there."""
-    if any(set(level.trials) - set(level.simulated) for level in aged.levels):
+    """The events that were simulated at every level of every configuration that ran there."""
+    if any(set(level.trials) - set(level.runs) for level in aged.levels):
         return []
-    return simulated_events([run for level in aged.levels for run in level.simulated.values()])
+    return simulated_events([run for level in aged.levels for run in level.runs.values()])
 
 
 def aged_events(aged: Aged) -> list[str]:
@@ -55,8 +58,8 @@ def aged_events(aged: Aged) -> list[str]:
 
 
 def own_allocator(aged: Aged) -> str | None:
-    """The contender that is the program's own (custom) allocator; None where there is none."""
-    found = (label for label, it in aged.contenders.items() if it.kind is Kind.CUSTOM)
+    """The configuration that is the program's own (custom) allocator; None where there is none."""
+    found = (label for label, it in aged.configurations.items() if it.kind is Kind.CUSTOM)
     return next(found, None)
 
 
@@ -65,7 +68,7 @@ def fastest_clean_allocator(measurement: Measurement) -> str:
     aged = aged_of(measurement)
     times = {
         label: median(trial.wall for trial in aged.clean.trials[label])
-        for label, it in aged.contenders.items()
+        for label, it in aged.configurations.items()
         if it.kind is Kind.ALLOCATOR and label in aged.clean.trials
     }
     if not times:
@@ -79,8 +82,8 @@ def fastest_clean_allocator(measurement: Measurement) -> str:
 def aged_series(measurement: Measurement, metric: Metric, label: str, baseline: str) -> AgedSeries:
     """The metric at every level, as `Aged` orders them; the quartiles are those of the runs.
 
-    `BadInput` names what there is where the event was not measured in every run, where contender
-    or baseline were not, and where the baseline's median is 0.
+    `BadInput` names what there is if the event was not measured in every run, if configuration or
+    baseline were not measured, and if the baseline's median is 0.
     """
     aged = aged_of(measurement)
     known = aged_events(aged)
@@ -90,10 +93,10 @@ def aged_series(measurement: Measurement, metric: Metric, label: str, baseline: 
             f"{measurement.path} has no {metric.event} on aged heaps; measured there were:"
             f" {', '.join(known)}."
         )
-    if label not in aged.contenders:
+    if label not in aged.configurations:
         raise BadInput(
             f"{measurement.path} has no '{label}' on aged heaps; it has:"
-            f" {', '.join(aged.contenders)}."
+            f" {', '.join(aged.configurations)}."
         )
     if baseline not in aged.clean.trials:
         raise BadInput(
@@ -104,14 +107,14 @@ def aged_series(measurement: Measurement, metric: Metric, label: str, baseline: 
     try:
         found = tuple(_value(aged, level, label, event, metric, base) for level in aged.levels)
     except ZeroDivisionError as error:
-        raise nothing_to_set_against(f"{measurement.path}: {event}") from error
+        raise nothing_to_compare(f"{measurement.path}: {event}") from error
     return AgedSeries(label, found)
 
 
 def _values(aged: Aged, level: AgedLevel, label: str, event: str) -> list[float]:
     """In every run at that level; a single value where it was simulated."""
     if event in aged_simulated(aged):
-        return [simulated_value(level.simulated[label], event)]
+        return [simulated_value(level.runs[label], event)]
     return values_in(level.trials[label], event)
 
 

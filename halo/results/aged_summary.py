@@ -1,19 +1,18 @@
-"""Shows a measurement on aged heaps: its summary as JSON, and a table for people."""
+"""Shows a measurement on aged heaps: its summary as JSON, and as a table."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.results.aged_metrics import aged_of, fastest_clean_allocator, own_allocator
 from halo.results.model import Measurement
-from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.schema.aged import AgedSummary, AgedTimes, AgedTimesOfLevel
 from halo.trials.statistics import Summary, summarize
 
 WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
 
 
 def _times(measurement: Measurement) -> list[tuple[float | None, dict[str, Summary]]]:
-    """By occupancy, None for the clean heap, each contender's wall times."""
+    """By occupancy, None for the clean heap, each configuration's wall times."""
     return [
         (
             level.occupancy,
@@ -31,31 +30,26 @@ def _baseline(measurement: Measurement) -> str:
     return own_allocator(aged_of(measurement)) or fastest_clean_allocator(measurement)
 
 
-def summarize_aged(measurement: Measurement) -> dict[str, Any]:
-    """The summary of docs/cli.md: medians and quartiles in seconds by occupancy and contender."""
+def summarize_aged(measurement: Measurement) -> AgedSummary:
+    """What `--json` writes: medians and quartiles by occupancy and configuration."""
     levels = _times(measurement)
     baseline = _baseline(measurement)
     unit = levels[0][1][baseline].median
-    return {
-        "program": measurement.program,
-        "baseline": baseline,
-        "multiplier": aged_of(measurement).multiplier,
-        "levels": [
-            {
-                "occupancy": occupancy,
-                "contenders": {
-                    label: {
-                        "median": time.median,
-                        "quartiles": [time.first_quartile, time.third_quartile],
-                        "ratio": time.median / unit,
-                        "trials": time.count,
-                    }
+    return AgedSummary(
+        program=measurement.program,
+        baseline=baseline,
+        multiplier=aged_of(measurement).multiplier,
+        levels=tuple(
+            AgedTimesOfLevel(
+                occupancy,
+                {
+                    label: AgedTimes(time.median, time.quartiles, time.median / unit, time.count)
                     for label, time in times.items()
                 },
-            }
+            )
             for occupancy, times in levels
-        ],
-    }
+        ),
+    )
 
 
 def show_aged(measurement: Measurement) -> None:
@@ -63,21 +57,21 @@ def show_aged(measurement: Measurement) -> None:
     console = make_console()
     show_grid(console, aged_grid(measurement))
     times = [time for _, times in _times(measurement) for time in times.values()]
-    for warning in (*measurement.warnings, *_wide(times)):
+    for warning in (*measurement.summary.warnings, *_wide(times)):
         show_prose(console, f"warning: {warning}", "  ")
 
 
 def aged_grid(measurement: Measurement) -> Grid:
-    """Contenders by occupancy, each against the baseline when clean."""
+    """Configurations by occupancy, each against the baseline when clean."""
     levels = _times(measurement)
     baseline = _baseline(measurement)
     unit = levels[0][1][baseline].median
     heads = ["clean" if occupancy is None else f"{occupancy:g}" for occupancy, _ in levels]
     return Grid(
-        [Field("contender", prose=True), *(Field(head, figures=True) for head in heads)],
+        [Field("configuration", prose=True), *(Field(head, figures=True) for head in heads)],
         [
             Row([label, *(_cell(times.get(label), unit) for _, times in levels)])
-            for label in aged_of(measurement).contenders
+            for label in aged_of(measurement).configurations
         ],
         f"{measurement.program}: seconds by occupancy, and how many times the clean {baseline}",
     )

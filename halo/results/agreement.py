@@ -1,4 +1,4 @@
-"""Whether the simulator's cost predicts the clock: rank correlations over contenders."""
+"""Whether the simulator's cost predicts the clock: rank correlations over configurations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from halo.errors import BadInput
 from halo.results.metrics import REFERENCE, TRAINING
 from halo.results.model import Measurement
 
-FEWEST = 3  # contenders of a program, and of all
+MIN_POINTS = 3  # configurations of a program, and of all
 
 
 @dataclass(frozen=True)
 class Point:
-    """A contender under a program: modelled cycles and the median time, in seconds.
+    """A configuration under a program: modelled cycles and the median time, in seconds.
 
-    The relative ones are over the median of that program's contenders.
+    The relative ones are over the median of that program's configurations.
     """
 
     program: str
@@ -43,22 +43,22 @@ class Agreement:
 
 
 def points_of(measurement: Measurement) -> list[Point]:
-    """The contenders that were both simulated and timed on the input that was simulated."""
-    if measurement.simulation is None:
+    """The configurations that were both simulated and timed on the input that was simulated."""
+    if measurement.results.simulation is None:
         raise BadInput(
-            f"{measurement.path} has nothing that was simulated; halo evaluate does that."
+            f"{measurement.path} has nothing that was simulated; halo eval compare does that."
         )
-    on = REFERENCE if measurement.simulation.input == REFERENCE else TRAINING
-    trials = measurement.reference if on == REFERENCE else measurement.training
+    on = REFERENCE if measurement.results.simulation.input == REFERENCE else TRAINING
+    trials = measurement.reference if on == REFERENCE else measurement.results.training
     found = {
         label: (float(simulated.cycles), median(trial.wall for trial in trials[label]))
-        for label, simulated in measurement.simulation.contenders.items()
+        for label, simulated in measurement.results.simulation.configurations.items()
         if label in trials
     }
-    if len(found) < FEWEST:
+    if len(found) < MIN_POINTS:
         raise BadInput(
-            f"{measurement.path} has {len(found)} contenders that were simulated and timed on the"
-            f" same input; at least {FEWEST} are needed: halo evaluate measures more."
+            f"{measurement.path} has {len(found)} configurations that were simulated and timed on"
+            f" the same input; at least {MIN_POINTS} are needed: halo eval compare measures more."
         )
     cycles = median(cycles for cycles, _ in found.values())
     seconds = median(seconds for _, seconds in found.values())

@@ -36,7 +36,7 @@ class Node:
 class Graph:
     """The contexts of the shown edges; `edges` are (context, context, weight), heaviest first.
 
-    `note` says, for people, which plan the groups are of and how much of the graph is shown.
+    `note` says which plan the groups are of and how much of the graph is shown.
     """
 
     program: str
@@ -63,7 +63,7 @@ def source_of_folder(measurement: Measurement) -> Source:
             f"{measurement.folder} holds no {PROFILE}, so there is no affinity graph; give a"
             " results folder of halo run, or a profile and a plan."
         )
-    kept = measurement.contenders.get("halo", measurement.kept)
+    kept = measurement.configurations.get("halo", measurement.kept)
     if kept is None or kept.strategy == NONE:
         plan = measurement.folder / f"{FALLBACK}.plan"
         if not plan.is_file():
@@ -88,7 +88,7 @@ def source_of_files(profile: Path, plan: Path | None, note: str = "") -> Source:
     if found.review is None:
         raise BadPlan(
             f"{plan} has no matching {plan.name}.json beside it, so its groups are unknown; make"
-            " both anew with: halo plan"
+            " both again with: halo plan"
         )
     if found.review.profile.get("fingerprint") != recorded.fingerprint():
         raise BadInput(
@@ -118,14 +118,14 @@ def build_graph(source: Source, min_weight: int = 1, top: int | None = None) -> 
     )
 
 
-def _nothing(source: Source, edges: Sequence[tuple[int, int, int]], least: int) -> str:
+def _nothing(source: Source, edges: Sequence[tuple[int, int, int]], minimum: int) -> str:
     if not edges:
         return (
             f"{source.path} has an empty affinity graph: no two objects were used closely after"
             " each other; record an input that uses its heap more, or with a larger --distance."
         )
     return (
-        f"No edge of {source.path} has a weight of {least} or more; the heaviest has"
+        f"No edge of {source.path} has a weight of {minimum} or more; the heaviest has"
         f" {edges[0][2]}: give a smaller --min-weight."
     )
 

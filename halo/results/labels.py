@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 DEEPEST = 8
-"""Call sites that are looked at to tell contexts apart."""
+"""Maximum call sites in the label of a context."""
 SHOWN = 2
 """Call sites that a label names at most."""
 ARROW = " ← "

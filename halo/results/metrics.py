@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from halo.errors import BadInput, UsageError
-from halo.results.model import Measurement, Simulated, Trial, Trials
+from halo.results.model import Measurement
+from halo.schema.simulation import SimulatedRun
+from halo.schema.trial import Trial, Trials
 from halo.trials.statistics import summarize
 
 REFERENCE, TRAINING = "reference", "training"
@@ -24,7 +26,7 @@ MEASURED: Mapping[str, Callable[[Trial], float]] = {
     "peak-memory": lambda trial: float(trial.peak_memory),
     "minor-faults": lambda trial: float(trial.minor_faults),
 }
-SIMULATED: Mapping[str, Callable[[Simulated], float]] = {
+SIMULATED: Mapping[str, Callable[[SimulatedRun], float]] = {
     "modelled-cycles": lambda found: float(found.cycles),
     "instructions": lambda found: float(found.instructions),
 }
@@ -75,7 +77,7 @@ def is_simulated(measurement: Measurement, event: str) -> bool:
 
 
 def events(measurement: Measurement, on: str) -> list[str]:
-    """All events that were measured of every contender, the simulated ones last."""
+    """All events that were measured of every configuration, the simulated ones last."""
     counted = counted_events(
         trial for found in _trials(measurement, on).values() for trial in found
     )
@@ -85,17 +87,17 @@ def events(measurement: Measurement, on: str) -> list[str]:
 
 
 def labels(measurement: Measurement, event: str, on: str) -> list[str]:
-    """The contenders of which an event has a value."""
+    """The configurations of which an event has a value."""
     if is_simulated(measurement, event):
-        assert measurement.simulation is not None
-        return list(measurement.simulation.contenders)
+        assert measurement.results.simulation is not None
+        return list(measurement.results.simulation.configurations)
     return list(_trials(measurement, on))
 
 
 def values(measurement: Measurement, event: str, label: str, on: str) -> list[float]:
-    """The event in every run of a contender; a single value where it was simulated.
+    """The event in every run of a configuration; a single value where it was simulated.
 
-    Raises `BadInput`, naming what was measured, where the event or the contender was not.
+    Raises `BadInput`, naming what was measured, where the event or the configuration was not.
     """
     known = events(measurement, on)
     if event not in known:
@@ -130,7 +132,7 @@ def values_in(trials: Sequence[Trial], event: str) -> list[float]:
 def evaluate(
     measurement: Measurement, metric: Metric, label: str, baseline: str, on: str = REFERENCE
 ) -> Value:
-    """The metric of one contender; the baseline plays no part without a transform."""
+    """The metric of one configuration; the baseline plays no part without a transform."""
     mine = values(measurement, metric.event, label, on)
     if not metric.transform:
         spread = summarize(mine)
@@ -146,15 +148,15 @@ def against(mine: Sequence[float], base: Sequence[float], metric: Metric, what: 
         value = change(median(mine), median(base))
         spread = summarize([change(*pair) for pair in zip(mine, base, strict=True)])
     except ZeroDivisionError as error:
-        raise nothing_to_set_against(what) from error
+        raise nothing_to_compare(what) from error
     low, high = spread.first_quartile, spread.third_quartile
     return Value(value, min(low, value), max(high, value))
 
 
-def nothing_to_set_against(what: str) -> BadInput:
+def nothing_to_compare(what: str) -> BadInput:
     """The error of a transform that divides by 0; `what` names the event and where it was 0."""
     return BadInput(
-        f"{what} was 0 in some run, so that nothing can be set against it; plot it without a"
+        f"{what} was 0 in some run, so nothing can be compared with it; plot it without a"
         " transform."
     )
 
@@ -168,7 +170,7 @@ def fastest_allocator(measurement: Measurement) -> str:
 
 
 def axis_title(metric: Metric) -> str:
-    """What an axis of this metric shows, for people."""
+    """What an axis of this metric shows, in words."""
     units = {"time": "s", "user": "s", "system": "s", "peak-memory": "bytes"}
     name = {
         "time": "time",
@@ -197,32 +199,32 @@ def neutral(metric: Metric) -> float:
 def _trials(measurement: Measurement, on: str) -> Trials:
     if on == REFERENCE:
         return measurement.reference
-    if not measurement.training:
+    if not measurement.results.training:
         raise BadInput(
-            f"{measurement.path} has no contenders timed on the training input; measure it with:"
-            " halo evaluate"
+            f"{measurement.path} has no configurations timed on the training input; measure it"
+            " with: halo eval compare"
         )
-    return measurement.training
+    return measurement.results.training
 
 
 def _simulated_events(measurement: Measurement) -> list[str]:
-    if measurement.simulation is None:
+    if measurement.results.simulation is None:
         return []
-    return simulated_events(list(measurement.simulation.contenders.values()))
+    return simulated_events(list(measurement.results.simulation.configurations.values()))
 
 
-def simulated_events(found: Sequence[Simulated]) -> list[str]:
+def simulated_events(found: Sequence[SimulatedRun]) -> list[str]:
     """The events that all of these simulated runs, one or more, have."""
     levels = [level for level in found[0].misses if all(level in other.misses for other in found)]
     return [*(f"{level}-misses" for level in levels), *SIMULATED]
 
 
 def _simulated(measurement: Measurement, event: str, label: str) -> float:
-    assert measurement.simulation is not None
-    return simulated_value(measurement.simulation.contenders[label], event)
+    assert measurement.results.simulation is not None
+    return simulated_value(measurement.results.simulation.configurations[label], event)
 
 
-def simulated_value(found: Simulated, event: str) -> float:
+def simulated_value(found: SimulatedRun, event: str) -> float:
     """One of `simulated_events` in that run."""
     take = SIMULATED.get(event)
     return take(found) if take else float(found.misses[event.removesuffix("-misses")])
@@ -230,5 +232,5 @@ def simulated_value(found: Simulated, event: str) -> float:
 
 def _how_to_get(event: str) -> str:
     if event.endswith("-misses") or event in SIMULATED:
-        return " Misses are simulated by: halo evaluate"
+        return " Misses are simulated by: halo eval compare"
     return ""

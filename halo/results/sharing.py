@@ -1,61 +1,65 @@
-"""The JSON of `halo sharing`, read back: lines, the places that touch them, and their threads."""
+"""The lines that threads share, of the JSON of `halo trace sharing`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from halo.results.analysis import AnalysisResult, Cell, detail
-from halo.results.document import Damaged, count, text
+from msgspec import Struct
 
-NEEDED = (
-    *("rank", "transfers", "line_accesses", "line_writes", "line_threads", "place", "sharing"),
-    *("variable", "function", "file", "line", "line_offset", "bytes", "accesses", "writes"),
-    *("threads", "uniform"),
-)
+from halo.results.analysis import ANALYSIS, AnalysisResult
+from halo.schema.analysis import Cell
+from halo.schema.document import Damaged, convert
+from halo.schema.values import Count
+
+
+class LineRow(Struct, frozen=True):
+    """The columns about a line; the others are about one place in it."""
+
+    rank: Count
+    transfers: Count
+    line_accesses: Count
+    line_writes: Count
+    line_threads: Count
+    sharing: str
+
+
+class ThreadRow(Struct, frozen=True):
+    """A thread's accesses to one place of a line."""
+
+    rank: Count
+    thread: Count
+    accesses: Count
 
 
 @dataclass(frozen=True)
 class SharedLine:
     """A cache line: the places in the source that touch it, and each thread's accesses to it."""
 
-    transfers: int
-    accesses: int
-    writes: int
-    threads: int
-    truly: bool
-    places: tuple[Mapping[str, Cell], ...]
+    line: LineRow
+    places: Sequence[Mapping[str, Cell]]
     by_thread: Mapping[int, int]
+
+    @property
+    def truly(self) -> bool:
+        return self.line.sharing == "true"
 
 
 def shared_lines_of(result: AnalysisResult) -> list[SharedLine]:
-    """By rank, the worst first; BadInput where the document is damaged."""
+    """By rank, the worst first; BadInput if the document is damaged."""
     try:
-        return _lines(result)
+        rows = convert(result.dicts(), list[LineRow], "rows")
+        threads = convert(result.details("threads"), list[ThreadRow], "details.threads.rows")
     except Damaged as error:
-        raise result.damaged(error) from error
-
-
-def _lines(result: AnalysisResult) -> list[SharedLine]:
-    for name in NEEDED:
-        result.column(name)
-    places: dict[int, list[dict[str, Cell]]] = {}
-    for row in result.dicts():
-        places.setdefault(count(row["rank"], "rank"), []).append(row)
-    threads: dict[int, dict[int, int]] = {}
-    for row in detail(result, "threads", ("rank", "thread", "accesses")):
-        of_line = threads.setdefault(count(row["rank"], "rank"), {})
-        thread = count(row["thread"], "thread")
-        of_line[thread] = of_line.get(thread, 0) + count(row["accesses"], "accesses")
+        raise ANALYSIS.damaged(result.path, error) from error
+    places: dict[int, list[tuple[LineRow, Mapping[str, Cell]]]] = {}
+    for row, cells in zip(rows, result.dicts(), strict=True):
+        places.setdefault(row.rank, []).append((row, cells))
+    accesses: dict[int, dict[int, int]] = {}
+    for it in threads:
+        of_line = accesses.setdefault(it.rank, {})
+        of_line[it.thread] = of_line.get(it.thread, 0) + it.accesses
     return [
-        SharedLine(
-            transfers=count(found[0]["transfers"], "transfers"),
-            accesses=count(found[0]["line_accesses"], "line_accesses"),
-            writes=count(found[0]["line_writes"], "line_writes"),
-            threads=count(found[0]["line_threads"], "line_threads"),
-            truly=text(found[0]["sharing"], "sharing") == "true",
-            places=tuple(found),
-            by_thread=threads.get(rank, {}),
-        )
+        SharedLine(found[0][0], [cells for _, cells in found], accesses.get(rank, {}))
         for rank, found in sorted(places.items())
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
-from halo.allocators import KNOWN
 from halo.errors import BadInput
-from halo.results.model import Machine, Measurement
-from halo.results.reading import read_measurement
+from halo.process.allocators import KNOWN
+from halo.results.model import Measurement
+from halo.results.reader import read_measurement
+from halo.schema.results import Machine
 
 COMPARED_VERSIONS = ("halo", *KNOWN)
 
@@ -50,10 +52,10 @@ def _difference(one: Machine, other: Machine) -> str:
         "processor": "their processors",
         "cores": "their numbers of cores",
         "kernel": "their kernels",
-        "huge_pages": "their settings of huge pages",
+        "huge_pages.enabled": "their settings of huge pages",
     }
     for key, words in what.items():
-        values = getattr(one, key), getattr(other, key)
+        values = attrgetter(key)(one), attrgetter(key)(other)
         if values[0] != values[1]:
             return f"{words} are {values[0]} and {values[1]}"
     for name in COMPARED_VERSIONS:

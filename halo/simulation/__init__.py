@@ -1,15 +1,22 @@
-"""Simulated caches and TLBs: what a program missed in them, and showing it."""
+"""Simulated caches and TLBs: the misses of a program, as data and as tables."""
 
 from halo.simulation.machine_file import machine_text
-from halo.simulation.run import Setting, Simulated, misses_json
-from halo.simulation.table import plain_run_json, show_simulation, simulation_document
+from halo.simulation.run import Setting, Simulated, run_misses, simulation_of
+from halo.simulation.table import (
+    code_misses,
+    context_misses,
+    show_simulation,
+    simulation_document,
+)
 
 __all__ = [
     "Setting",
     "Simulated",
+    "code_misses",
+    "context_misses",
     "machine_text",
-    "misses_json",
-    "plain_run_json",
+    "run_misses",
     "show_simulation",
     "simulation_document",
+    "simulation_of",
 ]

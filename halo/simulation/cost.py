@@ -1,8 +1,8 @@
-"""What misses cost: from counts to modelled cycles.
+"""The cost model of misses: from counts to modelled cycles.
 
-An access costs what the level that had it costs over the first one. Out-of-order processors hide
-part of that: these are what is left of the latencies of a present-day server, as far as measured
-times show it (docs/simulator.md, "How well it predicts the clock").
+An access costs the latency of the level that holds it, minus that of the first level. The
+latencies are those of a current server, reduced by the part that out-of-order execution hides, as
+fitted to measured times (docs/simulator.md, "How well it predicts the clock").
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-INSTRUCTIONS_A_CYCLE = 4.0  # where the core waits for no memory
-CACHE_CYCLES = (0, 12, 45, 70)  # by level
-MEMORY_CYCLES = 200
-TLB_CYCLES = (0, 1, 1, 1)  # by level
-WALK_CYCLES = 8
+from halo.simulation.latencies import CACHE_CYCLES, MEMORY_CYCLES, TLB_CYCLES, WALK_CYCLES
+
+INSTRUCTIONS_A_CYCLE = 4.0  # while the core does not wait for memory
 
 
 def modelled_cycles(
     instructions: int, cache_misses: Sequence[int], tlb_misses: Sequence[int]
 ) -> int:
-    """Cycles of so many instructions and misses, the first level's misses first."""
+    """The cycles of a run with these counts; misses are by level, the first level's first."""
     return round(
         instructions / INSTRUCTIONS_A_CYCLE
         + _cost(cache_misses, CACHE_CYCLES, MEMORY_CYCLES)
@@ -29,7 +27,7 @@ def modelled_cycles(
 
 
 def _cost(misses: Sequence[int], cycles: Sequence[int], last: int) -> int:
-    """What one level missed and the next did not was had by that one."""
+    """Cycles of the accesses that each level holds: missed by the one before, hit in this one."""
     found = [
         (missed - further) * cycles[level]
         for level, (missed, further) in enumerate(pairwise(misses), 1)

@@ -1,4 +1,4 @@
-"""The user's description of a machine to simulate, and the recorder's form of it."""
+"""Converts the user's description of a simulated machine (TOML) to the recorder's form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from halo.errors import BadInput
-from halo.simulation.cost import MEMORY_CYCLES, WALK_CYCLES
+from halo.simulation.latencies import MEMORY_CYCLES, WALK_CYCLES
 
-THIS = "this"  # the recorder's word for the machine it runs on
-MOST_LEVELS = 4
-MOST_ENTRIES = 1 << 30
+THIS = "this"  # the recorder's name for the machine that it runs on
+MAX_LEVELS = 4
+MAX_ENTRIES = 1 << 30
 PREFETCHERS = ("next-line", "streams")
 _SINGLE = {
     "line": "line",
@@ -24,7 +24,7 @@ _LIMITS = {"line": 4096, "page": 1 << 21, "memory_cycles": 10**6, "walk_cycles":
 
 
 def machine_text(path: Path) -> str:
-    """The TOML file in the form of src/simulator/machine.h; BadInput where it is wrong."""
+    """The TOML file in the form of src/simulator/machine.h; raises `BadInput` if it is invalid."""
     return _MachineFile(path).text()
 
 
@@ -72,13 +72,13 @@ class _MachineFile:
 
     def _levels(self, key: str) -> list[Any]:
         levels = self._data.get(key)
-        if not isinstance(levels, list) or not 1 <= len(levels) <= MOST_LEVELS:
-            self._bad(f"does not have one to {MOST_LEVELS} entries [[{key}]], first level first")
+        if not isinstance(levels, list) or not 1 <= len(levels) <= MAX_LEVELS:
+            self._bad(f"does not have one to {MAX_LEVELS} entries [[{key}]], first level first")
         return levels
 
     def _level(self, item: Any, kind: str, amount: str, unit: int) -> str:
         if not isinstance(item, dict):
-            self._bad(f"has a {kind} that is no table")
+            self._bad(f"has a {kind} that is not a table")
         name = item.get("name")
         if not isinstance(name, str) or not name.replace("-", "").isalnum() or not name.isascii():
             self._bad(f"has a {kind} whose name is not letters and digits")
@@ -91,15 +91,15 @@ class _MachineFile:
         if not isinstance(item, dict) or set(item) - {amount, "ways", *extra}:
             self._bad(f"has a {name} with other keys than {', '.join((*extra, amount, 'ways'))}")
         ways = self._count(item, "ways", 1024)
-        entries, rest = divmod(self._count(item, amount, MOST_ENTRIES * unit), unit)
+        entries, rest = divmod(self._count(item, amount, MAX_ENTRIES * unit), unit)
         if ways == 0 or rest or entries == 0 or entries % ways:
             self._bad(f"has a {name} whose {amount} are not a multiple of its ways")
         return f"{entries // ways} {ways}"
 
     def _count(
-        self, holder: dict[str, Any], key: str, most: int, default: int | None = None
+        self, holder: dict[str, Any], key: str, maximum: int, default: int | None = None
     ) -> int:
         value = holder.get(key, default)
-        if type(value) is not int or not 0 <= value <= most:
-            self._bad(f"has no {key} from 0 to {most}")
+        if type(value) is not int or not 0 <= value <= maximum:
+            self._bad(f"has no {key} from 0 to {maximum}")
         return value

@@ -1,22 +1,20 @@
-"""A run with simulated caches and TLBs, and what it missed."""
+"""A run with simulated caches and TLBs, and its misses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from halo.allocators import Allocator
-from halo.foreground import Ending
-from halo.profile import Profile, Simulation, Tally, name_frames
+from halo.process.allocators import Allocator
+from halo.process.foreground import Ending
+from halo.profile import SIMULATION, Profile, Simulation, Tally, name_frames
+from halo.schema.simulation import SimulatedRun
 from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
-
-FORMAT, VERSION = "halo-simulation", 1
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Under what a program is simulated; without a plan its allocation contexts are followed."""
+    """The conditions of a simulated run; without a plan, misses are counted by context."""
 
     allocator: Allocator
     plan: Path | None
@@ -25,38 +23,41 @@ class Setting:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulated run: what it left, and how the program ended."""
+    """A simulated run: its profile, and how the program ended."""
 
     ending: Ending
     profile: Profile
 
     @property
     def simulation(self) -> Simulation:
-        assert self.profile.simulation is not None
-        return self.profile.simulation
+        return simulation_of(self.profile)
 
 
 def cycles_of(profile: Profile) -> int:
-    """Modelled cycles, with what misses cost on the machine that was simulated."""
-    assert profile.simulation is not None
+    """Modelled cycles, with the latencies of the simulated machine."""
     instructions = profile.recorder.instructions
-    return round(instructions / INSTRUCTIONS_A_CYCLE) + profile.simulation.cycles
+    return round(instructions / INSTRUCTIONS_A_CYCLE) + simulation_of(profile).cycles
 
 
-def misses_json(profile: Profile) -> dict[str, Any]:
-    """Instructions, accesses, modelled cycles, and misses by level."""
-    found = profile.simulation
+def simulation_of(profile: Profile) -> Simulation:
+    """The simulation of a profile that was recorded with one."""
+    found = SIMULATION.of(profile)
     assert found is not None
-    return {
-        "instructions": profile.recorder.instructions,
-        "accesses": found.total.accesses,
-        "cycles": cycles_of(profile),
-        "miss_cycles": found.cycles,
-        "misses": misses_by_level(found, found.total),
-        "prefetched": dict(
-            zip((level.name for level in found.machine.caches), found.prefetched, strict=True)
-        ),
-    }
+    return found
+
+
+def run_misses(profile: Profile) -> SimulatedRun:
+    """Instructions, accesses, modelled cycles, and misses by level."""
+    found = simulation_of(profile)
+    caches = (level.name for level in found.machine.caches)
+    return SimulatedRun(
+        instructions=profile.recorder.instructions,
+        accesses=found.total.accesses,
+        cycles=cycles_of(profile),
+        miss_cycles=found.cycles,
+        misses=misses_by_level(found, found.total),
+        prefetched=dict(zip(caches, found.prefetched, strict=True)),
+    )
 
 
 def misses_by_level(found: Simulation, tally: Tally) -> dict[str, int]:
@@ -64,13 +65,12 @@ def misses_by_level(found: Simulation, tally: Tally) -> dict[str, int]:
     return dict(zip(found.machine.levels, tally.misses, strict=True))
 
 
-def code_places(profile: Profile, most: int) -> list[tuple[str, Tally]]:
-    """The dearest code, dearest first: a function and line each, its instructions as one."""
-    assert profile.simulation is not None
-    code = profile.simulation.code
+def code_places(profile: Profile, maximum: int) -> list[tuple[str, Tally]]:
+    """The most expensive code first: by function and line, with its instructions added up."""
+    code = simulation_of(profile).code
     names = name_frames(profile, {frame for frame, _ in code})
     places: dict[str, Tally] = {}
     for frame, tally in code:
         place = names[frame]
         places[place] = places[place].plus(tally) if place in places else tally
-    return sorted(places.items(), key=lambda item: -item[1].cycles)[:most]
+    return sorted(places.items(), key=lambda item: -item[1].cycles)[:maximum]

@@ -1,36 +1,42 @@
-"""What was simulated, for people and as JSON."""
+"""The results of a simulation as tables and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from msgspec.structs import asdict
+
+from halo.console.terminal import Field, Grid, Row, make_console, show_grid
 from halo.profile import Profile, Simulation, Tally, name_frames
-from halo.profile.simulation import machine_json
+from halo.schema.simulation import (
+    CodeMisses,
+    ContextMisses,
+    MissedObject,
+    MissTally,
+    SimulationDocument,
+)
 from halo.simulation.run import (
-    FORMAT,
-    VERSION,
     Setting,
     Simulated,
     code_places,
     cycles_of,
     misses_by_level,
-    misses_json,
+    run_misses,
+    simulation_of,
 )
-from halo.terminal import Field, Grid, Row, make_console, show_grid
 
-MOST_CODE = 100
-MOST_STACK = 6
+MAX_CODE = 100
+MAX_STACK = 6
 
 
 def show_simulation(simulated: Simulated, rows: int) -> None:
-    """Levels, contexts and code on stderr: stdout is the program's."""
+    """Prints levels, contexts and code to stderr, as stdout belongs to the program."""
     console = make_console(stderr=True)
     show_grid(console, levels_table(simulated))
     found, profile = simulated.simulation, simulated.profile
     contexts = [
         (stack, tally)
-        for context, tally in dearest_contexts(found, rows)
+        for context, tally in top_contexts(found, rows)
         if (stack := " < ".join(stack_names(profile, context)[:2]))
     ]
     if contexts:
@@ -66,7 +72,7 @@ def levels_table(simulated: Simulated) -> Grid:
 
 
 def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> Grid:
-    """One row for each of them: its share of the misses' cost, and its misses."""
+    """One row for each item: its share of the misses' cost (0 to 100 %), and its misses."""
     figures = ("of miss cycles", *found.machine.levels)
     return Grid(
         [Field(what, prose=True), *(Field(name, figures=True) for name in figures)],
@@ -83,59 +89,67 @@ def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally
     )
 
 
-def dearest_contexts(found: Simulation, most: int) -> list[tuple[int, Tally]]:
-    """The contexts whose objects' misses cost most."""
+def top_contexts(found: Simulation, maximum: int) -> list[tuple[int, Tally]]:
+    """The contexts with the most expensive misses, as (context id, tally)."""
     ranked = sorted(enumerate(found.contexts), key=lambda item: (-item[1].cycles, item[0]))
-    return [(context, tally) for context, tally in ranked[:most] if tally.cycles]
+    return [(context, tally) for context, tally in ranked[:maximum] if tally.cycles]
 
 
 def stack_names(profile: Profile, context: int) -> list[str]:
     """The context's innermost call sites, the caller of malloc first."""
-    chain = list(profile.stack(context))[:MOST_STACK]
+    chain = list(profile.stack(context))[:MAX_STACK]
     names = name_frames(profile, set(chain))
     return [names[frame] for frame in chain]
 
 
-def plain_run_json(profile: Profile) -> dict[str, Any]:
-    """The machine, and whose misses they were in a recorded run: `contexts` and `code`."""
-    found = profile.simulation
-    assert found is not None
-    return {
-        "machine": machine_json(found.machine),
-        "contexts": [
-            {"context": at, "stack": stack_names(profile, at), **tally_json(found, tally)}
-            for at, tally in dearest_contexts(found, len(found.contexts))
-        ],
-        "code": [
-            {"place": place, **tally_json(found, tally)}
-            for place, tally in code_places(profile, MOST_CODE)
-        ],
-    }
+def context_misses(profile: Profile) -> tuple[ContextMisses, ...]:
+    """Whose misses they were in a recorded run, the most expensive first."""
+    found = simulation_of(profile)
+    return tuple(
+        ContextMisses(
+            context=at,
+            stack=tuple(stack_names(profile, at)),
+            accesses=tally.accesses,
+            cycles=tally.cycles,
+            misses=misses_by_level(found, tally),
+        )
+        for at, tally in top_contexts(found, len(found.contexts))
+    )
 
 
-def simulation_document(simulated: Simulated, setting: Setting) -> dict[str, Any]:
-    """The JSON of docs/simulator.md."""
+def code_misses(profile: Profile) -> tuple[CodeMisses, ...]:
+    """Where they were in the code, the most expensive first."""
+    found = simulation_of(profile)
+    return tuple(
+        CodeMisses(
+            place=place,
+            accesses=tally.accesses,
+            cycles=tally.cycles,
+            misses=misses_by_level(found, tally),
+        )
+        for place, tally in code_places(profile, MAX_CODE)
+    )
+
+
+def simulation_document(simulated: Simulated, setting: Setting) -> SimulationDocument:
+    """What `--json` writes."""
     found, profile = simulated.simulation, simulated.profile
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "program": profile.program,
-        "arguments": list(profile.args),
-        "allocator": setting.allocator.name,
-        "plan": str(setting.plan) if setting.plan else None,
-        **plain_run_json(profile),
-        **misses_json(profile),
-        "outside": tally_json(found, found.outside),
-        "objects": [item._asdict() for item in found.objects],
-        "objects_missed": found.objects_missed,
-        "objects_for_half": found.objects_for_half,
-    }
-
-
-def tally_json(found: Simulation, tally: Tally) -> dict[str, Any]:
-    """Accesses, cycles, and misses by the levels' names."""
-    return {
-        "accesses": tally.accesses,
-        "cycles": tally.cycles,
-        "misses": misses_by_level(found, tally),
-    }
+    outside = found.outside
+    return SimulationDocument(
+        program=profile.program,
+        arguments=tuple(profile.args),
+        allocator=setting.allocator.name,
+        plan=str(setting.plan) if setting.plan else None,
+        machine=found.machine,
+        contexts=context_misses(profile),
+        code=code_misses(profile),
+        **asdict(run_misses(profile)),
+        outside=MissTally(
+            accesses=outside.accesses,
+            cycles=outside.cycles,
+            misses=misses_by_level(found, outside),
+        ),
+        objects=tuple(MissedObject(*item) for item in found.objects),
+        objects_missed=found.objects_missed,
+        objects_for_half=found.objects_for_half,
+    )

@@ -1,4 +1,4 @@
-"""What a strategy is: a name, declared options and a pure function from a profile to groups."""
+"""The type of strategies: a name, declared options, a pure function from a profile to groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Options = TypeVar("_Options")
 
 
 class Candidate(NamedTuple):
-    """A proposed group: context ids and, in a few words, why they belong together."""
+    """A proposed group: context ids, and the reason for grouping them, in a few words."""
 
     contexts: Sequence[int]
     reason: str
@@ -20,29 +20,33 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Subject:
-    """What a strategy works on: a profile, and the contexts that it may group."""
+    """The input of a strategy: a profile, and the largest size in bytes that may be grouped."""
 
     profile: Profile
     max_size: int
 
     def may_group(self, context: Context) -> bool:
-        """True if the context makes objects, and its smallest is not too large for a pool."""
+        """True if the context has objects, and the smallest has at most `max_size` bytes."""
         return context.allocations > 0 and context.min_size <= self.max_size
 
     def eligible(self) -> list[int]:
-        """The ids of all contexts that may be grouped."""
+        """The ids of all contexts that may be grouped, ascending."""
         return [at for at, item in enumerate(self.profile.contexts) if self.may_group(item)]
 
     def graph(self, coverage: float) -> AffinityGraph:
-        """The affinity graph of the hot contexts (HALO, section 4.1) that may be grouped."""
+        """The affinity graph of the hot contexts that may be grouped (HALO, section 4.1).
+
+        Hot contexts are the hottest ones that account for `coverage` (0 to 1) of all accesses.
+        """
         return affinity_graph(self.profile, coverage, self.may_group)
 
 
 @dataclass(frozen=True)
 class Strategy(Generic[_Options]):
-    """One way of grouping; `options` is a frozen dataclass made of `halo.plan.option` fields.
+    """A named grouping algorithm; `options` is a frozen dataclass of `halo.plan.option` fields.
 
-    `at_random`: its groups have no contexts, as each object goes to one of them by chance.
+    `group` returns disjoint candidates, in the order of their group indices. If `at_random` is
+    set, the groups have no contexts: the runtime draws a group for each object.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Every small object in one pool, hot or not: density without any judgement."""
+"""One pool for the contexts of all small objects, hot or cold: the effect of density alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
 
 
 def group(subject: Subject, options: NoOptions) -> list[Candidate]:
-    """One group of all contexts that may be grouped, also those that were never accessed."""
+    """One group of all contexts that may be grouped, including those that were never accessed."""
     return [Candidate(subject.eligible(), "every context of small objects")]
 
 

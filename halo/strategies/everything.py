@@ -1,4 +1,4 @@
-"""Every small object in one pool, whoever allocates it: halo as the program's allocator."""
+"""One pool for every small object of any caller: halo as the program's allocator."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
 
 
 def group(subject: Subject, options: NoOptions) -> list[Candidate]:
-    """One group without contexts of its own; none where there is nothing to group."""
-    return [Candidate((), "every small object, whoever allocates it")] if subject.eligible() else []
+    """One group without contexts; no group if no context may be grouped."""
+    return [Candidate((), "every small object, for any caller")] if subject.eligible() else []
 
 
 STRATEGY = Strategy(
-    "everything", "each small object in one pool, no caller looked at", NoOptions, group, True
+    "everything", "all small objects in one pool, whatever their caller", NoOptions, group, True
 )

@@ -1,4 +1,4 @@
-"""Groups that a person wrote down, or edited in a reviewable plan."""
+"""Groups from a file: written by hand, or edited in a reviewable plan."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     """The groups in the file.
 
     Its `groups` are lists of context ids, or objects with `contexts` (ids, or objects with the key
-    `context`, as in a plan) and, optionally, `reason`. A plan made from another profile is refused:
-    its context ids mean other stacks.
+    `context`, as in a plan) and, optionally, `reason`. Raises `BadInput` if the file is not such
+    a document, or is a plan made from another profile, in which context ids mean other stacks.
     """
     document = _load(options.file)
     _check_origin(document, subject.profile, options.file)
@@ -70,4 +70,4 @@ def _candidate(item: Any, index: int, contexts: int, path: str) -> Candidate:
     return Candidate(ids, reason)
 
 
-STRATEGY = Strategy("from-file", "groups as given in a file", Options, group)
+STRATEGY = Strategy("from-file", "groups read from a file", Options, group)

@@ -1,8 +1,8 @@
 """HALO's grouping exactly as published (CGO 2020, section 4.2, figures 6, 7 and 8).
 
-The paper leaves a few cases open. Here, ties go to the smaller context ids; grouping ends when no
-edge is left among the available nodes; `graph.accesses` counts all recorded accesses; and the
-score of a single node without a loop, 0 / 0 in figure 7, is 0.
+The paper leaves a few cases undefined. Here, smaller context ids win ties; grouping ends when no
+edge is left between available nodes; `graph.accesses` counts all recorded accesses; and the score
+of a single node without a loop, 0 / 0 in figure 7, is 0.
 """
 
 from __future__ import annotations
@@ -21,21 +21,25 @@ _NO_LIMIT = 0
 
 @dataclass(frozen=True)
 class Options:
-    coverage: float = option(0.9, "share of all accesses to be covered (section 4.1)", 0, 1)
-    min_weight: int = option(1, "weakest edge that counts (figure 6)", 0)
-    merge_tol: float = option(0.05, "T of figure 8: slack in a merge's benefit", 0, 1)
-    max_group_members: int = option(_NO_LIMIT, "contexts in a group at most; 0: no limit", 0)
-    gthresh: float = option(0.001, "least weight of a group, as a share of all accesses", 0)
+    coverage: float = option(
+        0.9, "share of all accesses that the groups cover (HALO, section 4.1)", 0, 1
+    )
+    min_weight: int = option(1, "minimum weight of an edge (HALO, figure 6)", 0)
+    merge_tol: float = option(0.05, "slack in the benefit of a merge (HALO, figure 8: T)", 0, 1)
+    max_group_members: int = option(
+        _NO_LIMIT, "maximum number of contexts of a group; 0: no limit", 0
+    )
+    gthresh: float = option(0.001, "minimum weight of a group, as a share of all accesses", 0)
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """The groups of figure 6, strongest first."""
+    """The groups of HALO, figure 6, strongest seed edge first."""
     groups = group_graph(subject.graph(options.coverage), options)
     return [Candidate(sorted(members), "affinity (HALO, figure 6)") for members in groups]
 
 
 def group_graph(graph: AffinityGraph, options: Options) -> list[list[int]]:
-    """Figure 6 on a graph; members in the order in which they joined."""
+    """HALO, figure 6: the context ids of each group, in the order in which they joined it."""
     accesses = dict(zip(graph.nodes, graph.accesses, strict=True))
     pool = Pool(graph, options)
     groups = []
@@ -50,9 +54,9 @@ def group_graph(graph: AffinityGraph, options: Options) -> list[list[int]]:
 
 
 class Pool:
-    """The available nodes, with the sums that make one step of growing linear in their number.
+    """The available nodes, with sums that let one step of `grow` run in linear time.
 
-    Arrays are indexed by position: the nodes in ascending order of their context ids.
+    All arrays have shape (nodes,), indexed by position in ascending order of context ids.
     """
 
     def __init__(self, graph: AffinityGraph, options: Options) -> None:
@@ -78,7 +82,7 @@ class Pool:
         return bool(self.available[self.at[node]])
 
     def grow(self, seed: int) -> tuple[list[int], int]:
-        """Takes a group out of the pool, grown from `seed`; its members and its weight."""
+        """Removes a group grown from `seed` from the pool; returns its members and its weight."""
         links = np.zeros(len(self.nodes), dtype=np.int64)
         members: list[int] = []
         weight = loops = 0
@@ -98,7 +102,10 @@ class Pool:
     def _best_match(
         self, links: NDArray[np.int64], weight: int, loops: int, size: int
     ) -> int | None:
-        """The available node with the largest positive merge benefit (figure 8), if any."""
+        """The available node with the largest positive merge benefit (figure 8), or None.
+
+        `links` has shape (nodes,): the edge weight from the group to each node.
+        """
         candidates = np.flatnonzero(self.available)
         if not candidates.size:
             return None
@@ -117,4 +124,4 @@ def density(weight: int, loops: int, nodes: int) -> float:
     return weight / places if places else 0.0
 
 
-STRATEGY = Strategy("halo", "HALO's affinity groups as published", Options, group)
+STRATEGY = Strategy("halo", "affinity groups of the HALO paper", Options, group)

@@ -1,7 +1,7 @@
-"""HALO's groups, and a pool of its own for each hot context that HALO leaves over.
+"""HALO's groups, and a separate pool for each hot context that HALO does not group.
 
-Figure 6 leaves a context ungrouped when it has no affinity to others, however hot it is. Alone in
-a pool its objects are dense and may be aligned by size, which the surrounding heap cannot offer.
+Figure 6 of HALO leaves a context without affinity to others ungrouped, however hot it is. In a
+separate pool its objects are dense and can be aligned by size, unlike in the general heap.
 """
 
 from __future__ import annotations
@@ -15,21 +15,28 @@ from halo.strategies.base import Candidate, Strategy, Subject
 
 @dataclass(frozen=True)
 class Options(halo.Options):
-    min_share: float = option(0.005, "least share of all accesses of a context alone", 0, 1)
+    min_share: float = option(
+        0.005, "minimum share of all accesses of a context with its own group", 0, 1
+    )
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """The groups of `halo`, then singletons, hottest first."""
+    """The groups of `halo`, then groups of one context each, hottest first."""
     groups = halo.group(subject, options)
     grouped = {context for candidate in groups for context in candidate.contexts}
     graph = subject.graph(options.coverage)
-    least = options.min_share * graph.total_accesses
+    minimum = options.min_share * graph.total_accesses
     singles = [
         Candidate([context], "hot, and alone")
         for context, accesses in zip(graph.nodes, graph.accesses, strict=True)
-        if context not in grouped and accesses >= least
+        if context not in grouped and accesses >= minimum
     ]
     return groups + singles
 
 
-STRATEGY = Strategy("halo-hot", "halo, and each hot context left over alone", Options, group)
+STRATEGY = Strategy(
+    "halo-hot",
+    "as halo, and a group for each hot context that halo leaves ungrouped",
+    Options,
+    group,
+)

@@ -1,4 +1,4 @@
-"""Two pools: what is used often, and the rest."""
+"""Two pools: hot contexts and cold contexts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Hot data streams: the technique that HALO is compared with (HALO, sections 2.2.3 and 5.1).
 
-Chilimbi and Shaham 2006, "Cache-conscious Coallocation of Hot Data Streams": call sites whose
-objects are touched again and again in the same order share a pool. Which sets of sites do is an
-approximation of weighted set packing; an object's group is known by the immediate caller of malloc.
+Chilimbi and Shaham, "Cache-conscious Coallocation of Hot Data Streams" (PLDI 2006): call sites
+whose objects are accessed repeatedly in the same order share a pool. The sets of sites are an
+approximate solution of weighted set packing. The immediate caller of malloc identifies a group.
 """
 
 from __future__ import annotations
@@ -14,19 +14,23 @@ from math import sqrt
 
 from halo.errors import BadInput
 from halo.plan.options import option
-from halo.profile import CoAllocationSet
+from halo.profile import HOT_STREAMS, CoAllocationSet
 from halo.strategies.base import Candidate, Strategy, Subject
 
 
 @dataclass(frozen=True)
 class Options:
-    max_groups: int = option(256, "sets that get a group at most", 1, 4096)
+    max_groups: int = option(256, "maximum number of groups", 1, 4096)
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """A group for each chosen set: all contexts that end at one of its sites."""
+    """A group for each chosen set: all contexts whose innermost frame is one of its sites.
+
+    Raises `BadInput` if the profile was recorded without hot data streams.
+    """
     profile = subject.profile
-    if profile.hot_streams is None:
+    streams = HOT_STREAMS.of(profile)
+    if streams is None:
         raise BadInput("The profile has no hot data streams; record it with --hot-streams.")
     contexts_of: defaultdict[int, list[int]] = defaultdict(list)
     for context in range(len(profile.contexts)):
@@ -37,15 +41,15 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
             f"{chosen.streams} hot data streams of {len(chosen.sites)} call sites would touch"
             f" {chosen.saved} cache lines less",
         )
-        for chosen in pack(profile.hot_streams.sets)[: options.max_groups]
+        for chosen in pack(streams.sets)[: options.max_groups]
     ]
 
 
 def pack(sets: Iterable[CoAllocationSet]) -> list[CoAllocationSet]:
-    """Disjoint sets that save much: greedily by what they save over the root of their size.
+    """Disjoint sets that save many cache lines, chosen greedily by savings over root of size.
 
-    That is within the root of the number of sites of the best choice (Halldórsson 1999,
-    "Approximations of Weighted Independent Set and Hereditary Subset Problems").
+    The savings are within a factor of the root of the number of sites of the optimum (Halldórsson,
+    "Approximations of Weighted Independent Set and Hereditary Subset Problems", COCOON 1999).
     """
     taken: set[int] = set()
     chosen = []
@@ -58,7 +62,7 @@ def pack(sets: Iterable[CoAllocationSet]) -> list[CoAllocationSet]:
 
 STRATEGY = Strategy(
     "hot-streams",
-    "call sites whose objects recur in one order, as hot data streams do",
+    "call sites whose objects form hot data streams",
     Options,
     group,
 )

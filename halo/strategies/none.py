@@ -1,4 +1,4 @@
-"""No groups at all: what does the runtime itself cost?"""
+"""No groups: a control that measures the cost of the runtime itself."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
 
 
 def group(subject: Subject, options: NoOptions) -> list[Candidate]:
-    """Nothing."""
+    """No groups."""
     return []
 
 
-STRATEGY = Strategy("none", "no groups: everything is forwarded", NoOptions, group)
+STRATEGY = Strategy("none", "no groups; the runtime forwards everything", NoOptions, group)

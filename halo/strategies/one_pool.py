@@ -1,4 +1,4 @@
-"""All hot contexts in one pool: is it the grouping that pays, or the pool?"""
+"""All hot contexts in one pool: a control that separates the effect of grouping from pooling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from halo.strategies.base import Candidate, Strategy, Subject
 
 @dataclass(frozen=True)
 class Options:
-    coverage: float = option(0.9, "share of all accesses to be covered (paper, 4.1)", 0, 1)
+    coverage: float = option(
+        0.9, "share of all accesses that the group covers (HALO, section 4.1)", 0, 1
+    )
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:

@@ -1,4 +1,4 @@
-"""A pool for each call site of malloc: what is the rest of the stack worth?"""
+"""A pool for each call site of malloc: a control that measures the value of the outer frames."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from halo.strategies.base import Candidate, Strategy, Subject
 
 @dataclass(frozen=True)
 class Options:
-    coverage: float = option(0.9, "share of all accesses to be covered", 0, 1)
-    max_groups: int = option(256, "sites that get a group at most, the hottest first", 1, 4096)
+    coverage: float = option(0.9, "share of all accesses that the groups cover", 0, 1)
+    max_groups: int = option(256, "maximum number of groups, of the hottest sites", 1, 4096)
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """The hot contexts by their innermost frame, the caller of malloc."""
+    """The hot contexts grouped by their innermost frame, the caller of malloc; hottest first."""
     profile = subject.profile
     sites: defaultdict[int, list[int]] = defaultdict(list)
     for context in subject.graph(options.coverage).nodes:

@@ -1,4 +1,4 @@
-"""Contexts thrown into groups at random: the control that every claim about grouping needs."""
+"""Hot contexts in random groups: a control for the choice of groups."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from halo.strategies.base import Candidate, Strategy, Subject
 
 @dataclass(frozen=True)
 class Options:
-    groups: int = option(4, "number of groups (HALO's evaluation, figure 15, uses four)", 1, 4096)
+    groups: int = option(4, "number of groups (HALO, figure 15: four)", 1, 4096)
     seed: int = option(0, "seed of the random numbers")
-    coverage: float = option(0.9, "share of all accesses to be covered", 0, 1)
+    coverage: float = option(0.9, "share of all accesses that the groups cover", 0, 1)
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """Each hot context in one of `groups` groups, the same ones for the same seed."""
+    """Each hot context in one of `groups` groups; the same seed makes the same groups."""
     chooser = random.Random(options.seed)
     members: list[list[int]] = [[] for _ in range(options.groups)]
     for context in sorted(subject.graph(options.coverage).nodes):

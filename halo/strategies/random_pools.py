@@ -1,4 +1,7 @@
-"""Each small object in one of a few pools, whoever allocates it: does placement matter at all?"""
+"""Each small object in a random pool: a control that measures whether placement matters at all.
+
+HALO, section 5.2, figure 15.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from halo.strategies.base import Candidate, Strategy, Subject
 
 @dataclass(frozen=True)
 class Options:
-    pools: int = option(4, "number of pools (HALO's evaluation, figure 15, uses four)", 1, 4096)
+    pools: int = option(4, "number of pools (HALO, figure 15: four)", 1, 4096)
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
-    """`pools` groups without contexts of their own; none where there is nothing to group."""
+    """`pools` groups without contexts; no group if no context may be grouped."""
     if not subject.eligible():
         return []
     return [Candidate((), f"one of {options.pools} pools, drawn at random")] * options.pools
 
 
 STRATEGY = Strategy(
-    "random-pools", "each small object in a pool drawn at random", Options, group, at_random=True
+    "random-pools", "each small object in a randomly chosen pool", Options, group, at_random=True
 )

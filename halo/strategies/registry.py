@@ -1,4 +1,4 @@
-"""All strategies, in the order in which they are listed and tried. One line each."""
+"""All strategies, in the order in which `halo plan` lists them and `halo run` tries them."""
 
 from halo.strategies import (
     dense,

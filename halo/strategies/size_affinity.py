@@ -1,7 +1,7 @@
-"""Contexts that are used together and make objects of one size.
+"""Contexts that are accessed together and allocate objects of one size.
 
-In a pool of one size every freed place fits the next object, so that a long-used pool stays as
-dense as a fresh one; affinity keeps apart what is not used together.
+In a pool of one block size every free block fits the next object, so a pool in long use stays as
+dense as a fresh one. Affinity separates contexts that are not accessed together.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _MIXED = 0
 
 @dataclass(frozen=True)
 class Options:
-    coverage: float = option(0.9, "share of all accesses to be covered", 0, 1)
+    coverage: float = option(0.9, "share of all accesses that the groups cover", 0, 1)
     link: float = option(
-        0.05, "least weight of an edge, as a share of its less accessed end's accesses", 0
+        0.05, "minimum weight of an edge, as a share of the accesses to its less accessed end", 0
     )
     main_size: float = option(
-        0.9, "share of a context's objects that must be of one size; else it counts as mixed", 0, 1
+        0.9, "minimum share of a context's objects of one size; below it, the sizes are mixed", 0, 1
     )
 
 
@@ -48,7 +48,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
 
 
 def _main_size(subject: Subject, context: int, share: float) -> int:
-    """The size, rounded up to 8 bytes, of most of a context's objects; 0 if there is none."""
+    """The size in bytes, rounded up to 8, of most objects of a context; 0 if sizes are mixed."""
     item = subject.profile.contexts[context]
     counts: defaultdict[int, int] = defaultdict(int)
     for size, count in item.sizes:
@@ -58,21 +58,20 @@ def _main_size(subject: Subject, context: int, share: float) -> int:
 
 
 def _components(graph: AffinityGraph, link: float) -> dict[int, int]:
-    """A representative for each context: the same one for contexts joined by strong edges."""
+    """The minimum context id of each context's component, in which strong edges join contexts."""
+    import networkx as nx  # its import takes longer than most plans
+
     accesses = dict(zip(graph.nodes, graph.accesses, strict=True))
-    parent = {node: node for node in graph.nodes}
-
-    def find(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for a, b, weight in graph.edges:
-        if a != b and weight >= link * min(accesses[a], accesses[b]):
-            one, other = sorted((find(a), find(b)))
-            parent[other] = one
-    return {node: find(node) for node in graph.nodes}
+    linked: nx.Graph[int] = nx.Graph()
+    linked.add_nodes_from(graph.nodes)
+    linked.add_edges_from(
+        (a, b) for a, b, weight in graph.edges if weight >= link * min(accesses[a], accesses[b])
+    )
+    return {
+        context: min(component)
+        for component in nx.connected_components(linked)
+        for context in component
+    }
 
 
 STRATEGY = Strategy("size-affinity", "contexts used together, split by object size", Options, group)

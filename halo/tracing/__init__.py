@@ -1,1 +1,1 @@
-"""Traces of instrumented programs: turning them into columns and profiles."""
+"""Traces of instrumented programs: runs, and conversion to datasets and profiles."""

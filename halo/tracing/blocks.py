@@ -1,10 +1,9 @@
-"""The blocks that `halo-trace columns` writes (src/record/llvm/column_blocks.h)."""
+"""Reads the blocks that `halo-trace columns` writes (src/trace_tool/column_blocks.h)."""
 
 from __future__ import annotations
 
 import json
 import os
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -12,15 +11,35 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halo.analyses.column_blocks import (
+    BLOCK_HEAD,
+    BLOCK_KIND_ACCESSES,
+    BLOCK_KIND_ALLOCATIONS,
+    BLOCK_KIND_CALLS,
+    BLOCK_KIND_END,
+    BLOCK_KIND_FREES,
+    BLOCK_KIND_MACHINE,
+    BLOCK_KIND_METADATA,
+    BLOCK_KIND_MODULE,
+    STREAM_HEAD,
+    STREAM_MAGIC,
+    STREAM_VERSION,
+)
 from halo.analyses.schema import TABLES
 from halo.errors import HaloError
 
-MAGIC = b"HALOCOL\n"
-VERSION = 1
-_STREAM_HEAD = struct.Struct("<8sII")
-_BLOCK_HEAD = struct.Struct("<IIQ")
-_JSON = {1: "about", 2: "machine", 3: "module", 8: "end"}
-_TABLES = {4: "accesses", 5: "calls", 6: "allocations", 7: "frees"}
+_JSON = {
+    BLOCK_KIND_METADATA: "about",
+    BLOCK_KIND_MACHINE: "machine",
+    BLOCK_KIND_MODULE: "module",
+    BLOCK_KIND_END: "end",
+}
+_TABLES = {
+    BLOCK_KIND_ACCESSES: "accesses",
+    BLOCK_KIND_CALLS: "calls",
+    BLOCK_KIND_ALLOCATIONS: "allocations",
+    BLOCK_KIND_FREES: "frees",
+}
 _PADDED = 8
 
 Column = NDArray[Any]
@@ -36,7 +55,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table; the columns are in the order of its schema and share the block's memory."""
+    """Rows of a table; columns are in the order of its schema and share the block's memory."""
 
     table: str
     count: int
@@ -55,26 +74,26 @@ _WIRE = {table: _wire_types(table) for table in _TABLES.values()}
 
 
 class BlockReader:
-    """Reads blocks, each as a whole, from the unbuffered end of a pipe."""
+    """Reads whole blocks from the unbuffered end of a pipe."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
         self._begun = False
 
     def next(self) -> Document | Rows | None:
-        """The next block; None where the stream ends, even within a block."""
+        """The next block; None if the stream ends, even within a block."""
         if not self._begun:
-            head = self._read(_STREAM_HEAD.size)
+            head = self._read(STREAM_HEAD.size)
             if head is None:
                 return None
-            magic, version, _ = _STREAM_HEAD.unpack(head)
-            if magic != MAGIC or version != VERSION:
+            magic, version, _ = STREAM_HEAD.unpack(head)
+            if magic != STREAM_MAGIC or version != STREAM_VERSION:
                 raise HaloError("halo-trace is of another build than halo; run: make build")
             self._begun = True
-        head = self._read(_BLOCK_HEAD.size)
+        head = self._read(BLOCK_HEAD.size)
         if head is None:
             return None
-        kind, rows, size = _BLOCK_HEAD.unpack(head)
+        kind, rows, size = BLOCK_HEAD.unpack(head)
         payload = self._read(size)
         if payload is None:
             return None

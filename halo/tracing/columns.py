@@ -1,4 +1,4 @@
-"""Turns traces into a folder of columns (docs/trace-columns.md)."""
+"""Converts traces to a dataset (docs/trace-columns.md)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from halo.tracing.reader import BAD_TRACE, check_reader, check_there
 from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"
-LIVE_SECONDS = 1.0  # rows of a trace that is still being written wait for no longer
+LIVE_SECONDS = 1.0  # maximum delay of rows of a trace that is still being written
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What became of the traces: rows, and what there is to be said, a sentence each."""
+    """The result of a conversion: the number of rows, and remarks as sentences."""
 
     folder: Path
     accesses: int
@@ -40,11 +40,11 @@ def convert(
     *,
     keep_damaged: bool = True,
 ) -> Conversion:
-    """Converts traces of one build, one behind the other, each as far as it goes.
+    """Converts traces of one build, one after the other, each up to its end or its damage.
 
-    `machine` is what to simulate: `this`, or a file of the simulator's; empty: nothing. A trace
-    may be `-`, which is standard input: then files appear while it comes. What precedes damage is
-    kept unless `keep_damaged` is false; after any other failure nothing is.
+    `machine` is the machine to simulate: `this`, or a file in the simulator's form; empty: none. A
+    trace may be `-`, standard input: then files appear while it is read. Events before damage are
+    kept unless `keep_damaged` is false; after any other failure no file is kept.
     """
     check_reader(settings)
     check_traces(traces)
@@ -63,21 +63,21 @@ def convert(
                 said = str(error).rstrip(".")
                 if not keep_damaged:
                     raise BadTrace(
-                        f"{said}; `halo columns` keeps what comes before that."
+                        f"{said}; `halo trace convert` keeps the events before that."
                     ) from error
                 target.finish()
                 kept = True
-                raise BadTrace(f"{said}; what comes before that is in {folder}.") from error
+                raise BadTrace(f"{said}; the events before that are in {folder}.") from error
             return Conversion(folder, target.accesses, tuple(target.finish()))
     except BaseException:
-        # Only here has the writer come to rest.
+        # Only here the writer has finished.
         if not kept:
             _remove(folder, made)
         raise
 
 
 def check_traces(traces: Sequence[str]) -> None:
-    """BadInput where a trace is not there, or is there twice: its events would count double."""
+    """Raises `BadInput` if a trace is missing or given twice, which would count events double."""
     for at, trace in enumerate(traces):
         if trace != STANDARD_INPUT:
             check_there(Path(trace))
@@ -86,14 +86,14 @@ def check_traces(traces: Sequence[str]) -> None:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether they are one file, or one of them a copy: no two processes' traces are alike."""
+    """Whether both are one file or copies, as traces of two processes always differ."""
     if STANDARD_INPUT in (one, other) or not (os.path.isfile(one) and os.path.isfile(other)):
         return one == other
     return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
 
 
 def check_free(folder: Path) -> None:
-    """BadInput where there is something already, or no directory to make it in."""
+    """Raises `BadInput` if the folder exists already, or its parent does not."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} exists already; remove it, or choose another folder.")
     parent = folder.absolute().parent
@@ -102,14 +102,14 @@ def check_free(folder: Path) -> None:
 
 
 def _remove(folder: Path, made: bool) -> None:
-    """All that is in it, and the folder itself where it is ours."""
+    """Removes the folder's content, and the folder itself if we created it."""
     shutil.rmtree(folder, ignore_errors=True)
     if not made:
         folder.mkdir(exist_ok=True)
 
 
 class _Reading:
-    """One trace by way of halo-trace."""
+    """The conversion of one trace by halo-trace."""
 
     def __init__(self, settings: Settings, trace: str, target: FolderWriter, machine: str) -> None:
         self._trace = trace
@@ -137,7 +137,7 @@ class _Reading:
         self._judge(process.returncode, " ".join(said.split()), ended)
 
     def _read(self, reader: BlockReader, descriptor: int) -> bool:
-        """Whether the end came."""
+        """Reads all blocks; whether the end block was among them."""
         self._target.begin(self._trace)
         last = time.monotonic()
         while True:
@@ -168,5 +168,5 @@ class _Reading:
 
 
 def default_folder(trace: str) -> Path:
-    """Beside nothing else: in the current directory, named after the trace."""
+    """A folder in the current directory, named after the trace."""
     return Path(f"{os.path.basename(trace)}.columns")

@@ -1,4 +1,4 @@
-"""Runs an instrumented program and turns its trace into columns while it comes."""
+"""Runs an instrumented program and converts its trace to a dataset while it runs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.foreground import Ending, run_in_foreground
+from halo.process.foreground import Ending, run_in_foreground
+from halo.process.target import Target
 from halo.settings import Settings
-from halo.target import Target
 from halo.tracing.columns import check_free
 from halo.tracing.reader import check_reader
 
-# As the launcher does: of this checkout, whatever PYTHON* variables and the current folder say.
+# As the launcher does: this checkout's code, independent of PYTHON* and the current folder.
 START = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
@@ -23,7 +23,7 @@ sys.exit(main())"""
 
 
 def own_command(settings: Settings) -> list[str]:
-    """What starts this very halo."""
+    """The command that starts this checkout's halo."""
     return [sys.executable, "-I", "-c", START, str(settings.repository)]
 
 
@@ -34,17 +34,17 @@ def run_live(
     folder: Path,
     options: Sequence[str],
 ) -> Ending:
-    """The program runs in the foreground; a halo of its own converts what comes by a pipe.
+    """Runs the program in the foreground; a second halo converts its trace from a pipe.
 
-    Only the first process is traced: two cannot share a pipe.
+    Only the first process is traced, as two cannot share a pipe.
     """
     check_reader(settings)
     check_free(folder)
     end, begin = os.pipe()
     converter = subprocess.Popen(
-        [*own_command(settings), "columns", "-", "-o", str(folder), *options],
+        [*own_command(settings), "trace", "convert", "-", "-o", str(folder), *options],
         stdin=end,
-        # What ends the program from the terminal must not end the conversion.
+        # A signal from the terminal that ends the program must not end the conversion.
         start_new_session=True,
     )
     os.close(end)

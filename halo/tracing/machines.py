@@ -1,4 +1,4 @@
-"""What halo-trace is to simulate, as it wants to be told."""
+"""The machine that halo-trace simulates, as an argument."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from halo.simulation import machine_text
 
 @contextmanager
 def machine_of(file: Path | None, none: bool = False) -> Iterator[str]:
-    """`this`, the path of a file in the simulator's form, or empty where nothing is wanted."""
+    """`this`, the path of a file in the simulator's form, or empty for no simulation."""
     if none or file is None:
         yield "" if none else "this"
         return

@@ -1,4 +1,4 @@
-"""The Parquet files of a table: they appear one after the other, each complete or not at all."""
+"""Writes the Parquet files of a table, each atomically."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from halo.errors import BadInput
 from halo.tracing.blocks import Column
 
 ROWS_PER_FILE = 2_000_000
-# Small enough for an engine to read a file by several cores.
+# Small enough for an engine to read a file on several cores.
 ROWS_PER_GROUP = 500_000
-# These grow from row to row by little; the others take few values, or any.
+# The values of these columns grow slowly from row to row.
 _DELTA = {"seq"}
 _DICTIONARY = {
     *("thread", "site", "bytes", "missed", "tlb_missed", "object_offset"),
     *("element_bytes", "elements", "entry"),
 }
-# What every analysis reads is unpacked quickly; the rest is packed well.
+# The columns of all analyses decompress fast; the others are compressed well.
 _QUICK = {"thread", "site", "address", "bytes", "missed", "tlb_missed"}
 
 
 class PartFiles:
-    """Rows of one table on their way to files, which another thread writes."""
+    """Buffers rows of one table for files, which another thread writes."""
 
     def __init__(self, folder: Path, table: str, writer: ThreadPoolExecutor) -> None:
         self._folder = folder / table
@@ -36,19 +36,19 @@ class PartFiles:
         self._writer = writer
         self._waiting: list[list[Column]] = []
         self._written: list[Future[None]] = []
-        self.rows = 0  # that are not in a file yet
+        self.rows = 0  # not yet in a file
         self.files = 0
         make_folder(self._folder)
 
     def add(self, columns: Mapping[str, Column], count: int) -> None:
-        """Takes rows; makes a file of them where they are enough for one."""
+        """Adds rows; writes a file if there are enough."""
         self._waiting.append(list(columns.values()))
         self.rows += count
         if self.rows >= ROWS_PER_FILE:
             self.flush()
 
     def flush(self) -> None:
-        """Makes a file of what there is. Waits where the writer is two files behind."""
+        """Writes a file of all buffered rows; waits if the writer is two files behind."""
         if not self.rows:
             return
         columns = [
@@ -64,7 +64,7 @@ class PartFiles:
             self._written.pop(0).result()
 
     def finish(self) -> None:
-        """All rows are in files when this returns; a table without rows is an empty file."""
+        """Writes all remaining rows before it returns; a table without rows has an empty file."""
         self.flush()
         if not self.files:
             write_file(self._schema.empty_table(), self._folder / "part-00001.parquet")
@@ -85,8 +85,8 @@ def make_folder(path: Path) -> None:
 
 
 def write_file(table: pa.Table, path: Path) -> None:
-    """BadInput where it cannot be written; then nothing is left of it."""
-    # Hidden: who reads a whole folder passes over such names.
+    """Writes a file atomically; raises `BadInput` if that fails."""
+    # Hidden: readers of a whole folder skip such names.
     temporary = path.with_name(f".{path.name}.tmp")
     names = table.schema.names
     options: dict[str, Any] = {
@@ -95,7 +95,7 @@ def write_file(table: pa.Table, path: Path) -> None:
         "row_group_size": ROWS_PER_GROUP,
         "write_page_checksum": True,
         "use_dictionary": [name for name in names if name not in _DELTA and name in _DICTIONARY],
-        # Nobody looks for single addresses or values: their bounds only cost time.
+        # No query selects single addresses or values, so statistics on them only cost time.
         "write_statistics": [name for name in names if name in ("seq", "thread", "site")],
         "column_encoding": {name: "DELTA_BINARY_PACKED" for name in names if name in _DELTA},
     }

@@ -1,4 +1,4 @@
-"""The native reader of traces, halo-trace (src/record/llvm/main.cc)."""
+"""Checks for the native reader of traces, halo-trace (src/trace_tool/main.cc)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from halo.errors import BadInput, MissingPart
 from halo.settings import Settings
 
-BAD_TRACE = 3  # its status where there is no trace, a newer or a damaged one
+BAD_TRACE = 3  # its exit status for a missing, newer or damaged trace
 
 
 def check_reader(settings: Settings) -> None:
-    """MissingPart unless halo-trace is built."""
+    """Raises `MissingPart` unless halo-trace is built."""
     if not settings.tracer.is_file():
         raise MissingPart(f"halo-trace is not built ({settings.tracer}); run: make build")
 
 
 def check_there(trace: Path) -> None:
-    """BadInput unless there is something of that name."""
+    """Raises `BadInput` unless the file exists."""
     if not trace.exists():
-        raise BadInput(f"There is no {trace}.")
+        raise BadInput(f"{trace} does not exist.")

@@ -1,4 +1,4 @@
-"""The tables `sites` and `fields`: what a trace's modules say of themselves."""
+"""Writes the tables `sites` and `fields`, from the modules of a trace."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FUNCTION, _LINE = _SITE.index("function"), _SITE.index("line")
 
 
 class SiteRows:
-    """Rows of both tables, in files as soon as flush_new() is called."""
+    """Rows of both tables; flush_new() writes them to files."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._waiting: dict[str, list[dict[str, Any]]] = {"sites": [], "fields": []}
         self._files = 0
-        self._first_site = self._end_site = 0  # what the traces before have used up
+        self._first_site = self._end_site = 0  # numbers used by earlier traces
         self._first_owner = self._end_owner = 0
         self._lineless: list[int] = []
         self._nameless: list[int] = []
@@ -34,12 +34,12 @@ class SiteRows:
             make_folder(folder / table)
 
     def begin_trace(self) -> int:
-        """How much is to be added to the trace's site numbers."""
+        """The offset to add to the trace's site numbers."""
         self._first_site, self._first_owner = self._end_site, self._end_owner
         return self._first_site
 
     def add(self, module: dict[str, Any]) -> None:
-        """A module's sites and types."""
+        """Adds a module's sites and types."""
         owners = module["owners"]["all"]
         first_owner = module["owners"]["first"]
         for at, owner in enumerate(owners):
@@ -54,7 +54,7 @@ class SiteRows:
             row["owner_id"] += self._first_owner if row["owner_id"] >= 0 else 0
             row["module"] = module["path"]
             self._waiting["sites"].append(row)
-            # Where the compiler has merged two places there is none, but elsewhere in the function.
+            # A site merged from two places has no line, unlike others in the function.
             if row["function"] not in with_lines:
                 self._lineless.append(row["site"])
             if not row["variable"]:
@@ -81,12 +81,12 @@ class SiteRows:
             )
 
     def flush_new(self) -> None:
-        """Writes what has come since the last time, where there is anything."""
+        """Writes the rows added since the last call, if any."""
         if self._waiting["sites"]:
             self._flush()
 
     def finish(self) -> None:
-        """A table without rows is an empty file."""
+        """Writes all remaining rows; a table without rows has an empty file."""
         if self._waiting["sites"] or not self._files:
             self._flush()
 
@@ -98,7 +98,7 @@ class SiteRows:
             rows.clear()
 
     def shares_without(self, accesses_by_site: NDArray[np.int64]) -> tuple[float, float]:
-        """Of all accesses, the shares in functions without any line, and without a variable."""
+        """Shares (0 to 1) of accesses in functions without any line, and without a variable."""
         total = max(int(accesses_by_site.sum()), 1)
         known = len(accesses_by_site)
         shares = [

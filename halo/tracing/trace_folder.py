@@ -1,4 +1,4 @@
-"""Writes the folder of columns: events as they come, then sites, then what the trace was."""
+"""Writes a dataset: events in their order, then sites, then the metadata of the trace."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from halo.tracing.part_files import PartFiles, make_folder, write_file
 from halo.tracing.sites import SiteRows
 
 EVENTS = ("accesses", "calls", "allocations", "frees")
-# User addresses have 47 bits: above them is room to tell the processes apart.
+# User addresses have 47 bits: the bits above identify the process.
 PROCESS_SHIFT = 48
-WORTH_SAYING = 0.1  # of the accesses
+WORTH_SAYING = 0.1  # share of the accesses
 
 
 class FolderWriter:
-    """Traces of one build, one behind the other, as one folder."""
+    """Writes traces of one build, one after the other, to one dataset."""
 
     def __init__(self, folder: Path, writer: ThreadPoolExecutor) -> None:
         self.folder = folder
@@ -35,20 +35,20 @@ class FolderWriter:
         self._ends: list[dict[str, Any]] = []
         self._machine: dict[str, Any] = {}
         self._names: list[str] = []
-        # What the traces before have used up.
+        # Numbers used by earlier traces.
         self._offsets = {"seq": 0, "thread": 0, "site": 0, "object": 0, "address": 0}
-        self._most = dict(self._offsets)
+        self._next = dict(self._offsets)
         self.accesses = 0
         self._by_site = np.zeros(0, np.int64)
 
     def begin(self, name: str) -> None:
-        """The next trace."""
-        self._offsets = {**self._most, "address": len(self._names) << PROCESS_SHIFT}
+        """Begins the next trace."""
+        self._offsets = {**self._next, "address": len(self._names) << PROCESS_SHIFT}
         self._offsets["site"] = self._sites.begin_trace()
         self._names.append(name)
 
     def take(self, block: Document | Rows) -> None:
-        """The next block of the trace."""
+        """Adds the next block of the trace."""
         if isinstance(block, Rows):
             self._take_rows(block)
         elif block.kind == "about":
@@ -76,7 +76,7 @@ class FolderWriter:
         for name in ("seq", "thread", "object"):
             if name in columns:
                 first_free = int(columns[name].max()) + (name == "thread")
-                self._most[name] = max(self._most[name], first_free)
+                self._next[name] = max(self._next[name], first_free)
         if rows.table == "accesses":
             self.accesses += rows.count
             counts = np.bincount(columns["site"], minlength=len(self._by_site))
@@ -85,20 +85,20 @@ class FolderWriter:
         self._parts[rows.table].add(columns, rows.count)
 
     def _moved(self, name: str, values: Column) -> Column:
-        """The column as it is behind the traces before; 0 of `object` and `site` is none."""
+        """The column, offset by the earlier traces; 0 of `object` and `site` stays 0: none."""
         offset = self._offsets.get(name, 0)
         if name in ("object", "site"):
             return np.where(values == 0, 0, values + offset).astype(values.dtype)
         return (values + offset).astype(values.dtype) if offset else values
 
     def flush(self) -> None:
-        """Everything that came so far is in files when the writer gets to it."""
+        """Queues all rows so far for writing."""
         self._sites.flush_new()
         for table in EVENTS:
             self._parts[table].flush()
 
     def finish(self) -> Iterator[str]:
-        """Writes what is left, the `trace` table last; returns what there is to be said."""
+        """Writes the remaining rows, the `trace` table last; yields remarks as sentences."""
         self._sites.finish()
         for table in EVENTS:
             self._parts[table].finish()
@@ -118,7 +118,7 @@ class FolderWriter:
             "producer": about.get("producer", ""),
             "version": VERSION,
             "pid": about.get("pid", 0),
-            "events": self._most["seq"],
+            "events": self._next["seq"],
             "lost": sum(end["lost"] for end in self._ends),
             "ending": worst["ending"],
             "detail": worst["detail"],
@@ -129,7 +129,7 @@ class FolderWriter:
     def _sentences(self) -> Iterator[str]:
         for name, end in zip(self._names, self._ends, strict=False):
             if end["ending"] == "cut-short":
-                yield f"{name} is cut short and was converted as far as it goes: {end['detail']}"
+                yield f"{name} is cut short and was converted up to there: {end['detail']}"
             elif end["detail"]:
                 yield f"{name}: {end['detail']}"
             if end["lost"]:

@@ -1,4 +1,4 @@
-"""The stacks of another build that a stack of this one becomes."""
+"""Maps a call stack of one build to the corresponding stacks of another build."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from halo.profile.model import Module, Profile
 from halo.transfer.steps import Build, Step
 
-MOST_STACKS = 64
-_MOST_SKIPPED = 8
+MAX_STACKS = 64
+_MAX_SKIPPED = 8
 
 Address = tuple[Module, int]
-"""A return address: its file, and the offset there."""
+"""A return address: its file, and its ELF virtual address there."""
 
 
 class StackCarrier:
-    """Carries stacks, innermost return address first, from one build of a file to another.
+    """Maps stacks, innermost return address first, from one build of a file to another.
 
-    A stack is first taken apart into the steps of the source; then each sequence of calls of the
-    other build that stands for these steps is a stack that it becomes. Return addresses in other
-    files stay as they are. A call without debug information, such as the one of main, ends the
-    stack: what lies outside of it is left out. A call may be a jump in the other build, which
-    leaves no return address; one that was a jump in the recorded build is not known of.
+    A stack is split into its calls in the source, inlined ones included. Each sequence of call
+    instructions of the other build that represents these calls is a corresponding stack. Return
+    addresses in other files are kept. A call without debug information, such as the one of main,
+    ends the stack, and its outer part is dropped. A call may be a tail jump in the other build,
+    which has no return address; tail jumps of the recorded build are not recorded.
     """
 
     def __init__(self, old: Module, old_build: Build, new: Module, new_build: Build) -> None:
@@ -29,7 +29,7 @@ class StackCarrier:
         self._old_build, self._new_build = old_build, new_build
 
     def carry(self, stack: Sequence[Address]) -> list[tuple[Address, ...]]:
-        """At most `MOST_STACKS`; none where a call has no counterpart."""
+        """At most `MAX_STACKS` stacks; none if a call has no counterpart."""
         steps: list[Step | Address] = []
         for module, offset in stack:
             if module != self._old:
@@ -44,7 +44,7 @@ class StackCarrier:
         found: dict[tuple[Address, ...], None] = {}
         for carried in self._chains(steps, 0, 0):
             found.setdefault(_reduced(carried))
-            if len(found) == MOST_STACKS:
+            if len(found) == MAX_STACKS:
                 break
         return list(found)
 
@@ -64,8 +64,8 @@ class StackCarrier:
         for site in sites:
             for rest in self._chains(steps, at + len(site.steps), 0):
                 yield ((self._new, site.return_address), *rest)
-        # A call in the other build may be a jump, also one in what was inlined there.
-        if not sites and skipped < _MOST_SKIPPED and len(ahead) > 1:
+        # The other build may have a tail jump in place of this call, also within inlined code.
+        if not sites and skipped < _MAX_SKIPPED and len(ahead) > 1:
             yield from self._chains(steps, at + 1, skipped + 1)
 
 
@@ -79,7 +79,7 @@ def _steps_from(steps: Sequence[Step | Address], at: int) -> list[Step]:
 
 
 def _reduced(stack: Sequence[Address]) -> tuple[Address, ...]:
-    """Of a repeated return address only the innermost counts (HALO, section 4.1)."""
+    """The reduced stack: only the innermost of equal return addresses (HALO, section 4.1)."""
     return tuple(dict.fromkeys(stack))
 
 

@@ -1,4 +1,4 @@
-"""Call stacks as the source sees them: the same for each build, whatever a compiler inlined."""
+"""Call stacks in terms of the source: the same for each build, whatever a compiler inlined."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LINES_APART = 2
 
 @dataclass(frozen=True)
 class Step:
-    """A call in the source, and whom it calls; `callee` is empty where that is not known."""
+    """A call in the source, and the called function; `callee` is empty if it is unknown."""
 
     position: Position
     callee: str
 
     def fits(self, other: Step, lines_apart: int) -> bool:
-        """Whether both can be the same call. Compilers differ in the line of one that has many."""
+        """Whether both can be the same call; compilers differ in the line of a multi-line call."""
         mine, theirs = self.position, other.position
         return (
             (mine.function, mine.file) == (theirs.function, theirs.file)
@@ -32,7 +32,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Site:
-    """A call of a build: its return address, and the steps that it stands for, innermost first."""
+    """A call instruction of a build: its return address, and its calls in the source.
+
+    `steps` are innermost first: the call itself, then the calls that were inlined around it.
+    """
 
     return_address: int
     steps: tuple[Step, ...]
@@ -48,7 +51,7 @@ class Build:
             self._by_function[site.steps[0].position.function].append(site)
 
     def fitting(self, steps: Sequence[Step]) -> list[Site]:
-        """The calls that stand for the first of these steps; on the exact lines, if there are."""
+        """The calls that represent the first of these steps; those on the exact lines, if any."""
         candidates = self._by_function.get(steps[0].position.function, [])
         for lines_apart in (0, _LINES_APART):
             found = [site for site in candidates if _begins(steps, site, lines_apart)]
@@ -65,7 +68,7 @@ def _begins(steps: Sequence[Step], site: Site, lines_apart: int) -> bool:
 
 
 def read_build(path: str) -> Build:
-    """The calls of a file; none of those that the debug information does not know."""
+    """The calls of a file that have debug information."""
     calls = list(calls_among(instructions_of(path)))
     positions = positions_in(path, (call.return_address for call in calls))
     sites = (

@@ -1,6 +1,6 @@
-"""Measures a program: fresh processes, interleaved trials, and the output of every run compared.
+"""Measures a program: fresh processes, interleaved trials, and a comparison of all outputs.
 
-The order of the modules is that of the data: `job` (what is run) → `launcher` (one process) →
-`laboratory` (one checked run) → `rounds` (interleaved trials) → `statistics` → `race` (which
-candidate is kept) → `study` (the whole of `halo run`) → `results` (what is written down).
+Data flows through the modules in this order: `job` (a program on one input) → `launcher` (one
+process) → `laboratory` (one checked run) → `rounds` (interleaved trials) → `statistics` → `race`
+(the choice of a candidate) → `run` (all stages of `halo run`) → `results` (results.json).
 """

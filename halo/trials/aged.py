@@ -1,228 +1,252 @@
-"""A program on clean and on aged heaps: allocators and plans over occupancies, interleaved.
+"""Measures a program on clean and on aged heaps: allocators and plans over occupancies.
 
-Littering, "Results": each contender's time, on a heap that is clean and on heaps of which some
-fraction is occupied; against the program's own allocator, where a build with one is given.
+The method is that of Littering, "Results": each configuration's time on a clean heap and at several
+occupancies, interleaved, compared with the program's own allocator if a build with one is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from msgspec import convert
+from msgspec.structs import replace
+
 from halo.aging import Litter
-from halo.allocators import Allocator, preload, under_plan
 from halo.errors import LitterFailed
 from halo.plan import read_plan
-from halo.profile.simulation import machine_json
-from halo.recording import workspace
-from halo.settings import Settings
-from halo.simulation import misses_json
-from halo.target import Target
-from halo.trials.ageing import clean
-from halo.trials.findings import Findings
-from halo.trials.inside import Split, allocator_objects, find_perf, read_split
-from halo.trials.job import Contender, Job
-from halo.trials.laboratory import Laboratory
-from halo.trials.launcher import Launcher
-from halo.trials.reporter import Reporter
-from halo.trials.results import raw_results, raw_trials
-from halo.trials.rounds import Samples, interleave
+from halo.process.allocators import Allocator, preload, under_plan
+from halo.process.target import Target
+from halo.schema.aged import Aged, AgedConfiguration, AgedLevel, Kind, Split
+from halo.schema.results import Results
+from halo.schema.simulation import SimulatedMachine, SimulatedRun
+from halo.simulation import run_misses, simulation_of
+from halo.trials.results import raw_results
+from halo.trials.runs.allocator_share import allocator_objects, find_perf, read_split
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.litter import clean
+from halo.trials.runs.rounds import Samples
+from halo.trials.session import Session, identities
+from halo.trials.stages import Rounds, measure
 
 CUSTOM = "custom"
 GROUPS_TOO = " (groups aged)"
 
 
-@dataclass(frozen=True)
-class AgedOptions:
-    """What the user can set; `litter` says all but the occupancy, which `occupancies` do."""
+@dataclasses.dataclass(frozen=True)
+class Aging:
+    """The measurement's parameters; `litter` has all settings except the occupancy."""
 
-    trials: int
-    results: Path
-    environment: Mapping[str, str]
+    job: Job
     occupancies: Sequence[float]
     litter: Litter
-    allocators: Sequence[Allocator]
     plans: Sequence[Path] = ()
     under: Sequence[Allocator] = ()  # next allocators of the plans
     custom: Target | None = None
-    cpu: int | None = None
-    split: bool = True
+    split: bool = True  # sample how much of the time the allocator takes
+    simulate: bool = False
 
 
-@dataclass(frozen=True)
-class Entrant:
-    """A contender at no occupancy yet; `grouped` litters the groups of its plan, too."""
+@dataclasses.dataclass(frozen=True)
+class AgedEntry:
+    """A configuration without an occupancy; `grouped` litters the groups of its plan, too."""
 
-    contender: Contender
+    config: Configuration
     allocator: Allocator
     plan: Path | None = None
     grouped: bool = False
 
-    def described(self) -> dict[str, Any]:
-        """For results.json."""
-        kind = CUSTOM if self.contender.program else "plan" if self.plan else "allocator"
-        return {
-            "kind": kind,
-            "allocator": self.allocator.name,
-            "plan": self.plan.name if self.plan else None,
-            "groups": self.grouped,
-            "program": self.contender.program.path.name if self.contender.program else None,
-        }
-
-
-class AgedStudy:
-    """The measurement over one laboratory."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        options: AgedOptions,
-        findings: Findings,
-        job: Job,
-        reporter: Reporter,
-    ) -> None:
-        self._settings = settings
-        self._options = options
-        self._findings = findings
-        self._job = job
-        self._reporter = reporter
-        self._entrants = self._make_entrants()
-        self._stack = ExitStack()
-
-    def __enter__(self) -> AgedStudy:
-        scratch = self._stack.enter_context(workspace())
-        launcher = self._stack.enter_context(Launcher(self._options.cpu))
-        self._laboratory = Laboratory(self._settings, launcher, scratch, self._options.results)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
-
-    def run(self) -> dict[str, Any]:
-        """Measures, and returns the document for results.json, its splits still empty."""
-        entrants, at = self._entrants, self._at_levels()
-        every = [contender for contenders in at.values() for contender in contenders]
-        self._reporter.stage(f"measuring {len(every)} contenders on clean and aged heaps")
-        samples = interleave(
-            self._laboratory, self._job, every, self._options.trials, self._reporter.notice
+    def described(self) -> AgedConfiguration:
+        """The JSON object for results.json."""
+        program = self.config.program
+        kind = Kind.CUSTOM if program else Kind.PLAN if self.plan else Kind.ALLOCATOR
+        return AgedConfiguration(
+            kind=kind,
+            allocator=self.allocator.name,
+            plan=self.plan.name if self.plan else None,
+            groups=self.grouped,
+            program=program.path.name if program else None,
         )
-        levels = [
-            {
-                "occupancy": occupancy,
-                "trials": raw_trials(_of_level(samples, occupancy, contenders)),
-                "split": {},
-            }
-            for occupancy, contenders in at.items()
+
+
+def measure_aged(session: Session, aging: Aging) -> Iterator[Results]:
+    """Yields the results with all times, and again after each run that adds more to them."""
+    results = _times(session, aging)
+    yield results
+    if aging.split:
+        for sampled in _with_splits(session, aging, results):
+            results = sampled
+            yield results
+    if aging.simulate:
+        yield from _with_simulations(session, aging, results)
+
+
+def _times(session: Session, aging: Aging) -> Results:
+    entries = _entries(session, aging)
+    at = _at_levels(aging, entries)
+    every = [config for configs in at.values() for config in configs]
+    session.reporter.stage(f"measuring {len(every)} configurations on clean and aged heaps")
+    trials = measure(session, "aged", aging.job, every, Rounds(session.options.trials))
+    session.findings.reference = _of_level(trials, None, at[None])
+    results = raw_results(session.findings)
+    warnings = (*results.summary.warnings, *_idle(trials))
+    aged = Aged(
+        multiplier=aging.litter.multiplier,
+        shuffle=aging.litter.shuffle,
+        seed=aging.litter.seed,
+        configurations={e.config.label: e.described() for e in entries},
+        levels=tuple(
+            AgedLevel(occupancy, _of_level(trials, occupancy, configs))
+            for occupancy, configs in at.items()
+        ),
+    )
+    return replace(results, summary=replace(results.summary, warnings=warnings), aged=aged)
+
+
+def _with_splits(session: Session, aging: Aging, results: Results) -> Iterator[Results]:
+    """Adds to each level the part of the time inside the allocator, of one more run each.
+
+    Adds nothing if perf is missing or may not sample; leaves out runs without samples.
+    """
+    perf = find_perf()
+    if perf is None:
+        return
+    session.reporter.stage("sampling where the time goes")
+    for at, entry, config in _measured(session, aging, results):
+
+        def sample(entry: AgedEntry = entry, config: Configuration = config) -> Any:
+            split = _split(session, perf, aging.job, entry, config)
+            return None if split is None else {"split": split}
+
+        inputs = session.job_inputs(aging.job)
+        found = _stage(session, f"split-{config.label}", inputs, config, sample)
+        if found is not None:
+            split = convert(found["split"], Split)
+            before = _level(results, at).split
+            results = _changed(results, at, split={**before, entry.config.label: split})
+            yield results
+
+
+def _with_simulations(session: Session, aging: Aging, results: Results) -> Iterator[Results]:
+    """Adds to each level the misses of each configuration, from where the program begins."""
+    for at, entry, config in _measured(session, aging, results):
+        session.reporter.stage(f"simulating {config.label}")
+
+        def simulate(config: Configuration = config) -> dict[str, Any]:
+            profile = session.laboratory.simulate(aging.job, config)
+            return {"machine": simulation_of(profile).machine, "misses": run_misses(profile)}
+
+        inputs = session.recorder_inputs(aging.job)
+        found = _stage(session, f"simulated-{config.label}", inputs, config, simulate)
+        run = convert(found["misses"], SimulatedRun)
+        before = _level(results, at).runs
+        results = _changed(results, at, simulated={**before, entry.config.label: run})
+        machine = convert(found["machine"], SimulatedMachine)
+        results = replace(results, aged=replace(_aged(results), machine=machine))
+        yield results
+
+
+def _measured(
+    session: Session, aging: Aging, results: Results
+) -> Iterator[tuple[int, AgedEntry, Configuration]]:
+    """The number of every level with each entry that was measured there."""
+    for at, level in enumerate(_aged(results).levels):
+        for entry in _entries(session, aging):
+            if entry.config.label in level.trials:
+                yield at, entry, _at(aging, entry, level.occupancy)
+
+
+def _changed(results: Results, at: int, **changes: Any) -> Results:
+    """With other values in one level."""
+    aged = _aged(results)
+    levels = list(aged.levels)
+    levels[at] = replace(levels[at], **changes)
+    return replace(results, aged=replace(aged, levels=tuple(levels)))
+
+
+def _level(results: Results, at: int) -> AgedLevel:
+    return _aged(results).levels[at]
+
+
+def _aged(results: Results) -> Aged:
+    assert results.aged is not None
+    return results.aged
+
+
+def _stage(
+    session: Session,
+    name: str,
+    inputs: dict[str, Any],
+    config: Configuration,
+    compute: Callable[[], Any],
+) -> Any:
+    file = re.sub(r"[^\w.-]+", "-", name)
+    return session.journal.stage(file, {**inputs, "config": identities([config])}, compute)
+
+
+def _at_levels(
+    aging: Aging, entries: Sequence[AgedEntry]
+) -> dict[float | None, list[Configuration]]:
+    """The configurations by occupancy; None is the clean heap."""
+    return {
+        occupancy: [
+            _at(aging, entry, occupancy)
+            for entry in entries
+            if occupancy is not None or not entry.grouped
         ]
-        self._findings.reference = _of_level(samples, None, at[None])
-        document = raw_results(self._findings)
-        document["summary"]["warnings"] += _idle(samples)
-        litter = self._options.litter
-        document["aged"] = {
-            "multiplier": litter.multiplier,
-            "shuffle": litter.shuffle,
-            "seed": litter.seed,
-            "contenders": {e.contender.label: e.described() for e in entrants},
-            "levels": levels,
-        }
-        return document
+        for occupancy in (None, *aging.occupancies)
+    }
 
-    def _at_levels(self) -> dict[float | None, list[Contender]]:
-        """By occupancy, None for the clean heap, whoever runs there."""
-        return {
-            occupancy: [
-                self._at(entrant, occupancy)
-                for entrant in self._entrants
-                if occupancy is not None or not entrant.grouped
-            ]
-            for occupancy in (None, *self._options.occupancies)
-        }
 
-    def _make_entrants(self) -> list[Entrant]:
-        options = self._options
-        found = []
-        for allocator in options.allocators:
-            environment = preload(options.environment, [allocator.library])
-            found.append(Entrant(Contender(allocator.name, environment), allocator))
-        if options.custom is not None:
-            glibc = Allocator("glibc", None)
-            contender = Contender(CUSTOM, dict(options.environment), program=options.custom)
-            found.append(Entrant(contender, glibc))
-        for plan in options.plans:
-            hungry = any(group.huge_pages for group in read_plan(plan).groups)
-            for allocator in options.under:
-                environment = under_plan(
-                    options.environment, self._settings.runtime, plan, allocator
-                )
-                label = f"{plan.stem} over {allocator.name}"
-                contender = Contender(label, environment, reports=True, settles=hungry)
-                found.append(Entrant(contender, allocator, plan))
-                if options.litter.groups:
-                    also = replace(contender, label=label + GROUPS_TOO)
-                    found.append(Entrant(also, allocator, plan, grouped=True))
-        return found
+def _entries(session: Session, aging: Aging) -> list[AgedEntry]:
+    options = session.options
+    found = []
+    for allocator in session.allocators:
+        environment = preload(options.environment, [allocator.library])
+        found.append(AgedEntry(Configuration(allocator.name, environment), allocator))
+    if aging.custom is not None:
+        glibc = Allocator("glibc", None)
+        config = Configuration(CUSTOM, dict(options.environment), program=aging.custom)
+        found.append(AgedEntry(config, glibc))
+    for plan in aging.plans:
+        huge_page_users = any(group.huge_pages for group in read_plan(plan).groups)
+        for allocator in aging.under:
+            environment = under_plan(options.environment, session.settings.runtime, plan, allocator)
+            label = f"{plan.stem} over {allocator.name}"
+            config = Configuration(label, environment, reports=True, needs_cooldown=huge_page_users)
+            found.append(AgedEntry(config, allocator, plan))
+            if aging.litter.groups:
+                also = dataclasses.replace(config, label=label + GROUPS_TOO)
+                found.append(AgedEntry(also, allocator, plan, grouped=True))
+    return found
 
-    def _at(self, entrant: Entrant, occupancy: float | None) -> Contender:
-        litter = (
-            clean()
-            if occupancy is None
-            else replace(self._options.litter, occupancy=occupancy, groups=entrant.grouped)
-        )
-        label = _label(entrant.contender.label, occupancy)
-        return replace(entrant.contender, label=label, litter=litter)
 
-    def sample(self, document: dict[str, Any]) -> None:
-        """Adds to each level the part of the time inside the allocator, of one more run each.
+def _at(aging: Aging, entry: AgedEntry, occupancy: float | None) -> Configuration:
+    litter = (
+        clean()
+        if occupancy is None
+        else dataclasses.replace(aging.litter, occupancy=occupancy, groups=entry.grouped)
+    )
+    label = _label(entry.config.label, occupancy)
+    return dataclasses.replace(entry.config, label=label, litter=litter)
 
-        Nothing where there is no perf that may sample; no part where a run could not be sampled.
-        """
-        perf = find_perf() if self._options.split else None
-        if perf is None:
-            return
-        self._reporter.stage("sampling where the time goes")
-        for level in document["aged"]["levels"]:
-            for entrant in self._entrants:
-                label = entrant.contender.label
-                if label in level["trials"]:
-                    split = self._split(perf, entrant, self._at(entrant, level["occupancy"]))
-                    if split is not None:
-                        level["split"][label] = asdict(split)
 
-    def simulate(self, document: dict[str, Any]) -> None:
-        """Adds to each level what each contender misses from where the program begins on."""
-        aged = document["aged"]
-        for level in aged["levels"]:
-            name = "clean" if level["occupancy"] is None else level["occupancy"]
-            for entrant in self._entrants:
-                label = entrant.contender.label
-                if label in level["trials"]:
-                    self._reporter.stage(f"simulating {label}, {name}")
-                    contender = self._at(entrant, level["occupancy"])
-                    profile = self._laboratory.simulate(self._job, contender)
-                    assert profile.simulation is not None
-                    aged["machine"] = machine_json(profile.simulation.machine)
-                    level.setdefault("simulated", {})[label] = misses_json(profile)
-
-    def _split(self, perf: str, entrant: Entrant, contender: Contender) -> Split | None:
-        objects = allocator_objects(contender.environment, entrant.allocator.library)
-        try:
-            data, start = self._laboratory.sample(perf, self._job, contender)
-        except LitterFailed:
-            return None
-        return read_split(perf, data, start, objects)
+def _split(
+    session: Session, perf: str, job: Job, entry: AgedEntry, config: Configuration
+) -> Split | None:
+    objects = allocator_objects(config.environment, entry.allocator.library)
+    try:
+        data, start = session.laboratory.sample(perf, job, config)
+    except LitterFailed:
+        return None
+    return read_split(perf, data, start, objects)
 
 
 def _idle(samples: Samples) -> list[str]:
-    """A sentence for each contender whose plan had no effect."""
+    """A sentence for each configuration whose plan had no effect."""
     found = []
     for label, trials in samples.items():
         idle = next((t.runtime for t in trials if t.runtime and not t.runtime.get("active")), None)
@@ -232,13 +256,13 @@ def _idle(samples: Samples) -> list[str]:
 
 
 def _label(label: str, occupancy: float | None) -> str:
-    """Of a contender among all, unlike that of any other."""
+    """The unique label of a configuration at an occupancy."""
     return f"{label} @ {'clean' if occupancy is None else repr(occupancy)}"
 
 
 def _of_level(
-    samples: Samples, occupancy: float | None, contenders: Sequence[Contender]
+    samples: Samples, occupancy: float | None, configs: Sequence[Configuration]
 ) -> Samples:
-    """The samples of these contenders, by the labels that they have at no occupancy."""
+    """The samples of these configurations, by their labels without the occupancy."""
     ending = len(_label("", occupancy))
-    return {c.label[:-ending]: samples[c.label] for c in contenders}
+    return {c.label[:-ending]: samples[c.label] for c in configs}

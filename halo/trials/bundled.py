@@ -2,7 +2,7 @@
 
 `bench/workloads.toml` lists our own; `bench/programs.toml` lists programs that Debian ships, each
 with a generator of its two inputs. `HALO_BENCH` names another folder with such files. A variant of
-a program is measured only where it is named.
+a program is measured only if it is named.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput, CannotRun, MissingPart, UsageError
+from halo.process.target import find_target
 from halo.settings import Settings
-from halo.target import find_target
-from halo.trials.job import Job
+from halo.trials.runs.job import Job
 
 _LISTS = ("train", "ref")
 
@@ -42,7 +42,7 @@ class Bundled:
 
 
 def list_bundled(settings: Settings) -> list[Bundled]:
-    """Both data files, workloads first; variants too."""
+    """The programs of both data files, workloads first, including variants."""
     folder = settings.bench
     found = [
         *_read(folder / "workloads.toml", "workload"),
@@ -54,7 +54,7 @@ def list_bundled(settings: Settings) -> list[Bundled]:
 
 
 def list_plain(settings: Settings) -> list[Bundled]:
-    """What `--all` stands for: all but the variants."""
+    """The programs that `--all` means: all except variants."""
     return [bundled for bundled in list_bundled(settings) if not bundled.variant_of]
 
 
@@ -78,7 +78,7 @@ def _read(path: Path, key: str) -> list[Bundled]:
         raise BadInput(f"{path} cannot be read: {error}.") from error
     entries = data.get(key, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise BadInput(f"{path} has a {key} that is not an entry of its own: write [[{key}]].")
+        raise BadInput(f"{path} has a {key} that is not a separate entry: write [[{key}]].")
     return [_bundled(entry, path) for entry in entries]
 
 
@@ -94,7 +94,7 @@ def _bundled(entry: Mapping[str, Any], path: Path) -> Bundled:
 
 
 def _has_type(key: str, value: object) -> bool:
-    """Lists and tables hold strings; everything else is one."""
+    """Whether a value has the type of its key: strings, or lists and tables of strings."""
     if key in _LISTS:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if key == "env":
@@ -103,7 +103,7 @@ def _has_type(key: str, value: object) -> bool:
 
 
 def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
-    """Its training and its reference job; makes the inputs where they are not there yet."""
+    """Its training and its reference job; generates missing inputs."""
     inputs = settings.bench_inputs / bundled.name
     if bundled.generator:
         _generate(settings.bench / bundled.generator, inputs)
@@ -121,7 +121,7 @@ def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
 
 
 def _program(settings: Settings, bundled: Bundled) -> str:
-    """Our own workloads lie in the build; Debian's programs are found in PATH."""
+    """The path of our own workload in the build; the name of Debian's program in PATH."""
     if bundled.package:
         return bundled.program
     return str(settings.build / "bench" / bundled.program)
@@ -134,7 +134,7 @@ def _how_to_get(bundled: Bundled) -> str:
 
 
 def _generate(script: Path, inputs: Path) -> None:
-    """Runs the generator once; the folder appears whole or not at all."""
+    """Runs the generator once; the folder appears atomically."""
     try:
         stamp = inputs / f".made-by-{int(script.stat().st_mtime)}"
         if stamp.exists():

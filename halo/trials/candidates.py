@@ -1,6 +1,6 @@
-"""The candidate plans of `halo run`: a list of strategies with options, and the plans they make.
+"""The candidate plans of `halo run`: a list of strategies with options, and their plans.
 
-`none` is a candidate too and means: no libhalo at all, only the best allocator.
+`none` is a candidate, too: the best allocator without libhalo.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halo.allocators import Allocator, preload, under_plan
+from halo.aging import Litter
 from halo.errors import UsageError
-from halo.planning import make_plan, save_plan
+from halo.process.allocators import Allocator, preload, under_plan
 from halo.profile import Profile
-from halo.trials.job import Contender
+from halo.strategies.planning import make_plan, save_plan
+from halo.trials.runs.job import Configuration
 
 NONE = "none"
 UNDER_PLANS = 2  # next allocators, the fastest first, that plans are tried over
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How to make one plan: a strategy, and options for it and for the plan."""
+class PlanVariant:
+    """A way to make one plan: a strategy, and options for it and for the plan."""
 
     label: str
     strategy: str
@@ -29,19 +30,19 @@ class Recipe:
 
 
 # To add a candidate, add a line. `random` and `per-site` are controls, not candidates.
-RECIPES = (
-    Recipe("halo", "halo"),
-    Recipe("halo-small-pages", "halo", {"huge_pages": "false"}),
-    Recipe("hot-cold", "hot-cold"),
-    Recipe("size-affinity", "size-affinity"),
-    Recipe("one-pool", "one-pool"),
-    Recipe("dense", "dense"),
-    Recipe("dense-by-size", "dense", {"by_size": "true"}),
-    Recipe("halo-by-size", "halo", {"by_size": "true"}),
-    Recipe("dense-small-pages", "dense", {"huge_pages": "false"}),
-    Recipe("everything", "everything"),
-    Recipe("everything-by-size", "everything", {"by_size": "true"}),
-    Recipe(
+VARIANTS = (
+    PlanVariant("halo", "halo"),
+    PlanVariant("halo-small-pages", "halo", {"huge_pages": "false"}),
+    PlanVariant("hot-cold", "hot-cold"),
+    PlanVariant("size-affinity", "size-affinity"),
+    PlanVariant("one-pool", "one-pool"),
+    PlanVariant("dense", "dense"),
+    PlanVariant("dense-by-size", "dense", {"by_size": "true"}),
+    PlanVariant("halo-by-size", "halo", {"by_size": "true"}),
+    PlanVariant("dense-small-pages", "dense", {"huge_pages": "false"}),
+    PlanVariant("everything", "everything"),
+    PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
+    PlanVariant(
         "everything-by-size-small-pages", "everything", {"by_size": "true", "huge_pages": "false"}
     ),
 )
@@ -49,50 +50,59 @@ RECIPES = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A recipe made real for one next allocator; `plan` is None for `none`."""
+    """A variant over one next allocator; `plan` is None for `none`."""
 
-    recipe: Recipe
+    variant: PlanVariant
     allocator: Allocator
     plan: Path | None
-    huge_pages: bool = False  # a group of the plan asks for them
+    huge_pages: bool = False  # a group of the plan requests them
 
     @property
     def label(self) -> str:
-        return f"{self.recipe.label} over {self.allocator.name}"
+        return f"{self.variant.label} over {self.allocator.name}"
 
-    def contender(self, environment: Mapping[str, str], runtime: Path, label: str) -> Contender:
-        """This candidate as a way to run a job."""
+    def config(
+        self,
+        environment: Mapping[str, str],
+        runtime: Path,
+        label: str,
+        litter: Litter | None = None,
+    ) -> Configuration:
+        """The configuration of this candidate; `litter` ages its heap."""
         if self.plan is None:
-            return Contender(label, preload(environment, [self.allocator.library]))
+            alone = preload(environment, [self.allocator.library])
+            return Configuration(label, alone, litter=litter)
         chosen = under_plan(environment, runtime, self.plan, self.allocator)
-        return Contender(label, chosen, reports=True, settles=self.huge_pages)
+        return Configuration(
+            label, chosen, reports=True, needs_cooldown=self.huge_pages, litter=litter
+        )
 
 
-def choose_recipes(names: Sequence[str]) -> list[Recipe]:
-    """The recipes of those strategies or labels; all where no name is given."""
-    known = {recipe.strategy for recipe in RECIPES} | {recipe.label for recipe in RECIPES}
+def choose_variants(names: Sequence[str]) -> list[PlanVariant]:
+    """The variants of those strategies or labels; all if no name is given."""
+    known = {variant.strategy for variant in VARIANTS} | {variant.label for variant in VARIANTS}
     unknown = [name for name in names if name not in known | {NONE}]
     if unknown:
         raise UsageError(
             f"There is no candidate '{unknown[0]}'; choose among: {', '.join(sorted(known))}, none."
         )
-    return [r for r in RECIPES if not names or r.strategy in names or r.label in names]
+    return [r for r in VARIANTS if not names or r.strategy in names or r.label in names]
 
 
 def make_plans(
-    profile: Profile, recipes: Sequence[Recipe], folder: Path
-) -> list[tuple[Recipe, Path, bool]]:
-    """Writes each recipe's plan, and says whether it asks for huge pages.
+    profile: Profile, variants: Sequence[PlanVariant], folder: Path
+) -> list[tuple[PlanVariant, Path, bool]]:
+    """Writes each variant's plan; returns whether it requests huge pages.
 
-    Leaves out plans that group nothing and those that repeat another.
+    Leaves out plans without groups and duplicates of another.
     """
-    made: list[tuple[Recipe, Path, bool]] = []
+    made: list[tuple[PlanVariant, Path, bool]] = []
     seen: set[bytes] = set()
-    for recipe in recipes:
-        plan = make_plan(profile, recipe.strategy, recipe.options)
+    for variant in variants:
+        plan = make_plan(profile, variant.strategy, variant.options)
         if plan.is_inert:
             continue
-        path = folder / f"{recipe.label}.plan"
+        path = folder / f"{variant.label}.plan"
         save_plan(plan, path)
         content = path.read_bytes()
         if content in seen:
@@ -100,17 +110,17 @@ def make_plans(
             path.with_name(path.name + ".json").unlink(missing_ok=True)
             continue
         seen.add(content)
-        made.append((recipe, path, any(group.huge_pages for group in plan.groups)))
+        made.append((variant, path, any(group.huge_pages for group in plan.groups)))
     return made
 
 
 def make_candidates(
-    plans: Sequence[tuple[Recipe, Path, bool]], allocators: Sequence[Allocator]
+    plans: Sequence[tuple[PlanVariant, Path, bool]], allocators: Sequence[Allocator]
 ) -> list[Candidate]:
     """`none` over every allocator, then every plan over the first two of them."""
-    plain = [Candidate(Recipe(NONE, NONE), allocator, None) for allocator in allocators]
+    plain = [Candidate(PlanVariant(NONE, NONE), allocator, None) for allocator in allocators]
     return plain + [
-        Candidate(recipe, allocator, path, huge_pages)
+        Candidate(variant, allocator, path, huge_pages)
         for allocator in allocators[:UNDER_PLANS]
-        for recipe, path, huge_pages in plans
+        for variant, path, huge_pages in plans
     ]

@@ -1,47 +1,35 @@
-"""All that is known of a measurement so far, and the figures that follow from it."""
+"""The results of a measurement so far, and figures derived from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from halo.aging import Litter
-from halo.allocators import KNOWN
+from halo.process.allocators import KNOWN
+from halo.schema.results import Machine
+from halo.schema.summary import RecordCost
 from halo.trials.candidates import Candidate
 from halo.trials.race import Verdict
-from halo.trials.rounds import Samples, walls
+from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
 HALO = "halo"
-WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
-
-
-@dataclass(frozen=True)
-class RecordCost:
-    """What recording the training run took, and whether its output was the native one."""
-
-    seconds: float
-    native_seconds: float
-    output_equal: bool
-
-    @property
-    def slowdown(self) -> float:
-        return self.seconds / self.native_seconds
+WIDE = 0.10  # a larger interquartile range, as a share of the median, allows no conclusion
 
 
 @dataclass
 class Findings:
-    """All that is known so far; a failure half-way leaves the rest empty.
+    """The results so far; after a failure later fields are empty.
 
-    `checked` are rounds of the plans that the race dropped, and of its controls, run afterwards.
-    `left_out` says by allocator why it could not run the program; `remarks` are warnings.
+    `checked` are later rounds of the plans that the race dropped, and of its controls. `left_out`
+    is by allocator the reason why it could not run the program; `remarks` are warnings.
     """
 
     program: str
     commands: Mapping[str, Sequence[str]]
-    machine: Mapping[str, Any]
+    machine: Machine
     training: Samples = field(default_factory=dict)
     record: RecordCost | None = None
     candidates: Sequence[Candidate] = ()
@@ -64,7 +52,7 @@ class Findings:
 
 
 def best_baseline(findings: Findings) -> str | None:
-    """The allocator with the least median on the reference input."""
+    """The allocator with the minimum median time on the reference input."""
     names = [name for name in KNOWN if findings.reference.get(name)]
     return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
 
@@ -78,6 +66,6 @@ def speedup(findings: Findings) -> Ratio | None:
 
 
 def wide_spreads(findings: Findings) -> dict[str, float]:
-    """By label, an interquartile range on the reference input that is wide for its median."""
+    """Wide interquartile ranges on the reference input by label, as shares of the median."""
     spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}
     return {name: spread for name, spread in spreads.items() if spread > WIDE}

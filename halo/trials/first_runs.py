@@ -1,23 +1,23 @@
-"""The first runs of a job, under glibc: they show whether there is anything to be measured."""
+"""The first runs of a job, under glibc, which check that it can be measured."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from halo.trials.failures import shown
-from halo.trials.job import Contender, Job
-from halo.trials.laboratory import Laboratory
-from halo.trials.launcher import Launcher
-from halo.trials.process_watch import ProcessWatch, refuse_wrapper, remark_others
-from halo.trials.standard_input import WARNING, ignored_input
+from halo.trials.runs.failures import command_of
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.laboratory import Laboratory
+from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.process_watch import ProcessWatch, refuse_wrapper, remark_others
+from halo.trials.runs.standard_input import WARNING, ignored_input
 
-SHORT = 0.05  # seconds: of a shorter run, starting the process is too large a part
+SHORT = 0.05  # seconds; the start of the process is too large a part of a shorter run
 MAX_RUNS = 8
 
 
 @dataclass(frozen=True)
 class FirstRuns:
-    """Seconds of the first run, and what is doubtful, a sentence each."""
+    """Seconds of the first run, and warnings as sentences."""
 
     seconds: float
     remarks: list[str]
@@ -27,13 +27,13 @@ def run_first(
     laboratory: Laboratory,
     launcher: Launcher,
     job: Job,
-    native: Contender,
+    native: Configuration,
     place_objects: bool = True,
 ) -> FirstRuns:
-    """Two runs. TrialFailed if the first fails, or the second does not do the same.
+    """Runs the job twice. Raises `TrialFailed` if the first run fails, or the outputs differ.
 
-    With `place_objects`, Unsuitable if the program only executes another one. A short program that
-    executes others runs more than twice, until it shows who does the work.
+    With `place_objects`, raises `Unsuitable` if the program only executes another one. A short
+    program that executes others runs more often, until its share of the work is clear.
     """
     with ProcessWatch(launcher.pid, job.target.path) as watch:
         runs = [laboratory.measure(job, native) for _ in range(2)]
@@ -48,7 +48,7 @@ def run_first(
     seconds = min(run.wall for run in runs)
     if seconds < SHORT:
         remarks.append(
-            f"{shown(job)} takes {1000 * seconds:.0f} ms, too little to measure: most of it is the"
-            f" start of the process; take an input that needs {1000 * SHORT:.0f} ms at least."
+            f"{command_of(job)} takes {1000 * seconds:.0f} ms, too short to measure: most of it is"
+            f" the start of the process; use an input that needs {1000 * SHORT:.0f} ms at least."
         )
     return FirstRuns(runs[0].wall, [remark for remark in remarks if remark])

@@ -1,4 +1,4 @@
-"""Folders for results: never shared by two measurements, never one that is finished."""
+"""Creates folders for results; never reuses one of a finished measurement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ RESULTS = "results.json"
 
 
 def fresh_folder(wanted: Path) -> Path:
-    """Makes this folder, or, if it exists already, the first of NAME-2, NAME-3, ... that does not.
+    """Creates this folder, or the first of NAME-2, NAME-3, ... that does not exist yet.
 
-    Two measurements that begin in the same second thus get a folder each.
+    Two measurements that begin in the same second have separate folders.
     """
     for number in itertools.count(1):
         path = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
@@ -27,7 +27,7 @@ def fresh_folder(wanted: Path) -> Path:
 
 
 def refuse_finished(folder: Path) -> None:
-    """BadInput if the folder holds the results of a measurement that ran to its end."""
+    """Raises `BadInput` if the folder has the results of a finished measurement."""
     if _is_finished(folder / RESULTS):
         raise BadInput(
             f"{folder} holds the results of another measurement, which would be overwritten; give"
@@ -36,7 +36,7 @@ def refuse_finished(folder: Path) -> None:
 
 
 def _is_finished(path: Path) -> bool:
-    """What is damaged, failed or was interrupted may be replaced."""
+    """Whether the results are complete; damaged, failed or interrupted ones may be replaced."""
     try:
         document = json.loads(path.read_text("utf-8"))
         return bool(document["trials"]["reference"]) and not document["summary"].get("failure")

@@ -1,7 +1,7 @@
-"""Finished stages of a measurement, kept so that an interrupted one goes on where it was.
+"""Stores finished stages of a measurement, so that it can continue after an interruption.
 
-A stage is used again only where everything that it depends on is what it was: its key is a digest
-over all of that. Anything else, and what is damaged, is measured anew.
+A stage is reused only if all its inputs are unchanged: its key is a digest of them. Changed or
+damaged stages are measured again.
 """
 
 from __future__ import annotations
@@ -12,14 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from halo.trials.results import write_json
+from msgspec import to_builtins
+
+from halo.files.atomic import write_json
 
 FORMAT, VERSION = "halo-stage", 1
 Inputs = Mapping[str, Any]
 
 
+def _as_json(result: Any) -> Any:
+    """The result as it is when it is read back."""
+    return json.loads(json.dumps(result, default=to_builtins))
+
+
 class Journal:
-    """The stages in one folder; `inputs` are what all of them depend on."""
+    """The stages in one folder; `inputs` are those that all stages depend on."""
 
     def __init__(self, folder: Path, inputs: Inputs) -> None:
         self._folder = folder
@@ -27,7 +34,7 @@ class Journal:
         self.reused: list[str] = []
 
     def stage(self, name: str, inputs: Inputs, compute: Callable[[], Any]) -> Any:
-        """What `compute` returned for the same inputs before, or returns now: JSON values."""
+        """The JSON result of `compute`, stored from an earlier call with the same inputs or new."""
         key = self._key(name, inputs)
         found = self._read(name, key)
         if found is not None:
@@ -35,26 +42,26 @@ class Journal:
             return found
         result = compute()
         self._write(name, key, result)
-        return json.loads(json.dumps(result))
+        return _as_json(result)
 
     def rounds(
         self, name: str, inputs: Inputs, count: int, run: Callable[[int], Any]
     ) -> Sequence[Any]:
-        """The results of `count` rounds; those that are there already are not run again.
+        """The results of `count` rounds; stored ones are not run again.
 
-        Each is kept when it is complete: an interruption loses the round it comes in.
+        Each is stored when it is complete: an interruption loses the current round.
         """
         key = self._key(name, inputs)
         done: list[Any] = self._read(name, key) or []
         if done:
             self.reused.append(name)
         while len(done) < count:
-            done.append(json.loads(json.dumps(run(len(done)))))
+            done.append(_as_json(run(len(done))))
             self._write(name, key, done)
         return done[:count]
 
     def forget(self, name: str) -> None:
-        """The stage is to be done again: what it left elsewhere is gone or changed."""
+        """Removes a stage, so that it runs again, as a file that it wrote is gone or changed."""
         self._path(name).unlink(missing_ok=True)
 
     def _key(self, name: str, inputs: Inputs) -> str:

@@ -1,7 +1,7 @@
-"""Whether a measurement shows that a program is placement-sensitive, that it is not, or neither.
+"""Concludes whether a program is placement-sensitive, or that the measurement does not decide.
 
-A gain that was not seen is no evidence that there is none: `NOT_SENSITIVE` needs intervals that
-leave no room for a change. The sentence made here is that of the terminal, the JSON and the page.
+Absence of a measured gain does not prove that there is none: `NOT_SENSITIVE` requires intervals
+that exclude a change. The terminal, the JSON file and the page have the same sentence.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from statistics import median
-from typing import Any
 
-from halo.allocators import KNOWN
+from halo.process.allocators import KNOWN
+from halo.schema.summary import Conclusion
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
-from halo.trials.rounds import walls
+from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
-THRESHOLD = 0.02  # a change of time that lies within it, with its whole interval, counts as none
-MIN_TRIALS = 7  # fewer say nothing about a change of some per cent
-MAX_ADVISED = 200  # trials; where more were needed, a quieter machine is the better advice
+THRESHOLD = 0.02  # a change of time whose whole interval is within it counts as none
+MIN_TRIALS = 7  # fewer allow no conclusion about a change of some per cent
+MAX_ADVISED = 200  # trials; if more are needed, a quieter machine is better advice
 NEAREST = (
-    0.005  # to the threshold that a value is taken to lie, to estimate how many trials it needs
+    0.005  # assumed distance of a value to the threshold, to estimate the trials that it needs
 )
 
 
-class Answer(Enum):
-    """What the data show; the value is that of the JSON."""
+class Answer(StrEnum):
+    """The answer from the data; the value is that of the JSON."""
 
     PLAN_HELPS = "plan-helps"
     NO_GAIN = "no-gain"
@@ -37,24 +37,8 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True)
-class Conclusion:
-    """The answer, its sentence, and what would be needed for one if there is none."""
-
-    answer: Answer
-    sentence: str
-    needed: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "answer": self.answer.value,
-            "sentence": self.sentence,
-            "needed": self.needed or None,
-        }
-
-
-@dataclass(frozen=True)
 class PlanChange:
-    """The time under a plan over that of its allocator alone, on the training input."""
+    """The ratio of time under a plan to that of its allocator alone, on the training input."""
 
     label: str
     allocator: str
@@ -63,7 +47,7 @@ class PlanChange:
 
     @property
     def within(self) -> bool:
-        """The whole interval counts as no change."""
+        """Whether the whole interval counts as no change."""
         return self.change.low >= 1 - THRESHOLD and self.change.high <= 1 + THRESHOLD
 
     def __str__(self) -> str:
@@ -71,7 +55,7 @@ class PlanChange:
 
 
 def conclude(findings: Findings) -> Conclusion:
-    """What the findings show of placement, or of the allocators if nothing else was measured."""
+    """The conclusion on placement, or on the allocators if no plans were measured."""
     program, kept = findings.program, findings.kept
     counts = [len(samples) for samples in findings.reference.values() if samples]
     if not counts:
@@ -90,7 +74,7 @@ def conclude(findings: Findings) -> Conclusion:
 
 
 def plan_changes(findings: Findings) -> list[PlanChange]:
-    """Every plan against its allocator alone, in the rounds that they have in common."""
+    """The change by each plan against its allocator alone, over their common rounds."""
     rounds = findings.verdict.rounds if findings.verdict else 0
     controls = {c.allocator.name: c.label for c in findings.candidates if c.plan is None}
     found = []
@@ -115,7 +99,7 @@ def percent(change: Ratio) -> str:
 
 
 def advice(change: Ratio, rounds: int) -> str:
-    """What would narrow the interval of that many rounds enough to tell on which side it lies."""
+    """The remedy that would narrow the interval of that many rounds enough for a conclusion."""
     half = (change.high - change.low) / 2
     slack = max(abs(abs(change.value - 1) - THRESHOLD), NEAREST)
     trials = max(MIN_TRIALS, rounds + 1, 10 * math.ceil(rounds * (half / slack) ** 2 / 10))
@@ -130,7 +114,7 @@ def _open(sentence: str, needed: str) -> Conclusion:
 
 
 def _allocators(findings: Findings) -> Conclusion:
-    """The fastest one, and those that no difference shows to."""
+    """The fastest allocator, and those without a significant difference to it."""
     best = best_baseline(findings)
     assert best is not None
     times = {name: walls(found) for name, found in findings.reference.items() if name in KNOWN}
@@ -145,7 +129,7 @@ def _with_plan(findings: Findings) -> Conclusion:
     program, kept = findings.program, findings.kept
     best, gain = best_baseline(findings), speedup(findings)
     assert kept is not None and best is not None and gain is not None
-    what = f"the plan '{kept.recipe.label}' over {kept.allocator.name}"
+    what = f"the plan '{kept.variant.label}' over {kept.allocator.name}"
     times = (
         f"{gain.value:.2f} times as fast as the fastest allocator, {best}"
         f" (95 % interval {gain.low:.2f} to {gain.high:.2f})"
@@ -175,7 +159,7 @@ def _with_plan(findings: Findings) -> Conclusion:
 
 
 def _apart(findings: Findings, best: str) -> bool:
-    """Whether the middle halves of the times do not overlap: then no spread is too wide."""
+    """Whether the interquartile ranges of the times do not overlap."""
     mine, other = (summarize(walls(findings.reference[label])) for label in (HALO, best))
     return mine.third_quartile < other.first_quartile or other.third_quartile < mine.first_quartile
 
@@ -228,7 +212,7 @@ def _without_plan(findings: Findings) -> Conclusion:
 
 
 def _outside(findings: Findings, plan: PlanChange, unclear: str, use: str) -> Conclusion:
-    """A plan whose interval reaches past the threshold: what that says, and does not say."""
+    """The conclusion for a plan whose interval exceeds the threshold."""
     kept = findings.kept
     assert kept is not None
     if plan.change.high < 1 - THRESHOLD and plan.allocator != kept.allocator.name:
@@ -250,10 +234,10 @@ def _outside(findings: Findings, plan: PlanChange, unclear: str, use: str) -> Co
 
 
 def _reach(plan: PlanChange) -> float:
-    """How far the interval reaches from no change."""
+    """The maximum distance of the interval from no change."""
     return max(plan.change.high - 1, 1 - plan.change.low)
 
 
 def all_within(changes: Sequence[PlanChange]) -> bool:
-    """Whether every plan with enough rounds changes nothing, with its whole interval."""
+    """Whether the whole interval of every plan with enough rounds counts as no change."""
     return all(c.within for c in changes if c.rounds >= MIN_TRIALS)

@@ -1,42 +1,42 @@
-"""Shows a probe: its summary as JSON, its table, the sentence that answers, what to type next."""
+"""Renders a probe: its summary as JSON, its table, the conclusion, the next command."""
 
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
-from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.trials.job import Job
+from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.schema.probe import Change, ProbeSummary
 from halo.trials.placement import THRESHOLD, percent
-from halo.trials.probing import RANDOM, Answer, Probe
+from halo.trials.probe import RANDOM, Answer, Probe
 from halo.trials.results import measured
-from halo.trials.rounds import walls
+from halo.trials.runs.job import Job
+from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, summarize
 
-LONGER = 4  # times as long, where the rounds did not suffice
+LONGER = 4  # factor for --seconds if the rounds did not suffice
 
 
-def summarize_probe(found: Probe, job: Job) -> dict[str, Any]:
-    """The summary of docs/cli.md."""
-    return {
-        "program": job.target.path.name,
-        "answer": found.answer.name.lower().replace("_", "-"),
-        "best_baseline": found.best.name,
-        "allocators": {name: measured(samples) for name, samples in found.quick.items()},
-        "rounds": {label: measured(samples) for label, samples in found.rounds.items()},
-        "between": _change(found.between),
-        "changes": {label: _change(change) for label, change in found.changes.items()},
-        "outputs_compared": not job.ignore_output,
-        "warnings": warnings(found),
-    }
+def summarize_probe(found: Probe, job: Job) -> ProbeSummary:
+    """What `--json` writes."""
+    return ProbeSummary(
+        program=job.target.path.name,
+        answer=found.answer.name.lower().replace("_", "-"),
+        best_baseline=found.best.name,
+        allocators={name: measured(trials) for name, trials in found.quick.items()},
+        rounds={label: measured(trials) for label, trials in found.rounds.items()},
+        between=_change(found.between),
+        changes={label: _change(change) for label, change in found.changes.items()},
+        outputs_compared=not job.ignore_output,
+        warnings=tuple(warnings(found)),
+    )
 
 
-def _change(of: Ratio) -> dict[str, Any]:
-    return {"value": of.value - 1, "interval": [of.low - 1, of.high - 1]}
+def _change(of: Ratio) -> Change:
+    return Change(of.value - 1, (of.low - 1, of.high - 1))
 
 
 def show_probe(found: Probe, job: Job, seconds: int, halo: str) -> None:
-    """The table, the sentences and what to type next, on stdout."""
+    """Prints the table, the sentences and the next command to stdout."""
     console = make_console()
     show_grid(console, table(found))
     for warning in warnings(found):
@@ -73,41 +73,40 @@ def table(found: Probe) -> Grid:
 
 
 def warnings(found: Probe) -> list[str]:
-    """Whatever makes the figures doubtful, one sentence each."""
+    """Reasons to doubt the figures, one sentence each."""
     wide = [f"{label} ({spread:.0%})" for label, spread in found.wide.items()]
     if not wide:
         return list(found.warnings)
     return [
         *found.warnings,
-        "The times vary much (shown: the interquartile range as a share of the median):"
+        "The times vary much (interquartile range as a share of the median):"
         f" {', '.join(wide)}; repeat on an idle machine or with more --seconds.",
     ]
 
 
 def conclusion(found: Probe, program: str) -> str:
-    """One plain sentence."""
+    """The answer as one plain sentence."""
     between = f"{RANDOM} instead of one change its time by {percent(found.between)}"
     label, gain = min(found.changes.items(), key=lambda item: item[1].high)
     if found.answer is Answer.CARES and gain.high < 1 - THRESHOLD:
         return (
-            f"{program} cares where its objects lie: {label} alone changes its time by"
-            f" {percent(gain)}."
+            f"{program} is placement-sensitive: {label} alone changes its time by {percent(gain)}."
         )
     if found.answer is Answer.CARES:
-        return f"{program} cares where its objects lie: {between}."
+        return f"{program} is placement-sensitive: {between}."
     if found.answer is Answer.DOES_NOT_CARE:
         return (
-            f"{program} does not care where its objects lie: no extreme gains {THRESHOLD:.0%}, nor"
+            f"{program} is not placement-sensitive: no extreme gains {THRESHOLD:.0%}, nor"
             " do they differ by as much."
         )
     return (
-        f"It cannot be told whether {program} cares where its objects lie: {between}, which is"
+        f"It is not decided whether {program} is placement-sensitive: {between}, which is"
         " too wide a range or too near to nothing."
     )
 
 
 def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
-    """The command to type next."""
+    """The next command."""
     command = shlex.join(job.command)
     if found.answer is Answer.CARES:
         name = shlex.quote(job.target.name)
@@ -122,7 +121,7 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
 
 
 def _options(job: Job) -> list[str]:
-    """What this job has been given, as one would type it."""
+    """The job's options as words of a command line."""
     words = ["--stdin", str(job.stdin)] if job.stdin else []
     for status in sorted(job.allowed - {0}):
         words += ["--allow-status", str(status)]

@@ -1,4 +1,7 @@
-"""Finds the fastest candidate by successive halving, and keeps it only if its gain is real."""
+"""Finds the fastest candidate by successive halving; keeps it only if its gain is significant.
+
+Successive halving: Jamieson and Talwalkar, "Non-stochastic Best Arm Identification" (AISTATS 2016).
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,23 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from halo.trials.job import Sample
-from halo.trials.rounds import Samples, relative_times, walls
+from halo.schema.trial import Trial
+from halo.trials.runs.rounds import Samples, relative_times, walls
 from halo.trials.statistics import Ratio, ratio
 
-# A gain counts from one per cent on: less is noise on most machines and not worth a plan.
-LEAST_GAIN = 1.01
+# The minimum gain: less is noise on most machines and not worth a plan.
+MIN_GAIN = 1.01
 
 HEATS = 3
 
-# Measures these labels for that many recorded rounds, in that heat: the first begins with a dropped
-# warm-up round, the last lets the machine settle between runs that use huge pages.
+# Measures these labels for that many recorded rounds, in that heat. The first heat begins with a
+# warm-up round; the last one has cool-downs after runs with huge pages.
 Measure = Callable[[Sequence[str], int, int], Samples]
 
 
 @dataclass(frozen=True)
 class Heat:
-    """One heat of the race: how many rounds, and how many candidates go on to the next."""
+    """One heat of the race: its rounds, and the number of candidates that reach the next one."""
 
     rounds: int
     survivors: int
@@ -32,7 +35,7 @@ class Heat:
 class Verdict:
     """The label kept, the fastest label, and the fastest one's gain over the best control.
 
-    `rounds`: how many of the last rounds decided.
+    `rounds`: the number of final rounds that decided.
     """
 
     kept: str
@@ -42,7 +45,7 @@ class Verdict:
 
 
 def heats(candidates: int, final_rounds: int) -> list[Heat]:
-    """Few rounds for all, more for the better half, most for the last three."""
+    """Heats with few rounds for all, more for the better half, the maximum for the last three."""
     few = min(final_rounds, max(3, final_rounds // 4))
     return [
         Heat(few, max(3, (candidates + 1) // 2)),
@@ -56,12 +59,12 @@ def race(
     labels: Sequence[str],
     controls: Sequence[str],
     final_rounds: int,
-    hungry: Collection[str] = (),
+    huge_page_users: Collection[str] = (),
 ) -> tuple[Samples, Verdict]:
-    """Runs the heats. The controls (`none`, over each next allocator) stay in to the end.
+    """Runs the heats. The controls (`none`, over each next allocator) stay to the end.
 
-    So does the best candidate that asks for no huge pages (is not `hungry`): what they cost shows
-    only in the last heat.
+    So does the best candidate without huge pages (not in `huge_page_users`), as the cost of huge
+    pages is visible only in the last heat.
     """
     samples: Samples = {label: [] for label in labels}
     running = list(labels)
@@ -70,7 +73,7 @@ def race(
         for label, new in found.items():
             samples[label].extend(new)
         if number < HEATS - 1:
-            running = _survivors(samples, running, controls, hungry, heat.survivors)
+            running = _survivors(samples, running, controls, huge_page_users, heat.survivors)
     return samples, judge({label: samples[label] for label in running}, controls, final_rounds)
 
 
@@ -78,23 +81,23 @@ def _survivors(
     samples: Samples,
     running: Sequence[str],
     controls: Sequence[str],
-    hungry: Collection[str],
+    huge_page_users: Collection[str],
     count: int,
 ) -> list[str]:
     challengers = sorted(
         (label for label in running if label not in controls), key=lambda c: _time(samples[c])
     )
     chosen = challengers[:count]
-    frugal = next((label for label in challengers if label not in hungry), None)
-    if frugal is not None and frugal not in chosen:
-        chosen[-1] = frugal
+    small_pages = next((label for label in challengers if label not in huge_page_users), None)
+    if small_pages is not None and small_pages not in chosen:
+        chosen[-1] = small_pages
     return [*controls, *chosen]
 
 
 def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Verdict:
-    """Keeps the fastest finalist where its gain over every control is real, else a control.
+    """Keeps the fastest finalist if its gain over every control is significant, else a control.
 
-    Which control, all heats tell, for the controls ran in all of them; the gain, the last one does.
+    All heats decide which control, as the controls ran in all; the last heat decides on the gain.
     """
     last = {label: samples[-final_rounds:] for label, samples in finalists.items()}
     running = [label for label in finalists if label in controls]
@@ -104,7 +107,7 @@ def judge(finalists: Samples, controls: Sequence[str], final_rounds: int) -> Ver
         return Verdict(control, fastest, None, final_rounds)
     hardest = _fastest({label: last[label] for label in running})
     gain = ratio(walls(last[hardest]), walls(last[fastest]))
-    kept = fastest if gain.low > LEAST_GAIN else control
+    kept = fastest if gain.low > MIN_GAIN else control
     return Verdict(kept, fastest, gain, final_rounds)
 
 
@@ -113,5 +116,5 @@ def _fastest(samples: Samples) -> str:
     return min(times, key=times.__getitem__)
 
 
-def _time(samples: Sequence[Sample]) -> float:
+def _time(samples: Sequence[Trial]) -> float:
     return median(walls(samples))

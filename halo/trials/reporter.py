@@ -1,16 +1,16 @@
-"""Says on stderr what a measurement is doing: a line for each stage, a live one on a terminal."""
+"""Reports the progress of a measurement on stderr: stages, and steps on a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-from halo.terminal import is_live, make_console, show_prose
-from halo.trials.rounds import Step
+from halo.console.terminal import is_live, make_console, show_prose
+from halo.trials.runs.rounds import Step
 
 
 class Reporter:
-    """Writes stages always, and single steps only where stderr is a terminal."""
+    """Writes stages always, and single steps only if stderr is a terminal."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -18,19 +18,19 @@ class Reporter:
         self._start = time.monotonic()
 
     def stage(self, text: str) -> None:
-        """One line at the start of each stage."""
+        """Writes a line at the start of a stage."""
         seconds = time.monotonic() - self._start
         clear = "\r\x1b[K" if self._live else ""
         sys.stderr.write(f"{clear}halo: {self._name}: {text} ({seconds:.0f} s in)\n")
         sys.stderr.flush()
 
     def warn(self, text: str) -> None:
-        """A sentence as soon as something is doubtful."""
+        """Writes a warning immediately."""
         self.clear()
         show_prose(make_console(stderr=True), f"halo: {self._name}: warning: {text}")
 
     def notice(self, step: Step) -> None:
-        """One step of a series of rounds."""
+        """Shows one step of a series of rounds."""
         if self._live:
             sys.stderr.write(f"\r\x1b[K  round {step.round + 1} of {step.rounds}: {step.label}")
             sys.stderr.flush()

@@ -12,12 +12,16 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class Summary:
-    """Where the middle half of the values lies."""
+    """The median and the quartiles of values."""
 
     median: float
     first_quartile: float
     third_quartile: float
     count: int
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        return self.first_quartile, self.third_quartile
 
     @property
     def spread(self) -> float:
@@ -27,7 +31,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of medians, and the interval that holds it with 95 % confidence."""
+    """A ratio of medians, and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -45,10 +49,10 @@ def summarize(values: Sequence[float]) -> Summary:
 
 
 def ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:
-    """The ratio of medians with a bootstrapped 95 % interval.
+    """The ratio of medians with a 95 % percentile bootstrap interval (Efron 1979).
 
-    Values at the same index come from the same round. Rounds are resampled whole, so that a slow
-    spell of the machine, which hits both sides, does not widen the interval.
+    Values at the same index are from the same round. The bootstrap resamples whole rounds, so that
+    slow phases of the machine, which affect both sides, do not widen the interval.
     """
     count = min(len(numerator), len(denominator))
     pairs = list(zip(numerator[-count:], denominator[-count:], strict=True))

@@ -1,4 +1,4 @@
-"""Shows findings to people: the table of times, the sentence that concludes, what to type next."""
+"""Prints findings: the table of times, the conclusion, the next command."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from statistics import median
 
 from rich.text import Text
 
-from halo.allocators import KNOWN, find_allocator
-from halo.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.process.allocators import KNOWN, find_allocator
+from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, speedup
-from halo.trials.job import Sample
 from halo.trials.placement import MIN_TRIALS, conclude
 from halo.trials.results import warnings
-from halo.trials.rounds import walls
+from halo.trials.runs.rounds import walls
 from halo.trials.statistics import ratio, summarize
 
 COLUMNS = (*KNOWN, HALO)
@@ -25,7 +25,7 @@ TITLE = "Seconds on the reference input, median ± half the interquartile range"
 
 
 def table(all_findings: Sequence[Findings]) -> Grid:
-    """A row for each contender of each program, which the title names where it is the only one."""
+    """A row for each configuration of each program; a single program is named in the title."""
     measured = [name for name in COLUMNS if any(f.reference.get(name) for f in all_findings)]
     with_halo = HALO in measured
     several = len(all_findings) != 1
@@ -54,7 +54,7 @@ def table(all_findings: Sequence[Findings]) -> Grid:
     return Grid(fields, rows, title)
 
 
-def _time(samples: Sequence[Sample] | None, best: bool) -> Text:
+def _time(samples: Sequence[Trial] | None, best: bool) -> Text:
     if not samples:
         return Text("-")
     summary = summarize(walls(samples))
@@ -62,7 +62,7 @@ def _time(samples: Sequence[Sample] | None, best: bool) -> Text:
     return Text(f"{summary.median:.3f} ± {half:.3f}", "bold" if best else "")
 
 
-def _memory(samples: Sequence[Sample] | None) -> str:
+def _memory(samples: Sequence[Trial] | None) -> str:
     return f"{median(s.peak_memory for s in samples) / 1e6:.0f}" if samples else "-"
 
 
@@ -76,7 +76,7 @@ def _gain(findings: Findings) -> Text:
 
 
 def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[str]) -> str:
-    """The command to type next for this program; empty where there is none."""
+    """The next command for this program; empty if there is none."""
     kept = findings.kept
     if kept is None:
         return ""
@@ -94,13 +94,13 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
 
 
 def _beats_glibc(findings: Findings, best: str) -> bool:
-    """Whether enough trials show that this allocator is faster than the one in use now."""
+    """Whether enough trials prove that this allocator is faster than glibc's."""
     mine, glibc = (walls(findings.reference.get(name, [])) for name in (best, "glibc"))
     return min(len(mine), len(glibc)) >= MIN_TRIALS and ratio(glibc, mine).low > 1
 
 
 def show(all_findings: Sequence[Findings]) -> None:
-    """The table, the sentences and the warnings, on stdout."""
+    """Prints the table, the sentences and the warnings to stdout."""
     console = make_console()
     show_grid(console, table(all_findings))
     for findings in all_findings:

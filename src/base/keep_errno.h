@@ -1,4 +1,4 @@
-// Keeps errno over system calls that the program did not ask for.
+// Restores errno after the library's own system calls.
 #pragma once
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Text for a file descriptor by way of a fixed buffer: allocates nothing and takes no lock.
+// Writes text to a file descriptor through a fixed buffer, without allocations or locks.
 #pragma once
 
 #include <stdarg.h>
@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <string_view>
+
+#include "base/json.h"
 
 namespace halo {
 
@@ -16,7 +19,7 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output() { flush(); }
 
-  // At most 511 bytes a call; the rest is cut off.
+  // At most 511 bytes per call; the rest is cut off.
   __attribute__((format(printf, 2, 3))) void print(const char* format, ...) {
     if (sizeof buffer_ - used_ < 512) flush();
     va_list arguments;
@@ -29,18 +32,12 @@ class Output {
 
   // A JSON string of any length, with its quotation marks.
   void quote(const char* text) {
-    print("\"");
-    for (; *text != '\0'; ++text) {
-      const auto character = static_cast<unsigned char>(*text);
-      if (character < 0x20)
-        print("\\u%04x", static_cast<unsigned>(character));
-      else
-        print(character == '"' || character == '\\' ? "\\%c" : "%c", *text);
-    }
-    print("\"");
+    put_json_string(text, NotUtf8::kReplaced, [this](std::string_view piece) {
+      print("%.*s", static_cast<int>(piece.size()), piece.data());
+    });
   }
 
-  // Whether all of it was written; to be asked last.
+  // Whether all output was written; call it last.
   bool finish() {
     flush();
     return complete_;

@@ -1,4 +1,4 @@
-// Counting, and the file as JSON.
+// Counts allocations, and writes the file as JSON.
 #include "litter/detection.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ void raise_to(std::atomic<std::uint64_t>& highest, std::uint64_t value) {
   }
 }
 
-// The classes that occur, as [size, count]; that of the larger ones by its number.
+// Prints the classes that occur as [size, count]; larger sizes are one class.
 void print_group(Output& out, const SizeCounts& counts) {
   const char* separator = "";
   out.print("[");
@@ -49,7 +49,7 @@ void Detection::allocated(std::size_t size, std::int32_t group) {
   if (group >= 0 && static_cast<std::size_t>(group) < by_group_.size())
     by_group_[static_cast<std::size_t>(group)].bins[bin].fetch_add(1, relaxed);
   const std::int64_t live = live_.fetch_add(1, relaxed) + 1;
-  if (live > 0) raise_to(totals.most_live, static_cast<std::uint64_t>(live));
+  if (live > 0) raise_to(totals.max_live, static_cast<std::uint64_t>(live));
 }
 
 bool Detection::write(const char* path, const char* program) const {
@@ -80,7 +80,7 @@ void Detection::print(int fd, const char* program, bool& complete) const {
             allocations == 0 ? 0 : ~totals.minimum_complement.load(relaxed),
             totals.maximum.load(relaxed));
   out.print("\"max_live_allocations\": %lu, \"larger_bytes\": %lu,\n \"bins\": [",
-            totals.most_live.load(relaxed), totals.larger_bytes.load(relaxed));
+            totals.max_live.load(relaxed), totals.larger_bytes.load(relaxed));
   for (std::uint32_t i = 0; i < size_classes; ++i)
     out.print(i == 0 ? "%lu" : ",%lu", totals.sizes.bins[i].load(relaxed));
   out.print("],\n \"groups\": [");

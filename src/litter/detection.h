@@ -1,4 +1,4 @@
-// What the detector counts, and the file that it leaves.
+// The counts of the detector, and its output file.
 #pragma once
 
 #include <atomic>
@@ -10,33 +10,33 @@
 
 namespace halo::litter {
 
-// Of all allocations, or of those that a plan puts into one group.
+// Counts of all allocations, or of those that a plan assigns to one group.
 struct SizeCounts {
   std::atomic<std::uint64_t> bins[size_classes];
 };
 
-// Counts of one program: shared by its threads and by the processes that it forks. What is alive is
-// each process's own, and begins with what was alive as it was forked. Allocates nothing and takes
-// no lock.
+// The counts of one program, shared by its threads and forked processes. Live objects are counted
+// per process, starting with those alive at the fork. Allocates nothing and takes no lock.
 class Detection {
  public:
-  // False where memory was refused: then nothing is counted.
+  // Returns false if memory was refused; nothing is counted then.
   bool open();
-  // From now on also by group of a plan that has so many, where there is memory for it. Once.
-  void tell_groups_apart(std::uint32_t groups) { by_group_.map(groups, MAP_SHARED); }
+  // Counts by group as well, for a plan with that many groups, if memory is available. Called once.
+  void map_groups(std::uint32_t groups) { by_group_.map(groups, MAP_SHARED); }
 
-  // `group`: where a plan would put it, or -1.
+  // `group`: the group that the plan assigns, or -1.
   void allocated(std::size_t size, std::int32_t group);
   void freed() { live_.fetch_sub(1, std::memory_order_relaxed); }
   void revived() { live_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Complete or not at all. `program` is the path of the executable. False where it failed.
+  // Writes the complete file or none. `program` is the path of the executable. Returns false on
+  // failure.
   bool write(const char* path, const char* program) const;
 
  private:
   struct Totals {
-    std::atomic<std::uint64_t> allocations, bytes, larger_bytes, maximum, most_live;
-    std::atomic<std::uint64_t> minimum_complement;  // so that it begins at 0
+    std::atomic<std::uint64_t> allocations, bytes, larger_bytes, maximum, max_live;
+    std::atomic<std::uint64_t> minimum_complement;  // complemented, so that it starts at 0
     SizeCounts sizes;
   };
 

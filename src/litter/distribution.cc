@@ -1,4 +1,4 @@
-// Reads detector.out: the JSON that detection.cc writes, and nothing else.
+// Parses detector.out: only the JSON that detection.cc writes.
 #include "litter/distribution.h"
 
 #include <errno.h>
@@ -24,10 +24,11 @@ namespace halo::litter {
 namespace {
 
 constexpr std::uint64_t newest_version = 1;
-constexpr std::size_t most_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_bytes = std::size_t{256} << 20;
 constexpr const char* damaged = "is damaged: run the detector again";
 
-// A parsed JSON text. Values are found by their token; none is 0, which is the whole.
+// A parsed JSON text. Values are referred to by token; token 0 is the whole document, so no value
+// has it.
 class Document {
  public:
   const char* read(const char* path);
@@ -49,7 +50,7 @@ class Document {
            memcmp(start_of(token), text, length) == 0;
   }
 
-  // False where the token is no whole number of 64 bits.
+  // Returns false if the token is not a whole number of 64 bits.
   bool number(int token, std::uint64_t& result) const {
     if (token == 0 || !is(token, JSMN_PRIMITIVE)) return false;
     const char* text = start_of(token);
@@ -79,16 +80,16 @@ class Document {
 };
 
 const char* read_whole(const char* path, Pages<char>& text) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not wait
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO must not block
   if (fd < 0) return errno == ENOENT ? "does not exist: run the detector first" : "cannot be read";
   struct stat status;
   const char* problem = nullptr;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    problem = "is no regular file";
+    problem = "is not a regular file";
   } else if (status.st_size == 0) {
     problem = "is empty: run the detector again";
-  } else if (static_cast<std::size_t>(status.st_size) > most_bytes) {
-    problem = "is no detector's output: it is too large";
+  } else if (static_cast<std::size_t>(status.st_size) > max_bytes) {
+    problem = "is not a detector's output: it is too large";
   } else if (!text.map(static_cast<std::size_t>(status.st_size))) {
     problem = "cannot be read: there is no memory for it";
   }
@@ -108,22 +109,24 @@ const char* Document::read(const char* path) {
   constexpr const char* cut = "is cut short: run the detector again";
   const int needed = jsmn_parse(&parser, text_.begin(), text_.size(), nullptr, 0);
   if (needed == JSMN_ERROR_PART) return cut;
-  if (needed <= 0) return "is no detector's output";
+  if (needed <= 0) return "is not a detector's output";
   if (!tokens_.map(static_cast<std::size_t>(needed)))
     return "cannot be read: there is no memory for it";
   jsmn_init(&parser);
   count_ = jsmn_parse(&parser, text_.begin(), text_.size(), tokens_.begin(),
                       static_cast<unsigned>(needed));
-  if (count_ == JSMN_ERROR_PART) return cut;  // open brackets show only where there are tokens
-  return count_ == needed && is(0, JSMN_OBJECT) ? nullptr : "is no detector's output";
+  if (count_ == JSMN_ERROR_PART)
+    return cut;  // jsmn detects open brackets only while it stores
+                 // tokens
+  return count_ == needed && is(0, JSMN_OBJECT) ? nullptr : "is not a detector's output";
 }
 
-// Gathers kinds in a table of counts by group and size class.
+// Collects kinds in a table of counts by group and size class.
 class Counts {
  public:
   bool open(std::uint32_t groups) { return counts_.map((1 + std::size_t{groups}) * size_classes); }
 
-  // Of those in no group: row 0.
+  // Row 0 is for objects in no group.
   std::uint64_t& of(std::size_t row, std::uint64_t bin) {
     return counts_[row * size_classes + bin];
   }
@@ -160,7 +163,7 @@ const char* read_bins(const Document& json, int bins, Counts& counts, std::uint6
   return sum == allocations ? nullptr : damaged;
 }
 
-// Each group's pairs of size class and count, which are taken from those of all.
+// Reads each group's pairs of size class and count, and subtracts them from the totals.
 const char* read_groups(const Document& json, int groups, Counts& counts) {
   int token = groups + 1;
   for (int row = 1; row <= json.size(groups); ++row) {
@@ -186,14 +189,14 @@ const char* read_distribution(const char* path, bool by_group, Distribution& res
   if (const char* problem = json.read(path)) return problem;
   const int format = json.member(0, "format");
   std::uint64_t version;
-  if (format == 0 || !json.equals(format, "halo-detector")) return "is no detector's output";
+  if (format == 0 || !json.equals(format, "halo-detector")) return "is not a detector's output";
   if (!json.number(json.member(0, "version"), version)) return damaged;
   if (version > newest_version) return "is of a newer version: update halo";
   std::uint64_t larger_bytes;
   if (!json.number(json.member(0, "allocations"), result.allocations) ||
-      !json.number(json.member(0, "max_live_allocations"), result.most_live) ||
+      !json.number(json.member(0, "max_live_allocations"), result.max_live) ||
       !json.number(json.member(0, "larger_bytes"), larger_bytes) ||
-      result.most_live > result.allocations)
+      result.max_live > result.allocations)
     return damaged;
   const int groups = json.member(0, "groups");
   if (groups == 0 || !json.is(groups, JSMN_ARRAY)) return damaged;

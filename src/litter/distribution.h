@@ -1,4 +1,4 @@
-// The size distribution of a program, as the detector left it.
+// The size distribution of a program, as the detector recorded it.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@ namespace halo::litter {
 
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
-// Objects of one size, of one group or of none.
+// Objects of one size in one group, or in no group.
 struct Kind {
   std::uint64_t count;
-  std::uint32_t size;  // bytes; of the larger ones their mean, at most 4 GiB
+  std::uint32_t size;  // in bytes; the class of larger ones: their mean, at most 4 GiB
   std::uint32_t group;
 };
 
 struct Distribution {
   std::uint64_t allocations = 0;
-  std::uint64_t most_live = 0;
-  std::uint32_t groups = 0;  // that the detector told apart
+  std::uint64_t max_live = 0;
+  std::uint32_t groups = 0;  // number of groups in the detector's counts
   Pages<Kind> kinds;         // those with a count
 };
 
-// nullptr, or what is wrong with the file, as the end of a sentence that begins with its path. With
-// `by_group` a group's objects are kinds of their own. Allocates nothing from the heap.
+// Returns nullptr, or an error as the end of a sentence that begins with the path. With `by_group`,
+// the objects of each group are kinds of their own. Does not allocate from the heap.
 const char* read_distribution(const char* path, bool by_group, Distribution& result);
 
 }  // namespace halo::litter

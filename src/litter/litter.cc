@@ -1,4 +1,4 @@
-// Littering: how many of each kind, in which order, and which of them go.
+// Littering: the numbers of objects of each kind, their order, and which of them are freed.
 #include "litter/litter.h"
 
 #include <stdarg.h>
@@ -20,15 +20,15 @@ namespace halo::litter {
 
 namespace {
 
-// One object to be: its kind, and in the highest bit whether it goes again.
+// An object to allocate: its kind, and in the highest bit whether it is freed again.
 using Slot = std::uint32_t;
-constexpr Slot goes = Slot{1} << 31;
+constexpr Slot is_freed = Slot{1} << 31;
 
-// What an object takes at least and at most beyond what was asked for, in most allocators.
+// Bounds of the overhead per object in most allocators.
 constexpr std::uint64_t header_bytes = 16;
 
-// Exact shares: what falls to the part of `whole` from `begin` to `end` of `amount` things, each
-// within one of its share, and all of them together `amount`.
+// Exact shares: the number of `amount` items that fall into the part of `whole` from `begin` to
+// `end`. Each share is within one of its exact value, and all of them sum to `amount`.
 std::uint64_t share(std::uint64_t amount, std::uint64_t begin, std::uint64_t end,
                     std::uint64_t whole) {
   const auto before = [&](std::uint64_t place) {
@@ -37,7 +37,7 @@ std::uint64_t share(std::uint64_t amount, std::uint64_t begin, std::uint64_t end
   return before(end) - before(begin);
 }
 
-// A page that was never written does not exist: used objects have theirs.
+// Writes to the object: pages that were never written are not in memory.
 void use(void* object, std::size_t size) {
   auto* bytes = static_cast<volatile char*>(object);
   for (std::size_t i = 0; i < size; i += page_bytes) bytes[i] = 1;
@@ -56,15 +56,15 @@ class Littering {
     const std::uint64_t made = allocate();
     release();
     if (made == report_.objects) return HALO_LITTERED;
-    say("memory was refused after %lu of %lu objects: the heap is littered in part", made,
-        report_.objects);
+    fail("memory was refused after %lu of %lu objects: the heap is littered in part", made,
+         report_.objects);
     report_.objects = made;
     return HALO_LITTERED_IN_PART;
   }
 
  private:
-  // False, for brevity.
-  __attribute__((format(printf, 2, 3))) bool say(const char* format, ...) {
+  // Returns false, for use in return statements.
+  __attribute__((format(printf, 2, 3))) bool fail(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(report_.problem, sizeof report_.problem, format, arguments);
@@ -74,25 +74,25 @@ class Littering {
 
   bool check() {
     if (!(settings_.occupancy >= 0 && settings_.occupancy <= 1))
-      return say("the occupancy %g is no number from 0 to 1", settings_.occupancy);
+      return fail("the occupancy %g is not a number from 0 to 1", settings_.occupancy);
     if (!(settings_.multiplier >= 0 && settings_.multiplier <= 1e6))
-      return say("the multiplier %g is no number from 0 to 1000000", settings_.multiplier);
+      return fail("the multiplier %g is not a number from 0 to 1000000", settings_.multiplier);
     return true;
   }
 
   bool read() {
     if (const char* problem = read_distribution(settings_.data, settings_.groups != 0, recorded_))
-      return say("%s %s", settings_.data, problem);
-    if (recorded_.most_live == 0)
-      return say("%s tells of a program that allocated nothing: there is nothing to litter with",
-                 settings_.data);
+      return fail("%s %s", settings_.data, problem);
+    if (recorded_.max_live == 0)
+      return fail("%s is of a program that allocated nothing: no object can be littered",
+                  settings_.data);
     if (settings_.groups != 0 && !check_groups()) return false;
-    const double objects = settings_.multiplier * static_cast<double>(recorded_.most_live);
-    if (objects >= 1e15) return say("%.0f objects do not fit in memory", objects);
+    const double objects = settings_.multiplier * static_cast<double>(recorded_.max_live);
+    if (objects >= 1e15) return fail("%.0f objects do not fit in memory", objects);
     report_.objects = static_cast<std::uint64_t>(objects + 0.5);
     if (report_.objects == 0)
-      return say("%g times %lu objects is less than one: there is nothing to litter with",
-                 settings_.multiplier, recorded_.most_live);
+      return fail("%g times %lu objects is less than one: no object can be littered",
+                  settings_.multiplier, recorded_.max_live);
     const double kept = settings_.occupancy * static_cast<double>(report_.objects);
     report_.kept = static_cast<std::uint64_t>(kept + 0.5);
     return true;
@@ -101,10 +101,10 @@ class Littering {
   bool check_groups() {
     groups_ = find_groups();
     const std::uint32_t here = groups_.number();
-    if (here == 0) return say("no plan serves this process, so there are no groups to litter");
+    if (here == 0) return fail("no plan serves this process, so there are no groups to litter");
     if (here == recorded_.groups) return true;
-    return say("%s tells %u groups apart, the plan has %u: detect again under this plan",
-               settings_.data, recorded_.groups, here);
+    return fail("%s has counts of %u groups, the plan has %u: detect again under this plan",
+                settings_.data, recorded_.groups, here);
   }
 
   bool fits() {
@@ -120,16 +120,16 @@ class Littering {
     }
     const std::uint64_t room = memory_room();
     if (needed <= room) return true;
-    return say("%lu objects need about %lu MiB and %lu MiB are free: lower the multiplier",
-               report_.objects, static_cast<std::uint64_t>(needed >> 20), room >> 20);
+    return fail("%lu objects need about %lu MiB and %lu MiB are free: lower the multiplier",
+                report_.objects, static_cast<std::uint64_t>(needed >> 20), room >> 20);
   }
 
-  // Fills the slots: each kind's share of the objects, and of those that go.
+  // Fills the slots with each kind's share of all objects and of the freed ones.
   bool arrange() {
     if (!slots_.map(report_.objects) || !gone_.map(report_.objects - report_.kept))
-      return say("there is no memory for the list of %lu objects", report_.objects);
+      return fail("there is no memory for the list of %lu objects", report_.objects);
     const std::uint64_t going = report_.objects - report_.kept;
-    // Those that stay from the front, those that go from the back.
+    // Kept objects from the front, freed ones from the back.
     std::size_t front = 0, back = report_.objects;
     std::uint64_t recorded = 0, objects = 0;
     for (std::size_t i = 0; i < recorded_.kinds.size(); ++i) {
@@ -137,7 +137,7 @@ class Littering {
       const std::uint64_t count =
           share(report_.objects, recorded, recorded + kind.count, recorded_.allocations);
       const std::uint64_t leaving = share(going, objects, objects + count, report_.objects);
-      for (std::uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | goes;
+      for (std::uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | is_freed;
       for (std::uint64_t n = leaving; n < count; ++n) slots_[front++] = static_cast<Slot>(i);
       recorded += kind.count;
       objects += count;
@@ -151,18 +151,18 @@ class Littering {
     return true;
   }
 
-  // Returns how many objects there were memory for.
+  // Returns the number of objects allocated before memory ran out.
   std::uint64_t allocate() {
     std::size_t leaving = 0;
     std::uint64_t made = 0, kept = 0;
     for (const Slot slot : slots_) {
-      const Kind& kind = recorded_.kinds[slot & ~goes];
+      const Kind& kind = recorded_.kinds[slot & ~is_freed];
       void* object = take(kind);
       if (object == nullptr) break;
       use(object, kind.size);
       ++made;
       report_.bytes += kind.size;
-      if ((slot & goes) != 0) {
+      if ((slot & is_freed) != 0) {
         gone_[leaving++] = object;
       } else {
         ++kept;

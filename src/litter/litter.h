@@ -2,8 +2,8 @@
  * part of them (littering; van Kempen and Berger, "Reconsidering 'Reconsidering Custom Memory
  * Allocation'", section "Littering").
  *
- * Programs link with -lhalo-litter and call halo_litter before they begin; those that cannot be
- * changed are run with liblitterer.so preloaded, or by `halo litter` (docs/littering.md). */
+ * Programs link with -lhalo-litter and call halo_litter at their start. Unchanged programs run with
+ * libhalo-litterer.so preloaded, or under `halo litter` (docs/littering.md). */
 #pragma once
 
 #include <stddef.h>
@@ -16,13 +16,13 @@ extern "C" {
 struct halo_litter_settings {
   const char* data;  /* path of the detector's output */
   double occupancy;  /* fraction of the objects that stay: 0 to 1; the study's default is 0.95 */
-  double multiplier; /* objects allocated, in multiples of the most that were alive at once: 0 to
-                        1e6; 0: none, the data is not read; the study's default is 20 */
+  double multiplier; /* objects allocated, in multiples of the maximum of live objects: 0 to 1e6;
+                        0: none, the data is not read; the study's default is 20 */
   uint64_t seed;     /* the same seed, data and settings: the same requests in the same order */
-  int shuffle;       /* 1: those that go lie anywhere, and go in any order; 0: the last go, from the
-                        last on */
-  int groups;        /* 1: what a plan puts into a group goes there, the runtime being preloaded and
-                        the data detected under that plan; 0: all goes through malloc */
+  int shuffle;       /* 1: random objects are freed, in random order; 0: the last ones are freed,
+                        from the last on */
+  int groups;        /* 1: objects of a group are allocated in it, which needs the runtime preloaded
+                        and data detected under that plan; 0: all objects come from malloc */
 };
 
 struct halo_litter_report {
@@ -31,19 +31,18 @@ struct halo_litter_report {
   uint64_t grouped;    /* allocated in a group of the plan */
   uint64_t bytes;      /* requested, of all objects */
   uint64_t kept_bytes; /* requested, of those that stay */
-  uint64_t own_bytes;  /* our own memory for the list of objects while littering; all of it is given
-                          back */
+  uint64_t own_bytes;  /* memory of the list of objects while littering; it is freed afterwards */
   double seconds;
-  char problem[512]; /* a sentence where it did not go well, else empty */
+  char problem[512]; /* a sentence if littering failed, else empty */
 };
 
 enum halo_litter_outcome {
   HALO_LITTERED = 0,
   HALO_NOT_LITTERED = 1,     /* nothing was allocated: settings, data, or too little memory */
-  HALO_LITTERED_IN_PART = 2, /* malloc refused memory on the way; what was to go is freed */
+  HALO_LITTERED_IN_PART = 2, /* malloc refused memory; the objects to free are freed */
 };
 
-/* Calls malloc and free alone, from the calling thread. Keeps errno. */
+/* Calls only malloc and free, from the calling thread. Keeps errno. */
 enum halo_litter_outcome halo_litter(const struct halo_litter_settings* settings,
                                      struct halo_litter_report* report);
 

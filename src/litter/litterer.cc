@@ -1,5 +1,5 @@
-// liblitterer.so: ages the heap before the program it is preloaded into starts (littering,
-// "Littering"). Settings come from LITTER_* variables (docs/littering.md).
+// libhalo-litterer.so: ages the heap before the preloading program starts (littering, "Littering"),
+// with settings from LITTER_* variables (docs/littering.md).
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,11 +15,12 @@
 
 #include "base/keep_errno.h"
 #include "base/output.h"
-#include "litter/absolute_path.h"
+#include "base/output_path.h"
+#include "interpose/hello.h"
 #include "litter/clock.h"
 #include "litter/litter.h"
 #include "litter/own_program.h"
-#include "record/guest/hello.h"
+#include "litter/variables.h"
 
 namespace halo::litter {
 
@@ -28,32 +29,27 @@ namespace {
 constinit halo_litter_settings settings{"detector.out", 0.95, 20, 0, 1, 0};
 constinit halo_litter_report report{};
 constinit halo_litter_outcome outcome = HALO_NOT_LITTERED;
-constinit const char* problem = nullptr;  // of the settings
+constinit const char* problem = nullptr;  // with the settings
 constinit double sleep_seconds = 0;
 constinit char log_path[4096]{};  // copied: programs change their environment
 constinit pid_t owner = 0;
 constinit double program_start = 0;
 constinit rusage spent{};  // before the program
 
-const char* value_of(const char* variable) {
-  const char* text = getenv(variable);
-  return text == nullptr || *text == '\0' ? nullptr : text;
-}
-
-void take_number(const char* variable, double least, double most, const char* complaint,
+void take_number(const char* variable, double minimum, double maximum, const char* complaint,
                  double& result) {
   const char* text = value_of(variable);
   if (text == nullptr) return;
   char* end = nullptr;
   const double value = strtod(text, &end);
-  if (*end == '\0' && value >= least && value <= most)
+  if (*end == '\0' && value >= minimum && value <= maximum)
     result = value;
   else
     problem = complaint;
 }
 
 void take_seed() {
-  const char* text = value_of("LITTER_SEED");
+  const char* text = value_of("HALO_LITTER_SEED");
   if (text == nullptr) {
     if (getrandom(&settings.seed, sizeof settings.seed, GRND_NONBLOCK) < 0)
       settings.seed = static_cast<std::uint64_t>(time(nullptr));
@@ -63,7 +59,7 @@ void take_seed() {
   errno = 0;
   settings.seed = strtoull(text, &end, 10);
   if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-    problem = "LITTER_SEED is no whole number below 2^64";
+    problem = "HALO_LITTER_SEED is not a whole number below 2^64";
 }
 
 void take_flag(const char* variable, const char* complaint, int when_set, int& result) {
@@ -78,23 +74,25 @@ void take_flag(const char* variable, const char* complaint, int when_set, int& r
 }
 
 void take_settings() {
-  if (const char* data = value_of("LITTER_DATA_FILENAME")) settings.data = data;
-  take_number("LITTER_OCCUPANCY", 0, 1, "LITTER_OCCUPANCY is no number from 0 to 1",
+  if (const char* data = value_of("HALO_LITTER_DATA_FILENAME")) settings.data = data;
+  take_number("HALO_LITTER_OCCUPANCY", 0, 1, "HALO_LITTER_OCCUPANCY is not a number from 0 to 1",
               settings.occupancy);
-  take_number("LITTER_MULTIPLIER", 0, 1e6, "LITTER_MULTIPLIER is no number from 0 to 1000000",
-              settings.multiplier);
-  take_number("LITTER_SLEEP", 0, 86400, "LITTER_SLEEP is no number of seconds, at most 86400",
-              sleep_seconds);
-  take_flag("LITTER_SHUFFLE", "LITTER_SHUFFLE is neither 0 nor 1", 1, settings.shuffle);
+  take_number("HALO_LITTER_MULTIPLIER", 0, 1e6,
+              "HALO_LITTER_MULTIPLIER is not a number from 0 to 1000000", settings.multiplier);
+  take_number("HALO_LITTER_SLEEP", 0, 86400,
+              "HALO_LITTER_SLEEP is not a number of seconds, at most 86400", sleep_seconds);
+  take_flag("HALO_LITTER_SHUFFLE", "HALO_LITTER_SHUFFLE is neither 0 nor 1", 1, settings.shuffle);
   const int shuffle = settings.shuffle;
-  take_flag("LITTER_NO_SHUFFLE", "LITTER_NO_SHUFFLE is neither 0 nor 1", 0, settings.shuffle);
-  if (value_of("LITTER_SHUFFLE") != nullptr && shuffle != settings.shuffle)
-    problem = "LITTER_SHUFFLE and LITTER_NO_SHUFFLE contradict each other";
-  take_flag("LITTER_GROUPS", "LITTER_GROUPS is neither 0 nor 1", 1, settings.groups);
+  take_flag("HALO_LITTER_NO_SHUFFLE", "HALO_LITTER_NO_SHUFFLE is neither 0 nor 1", 0,
+            settings.shuffle);
+  if (value_of("HALO_LITTER_SHUFFLE") != nullptr && shuffle != settings.shuffle)
+    problem = "HALO_LITTER_SHUFFLE and HALO_LITTER_NO_SHUFFLE contradict each other";
+  take_flag("HALO_LITTER_GROUPS", "HALO_LITTER_GROUPS is neither 0 nor 1", 1, settings.groups);
   take_seed();
-  if (const char* log = value_of("LITTER_LOG_FILENAME")) {
-    make_absolute(log, log_path);
-    put_process_id(log_path);
+  if (const char* log = value_of("HALO_LITTER_LOG_FILENAME")) {
+    char absolute[sizeof log_path];
+    make_absolute(log, absolute);
+    insert_process_id(absolute, log_path);
   }
 }
 
@@ -102,8 +100,8 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-// One JSON object. `program_start` is of CLOCK_MONOTONIC, in seconds; `program_seconds` are from
-// then on, negative while that is not over.
+// One JSON object. `program_start` is in seconds of CLOCK_MONOTONIC; `program_seconds` counts from
+// then, and is negative until the program ends.
 void write_log(double program_seconds) {
   if (log_path[0] == '\0') return;
   const int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -137,27 +135,28 @@ void wait_before_program() {
 }
 
 void complain() {
-  if (const char* quiet = value_of("LITTER_QUIET"); quiet != nullptr && strcmp(quiet, "1") == 0)
+  if (const char* quiet = value_of("HALO_LITTER_QUIET");
+      quiet != nullptr && strcmp(quiet, "1") == 0)
     return;
   Output out(STDERR_FILENO);
   out.print(outcome == HALO_LITTERED_IN_PART ? "halo: " : "halo: the heap is not littered: ");
   out.print("%s\n", problem != nullptr ? problem : report.problem);
 }
 
-// The program is about to begin: whoever records it is to forget the littering. Not unasked, as no
-// kernel has that system call.
-void tell_recorder() {
-  const char* recorded = value_of("LITTER_RECORDED");
+// Tells the recorder to drop the littering's events. Only on request, since no kernel has this
+// system call.
+void reset_recording() {
+  const char* recorded = value_of("HALO_LITTER_RECORDED");
   if (recorded == nullptr || strcmp(recorded, "1") != 0) return;
-  volatile record::Hello hello{record::Hello::kForget, 0};
-  record::guest::call_recorder(hello);
+  volatile interpose::Hello hello{interpose::Hello::kReset, 0};
+  interpose::call_recorder(hello);
 }
 
-// Of all preloaded libraries this one's constructor should run last, so that it may be preloaded
-// first: the allocators are then ready.
+// This library's constructor should run last of all preloaded ones, so that the allocators are
+// initialised. It is therefore preloaded first.
 __attribute__((constructor)) void litter() {
   const KeepErrno keep;
-  if (!OwnProgram().is_meant_by("LITTER_PROGRAM")) return;
+  if (!OwnProgram().is_meant_by("HALO_LITTER_PROGRAM")) return;
   take_settings();
   if (problem == nullptr) outcome = halo_litter(&settings, &report);
   if (outcome != HALO_LITTERED) complain();
@@ -166,7 +165,7 @@ __attribute__((constructor)) void litter() {
   getrusage(RUSAGE_SELF, &spent);
   program_start = now();
   write_log(-1);
-  tell_recorder();
+  reset_recording();
 }
 
 __attribute__((destructor)) void finish() {

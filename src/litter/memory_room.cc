@@ -1,4 +1,4 @@
-// Asks /proc, the control groups (version 2) and the resource limits.
+// Reads /proc, the control groups (version 2) and the resource limits.
 #include "litter/memory_room.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t unlimited = UINT64_MAX;
 
-// The beginning of a small file as text; empty where it cannot be read.
+// The first bytes of a small file; empty if it cannot be read.
 struct Text {
   explicit Text(const char* path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -42,17 +42,19 @@ std::uint64_t available() {
 std::uint64_t left_in(const char* group) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
-  const Text most(path);
-  if (most.text[0] < '0' || most.text[0] > '9') return unlimited;  // "max", or no such file
+  const Text maximum_text(path);
+  if (maximum_text.text[0] < '0' || maximum_text.text[0] > '9')
+    return unlimited;  // "max", or no such file
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
   const std::uint64_t now = strtoull(Text(path).text, nullptr, 10);
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
-  const std::uint64_t cached = number_after(Text(path).text, "inactive_file ");  // given up first
-  const std::uint64_t limit = strtoull(most.text, nullptr, 10) + (cached < now ? cached : 0);
+  const std::uint64_t cached = number_after(Text(path).text, "inactive_file ");  // reclaimed first
+  const std::uint64_t limit =
+      strtoull(maximum_text.text, nullptr, 10) + (cached < now ? cached : 0);
   return limit > now ? limit - now : 0;
 }
 
-// The least that this process's control group and those around it leave.
+// The minimum over the process's control group and its ancestors.
 std::uint64_t left_in_groups() {
   Text own("/proc/self/cgroup");
   char* group = strstr(own.text, "0::");
@@ -70,7 +72,7 @@ std::uint64_t left_in_groups() {
 std::uint64_t left_of_limits() {
   struct Limit {
     decltype(RLIMIT_AS) kind;
-    int column;  // of statm: what counts against it
+    int column;  // of statm: the amount that counts against the limit
   };
   const Text statm("/proc/self/statm");
   std::uint64_t least = unlimited;

@@ -1,12 +1,12 @@
-// How much more memory this process may take before somebody is killed for it.
+// The amount of memory that this process may still allocate before the kernel kills a process.
 #pragma once
 
 #include <cstdint>
 
 namespace halo::litter {
 
-// Bytes: the least of what the machine has available, what the control group leaves and what the
-// limits on address space and data leave. UINT64_MAX where none is known.
+// In bytes: the minimum of the machine's available memory, the rest of the control group's, and the
+// rest of the limits on address space and data. UINT64_MAX if none is known.
 std::uint64_t memory_room();
 
 }  // namespace halo::litter

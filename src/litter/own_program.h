@@ -1,14 +1,16 @@
-// Which programs a library of ours is meant for: children that inherit LD_PRELOAD are others.
+// Whether a preloaded library is meant for this process: children that run other programs inherit
+// LD_PRELOAD.
 #pragma once
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "litter/variables.h"
+
 namespace halo::litter {
 
-// The executable of this process; empty where the kernel does not tell.
+// The executable of this process; empty if the kernel does not report it.
 class OwnProgram {
  public:
   OwnProgram() {
@@ -18,10 +20,10 @@ class OwnProgram {
 
   const char* path() const { return path_; }
 
-  // Whether the variable names no program, or this one.
+  // Whether the variable is unset or names this program.
   bool is_meant_by(const char* variable) const {
-    const char* meant = getenv(variable);
-    return meant == nullptr || *meant == '\0' || strcmp(meant, path_) == 0;
+    const char* meant = value_of(variable);
+    return meant == nullptr || strcmp(meant, path_) == 0;
   }
 
  private:

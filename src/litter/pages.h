@@ -1,4 +1,4 @@
-// Arrays straight from the kernel, so that the heap that is measured or aged never sees them.
+// Arrays mapped directly from the kernel, so that they do not change the heap under test.
 #pragma once
 
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 namespace halo::litter {
 
-// `size` elements, all zero; the element must be happy with that. Empty where memory was refused.
+// `size` elements, zeroed, which must be a valid state. Empty if memory was refused.
 template <class Element>
 class Pages {
  public:
@@ -17,7 +17,7 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
   ~Pages() { unmap(); }
 
-  // False where memory was refused.
+  // Returns false if memory was refused.
   bool map(std::size_t size, int sharing = MAP_PRIVATE) {
     unmap();
     if (size == 0) return true;

@@ -1,4 +1,4 @@
-// Random numbers that depend on a seed alone (splitmix64; Steele, Lea and Flood, OOPSLA 2014).
+// Random numbers that depend on a seed only (splitmix64; Steele, Lea and Flood, OOPSLA 2014).
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  // A whole number below `bound`, each as likely as the other but for 2^-64 × bound.
+  // A uniform whole number below `bound`, with an error of 2^-64 × bound.
   std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64);
   }
 
-  // Every order as likely as the other (Fisher and Yates).
+  // A uniform random order (Fisher and Yates).
   template <class Element>
   void shuffle(Element* first, std::size_t size) {
     for (std::size_t i = size; i > 1; --i) std::swap(first[i - 1], first[below(i)]);

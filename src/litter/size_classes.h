@@ -1,4 +1,4 @@
-// The size classes of the detector: one a byte up to a page, and one for all that is larger.
+// The size classes of the detector: one per byte up to a page, and one for all larger sizes.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -15,32 +14,13 @@ namespace halo::logging {
 
 namespace {
 
-struct Line {
-  AddressRange range;
-  bool executable;
-  uint64_t offset, inode;
-  const char* path;
-};
-
-uint64_t take_number(char*& at, int base) {
-  const uint64_t number = strtoull(at, &at, base);
-  if (*at != '\0') ++at;
-  return number;
-}
-
-// "begin-end rwxp offset major:minor inode   path"
-Line parse(char* at) {
-  Line line{};
-  line.range.begin = take_number(at, 16);
-  line.range.end = take_number(at, 16);
-  line.executable = strlen(at) > 5 && at[2] == 'x';
-  at += std::min<size_t>(5, strlen(at));
-  line.offset = take_number(at, 16);
-  take_number(at, 16);
-  take_number(at, 16);
-  line.inode = take_number(at, 10);
-  line.path = at + strspn(at, " ");
-  return line;
+template <class Visit>
+void for_each_line(std::string_view text, Visit&& visit) {
+  while (!text.empty()) {
+    const size_t bytes = text.find('\n');
+    visit(text.substr(0, bytes));
+    text.remove_prefix(std::min(bytes, text.size() - 1) + 1);
+  }
 }
 
 }  // namespace
@@ -53,11 +33,10 @@ bool CodeMap::read_maps() {
   ssize_t count;
   while ((count = read(file, part, sizeof part)) > 0) maps_.add({part, size_t(count)});
   close(file);
-  maps_.add({"\0", 1});
   return count == 0;
 }
 
-void CodeMap::print(const AddressRange& range, uint64_t vaddr, const char* path,
+void CodeMap::print(const AddressRange& range, uint64_t vaddr, std::string_view path,
                     const char* build_id) {
   json_.add(count_ == 0 ? "[[" : ",[");
   json_.add_number(range.begin);
@@ -72,26 +51,25 @@ void CodeMap::print(const AddressRange& range, uint64_t vaddr, const char* path,
   json_.add("]");
 }
 
-void CodeMap::add_mapping(char* text) {
-  const Line line = parse(text);
-  if (line.offset == 0 && line.inode != 0) {
+void CodeMap::add_mapping(const MapsLine& line) {
+  if (line.file_offset == 0 && line.inode != 0) {
     head_at_ = line.range.begin;
     head_inode_ = line.inode;
   }
-  if (!line.executable || count_ == kMost) return;
-  char build_id[129] = "";
-  uint64_t vaddr = line.offset;
-  const bool kernel_made = line.inode == 0 && line.path[0] == '[';  // [vdso]
+  if (!line.executable || count_ == kMax) return;
+  BuildIdText build_id = "";
+  uint64_t vaddr = line.file_offset;
+  const bool kernel_made = line.inode == 0 && line.path.starts_with('[');  // [vdso]
   if (kernel_made || (line.inode != 0 && line.inode == head_inode_)) {
     const ElfNotes notes(kernel_made ? line.range.begin : head_at_);
-    notes.print_build_id(build_id);
-    if (!kernel_made) vaddr = notes.address_of_offset(line.offset);
+    memcpy(build_id, notes.build_id(), sizeof build_id);
+    if (!kernel_made) vaddr = notes.address_of_offset(line.file_offset);
   }
   print(line.range, vaddr, line.path, build_id);
   ranges_[count_++] = line.range;
 }
 
-void CodeMap::forget() {
+void CodeMap::reset() {
   new (&maps_) Text;
   new (&json_) Text;
   digest_ = 0;
@@ -101,28 +79,16 @@ bool CodeMap::refresh() {
   if (!read_maps()) return false;
   // What says whether anything is new: the executable lines.
   uint64_t digest = 14695981039346656037ULL;
-  char* const text = const_cast<char*>(maps_.view().data());
-  for (char* line = text; *line != '\0';) {
-    const size_t bytes = strcspn(line, "\n");
-    const char* permissions = static_cast<const char*>(memchr(line, ' ', bytes));
-    if (permissions != nullptr && permissions[3] == 'x') {
-      for (size_t at = 0; at < bytes; ++at)
-        digest = (digest ^ uint8_t(line[at])) * 1099511628211ULL;
-    }
-    line += bytes + (line[bytes] != '\0');
-  }
+  for_each_line(maps_.view(), [&](std::string_view line) {
+    if (!parse_maps_line(line).executable) return;
+    for (const char byte : line) digest = (digest ^ uint8_t(byte)) * 1099511628211ULL;
+  });
   if (digest == digest_) return false;
   digest_ = digest;
   json_.clear();
   count_ = 0;
   last_found_ = 0;
-  for (char* line = text; *line != '\0';) {
-    char* const end = line + strcspn(line, "\n");
-    const bool last = *end == '\0';
-    *end = '\0';
-    add_mapping(line);
-    line = end + (last ? 0 : 1);
-  }
+  for_each_line(maps_.view(), [&](std::string_view line) { add_mapping(parse_maps_line(line)); });
   json_.add(count_ == 0 ? "[]" : "]");
   return true;
 }

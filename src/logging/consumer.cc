@@ -1,4 +1,4 @@
-// The consumer's thread, and what it is asked for.
+// The consumer's thread and the requests to it.
 #include "logging/consumer.h"
 
 #include <fcntl.h>
@@ -13,36 +13,36 @@
 #include <new>
 
 #include "base/keep_errno.h"
-#include "base/lasting.h"
+#include "base/no_destructor.h"
+#include "base/signals_blocked.h"
+#include "events/epoch_merge.h"
 #include "logging/emptying.h"
 #include "logging/futex.h"
 #include "logging/own_thread.h"
-#include "logging/own_work.h"
 #include "logging/producer.h"
-#include "logging/signals_blocked.h"
-#include "trace/epoch_merge.h"
+#include "logging/reentrancy_guard.h"
 
 namespace halo::logging {
 
 namespace {
 
-constexpr int64_t kLongestPause = 100;  // milliseconds
-constexpr int kPausesAtSignal = 100;    // at least ten seconds without an answer
+constexpr int64_t kMaxPause = 100;       // milliseconds
+constexpr int kMaxPausesAtSignal = 100;  // at least ten seconds without a reply
 
-enum class Wish : uint32_t { kNone, kEnd, kEndForExec, kResume };
-// A wish and what goes with it, in one word: whoever comes first is heard.
-constexpr uint64_t wish_word(Wish wish, trace::file::Ending ending = {}, uint32_t detail = 0) {
-  return uint64_t(wish) | uint64_t(ending) << 8 | uint64_t(detail) << 32;
+enum class Request : uint32_t { kNone, kEnd, kEndForExec, kResume };
+// A request and its arguments in one word; the first request wins.
+constexpr uint64_t request_word(Request request, trace::Ending ending = {}, uint32_t detail = 0) {
+  return uint64_t(request) | uint64_t(ending) << 8 | uint64_t(detail) << 32;
 }
 enum class State : uint32_t {
   kUnprepared,
-  kPrepared,  // nobody has logged
+  kPrepared,  // no event was logged yet
   kRunning,
-  kPaused,  // an end is written, in case that exec succeeds
+  kPaused,  // an end is written, in case the exec succeeds
   kEnded,
 };
 
-// The thread that ends the process where main has ended before it.
+// The thread that ends the process if main has ended before it.
 enum class Leaver : uint32_t { kNone, kWaits, kLeaves, kNotNeeded };
 
 struct Consumer {
@@ -50,42 +50,45 @@ struct Consumer {
   pid_t process = 0;
   Lock starting;
   std::atomic<State> state{State::kUnprepared};
-  std::atomic<uint32_t> work{0};  // changes when there is some
+  std::atomic<uint32_t> work{0};  // incremented when there is work
   std::atomic<uint32_t> sleeps{0};
-  std::atomic<uint64_t> wish{0};
+  std::atomic<uint64_t> request{0};
   std::atomic<bool> without_main{false};
   std::atomic<Leaver> leaver{Leaver::kNone};
-  std::atomic<uint32_t> answers{0};  // changes when a wish has been fulfilled
+  std::atomic<uint32_t> replies{0};  // incremented when a request is completed
 };
 
 constinit Consumer consumer;
-constinit Lasting<Emptying> lasting;
-constexpr Emptying& emptying = lasting.object;
+constinit NoDestructor<Emptying> storage;
+constexpr Emptying& emptying = storage.object;
 __thread bool is_consumer __attribute__((tls_model("initial-exec")));
 
-void finish(trace::file::Ending ending, uint32_t detail) {
+void finish(trace::Ending ending, uint32_t detail) {
   halo_log_epoch.store(0);
   emptying.round(~uint64_t{0}, true);
   emptying.end(ending, detail);
   consumer.state = State::kEnded;
 }
 
-// False where nothing more is to be done.
-bool fulfil(uint64_t word) {
-  switch (Wish(word & 0xff)) {
-    case Wish::kNone:
+// Returns false if no work is left.
+bool complete(uint64_t word) {
+  switch (Request(word & 0xff)) {
+    case Request::kNone:
       return true;
-    case Wish::kEnd:
+    case Request::kEnd:
       if (consumer.state == State::kPaused) emptying.continue_after_end();
-      finish(trace::file::Ending(word >> 8 & 0xff), uint32_t(word >> 32));
+      finish(trace::Ending(word >> 8 & 0xff), uint32_t(word >> 32));
       break;
-    case Wish::kEndForExec:
-      if (consumer.state == State::kPaused && !emptying.continue_after_end()) break;  // two execs
-      emptying.round(trace::owner_key(advance_epoch()), false);
-      emptying.end(trace::file::Ending::kExec, 0);
+    case Request::kEndForExec:
+      if (consumer.state == State::kPaused && !emptying.continue_after_end())
+        break;  // two
+                // concurrent
+                // execs
+      emptying.round(events::owner_key(advance_epoch()), false);
+      emptying.end(trace::Ending::kExec, 0);
       consumer.state = State::kPaused;
       break;
-    case Wish::kResume:
+    case Request::kResume:
       if (emptying.continue_after_end()) {
         consumer.state = State::kRunning;
       } else {
@@ -94,20 +97,20 @@ bool fulfil(uint64_t word) {
       }
       break;
   }
-  consumer.wish = 0;
-  consumer.answers.fetch_add(1);
-  futex_wake_all(consumer.answers);
+  consumer.request = 0;
+  consumer.replies.fetch_add(1);
+  futex_wake_all(consumer.replies);
   return consumer.state != State::kEnded;
 }
 
 void pause_until_work(uint32_t seen) {
   consumer.sleeps.store(1);
-  if (consumer.work.load() == seen && consumer.wish.load() == 0)
-    futex_wait(consumer.work, seen, kLongestPause);
+  if (consumer.work.load() == seen && consumer.request.load() == 0)
+    futex_wait(consumer.work, seen, kMaxPause);
   consumer.sleeps.store(0);
 }
 
-// But for what is left of main's, and for ours.
+// Not counting what is left of the main thread, and the library's own threads.
 bool is_last_thread() {
   char text[4096];
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -120,7 +123,7 @@ bool is_last_thread() {
   return threads != nullptr && strtol(threads + 9, nullptr, 10) == ours + 1;
 }
 
-// As libc does in the last thread.
+// Like libc in the last thread.
 [[noreturn]] void exit_as_last_thread() {
   sigset_t none;
   sigemptyset(&none);
@@ -128,10 +131,11 @@ bool is_last_thread() {
   exit(0);
 }
 
-// Descriptors of its own, of which the program has none: whoever closes 0 and opens something gets
-// 0, whatever is opened here at that moment, and whoever closes all does not close ours. Where the
-// kernel cannot do that they stay common.
-void take_own_descriptors(int kept) {
+// Unshares the descriptor table and closes the program's descriptors. A program that closes 0
+// expects its next open to return 0, even if the consumer opens a file at that moment. A program
+// that closes all descriptors must not close the consumer's. If the kernel lacks close_range, the
+// table stays shared.
+void unshare_descriptors(int kept) {
   const auto close_all = [](unsigned from, unsigned to, unsigned flags) {
     return syscall(SYS_close_range, from, to, flags) == 0;
   };
@@ -142,8 +146,8 @@ void take_own_descriptors(int kept) {
   }
 }
 
-// Not the two by which libc speaks to all threads: setuid waits for an answer of each.
-void let_libc_in() {
+// Unblocks the two signals that libc sends to all threads: setuid waits for a reply of each.
+void unblock_libc_signals() {
   const uint64_t blocked = ~(uint64_t{1} << 31 | uint64_t{1} << 32);
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
 }
@@ -151,26 +155,26 @@ void let_libc_in() {
 void* run(void*) {
   is_consumer = true;
   halo_log_local.state = ThreadState::kOurs;
-  let_libc_in();
-  const OwnWork own;
+  unblock_libc_signals();
+  const ReentrancyGuard own;
   pthread_setname_np(pthread_self(), "halo-logging");
-  take_own_descriptors(consumer.output->inherited_descriptor());
+  unshare_descriptors(consumer.output->inherited_descriptor());
   bool alive = emptying.begin(consumer.output);
   if (!alive) {
     halo_log_epoch.store(0);
     consumer.state = State::kEnded;
-    consumer.answers.fetch_add(1);
-    futex_wake_all(consumer.answers);
+    consumer.replies.fetch_add(1);
+    futex_wake_all(consumer.replies);
   }
   while (alive) {
     const uint32_t seen = consumer.work.load();
     if (consumer.state == State::kRunning) {
-      emptying.round(trace::owner_key(advance_epoch()), false);
-      if (emptying.failed()) finish(trace::file::Ending::kNoSpace, emptying.error());
+      emptying.round(events::owner_key(advance_epoch()), false);
+      if (emptying.failed()) finish(trace::Ending::kNoSpace, emptying.error());
     }
-    alive = fulfil(consumer.wish.load()) && consumer.state != State::kEnded;
+    alive = complete(consumer.request.load()) && consumer.state != State::kEnded;
     if (alive && consumer.without_main && is_last_thread()) {
-      finish(trace::file::Ending::kComplete, 0);
+      finish(trace::Ending::kComplete, 0);
       if (consumer.leaver.exchange(Leaver::kLeaves) == Leaver::kNone) exit_as_last_thread();
       return nullptr;
     }
@@ -180,17 +184,17 @@ void* run(void*) {
   return nullptr;
 }
 
-// It has the program's descriptors, which destructors and buffers of stdio need; the consumer has
-// not.
+// Unlike the consumer, this thread has the program's descriptors, which destructors and stdio
+// buffers need.
 void* leave(void*) {
   is_consumer = true;
-  let_libc_in();
-  while (consumer.leaver == Leaver::kWaits) usleep(kLongestPause * 1000 / 10);
+  unblock_libc_signals();
+  while (consumer.leaver == Leaver::kWaits) usleep(kMaxPause * 1000 / 10);
   if (consumer.leaver == Leaver::kLeaves) exit_as_last_thread();
   return nullptr;
 }
 
-// Signals are blocked, for the new thread, too.
+// Signals must be blocked; the new thread inherits that.
 bool start() {
   consumer.state = State::kRunning;
   const bool started = start_own_thread(run);
@@ -201,21 +205,22 @@ bool start() {
   return started;
 }
 
-// Until the wish is fulfilled, or there is nobody any more who could; or `most_pauses` have passed:
-// whoever reads a stream may have stopped, and a signal has to end the process all the same.
-void ask(uint64_t word, int most_pauses = INT_MAX) {
-  bool heard = false;
-  for (int pauses = 0; pauses < most_pauses; ++pauses) {
+// Waits until the request is completed or the consumer has ended. `max_pauses` limits the wait of
+// signal handlers: the reader of a stream may have stopped, and the signal must still end the
+// process.
+void send_request(uint64_t word, int max_pauses = INT_MAX) {
+  bool accepted = false;
+  for (int pauses = 0; pauses < max_pauses; ++pauses) {
     if (consumer.state != State::kRunning && consumer.state != State::kPaused) return;
-    const uint32_t seen = consumer.answers.load();
+    const uint32_t seen = consumer.replies.load();
     uint64_t none = 0;
-    if (!heard) {
-      heard = consumer.wish.compare_exchange_strong(none, word);
+    if (!accepted) {
+      accepted = consumer.request.compare_exchange_strong(none, word);
       wake_consumer();
-    } else if (consumer.wish != word) {
+    } else if (consumer.request != word) {
       return;
     }
-    futex_wait(consumer.answers, seen, kLongestPause);
+    futex_wait(consumer.replies, seen, kMaxPause);
   }
 }
 
@@ -248,21 +253,22 @@ void wake_consumer() {
   if (consumer.sleeps.load() != 0) futex_wake_all(consumer.work);
 }
 
-void end_trace(trace::file::Ending ending, uint32_t detail) {
+void end_trace(trace::Ending ending, uint32_t detail) {
   const KeepErrno keep;
   if (!is_there()) return;
-  const bool by_signal = ending == trace::file::Ending::kSignal;
-  ask(wish_word(Wish::kEnd, ending, detail), by_signal ? kPausesAtSignal : INT_MAX);
+  const bool by_signal = ending == trace::Ending::kSignal;
+  send_request(request_word(Request::kEnd, ending, detail),
+               by_signal ? kMaxPausesAtSignal : INT_MAX);
 }
 
 void end_trace_for_exec() {
   const KeepErrno keep;
-  if (is_there()) ask(wish_word(Wish::kEndForExec));
+  if (is_there()) send_request(request_word(Request::kEndForExec));
 }
 
 void resume_trace() {
   const KeepErrno keep;
-  if (is_there()) ask(wish_word(Wish::kResume));
+  if (is_there()) send_request(request_word(Request::kResume));
 }
 
 void main_thread_ended() {
@@ -273,7 +279,7 @@ void main_thread_ended() {
   consumer.without_main = true;
 }
 
-void forget_consumer(Output* output) {
+void reset_consumer(Output* output) {
   new (&consumer) Consumer;
   own_threads = 0;
   if (output != nullptr) prepare_consumer(output);

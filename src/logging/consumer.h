@@ -1,7 +1,4 @@
-// The thread that empties the rings, in rounds, into the output.
-//
-// A round is as trace/epoch_merge.h wants it: the limit is taken from the epoch first, the rings
-// are looked at afterwards.
+// The consumer: the thread that empties the rings, in rounds, into the output.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +7,29 @@
 
 namespace halo::logging {
 
-// What the consumer is to write to, for this process. Before ensure_consumer().
+// A round follows events/epoch_merge.h: it takes the limit from the epoch first and reads the rings
+// afterwards.
+
+// Sets the output of this process. Must precede ensure_consumer().
 void prepare_consumer(Output* output);
-// Starts it where this process has none yet. False where nobody will empty the rings: too early in
-// the process's life, too late, or this is the child of a vfork.
+// Starts the consumer if the process has none. Returns false if it cannot run: too early or too
+// late in the process's life, or in the child of a vfork.
 bool ensure_consumer();
-// There is work: a full segment, or a thread that waits.
+// Announces work: a full segment, or a waiting thread.
 void wake_consumer();
 
-// Writes all that has been logged until now and ends the trace; the first call of all counts. Waits
-// until that is done. Nothing is logged any more. For any thread and any signal handler.
-void end_trace(trace::file::Ending ending, uint32_t detail);
-// The same around an attempt to become another program: what is logged after `resume` goes on.
+// Writes all events logged so far and ends the trace; only the first call counts. Returns when that
+// is done; later events are dropped. Any thread and any signal handler may call it.
+void end_trace(trace::Ending ending, uint32_t detail);
+// Likewise, around an attempt to exec; events logged after `resume_trace` are written again.
 void end_trace_for_exec();
 void resume_trace();
 
-// The main thread has ended, and others may go on. A process ends with its last thread; the
-// consumer sees to it that this is not the consumer.
+// The main thread has ended, and others may continue. A process ends with its last thread; the
+// consumer ensures that it is not the last one.
 void main_thread_ended();
 
-// In a forked child: there is no consumer, and nothing has been written.
-void forget_consumer(Output* output);
+// Called in a forked child: it has no consumer, and has written nothing.
+void reset_consumer(Output* output);
 
 }  // namespace halo::logging

@@ -37,7 +37,7 @@ ElfNotes::ElfNotes(uint64_t base) {
       code_begin_ = code_end_ == 0 ? begin : std::min(code_begin_, begin);
       code_end_ = std::max(code_end_, begin + segment.p_memsz);
     } else if (segment.p_type == PT_NOTE) {
-      read_build_id(memory, begin, segment.p_memsz);
+      read_build_id(memory, segment, begin);
     }
   }
   close(memory);
@@ -54,24 +54,11 @@ uint64_t ElfNotes::address_of_offset(uint64_t offset) const {
   return 0;
 }
 
-void ElfNotes::read_build_id(int memory, uint64_t address, uint64_t bytes) {
-  char notes[1024];
-  bytes = std::min(bytes, uint64_t(sizeof notes));
-  if (build_id_bytes_ != 0 || !read_at(memory, address, notes, bytes)) return;
-  for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes;) {
-    Elf64_Nhdr note;
-    memcpy(&note, notes + at, sizeof note);
-    at += sizeof note;
-    const uint64_t name = (note.n_namesz + uint64_t{3}) & ~uint64_t{3};
-    const uint64_t data = (note.n_descsz + uint64_t{3}) & ~uint64_t{3};
-    if (at + name + data > bytes) return;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0) {
-      build_id_bytes_ = std::min<size_t>(note.n_descsz, sizeof build_id_);
-      memcpy(build_id_, notes + at + name, build_id_bytes_);
-      return;
-    }
-    at += name + data;
-  }
+void ElfNotes::read_build_id(int memory, const Elf64_Phdr& segment, uint64_t address) {
+  uint8_t notes[1024];
+  const uint64_t bytes = std::min(segment.p_memsz, uint64_t(sizeof notes));
+  if (build_id_[0] != '\0' || !read_at(memory, address, notes, bytes)) return;
+  print_build_id(find_build_id({notes, bytes}, segment.p_align), build_id_);
 }
 
 }  // namespace halo::logging

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/build_id.h"
+
 namespace halo::logging {
 
 // Reads by /proc/self/mem, so that a module which another thread closes meanwhile does no harm.
@@ -19,26 +21,17 @@ class ElfNotes {
   // The ELF virtual address of what lies at that offset of the file; 0: of nothing.
   uint64_t address_of_offset(uint64_t offset) const;
 
-  // At most 64 bytes of it, in hex; empty where there is none.
-  template <size_t Size>
-  void print_build_id(char (&text)[Size]) const {
-    static_assert(Size > 2 * sizeof build_id_);
-    for (size_t at = 0; at < build_id_bytes_; ++at) {
-      text[2 * at] = "0123456789abcdef"[build_id_[at] >> 4];
-      text[2 * at + 1] = "0123456789abcdef"[build_id_[at] & 15];
-    }
-    text[2 * build_id_bytes_] = '\0';
-  }
+  // In hex; empty if it has none.
+  const BuildIdText& build_id() const { return build_id_; }
 
  private:
-  void read_build_id(int memory, uint64_t address, uint64_t bytes);
+  void read_build_id(int memory, const Elf64_Phdr& segment, uint64_t address);
 
   Elf64_Phdr segments_[32];
   size_t count_ = 0;
   uint64_t code_begin_ = 0;
   uint64_t code_end_ = 0;
-  uint8_t build_id_[64];
-  size_t build_id_bytes_ = 0;
+  BuildIdText build_id_ = "";
 };
 
 }  // namespace halo::logging

@@ -8,19 +8,19 @@
 #include <algorithm>
 #include <cstring>
 
-#include "logging/about.h"
+#include "logging/metadata.h"
 #include "logging/producer.h"
 
 namespace halo::logging {
 
 namespace {
 
-// Milliseconds between two looks at the mappings: at an address that is in none of those known, and
-// without a reason.
-constexpr int64_t kLookAgain = 10;
-constexpr int64_t kLookAnyway = 250;
+// Milliseconds before the mappings are read again: for an address in no known mapping, and in any
+// case.
+constexpr int64_t kRefreshUnknown = 10;
+constexpr int64_t kRefreshAlways = 250;
 
-constexpr uint64_t kAhead = 64;  // records, which come from another processor's cache
+constexpr uint64_t kAhead = 64;  // records; the lines come from another processor's cache
 
 Logged block[kRecords + 1];
 
@@ -51,16 +51,16 @@ bool Emptying::begin(Output* output) {
   failed_ = false;
   lost_ = 0;
   last_limit_ = 0;
-  Text about;
-  print_about(about);
-  if (!output_->begin(about.view())) return false;
-  code_.forget();
-  look_at_code();
+  Text metadata;
+  print_metadata(metadata);
+  if (!output_->begin(metadata.view())) return false;
+  code_.reset();
+  inspect_code();
   return true;
 }
 
-void Emptying::look_at_code() {
-  looked_at_ = now();
+void Emptying::inspect_code() {
+  refreshed_at_ = now();
   if (code_.refresh() && !failed_) check(output_->maps(code_.json().view()));
 }
 
@@ -70,7 +70,7 @@ void Emptying::write_modules() {
     LoggedModule& module = modules[at];
     if (module.first_site == 0 && module.gone_epoch == 0) write_module(module);
   }
-  if (next_site_ != first || now() - looked_at_ > kLookAnyway) look_at_code();
+  if (next_site_ != first || now() - refreshed_at_ > kRefreshAlways) inspect_code();
 }
 
 void Emptying::write_module(LoggedModule& module) {
@@ -86,7 +86,7 @@ LoggedModule* Emptying::find_module(uint64_t site, uint64_t epoch) {
     if (belongs(module, site, epoch)) return &module;
     if (module.sites.contains(site)) last = &module;
   }
-  // Threads that still run while the process exits log after their module has taken its leave.
+  // Threads may still log while the process exits, after their module was removed.
   return last;
 }
 
@@ -100,12 +100,12 @@ uint64_t Emptying::number_of(uint64_t site, uint64_t epoch) {
   return last_module_->first_site + (site - last_module_->sites.begin) / sizeof(trace::Site);
 }
 
-// False where the record is not for the trace.
+// Returns false if the record does not belong in the trace.
 bool Emptying::keep_marker(Ring& ring, const Logged& record) {
   switch (trace::Marker(record.site)) {
     case trace::Marker::kAllocFrom:
     case trace::Marker::kFrame:
-      if (!code_.contains(record.word2) && now() - looked_at_ > kLookAgain) look_at_code();
+      if (!code_.contains(record.word2) && now() - refreshed_at_ > kRefreshUnknown) inspect_code();
       return true;
     case trace::Marker::kThreadEnd:
       ring.ended = true;
@@ -118,42 +118,43 @@ bool Emptying::keep_marker(Ring& ring, const Logged& record) {
 bool Emptying::translate(Ring& ring, const Logged& record, Logged& result) {
   result = record;
   if (record.site == uint64_t(trace::Marker::kEpoch)) {
-    // Less than before only where a handler came in between: what it logged has been seen then.
+    // The epoch is lower than before only if a handler logged in between; its epoch was seen then.
     result.word1 = ring.key = std::max(ring.key, record.word1);
     return true;
   }
   if (record.site < trace::kMarkers) return keep_marker(ring, record);
   result.site = number_of(record.site, ring.key / 2);
-  if (result.site == 0) {  // of a module that never told us of itself
+  if (result.site == 0) {  // of an unregistered module
     result = {uint64_t(trace::Marker::kLost), 1, 0};
     ++lost_;
   }
   return true;
 }
 
-void Emptying::hand_over(const Ring& ring, uint64_t count) {
+void Emptying::emit(const Ring& ring, uint64_t count) {
   if (count == 0) return;
   if (!failed_) check(output_->events(ring.number, {block, count}));
   if (failed_) lost_ += count;
 }
 
-// A record that is not there yet, while later ones are: a handler interrupted its writer. It will
-// come when the handler returns; but never, if that has jumped out of it, and too late, if the
-// handler itself waits for room.
-bool Emptying::give_up_hole(Ring& ring, const Logged* hole, bool last) {
+// Whether to skip an unwritten record before written ones. A signal handler interrupted its writer,
+// which normally continues later. It never does if the handler was left by a jump, and it does too
+// late if the handler itself waits for room.
+bool Emptying::skip_unwritten(Ring& ring, const Logged* unwritten, bool last) {
   const uint32_t begun = ring.begun.load(std::memory_order_acquire);
   const bool stuck = begun - ring.freed == kSegments && ring.waiting != 0;
   bool more = begun - ring.freed > 1;
   if (last && !more) {
     const auto* end =
-        reinterpret_cast<const Logged*>((reinterpret_cast<uint64_t>(hole) | kSegmentMask) + 1);
-    more = std::any_of(hole + 1, end, [](const Logged& later) { return load_site(&later) != 0; });
+        reinterpret_cast<const Logged*>((reinterpret_cast<uint64_t>(unwritten) | kSegmentMask) + 1);
+    more =
+        std::any_of(unwritten + 1, end, [](const Logged& later) { return load_site(&later) != 0; });
   }
-  return (stuck || (last && more)) && load_site(hole) == 0;
+  return (stuck || (last && more)) && load_site(unwritten) == 0;
 }
 
-// The common case: a site of the module that the last one was of, which is still there.
-inline bool Emptying::translate_at_once(const Logged& record, uint64_t site, Logged& result) const {
+// The common case: a site of the same, still present module as the last one.
+inline bool Emptying::translate_cached(const Logged& record, uint64_t site, Logged& result) const {
   const LoggedModule* module = last_module_;
   if (module == nullptr || !module->sites.contains(site)) return false;
   if (module->gone_epoch.load(std::memory_order_acquire) != 0) return false;
@@ -168,17 +169,17 @@ void Emptying::take_records(Ring& ring, char* segment, bool last) {
   const bool wanted = output_->wants_events();
   uint64_t count = 0;
   if (ring.key < last_limit_ && load_site(record) > uint64_t(trace::Marker::kEpoch)) {
-    // Published after the last round had looked, so nothing in that depends on it.
+    // Published after the last round's limit was taken, so no event of that round depends on it.
     ring.key = last_limit_;
     block[count++] = {uint64_t(trace::Marker::kEpoch), ring.key, 0};
   }
   for (; record < end; ++record) {
     __builtin_prefetch(record + kAhead);
     const uint64_t site = load_site(record);
-    if (wanted && translate_at_once(*record, site, block[count])) {
+    if (wanted && translate_cached(*record, site, block[count])) {
       ++count;
     } else if (site == 0) {
-      if (!give_up_hole(ring, record, last)) break;
+      if (!skip_unwritten(ring, record, last)) break;
       ring.unsafe = true;
       ++lost_;
       block[count++] = {uint64_t(trace::Marker::kLost), 1, 0};
@@ -188,7 +189,7 @@ void Emptying::take_records(Ring& ring, char* segment, bool last) {
       ring.ended = true;
     }
   }
-  hand_over(ring, count);
+  emit(ring, count);
   ring.at_byte = uint64_t(reinterpret_cast<const char*>(record) - segment);
 }
 
@@ -212,12 +213,12 @@ void Emptying::recycle(Ring& ring) {
   free_segment(ring);
   ring.begun = 0;
   ring.freed = 0;
-  rings.give_back(&ring);
+  rings.release(&ring);
 }
 
 bool Emptying::empty(Ring& ring, bool last) {
   bool any = false;
-  // No more than a whole ring in one round, however fast its thread is.
+  // At most one ring per round, so a fast thread does not delay the others.
   for (uint32_t portion = 0; portion <= kSegments; ++portion) {
     const uint32_t freed = ring.freed.load(std::memory_order_relaxed);
     if (freed == ring.begun.load(std::memory_order_acquire)) break;
@@ -242,14 +243,14 @@ void Emptying::round(uint64_t limit_key, bool last) {
   last_limit_ = limit_key;
 }
 
-void Emptying::end(trace::file::Ending ending, uint32_t detail) {
-  if (!failed_) look_at_code();
-  trace::file::EndNote note{ending, detail, 0, lost_ + lost_events()};
-  if (failed_) note = {trace::file::Ending::kNoSpace, error_, 0, note.lost};
+void Emptying::end(trace::Ending ending, uint32_t detail) {
+  if (!failed_) inspect_code();
+  trace::EndNote note{ending, detail, 0, lost_ + lost_events()};
+  if (failed_) note = {trace::Ending::kNoSpace, error_, 0, note.lost};
   const bool written = output_->end(note);
   if (written || failed_) return;
   check(false);
-  note = {trace::file::Ending::kNoSpace, error_, 0, lost_ + lost_events()};
+  note = {trace::Ending::kNoSpace, error_, 0, lost_ + lost_events()};
   output_->end(note);
 }
 

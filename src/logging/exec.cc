@@ -1,7 +1,4 @@
-// The exec family: the trace of a program that becomes another one is complete.
-//
-// Whether an exec succeeds is only known when it does not. So all is written, with an end, and
-// taken back where the call returns; a stream cannot take it back, and ends there.
+// The exec family: completes the trace before the program replaces itself.
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,9 +9,11 @@
 #include <string_view>
 
 #include "base/keep_errno.h"
+#include "interpose/wrapper.h"
 #include "logging/consumer.h"
-#include "record/guest/wrapper.h"
 
+// A successful exec does not return. So the consumer writes the whole trace with an end, and
+// removes the end if the call returns. A stream cannot remove it, and ends there.
 namespace {
 
 struct Next {
@@ -24,7 +23,8 @@ struct Next {
 constinit Next nexts[] = {{"execve", nullptr},  {"execv", nullptr},   {"execvp", nullptr},
                           {"execvpe", nullptr}, {"fexecve", nullptr}, {"execveat", nullptr}};
 
-// Early: forked children call exec, where dlsym may wait for a lock that no thread of theirs holds.
+// Early: forked children call exec, and dlsym there may wait for a lock that no thread of the child
+// holds.
 __attribute__((constructor)) void look_up() {
   for (Next& next : nexts) next.function = dlsym(RTLD_NEXT, next.name);
 }
@@ -32,7 +32,7 @@ __attribute__((constructor)) void look_up() {
 void* find(std::string_view name) {
   for (const Next& next : nexts)
     if (next.name == name && next.function != nullptr) return next.function;
-  return dlsym(RTLD_NEXT, name.data());  // before the library has begun
+  return dlsym(RTLD_NEXT, name.data());  // before the library's constructors have run
 }
 
 template <class... Arguments>
@@ -51,7 +51,7 @@ int become(const char* name, Arguments... arguments) {
 
 using Strings = char* const*;
 
-// The arguments of execl and its like as a list, on the stack.
+// The arguments of execl and similar functions as a list on the stack.
 size_t count_arguments(va_list arguments) {
   size_t count = 1;
   while (va_arg(arguments, char*) != nullptr) ++count;

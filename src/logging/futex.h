@@ -1,4 +1,4 @@
-// Waiting, and a lock, by futex alone: usable wherever the program may call the hook from.
+// Waiting and locking by futex alone, usable wherever the program may call the hook.
 #pragma once
 
 #include <linux/futex.h>
@@ -12,7 +12,7 @@
 
 namespace halo::logging {
 
-// Returns when the word is woken or differs, when the time has passed, and for no reason.
+// Returns when the word is woken or differs, after the timeout, or spuriously.
 inline void futex_wait(std::atomic<uint32_t>& word, uint32_t expected, int64_t milliseconds) {
   const timespec time{milliseconds / 1000, milliseconds % 1000 * 1000000};
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0);
@@ -22,7 +22,7 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// To be held only with all signals blocked.
+// A thread must hold it only with all signals blocked.
 class Lock {
  public:
   void lock() {

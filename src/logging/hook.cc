@@ -1,8 +1,5 @@
-// halo_log_v1, which is called for each event, and its way into C++.
-//
-// A place is reserved by one instruction (xadd), then written, its site last. So a signal handler
-// that comes in between writes behind it; and as free places are zero, a site that is not zero says
-// that the whole record is there (stores are seen in order on this machine).
+// halo_log_v1, the function that instrumented code calls for each event, and its transition to C++
+// (ring.h describes the protocol).
 #include <cpuid.h>
 
 #include <algorithm>
@@ -143,11 +140,11 @@ extern "C" __attribute__((visibility("hidden"), used)) void halo_log_slow(uint64
 
 namespace halo::logging {
 
-// x87, SSE, AVX and the three parts of AVX-512. Nothing behind the hook touches the others: memory
-// protection keys, tiles.
+// x87, SSE, AVX and the three parts of AVX-512. The hook's callees do not touch the other states:
+// memory protection keys and tiles.
 constexpr uint32_t kWanted = 0b11100111;
 
-void learn_processor_state() {
+void detect_processor_state() {
   uint32_t eax, ebx, ecx, edx;
   constexpr uint32_t kSystemUsesXsave = 1 << 27;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kSystemUsesXsave) == 0) return;

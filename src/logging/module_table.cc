@@ -1,4 +1,5 @@
-// Registration of modules: copies, because a module may be gone before its events are written.
+// Registration of modules: copies their sections, since a module may be unloaded before its events
+// are written.
 #include "logging/module_table.h"
 
 #include <dlfcn.h>
@@ -11,11 +12,11 @@
 #include <new>
 
 #include "base/keep_errno.h"
+#include "base/signals_blocked.h"
 #include "logging/elf_notes.h"
-#include "logging/own_work.h"
 #include "logging/process.h"
 #include "logging/producer.h"
-#include "logging/signals_blocked.h"
+#include "logging/reentrancy_guard.h"
 
 namespace halo::logging {
 
@@ -29,7 +30,7 @@ void* reserve_pages(size_t bytes) {
   return at == MAP_FAILED ? nullptr : at;
 }
 
-// The three sections, one behind the other.
+// Copies the three sections into one mapping.
 bool copy_sections(const trace::ModuleNote& note, trace::ModuleNote& copy) {
   const auto bytes = [](const char* begin, const char* end) { return size_t(end - begin); };
   const size_t sites = bytes(note.sites, note.sites_end);
@@ -51,7 +52,7 @@ bool copy_sections(const trace::ModuleNote& note, trace::ModuleNote& copy) {
 }
 
 void describe(LoggedModule& module) {
-  const OwnWork own;
+  const ReentrancyGuard own;
   Dl_info info{};
   const link_map* map = nullptr;
   if (dladdr1(module.note.sites, &info, const_cast<void**>(reinterpret_cast<const void**>(&map)),
@@ -63,7 +64,7 @@ void describe(LoggedModule& module) {
   if (realpath(name, module.path) == nullptr) strncpy(module.path, name, PATH_MAX - 1);
   const ElfNotes notes(reinterpret_cast<uint64_t>(info.dli_fbase));
   module.code = {notes.code_begin(), notes.code_end()};
-  notes.print_build_id(module.build_id);
+  memcpy(module.build_id, notes.build_id(), sizeof module.build_id);
 }
 
 }  // namespace
@@ -74,10 +75,10 @@ void ModuleTable::add(const trace::ModuleNote& note) {
   const SignalsBlocked blocked;
   const Locked locked(lock_);
   if (modules_ == nullptr) {
-    modules_ = static_cast<LoggedModule*>(reserve_pages(kMost * sizeof(LoggedModule)));
+    modules_ = static_cast<LoggedModule*>(reserve_pages(kMax * sizeof(LoggedModule)));
   }
   const uint32_t at = count_.load(std::memory_order_relaxed);
-  if (modules_ == nullptr || find(note) != nullptr || revive(note) || at == kMost) return;
+  if (modules_ == nullptr || find(note) != nullptr || revive(note) || at == kMax) return;
   LoggedModule& module = modules_[at];
   if (!copy_sections(note, module.copy)) return;
   module.note = note;
@@ -88,7 +89,7 @@ void ModuleTable::add(const trace::ModuleNote& note) {
   advance_epoch();
 }
 
-// A module that is loaded again, as it was and where it was, keeps its numbers.
+// A module that is loaded again, unchanged and at the same address, keeps its numbers.
 bool ModuleTable::revive(const trace::ModuleNote& note) {
   LoggedModule* last = nullptr;
   for (uint32_t at = 0; at < count(); ++at) {
@@ -146,12 +147,12 @@ extern "C" {
 __attribute__((visibility("default"))) void halo_log_module_v1(
     const halo::trace::ModuleNote* note) {
   const halo::KeepErrno keep;
-  if (halo::logging::is_asked()) halo::logging::modules.add(*note);
+  if (halo::logging::is_requested()) halo::logging::modules.add(*note);
 }
 
 __attribute__((visibility("default"))) void halo_log_module_gone_v1(
     const halo::trace::ModuleNote* note) {
   const halo::KeepErrno keep;
-  if (halo::logging::is_asked()) halo::logging::modules.remove(*note);
+  if (halo::logging::is_requested()) halo::logging::modules.remove(*note);
 }
 }

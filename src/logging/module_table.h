@@ -1,4 +1,4 @@
-// The instrumented modules of this process, present and gone, each with a copy of its sections.
+// The instrumented modules of this process, loaded and unloaded, each with a copy of its sections.
 #pragma once
 
 #include <limits.h>
@@ -8,46 +8,42 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/build_id.h"
+#include "base/memory_map.h"
 #include "logging/futex.h"
 #include "trace/site.h"
 
 namespace halo::logging {
 
-struct AddressRange {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  bool contains(uint64_t address) const { return address - begin < end - begin; }
-};
-
 struct LoggedModule {
-  trace::ModuleNote note;  // as it lies in the program
-  trace::ModuleNote copy;  // the same sections, ours
+  trace::ModuleNote note;  // in the program's memory
+  trace::ModuleNote copy;  // the copy of its sections
   AddressRange sites;
   AddressRange code;
-  // 0 while it is there. Its own events belong to earlier epochs, those of what follows it at the
-  // same addresses do not.
+  // 0 while the module is loaded, else the epoch of its removal. Its own events belong to earlier
+  // epochs; events of a later module at the same addresses do not.
   std::atomic<uint64_t> gone_epoch;
-  uint64_t first_site;  // the consumer's; 0: not written yet
+  uint64_t first_site;  // written by the consumer; 0: not written to the trace yet
   char path[PATH_MAX];
-  char build_id[129];
+  BuildIdText build_id;
 };
 
 class ModuleTable {
  public:
-  static constexpr uint32_t kMost = 1 << 13;
+  static constexpr uint32_t kMax = 1 << 13;
 
-  // By the module's constructor and destructor.
+  // Called by the module's constructor and destructor.
   void add(const trace::ModuleNote& note);
   void remove(const trace::ModuleNote& note);
 
-  // Whether the address lies in code of a module that is there.
+  // Whether the address is in the code of a loaded module.
   bool is_instrumented(uint64_t address) const;
 
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
   LoggedModule& operator[](uint32_t at) { return modules_[at]; }
 
   Lock& lock() { return lock_; }
-  // In a forked child: those that are there have to be written again.
+  // Called in a forked child: loaded modules must be written again.
   void keep_present();
 
  private:

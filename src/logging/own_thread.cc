@@ -1,9 +1,9 @@
-// Thread creation that the trace does not see.
+// Creates threads that the trace does not include.
 #include "logging/own_thread.h"
 
 #include <pthread.h>
 
-#include "logging/own_work.h"
+#include "logging/reentrancy_guard.h"
 
 namespace halo::logging {
 
@@ -12,7 +12,7 @@ constexpr size_t kStackBytes = 512 * 1024;
 }
 
 bool start_own_thread(void* (*body)(void*), void* argument) {
-  const OwnWork own;
+  const ReentrancyGuard own;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);

@@ -1,4 +1,4 @@
-// Threads of ours in a process that is not.
+// The library's own threads in the traced process.
 #pragma once
 
 #include <atomic>
@@ -6,10 +6,11 @@
 
 namespace halo::logging {
 
-// So many are there, to be told from the program's. They do not end before it does.
+// Their number, to tell them from the program's. They end with the process.
 inline constinit std::atomic<uint32_t> own_threads{0};
 
-// Detached, with a small stack and the caller's signal mask. Needs all signals blocked.
+// Creates a detached thread with a small stack and the caller's signal mask. All signals must be
+// blocked.
 bool start_own_thread(void* (*body)(void*), void* argument = nullptr);
 
 }  // namespace halo::logging

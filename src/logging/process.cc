@@ -1,4 +1,4 @@
-// Beginning, threads, forks, and the ordinary end.
+// The process's start, threads, forks and normal exit.
 #include "logging/process.h"
 
 #include <pthread.h>
@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "base/keep_errno.h"
+#include "interpose/ending_signals.h"
+#include "interpose/exits.h"
+#include "interpose/next_allocator.h"
 #include "logging/consumer.h"
 #include "logging/output/output.h"
-#include "logging/own_work.h"
 #include "logging/producer.h"
+#include "logging/reentrancy_guard.h"
 #include "logging/ring.h"
-#include "logging/signals_blocked.h"
-#include "record/guest/ending_signals.h"
-#include "record/guest/next_allocator.h"
 
 namespace halo::logging {
 
@@ -26,14 +26,14 @@ constexpr int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP, 
                                   SIGIO,   SIGPWR,  SIGSYS,  SIGSTKFLT};
 
 constinit Output* output = nullptr;
-constinit bool asked = false;
+constinit bool requested = false;
 constinit bool looked = false;
 constinit bool has_key = false;
 pthread_key_t key;
 sigset_t before_fork;
 
-// libc calls the destructors of keys again while they set values. In the last of its rounds nearly
-// all of them have logged what they had to.
+// libc repeats the destructors of keys while they set values. In the last round, nearly all of them
+// have logged their events.
 void leave_thread(void* round) {
   const KeepErrno keep;
   const auto number = reinterpret_cast<uintptr_t>(round);
@@ -45,13 +45,13 @@ void leave_thread(void* round) {
   }
 }
 
-// No thread may be in the middle of a change to what the child will use.
+// No thread may be changing data that the child will use.
 void prepare_fork() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   modules.lock().lock();
-  before_fork = before;  // the lock's holder's
+  before_fork = before;  // valid for the lock's holder
 }
 
 void leave_fork() {
@@ -63,31 +63,32 @@ void leave_fork() {
 void begin_child() {
   const KeepErrno keep;
   modules.keep_present();
-  rings.forget_all();
-  forget_producers();
-  const bool goes_on = asked && output->begin_in_child();
-  forget_consumer(goes_on ? output : nullptr);
-  // The parent may have ended its trace, or exec's child may; this one has its own.
-  if (!goes_on) asked = false;
+  rings.reset();
+  reset_producers();
+  const bool goes_on = requested && output->begin_in_child();
+  reset_consumer(goes_on ? output : nullptr);
+  // The parent or exec's child may have ended its trace; this child has its own.
+  if (!goes_on) requested = false;
   if (goes_on && halo_log_epoch == 0) halo_log_epoch = 1;
   if (!goes_on) halo_log_epoch = 0;
   pthread_sigmask(SIG_SETMASK, &before_fork, nullptr);
 }
 
-void leave_at_signal(int signal) { end_trace(trace::file::Ending::kSignal, uint32_t(signal)); }
+void leave_at_signal(int signal) { end_trace(trace::Ending::kSignal, uint32_t(signal)); }
 
-// Late: after the destructors of all that depends on this library.
-__attribute__((destructor)) void finish() { end_trace(trace::file::Ending::kComplete, 0); }
+// Late: after the destructors of all modules that depend on this library.
+__attribute__((destructor)) void finish() { end_trace(trace::Ending::kComplete, 0); }
 
 __attribute__((constructor)) void begin() {
   const KeepErrno keep;
-  record::guest::next_allocator();
+  interpose::next_allocator();
   begin_process();
-  if (!asked) return;
-  const OwnWork own;
+  if (!requested) return;
+  const ReentrancyGuard own;
   has_key = pthread_key_create(&key, leave_thread) == 0;
   pthread_atfork(prepare_fork, leave_fork, begin_child);
-  record::guest::watch_ending_signals(ending_signals, leave_at_signal);
+  interpose::watch_ending_signals(ending_signals, leave_at_signal);
+  interpose::watch_exits(finish);
   at_quick_exit(finish);
   prepare_consumer(output);
   ensure_consumer();
@@ -96,9 +97,9 @@ __attribute__((constructor)) void begin() {
 
 }  // namespace
 
-bool is_asked() {
+bool is_requested() {
   begin_process();
-  return asked;
+  return requested;
 }
 
 void begin_process() {
@@ -109,14 +110,14 @@ void begin_process() {
   if (value == nullptr || *value == '\0') return;
   output = choose_output(value);
   if (output == nullptr) return;
-  asked = true;
-  learn_processor_state();
+  requested = true;
+  detect_processor_state();
   halo_log_epoch.store(1);
 }
 
 void begin_thread(const Local& local) {
   if (!has_key || &local != &halo_log_local) return;
-  const OwnWork own;
+  const ReentrancyGuard own;
   pthread_setspecific(key, reinterpret_cast<void*>(1));
   ensure_consumer();
 }

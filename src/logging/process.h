@@ -1,17 +1,17 @@
-// The life of a traced process: from HALO_TRACE to its end, over forks.
+// The life of a traced process: from HALO_TRACE to its end, across forks.
 #pragma once
 
 #include "logging/local.h"
 
 namespace halo::logging {
 
-// HALO_TRACE asks for a trace of this process, and it has not been ended for good.
-bool is_asked();
+// Whether HALO_TRACE requests a trace of this process and the trace has not ended.
+bool is_requested();
 
-// Once, at the first allocation or in the library's constructor, whatever comes first.
+// Called once: at the first allocation or in the library's constructor, whichever comes first.
 void begin_process();
 
-// A thread has got its ring: from now on its end is noticed. Signals are blocked.
+// A thread has its ring; from now on its end is detected. Signals must be blocked.
 void begin_thread(const Local& local);
 
 }  // namespace halo::logging

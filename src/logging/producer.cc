@@ -1,32 +1,31 @@
-// Reserving places, and waiting for them.
+// Reserves places in the rings, and waits for them.
 #include "logging/producer.h"
 
 #include <new>
 
 #include "base/keep_errno.h"
+#include "base/signals_blocked.h"
+#include "events/epoch_merge.h"
 #include "logging/consumer.h"
 #include "logging/process.h"
 #include "logging/ring.h"
-#include "logging/signals_blocked.h"
-#include "trace/epoch_merge.h"
 
 namespace halo::logging {
 
 namespace {
 
 constinit std::atomic<uint64_t> lost{0};
-// Of threads that have ended and log all the same: in destructors that run very late, or when libc
-// frees what belonged to them.
+// For threads that log after their end: in very late destructors, or while libc frees their data.
 constinit Local stragglers{};
 constinit Lock stragglers_lock;
 
-// One instruction, as in the hook.
+// One instruction without a lock prefix, as in the hook.
 uint64_t reserve_bytes(Local& local, uint64_t bytes) {
   __asm__ volatile("xaddq %0, %1" : "+r"(bytes), "+m"(local.cursor) : : "memory");
   return bytes;
 }
 
-// So many places side by side; null where this segment has not so many, and is then full.
+// Reserves `count` adjacent places. If the segment has too few, fills its rest and returns null.
 Logged* reserve(Local& local, uint64_t count) {
   const uint64_t place = reserve_bytes(local, count * sizeof(Logged));
   if (!has_place(place)) return nullptr;
@@ -39,16 +38,16 @@ Logged* reserve(Local& local, uint64_t count) {
 
 enum class Step { kDone, kWait, kOff };
 
-// Signals are blocked.
+// Signals must be blocked.
 Step try_next_segment(Local& local) {
-  if (has_place(local.cursor)) return Step::kDone;  // by a handler in between
+  if (has_place(local.cursor)) return Step::kDone;  // a handler has taken a segment in between
   local.cursor = 0;
   if (halo_log_epoch.load(std::memory_order_relaxed) == 0) return Step::kOff;
   if (local.ring == nullptr) {
     local.ring = rings.take();
     if (local.ring == nullptr) return Step::kOff;
     begin_thread(local);
-    // Where the program's own malloc is called by libc in there, that has logged.
+    // The program's own malloc, called by libc in there, may have logged.
     if (has_place(local.cursor)) return Step::kDone;
   }
   Ring& ring = *local.ring;
@@ -64,7 +63,7 @@ Step try_next_segment(Local& local) {
   return Step::kDone;
 }
 
-// False where the event must be given up.
+// Returns false if the event must be dropped.
 bool next_segment(Local& local) {
   for (;;) {
     Step step;
@@ -76,7 +75,7 @@ bool next_segment(Local& local) {
     }
     if (step == Step::kDone) return true;
     if (step == Step::kOff || !ensure_consumer()) return false;
-    // Here, with the program's signals let in, as nobody knows for how long.
+    // With the program's signals unblocked, since the wait may be long.
     Ring& ring = *local.ring;
     ring.waiting.fetch_add(1);
     wake_consumer();
@@ -85,7 +84,7 @@ bool next_segment(Local& local) {
   }
 }
 
-// The records, and in front of them a marker where they are to say what epoch was seen.
+// Writes the records, preceded by a marker if the epoch has changed and `mark` is set.
 bool put(Local& local, std::span<const Logged> records, bool mark) {
   for (;;) {
     const uint64_t epoch = halo_log_epoch.load(std::memory_order_relaxed);
@@ -94,7 +93,7 @@ bool put(Local& local, std::span<const Logged> records, bool mark) {
     if (Logged* place = reserve(local, records.size() + (marked ? 1 : 0))) {
       if (marked) {
         local.seen_epoch = epoch;
-        store_record(place++, {uint64_t(trace::Marker::kEpoch), trace::observer_key(epoch), 0});
+        store_record(place++, {uint64_t(trace::Marker::kEpoch), events::observer_key(epoch), 0});
       }
       for (const Logged& record : records) store_record(place++, record);
       return true;
@@ -141,7 +140,7 @@ uint64_t advance_epoch() {
 void log_own_epoch(std::span<Logged> records) {
   const uint64_t epoch = advance_epoch();
   if (epoch == 0) return;
-  records[0] = {uint64_t(trace::Marker::kEpoch), trace::owner_key(epoch), 0};
+  records[0] = {uint64_t(trace::Marker::kEpoch), events::owner_key(epoch), 0};
   put_or_lose(records, false);
   Local& local = halo_log_local;
   if (local.state == ThreadState::kRunning) local.seen_epoch = epoch;
@@ -158,7 +157,7 @@ void end_thread() {
   local.ring = nullptr;
 }
 
-void forget_producers() {
+void reset_producers() {
   Local& local = halo_log_local;
   local.cursor = 0;
   local.seen_epoch = 0;

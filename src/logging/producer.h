@@ -1,7 +1,4 @@
-// Where events enter a thread's ring: all that the fast path of the hook cannot do.
-//
-// A handler that interrupts anything here, or the hook, may log: its records lie behind the place
-// that the interrupted code has reserved. Only taking a ring or a segment needs signals blocked.
+// The slow path of the hook: enters events into a thread's ring.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +8,31 @@
 
 namespace halo::logging {
 
-// Before the first event.
-void learn_processor_state();
+// A handler that interrupts this code or the hook may log: its records go behind the place that the
+// interrupted code has reserved. Only taking a ring or a segment needs blocked signals.
 
-// An event of instrumented code.
+// Must precede the first event.
+void detect_processor_state();
+
+// Logs an event of instrumented code.
 void log(const Logged& event);
 
-// Events that make an epoch of their own: the first record is a kEpoch marker, whose word1 is set
-// here. They lie side by side in the trace. At most kMostTogether.
-inline constexpr uint32_t kMostTogether = 72;
+// Logs events that start an epoch of their own. The first record is a kEpoch marker whose word1 is
+// set here. The records are adjacent in the trace; at most kMaxTogether.
+inline constexpr uint32_t kMaxTogether = 72;
 void log_own_epoch(std::span<Logged> records);
 
-// The next epoch; 0 where nothing is logged.
+// Returns the next epoch; 0 if logging is off.
 uint64_t advance_epoch();
 
-// The thread ends: its ring may be another's once it is consumed. What it logs later is the
-// stragglers'.
+// The thread ends: its ring may be reused once it is consumed. Later events of the thread go to the
+// stragglers' ring.
 void end_thread();
 
-// In a forked child: this thread has no ring, and none of the records of the stragglers are ours.
-void forget_producers();
+// Called in a forked child: this thread has no ring, and the stragglers' records are the parent's.
+void reset_producers();
 
-// Events that found no place: no memory, or no consumer.
+// Events dropped for lack of memory or of a consumer.
 uint64_t lost_events();
 
 }  // namespace halo::logging

@@ -1,4 +1,4 @@
-// Memory of the rings, and which of them are free.
+// The memory of the rings, and the list of free ones.
 #include "logging/ring.h"
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ char* map_segment() {
 
 Ring* RingTable::make() {
   const uint32_t number = count_.load(std::memory_order_relaxed);
-  if (number == kMost) return nullptr;
+  if (number == kMax) return nullptr;
   if (rings_[number] == nullptr) {
     // The header of its first segment is never written by the hook.
     char* segment = map_segment();
@@ -44,15 +44,15 @@ Ring* RingTable::take() {
   return rings_[free_[--free_count_]];
 }
 
-void RingTable::give_back(Ring* ring) {
+void RingTable::release(Ring* ring) {
   const Locked locked(lock_);
   ring->ended = false;
   free_[free_count_++] = ring->number;
 }
 
-// What the parent had buffered is the parent's. Its memory stays as it is, because a handler in the
-// forking thread may be about to write to it.
-void RingTable::forget_all() {
+// Records that the parent had buffered are the parent's. The memory stays mapped, because an
+// interrupted handler in the forking thread may still write to it.
+void RingTable::reset() {
   for (uint32_t at = 0; at < count_.load(std::memory_order_relaxed); ++at) rings_[at] = nullptr;
   count_.store(0, std::memory_order_relaxed);
   free_count_ = 0;

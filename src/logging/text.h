@@ -1,10 +1,10 @@
-// Text that is put together in mapped memory, so that nothing of it is the program's heap.
+// Text composed in mapped memory, outside the program's heap.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "trace/file/mapped_memory.h"
+#include "trace/mapped_memory.h"
 
 namespace halo::logging {
 
@@ -15,7 +15,7 @@ class Text {
   void add(std::string_view text);
   void add_number(uint64_t number);
   void add_hex(uint64_t number);
-  // As a JSON string; bytes that are no UTF-8 count as Latin-1.
+  // As a JSON string; invalid UTF-8 is read as Latin-1.
   void quote(std::string_view text);
 
   void clear() { used_ = 0; }
@@ -24,7 +24,7 @@ class Text {
  private:
   bool has_room(size_t bytes);
 
-  trace::file::MappedMemory memory_;
+  trace::MappedMemory memory_;
   size_t used_ = 0;
 };
 

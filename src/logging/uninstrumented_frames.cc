@@ -1,4 +1,4 @@
-// Walks the stack with libgcc's unwinder, which with this libc takes no lock and allocates nothing.
+// Walks the stack with libgcc's unwinder, which takes no lock and allocates nothing with this libc.
 #include "logging/uninstrumented_frames.h"
 
 #include <unwind.h>
@@ -10,21 +10,21 @@ namespace halo::logging {
 namespace {
 
 struct Walk {
-  uint64_t slot;  // of the allocation's call; frames below it are ours
+  uint64_t slot;  // of the allocation's call; frames below it are the library's
   std::span<trace::Logged> room;
   size_t used = 0;
   bool callee_instrumented = false;
   bool begun = false;
 };
 
-// Called for each function on the stack, with where it will go on.
+// Called for each function on the stack, with its continuation address.
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* data) {
   Walk& walk = *static_cast<Walk*>(data);
   const uint64_t code = _Unwind_GetIP(context);
   const uint64_t slot = _Unwind_GetCFA(context) - sizeof(uint64_t);
   if (slot < walk.slot) return _URC_NO_REASON;
   const bool instrumented = modules.is_instrumented(code);
-  // This return address is that of the function below.
+  // The return address belongs to the function below.
   if (walk.begun && !walk.callee_instrumented) {
     if (walk.used == walk.room.size()) return _URC_END_OF_STACK;
     walk.room[walk.room.size() - ++walk.used] = {uint64_t(trace::Marker::kFrame), slot, code};

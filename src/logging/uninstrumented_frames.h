@@ -1,4 +1,4 @@
-// The calls between instrumented code and an allocation that no event tells of.
+// The call frames between instrumented code and an allocation, which no event reports.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace halo::logging {
 
-// kFrame records, outermost first, into the end of `room`: of the frames above the call whose
-// return address lies at `slot`, up to where two instrumented frames follow on one another. Nothing
-// where the stack cannot be walked. Returns the used part.
+// Writes kFrame records, outermost first, to the end of `room`, and returns the used part. They
+// cover the frames above the call whose return address is at `slot`, up to two adjacent
+// instrumented frames. Empty if the stack cannot be walked.
 std::span<trace::Logged> uninstrumented_frames(uint64_t slot, std::span<trace::Logged> room);
 
 }  // namespace halo::logging

@@ -27,7 +27,7 @@ uint64_t fixed_size(const llvm::Instruction& at, llvm::Type* type) {
   return size.isScalable() ? 0 : size.getFixedValue();
 }
 
-// Only what the processor checks: a vector's alignment where the code may rely on it.
+// Only the alignment that the processor checks: a vector's, if the code may rely on it.
 uint8_t demanded_alignment(uint64_t size, llvm::Align alignment) {
   const bool wide = size == 16 || size == 32 || size == 64;
   return wide && alignment.value() >= size ? static_cast<uint8_t>(llvm::Log2(llvm::Align(size)))
@@ -71,7 +71,7 @@ void add_fill(std::vector<Access>& found, llvm::CallBase& call, llvm::Value* len
       range(call, SiteKind::kWriteRange, call.getArgOperand(0), length, call.getParamAlign(0)));
 }
 
-// Vectors of which a mask says what is accessed; of a gather or scatter each element for itself.
+// Vectors with a mask of accessed elements; of a gather or scatter each element separately.
 void add_masked(std::vector<Access>& found, llvm::IntrinsicInst& call, bool load, bool each) {
   llvm::Value* pointer = call.getArgOperand(load ? 0 : 1);
   llvm::Value* value = load ? nullptr : call.getArgOperand(0);
@@ -103,7 +103,7 @@ void add_intrinsic(std::vector<Access>& found, llvm::IntrinsicInst& call) {
   }
 }
 
-// The C library's functions, where they are called as such.
+// The C library's functions, if they are called as such.
 void add_call(std::vector<Access>& found, llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || callee->arg_size() < 3 || !callee->getArg(0)->getType()->isPointerTy() ||
@@ -119,7 +119,7 @@ void add_call(std::vector<Access>& found, llvm::CallBase& call) {
     add_fill(found, call, call.getArgOperand(2));
 }
 
-// Structures handed over by value on the stack: the caller copies them.
+// Structures passed by value on the stack: the caller copies them.
 void add_copied_arguments(std::vector<Access>& found, llvm::CallBase& call) {
   for (unsigned number = 0; number < call.arg_size(); ++number) {
     if (!call.isByValArgument(number)) continue;

@@ -1,4 +1,4 @@
-// What an instruction does to memory, as events to log.
+// The memory accesses of an instruction, as events to log.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -13,16 +13,15 @@ namespace halo::pass {
 struct Access {
   llvm::Instruction* instruction;
   trace::SiteKind kind;
-  llvm::Value* pointer;  // of a gather or scatter a vector of them: an event for each
-  llvm::Value* value;    // read or written; null where it is the instruction's own result
+  llvm::Value* pointer;  // of a gather or scatter a vector of them: one event each
+  llvm::Value* value;    // read or written; null: the instruction's own result
   llvm::Value* length;   // of ranges, in bytes; else null
-  llvm::Value* mask;     // nothing happens where all of its bits are off; null: it always happens
-  uint64_t size;         // bytes; 0 where it varies
+  llvm::Value* mask;     // no access if all of its bits are 0; null: unconditional
+  uint64_t size;         // bytes; 0: varies
   uint8_t alignment_log2;
 };
 
-// One or, for a copy, two; none where it does not touch memory, or memory that is not the
-// program's.
+// One access, or two for a copy; none if the instruction does not access the program's memory.
 std::vector<Access> accesses_of(llvm::Instruction& instruction);
 
 }  // namespace halo::pass

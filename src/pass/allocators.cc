@@ -13,7 +13,7 @@ constexpr std::pair<const char*, Allocator> kStandard[] = {
     {"reallocarray", {2, 1, -1}},   {"aligned_alloc", {1, -1, -1}}, {"memalign", {1, -1, -1}},
     {"posix_memalign", {2, -1, 0}}, {"valloc", {0, -1, -1}},        {"pvalloc", {0, -1, -1}},
 };
-// operator new and operator new[], each plain, nothrow, aligned, and both.
+// operator new and operator new[], each plain, nothrow, aligned, and nothrow aligned.
 constexpr const char* kOperators[] = {
     "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t", "_ZnamSt11align_val_tRKSt9nothrow_t"};
@@ -52,7 +52,8 @@ llvm::Error Allocators::read(llvm::StringRef path) {
     if (text.trim().empty()) continue;
     if (!parse(text, name, allocator))
       return llvm::createStringError(
-          "%s:%d is not understood; a line says NAME SIZE-POSITION COUNT-POSITION ADDRESS-POSITION",
+          "%s:%d is malformed; a line has the form NAME SIZE-POSITION COUNT-POSITION "
+          "ADDRESS-POSITION",
           path.str().c_str(), static_cast<int>(line.line_number()));
     known_[name] = allocator;
   }

@@ -1,4 +1,4 @@
-// Which functions allocate, and where they are told of how much.
+// The allocation functions, and their arguments for size, count and address.
 #pragma once
 
 #include <llvm/ADT/StringMap.h>
@@ -8,14 +8,14 @@ namespace halo::pass {
 
 // Positions of arguments, from 0.
 struct Allocator {
-  int size;     // bytes of an element
-  int count;    // elements; -1: there is no such argument, it is one
-  int address;  // where the address is stored; -1: it is the result
+  int size;     // bytes per element
+  int count;    // number of elements; -1: no such argument, one element
+  int address;  // address of the result; -1: the return value
 };
 
 class Allocators {
  public:
-  // Those of the C and the C++ library.
+  // The functions of the C and the C++ library.
   Allocators();
   // Adds those of a file, see docs/tracing.md.
   llvm::Error read(llvm::StringRef path);

@@ -7,21 +7,21 @@
 namespace halo::pass {
 namespace {
 
-// Whether a pointer that came around a loop says no more than one that came in from outside.
+// Whether a pointer from around a loop adds no information to one from outside.
 bool is_part(const Place& inner, const Place& outer) {
   const llvm::DICompositeType* type = as_class(inner.type);
   return type && outer.type && !inner.anywhere && !outer.anywhere &&
          agrees(outer, type, within(type, inner.offset), 1);
 }
 
-// A variable's address and where pointers to pointers lead are sure; what else is less than a class
-// is a guess beside one.
+// A variable's address and pointees of pointers to pointers are certain. Any other place below a
+// class is a guess, which does not count beside a better one.
 bool counts(const Place& place, int best) {
   const bool sure = place.is_variable || pointee_of(place.type);
   return rank_of(place) == best || (best == 3 && rank_of(place) == 2 && sure);
 }
 
-// One of the elements of an array that the place is in, or that is itself.
+// Any element of the array that the place is in, or that is itself an element.
 Place somewhere(Place place, uint64_t step) {
   const uint64_t size = bytes_of(place.type);
   if (!as_class(place.type) || size == 0 || step % size == 0) return place;

@@ -1,4 +1,4 @@
-// Places that an address may be at, by the way through the program that led to it.
+// The places that an address may have, depending on the path through the program.
 #pragma once
 
 #include <llvm/ADT/APInt.h>
@@ -13,15 +13,15 @@ namespace halo::pass {
 
 struct Alternative {
   Place place;
-  bool certain;  // else found in a loop, without what comes around it
+  bool certain;  // else found in a loop, without the value from around it
 };
 
 Place merge_of(const std::vector<Alternative>& alternatives);
 
-// Indices and the bytes that each of them counts.
+// Indices, and the bytes of a step of each.
 using Steps = llvm::MapVector<llvm::Value*, llvm::APInt>;
 
-// A place moved by indices: each of a few that are known, within an array, or anywhere.
+// A place moved by indices: by a few known values each, within an array, or anywhere.
 Place indexed(const Place& place, const Steps& steps);
 
 }  // namespace halo::pass

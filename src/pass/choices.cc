@@ -9,8 +9,8 @@
 namespace halo::pass {
 namespace {
 
-constexpr size_t kMost = 8;
-constexpr int kDeepest = 6;
+constexpr size_t kMax = 8;
+constexpr int kMaxDepth = 6;
 
 using Choices = std::vector<llvm::APInt>;
 
@@ -20,7 +20,7 @@ Choices united(const llvm::User* merge, unsigned first, int depth) {
   Choices all;
   for (unsigned number = first; number < merge->getNumOperands(); ++number) {
     const Choices some = choices(merge->getOperand(number), depth);
-    if (some.empty() || all.size() + some.size() > kMost) return {};
+    if (some.empty() || all.size() + some.size() > kMax) return {};
     for (const llvm::APInt& one : some)
       if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   }
@@ -48,7 +48,7 @@ Choices cast(const llvm::CastInst* cast, int depth) {
   return all;
 }
 
-// A value of one bit, or one of which a mask leaves one bit.
+// A value of one bit, or one that a mask reduces to one bit.
 Choices masked(const llvm::APInt& mask) {
   return mask.popcount() == 1 ? Choices{llvm::APInt::getZero(mask.getBitWidth()), mask} : Choices{};
 }
@@ -100,6 +100,6 @@ Choices choices(const llvm::Value* value, int depth) {
 
 }  // namespace
 
-std::vector<llvm::APInt> choices_of(const llvm::Value* value) { return choices(value, kDeepest); }
+std::vector<llvm::APInt> choices_of(const llvm::Value* value) { return choices(value, kMaxDepth); }
 
 }  // namespace halo::pass

@@ -1,4 +1,4 @@
-// The few constants that a value is one of.
+// The set of constants that a value may have, if it is small.
 #pragma once
 
 #include <llvm/ADT/APInt.h>
@@ -8,7 +8,7 @@
 
 namespace halo::pass {
 
-// All that an integer may be, in any order; empty where they are not known, or too many.
+// All possible values of an integer, in any order; empty if they are unknown or too many.
 std::vector<llvm::APInt> choices_of(const llvm::Value* value);
 
 }  // namespace halo::pass

@@ -7,7 +7,7 @@
 namespace halo::pass {
 namespace {
 
-// The same class may have more than one description after link-time optimisation.
+// After link-time optimisation the same class may have several descriptions.
 bool same(const llvm::DICompositeType* left, const llvm::DICompositeType* right) {
   return left == right || (!left->getName().empty() && left->getName() == right->getName() &&
                            left->getSizeInBits() == right->getSizeInBits());
@@ -63,7 +63,7 @@ Place combine(const Place& place, const Tag& tag, uint64_t size, const TypeNames
   if (tag.base.empty()) return place;
   const llvm::DICompositeType* type = names.tagged(tag.base);
   if (!type) return place.known() ? place : Place{nullptr, 0, readable(tag.base), false};
-  // Of several the tag tells what they have in common.
+  // Of several places, the tag determines the common part.
   if (place.type && !place.anywhere && place.others.empty() &&
       agrees(place, type, tag.offset, size))
     return place;

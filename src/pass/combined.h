@@ -1,5 +1,5 @@
-// A place in the program's data, in terms of the source: what debug information and type-based
-// alias information say together.
+// A place in the program's data in terms of the source, from debug information and type-based alias
+// information.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@
 namespace halo::pass {
 
 struct Place {
-  const llvm::DIType* type = nullptr;  // what the address lies in, outermost; null: not known
-  int64_t offset = 0;                  // from the beginning of it
-  std::string name;          // of the variable, or of what was followed: "graph.offsets[]"
+  const llvm::DIType* type = nullptr;  // the outermost type that contains the address; null:
+                                       // unknown
+  int64_t offset = 0;                  // from its start
+  std::string name;          // of the variable or of the followed pointer: "graph.offsets[]"
   bool is_variable = false;  // else it was reached through a pointer
-  bool anywhere = false;     // in it: the offset depends on the run
-  // Where it lies instead on other ways through the program; these have no others.
+  bool anywhere = false;     // within it: the offset depends on the run
+  // The places on other paths through the program; these have no others.
   std::vector<Place> others = {};
 
   bool known() const { return type || !name.empty(); }
@@ -25,14 +26,14 @@ struct Place {
   void add_other(const Place& other);
 };
 
-// Whether this class begins so much in front of the place.
+// Whether this class starts at the tag's distance before the place.
 bool agrees(const Place& place, const llvm::DICompositeType* type, int64_t offset, uint64_t size);
 
-// How much is known: 0 nothing, 1 a name, 2 a type, 3 a class.
+// The amount of information: 0 none, 1 a name, 2 a type, 3 a class.
 int rank_of(const Place& place);
 
-// The tag decides where the two contradict each other; where they agree the place may say more,
-// because it knows what the class lies in.
+// If the two contradict each other, the tag decides. If they agree, the place may contain more,
+// such as the class that contains the tag's class.
 Place combine(const Place& place, const Tag& tag, uint64_t size, const TypeNames& names);
 
 }  // namespace halo::pass

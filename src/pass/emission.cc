@@ -10,9 +10,7 @@
 namespace halo::pass {
 namespace {
 
-using trace::SiteKind;
-
-// After an instruction; of a call that may throw where it has not.
+// The point behind an instruction; for a call that may throw, on its normal path.
 llvm::Instruction* behind(llvm::Instruction* instruction) {
   auto* call = llvm::dyn_cast<llvm::InvokeInst>(instruction);
   if (!call) return instruction->getNextNode();
@@ -39,20 +37,21 @@ struct Elements {
   llvm::Value* count;
 };
 
-// As many elements of the type that was found as fill the memory; if they do not, as the call says.
+// As many elements of the inferred type as fill the memory; if they do not fill it, the call's own
+// arguments.
 Elements elements_of(llvm::IRBuilderBase& builder, const PlannedAllocation& planned) {
-  const Elements asked{argument(builder, *planned.call, planned.allocator.size),
-                       argument(builder, *planned.call, planned.allocator.count)};
-  if (planned.element_size == 0) return asked;
+  const Elements requested{argument(builder, *planned.call, planned.allocator.size),
+                           argument(builder, *planned.call, planned.allocator.count)};
+  if (planned.element_size == 0) return requested;
   llvm::Value* size = builder.getInt64(planned.element_size);
-  llvm::Value* bytes = builder.CreateMul(asked.size, asked.count);
+  llvm::Value* bytes = builder.CreateMul(requested.size, requested.count);
   if (planned.has_cookie) bytes = builder.CreateSub(bytes, builder.getInt64(kCookie));
   llvm::Value* fits = builder.CreateICmpEQ(builder.CreateURem(bytes, size), builder.getInt64(0));
-  return {builder.CreateSelect(fits, size, asked.size),
-          builder.CreateSelect(fits, builder.CreateUDiv(bytes, size), asked.count)};
+  return {builder.CreateSelect(fits, size, requested.size),
+          builder.CreateSelect(fits, builder.CreateUDiv(bytes, size), requested.count)};
 }
 
-// A call that becomes a jump: what comes after it is never reached from here.
+// A call that becomes a jump: the code behind it is not reached from here.
 bool leaves(const llvm::CallBase& call, const FunctionPlan& plan) {
   for (const PlannedExit& exit : plan.exits)
     if (exit.before == &call) return true;
@@ -72,7 +71,8 @@ Emitter::Emitter(llvm::Module& module, llvm::GlobalVariable& sites)
   if (auto* function = llvm::dyn_cast<llvm::Function>(hook_.getCallee())) {
     function->setCallingConv(llvm::CallingConv::PreserveAll);
     function->addFnAttr(llvm::Attribute::NoUnwind);
-    // Bound at the start: binding at the first call would change registers that are to be kept.
+    // Bound at program start: lazy binding at the first call would change registers that must be
+    // kept.
     function->addFnAttr(llvm::Attribute::NonLazyBind);
   }
 }
@@ -103,7 +103,7 @@ void Emitter::masked(const PlannedAccess& planned) {
     return;
   }
   const auto* lanes = llvm::cast<llvm::FixedVectorType>(found.pointer->getType());
-  // Each is put in front of those behind the instruction: the last one first.
+  // Each is inserted before those behind the instruction: the last one first.
   for (unsigned lane = lanes->getNumElements(); lane-- > 0;) {
     llvm::IRBuilder<> builder(found.instruction->getNextNode());
     llvm::Value* on = builder.CreateExtractElement(found.mask, lane);
@@ -112,7 +112,7 @@ void Emitter::masked(const PlannedAccess& planned) {
   }
 }
 
-// Behind the instruction and all that was computed for this from its result.
+// Behind the instruction and all code inserted for its result.
 void Emitter::log_if(const PlannedAccess& planned, llvm::Value* condition, llvm::Value* pointer,
                      llvm::Value* value) {
   llvm::Instruction* at = planned.access.instruction->getNextNode();

@@ -1,4 +1,4 @@
-// Puts the calls of the logging runtime into a function.
+// Inserts the calls of the logging library into a function.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -10,7 +10,7 @@ namespace halo::pass {
 
 class Emitter {
  public:
-  // `sites` is what stands for the section of sites.
+  // `sites` is the placeholder of the section of sites.
   Emitter(llvm::Module& module, llvm::GlobalVariable& sites);
 
   void emit(llvm::Function& function, const FunctionPlan& plan);

@@ -1,4 +1,4 @@
-// What to instrument: globs over functions, types, files and events.
+// The filters: globs over functions, types, files and events.
 #pragma once
 
 #include <llvm/Support/Error.h>
@@ -12,12 +12,12 @@
 
 namespace halo::pass {
 
-// Passes what one of the globs to include matches, or all where there is none, less what one of
-// those to exclude ("!GLOB") matches.
+// Accepts names that match one of the globs to include, or all if there are none, unless they match
+// one of those to exclude ("!GLOB").
 class Globs {
  public:
   llvm::Error add(llvm::StringRef glob);
-  // Of several names of one thing, each may be the one that is meant.
+  // Accepts if any of several names of the same thing is accepted.
   bool pass(std::initializer_list<llvm::StringRef> names) const;
 
  private:
@@ -26,9 +26,9 @@ class Globs {
 };
 
 struct Filters {
-  Globs functions;  // readable, or as the linker knows it
-  Globs types;      // of the class accessed, of the value, of the object allocated
-  Globs files;      // the whole path, or the name alone
+  Globs functions;  // demangled or mangled
+  Globs types;      // of the class accessed, of the value, or of the allocated object
+  Globs files;      // the whole path, or the file name
   Globs events;     // access, read, write, call, allocation
 
   bool pass_event(trace::SiteKind kind) const;

@@ -12,7 +12,7 @@
 namespace halo::pass {
 namespace {
 
-// What the calling convention of x86-64 passes in registers.
+// The arguments that the calling convention of x86-64 passes in registers.
 constexpr unsigned kIntegerRegisters = 6;
 constexpr unsigned kVectorRegisters = 8;
 
@@ -38,7 +38,7 @@ bool fits_registers(const llvm::CallBase& call) {
   return integers <= kIntegerRegisters && vectors <= kVectorRegisters;
 }
 
-// Such a function finds its frame again at its end, so its calls stay calls.
+// Such a function restores its frame at its end, so its calls remain calls.
 bool realigns_stack(const llvm::Function& function) {
   for (const llvm::Instruction& at : function.getEntryBlock())
     if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&at))
@@ -60,7 +60,7 @@ bool is_nothing(const llvm::Instruction& instruction) {
   }
 }
 
-// The last call of a block before its terminator, if there is nothing but it.
+// The last call of a block if nothing but its terminator follows.
 llvm::CallInst* last_call(llvm::BasicBlock& block) {
   for (llvm::Instruction* at = block.getTerminator()->getPrevNode(); at; at = at->getPrevNode()) {
     if (is_nothing(*at) || llvm::isa<llvm::BitCastInst>(at)) continue;
@@ -76,7 +76,7 @@ bool returns_result(const llvm::ReturnInst& end, const llvm::CallInst& call) {
          (call.getReturnedArgOperand() && call.getReturnedArgOperand() == value);
 }
 
-// The value that the return gives where control comes from this block.
+// The returned value if control comes from this block.
 llvm::Value* value_from(const llvm::ReturnInst& end, const llvm::BasicBlock& block) {
   llvm::Value* value = end.getReturnValue();
   auto* merge = llvm::dyn_cast_or_null<llvm::PHINode>(value);

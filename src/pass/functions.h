@@ -1,4 +1,4 @@
-// Functions: which are instrumented, what they are called, and where they end.
+// The instrumented functions: selection, names and exits.
 #pragma once
 
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -11,18 +11,19 @@ namespace halo::pass {
 
 bool is_instrumented(const llvm::Function& function);
 
-// With namespaces and classes, without parameters.
+// The demangled name with namespaces and classes, without parameters.
 std::string readable(llvm::StringRef linkage_name);
 std::string readable(const llvm::DISubprogram* program);
 
-// Whether the code generator may make a jump of a call before this return, so that nothing may come
-// between the two.
+// Whether the code generator may turn a call before this return into a jump, so that no code may be
+// inserted between the two.
 bool may_become_jump(const llvm::CallBase& call);
 
-// Gives each call that is to become a jump a return of its own, as the code generator would do.
+// Duplicates returns so that each call that may become a jump has its own, as the code generator
+// would do.
 void part_returns(llvm::Function& function);
 
-// Where a function is left: each instruction is the one before which that is to be said.
+// The exits of a function: each instruction is the one before which the exit is logged.
 std::vector<llvm::Instruction*> exits_of(llvm::Function& function);
 
 }  // namespace halo::pass

@@ -10,8 +10,8 @@ namespace {
 
 namespace dwarf = llvm::dwarf;
 
-constexpr int64_t kNearby = 4;  // elements that an index is likely to be off by
-constexpr int kDeepest = 32;    // a guard against types that contain themselves, which are broken
+constexpr int64_t kNearby = 4;  // likely offset of an unknown index, in elements
+constexpr int kMaxDepth = 32;   // limit for damaged types that contain themselves
 
 bool is_transparent(unsigned tag) {
   return tag == dwarf::DW_TAG_typedef || tag == dwarf::DW_TAG_const_type ||
@@ -52,8 +52,8 @@ bool has_size(const llvm::DIDerivedType* member, int64_t offset, uint64_t size) 
          bytes_of(descend(member->getBaseType(), inner, size).type) == size;
 }
 
-// Of the members of a union the only one whose innermost member has the size of the access; null
-// where it is not told which of them is meant.
+// The only member of a union whose innermost member has the size of the access; null if it is
+// ambiguous.
 const llvm::DIDerivedType* fitting(const std::vector<const llvm::DIDerivedType*>& choices,
                                    int64_t offset, uint64_t size) {
   if (choices.size() == 1) return choices.front();
@@ -63,8 +63,8 @@ const llvm::DIDerivedType* fitting(const std::vector<const llvm::DIDerivedType*>
   return only ? *found : nullptr;
 }
 
-// Of two members, the first of them declared first, the one that an access at an offset goes by: a
-// field in the tail padding of a base and not the base, but the first bit-field in its storage.
+// Of two members in the order of declaration, the one of an access at an offset. In the tail
+// padding of a base class: the field. In a bit-field's storage: the first bit-field.
 const llvm::DIDerivedType* nearer(const llvm::DIDerivedType* one, const llvm::DIDerivedType* other,
                                   int64_t offset) {
   const bool both_hold = overlaps(one, offset, 1) && overlaps(other, offset, 1);
@@ -88,7 +88,7 @@ const llvm::DIDerivedType* member_at(const llvm::DICompositeType* type, int64_t 
       [&](const auto* one, const auto* other) { return nearer(one, other, offset); });
 }
 
-// Whether an access is to the whole of a class of more than one field.
+// Whether an access covers the whole of a class with several fields.
 bool fills(const llvm::DICompositeType* type, int64_t offset, uint64_t size) {
   if (offset != 0 || size != bytes_of(type) || type->getTag() == dwarf::DW_TAG_union_type)
     return false;
@@ -161,7 +161,7 @@ uint64_t offset_of(const llvm::DIDerivedType* member) { return member->getOffset
 Descent descend(const llvm::DIType* type, int64_t offset, uint64_t size) {
   Descent found{type, "", {}};
   const int64_t whole = offset;
-  for (int depth = 0; depth < kDeepest; ++depth) {
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
     if (const llvm::DICompositeType* array = as_array(found.type)) {
       found.type = element_of(array);
       found.path += "[]";

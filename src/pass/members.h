@@ -1,4 +1,4 @@
-// Which member of a type lies at an offset, by debug information.
+// The member of a type at an offset, from debug information.
 #pragma once
 
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -10,24 +10,24 @@ namespace halo::pass {
 
 // Without typedefs and qualifiers; null is void.
 const llvm::DIType* strip(const llvm::DIType* type);
-// 0 where it is not known.
+// 0 if unknown.
 uint64_t bytes_of(const llvm::DIType* type);
-// What a pointer or a reference points to; null where it is none of them, or points to void.
+// The target type of a pointer or a reference; null if it is neither, or for void.
 const llvm::DIType* pointee_of(const llvm::DIType* type);
-// As a class, structure or union; null where it is none.
+// As a class, structure or union; null if it is none.
 const llvm::DICompositeType* as_class(const llvm::DIType* type);
-// As an array; null where it is none. A vector of the processor is none.
+// As an array; null if it is none. A vector type is not an array.
 const llvm::DICompositeType* as_array(const llvm::DIType* type);
 const llvm::DIType* element_of(const llvm::DICompositeType* array);
 
-// Bases and data members, in the order of the declaration.
+// Base classes and data members, in the order of declaration.
 std::vector<const llvm::DIDerivedType*> members_of(const llvm::DICompositeType* type);
-// Without data, so that something else may lie at the same place.
+// Without data, so that another object may have the same address.
 bool is_empty_class(const llvm::DIType* type);
-// Bytes from the beginning of its class; of a bit-field the byte that it begins in.
+// Bytes from the start of its class; of a bit-field, the byte in which it starts.
 uint64_t offset_of(const llvm::DIDerivedType* member);
 
-// A class on the way down to a member, and where it begins.
+// A class on the path to a member, and its offset.
 struct Step {
   const llvm::DICompositeType* type;
   int64_t begin;
@@ -39,18 +39,18 @@ struct Descent {
   std::vector<Step> steps;             // outermost first
 };
 
-// Down to the first scalar, or to what `size` bytes fill. An access beside all members ends at the
-// innermost class around it.
+// Descends to the first scalar, or to the member that `size` bytes fill. An access outside all
+// members ends at the innermost class around it.
 Descent descend(const llvm::DIType* type, int64_t offset, uint64_t size);
 
-// An offset within one object, for one that pointer arithmetic took past it.
+// Wraps an offset that pointer arithmetic moved beyond one object.
 int64_t within(const llvm::DIType* type, int64_t offset);
 
-// Whether an array with elements of so many bytes lies there in a class.
+// Whether the class has an array with elements of that size at the offset.
 bool in_array(const llvm::DIType* type, int64_t offset, uint64_t step);
 
-// `within` for pointer arithmetic with an index that is not known: `a->list[i - 1]` may look as if
-// it went to what lies in front of the list. `step` is the bytes of an element.
+// `within` for pointer arithmetic with an unknown index: `a->list[i - 1]` may seem to access the
+// member before the list. `step` is the size of an element.
 int64_t within_array(const llvm::DIType* type, int64_t offset, uint64_t step);
 
 }  // namespace halo::pass

@@ -8,7 +8,7 @@
 namespace halo::pass {
 namespace {
 
-// Earlier than any constructor that a program can ask for, and so the destructor the last.
+// Before all constructors that a program can request, and so after all of its destructors.
 constexpr int kPriority = 0;
 
 void share(llvm::Module& module, llvm::GlobalObject& object) {
@@ -16,7 +16,7 @@ void share(llvm::Module& module, llvm::GlobalObject& object) {
   object.setComdat(module.getOrInsertComdat(object.getName()));
 }
 
-// The linker defines it; weak, for there may be no such section.
+// The linker defines it; weak, since the section may be missing.
 llvm::Constant* bound(llvm::Module& module, const std::string& prefix, const char* section) {
   auto* symbol =
       new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), true,

@@ -7,7 +7,7 @@
 namespace halo::pass {
 namespace {
 
-constexpr size_t kNamed = 3;  // alternatives
+constexpr size_t kNamed = 3;  // maximum number of alternatives in a name
 
 std::string holder_of(const Place& place, TypeNames& names) {
   const bool through_pointer = place.type && !place.is_variable && as_class(place.type);
@@ -34,7 +34,7 @@ bool reaches(const Place& place) {
   return place.offset >= 0 && place.offset < static_cast<int64_t>(bytes_of(place.type));
 }
 
-// A class that another one holds at this very place is what the two have in common.
+// Whether the other place is a part of this class at the same offset, so that they agree.
 bool is_more_than(const Place& place, const Place& other, uint64_t size) {
   const llvm::DICompositeType* type = as_class(other.type);
   return type && as_class(place.type) && !place.anywhere && !other.anywhere &&
@@ -45,7 +45,7 @@ bool is_more_than(const Place& place, const Place& other, uint64_t size) {
 std::vector<Place> alternatives_of(const Place& place, uint64_t size) {
   std::vector<Place> all = place.others;
   all.insert(all.begin(), place);
-  // A pointer to a base that is followed behind the base's end is to the derived class.
+  // If a pointer to a base class is followed beyond the base's end, it points to the derived class.
   if (std::any_of(all.begin(), all.end(), reaches))
     std::erase_if(all, [](const Place& one) { return one.type && !reaches(one); });
   const std::vector<Place> before = all;
@@ -80,7 +80,7 @@ std::string joined(const std::vector<std::string>& variables, const std::string&
 Name name_of(const Place& place, uint64_t size, TypeNames& names) {
   if (place.others.empty()) return one_name(place, size, names);
   Name whole;
-  std::string holder;  // of all; empty where they differ
+  std::string holder;  // of all; empty if they differ
   std::vector<std::string> variables;
   for (const Place& one : alternatives_of(place, size)) {
     Name name = one_name(one, size, names);

@@ -1,4 +1,4 @@
-// What an access is called in a trace.
+// The name of an access in a trace.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 namespace halo::pass {
 
 struct Name {
-  // "node.pos.x", "total", "graph.offsets[]"; "node.left|right" and "node.?" where it depends on
-  // the run; empty: not known
+  // "node.pos.x", "total", "graph.offsets[]"; "node.left|right" and "node.?" if it depends on the
+  // run; empty: unknown.
   std::string variable;
   const llvm::DIType* type = nullptr;
-  const llvm::DICompositeType* owner = nullptr;  // the outermost class; null also where it depends
+  const llvm::DICompositeType* owner = nullptr;  // the outermost class; null also if it depends on
+                                                 // the run
   int64_t owner_offset = 0;
 };
 

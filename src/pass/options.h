@@ -1,4 +1,4 @@
-// What the wrappers tell the pass, in the environment.
+// The options that the wrappers pass to the pass in the environment.
 #pragma once
 
 #include <llvm/Support/Error.h>

@@ -22,8 +22,8 @@ std::vector<llvm::Function*> functions_of(llvm::Module& module) {
   return found;
 }
 
-// Before link-time optimisation: what is put into another function then would enter and leave that.
-bool awaits_link(const llvm::Module& module) {
+// Before link-time optimisation: functions inlined then would keep their entry and exit events.
+bool is_before_link(const llvm::Module& module) {
   return module.getModuleFlag("EnableSplitLTOUnit") || module.getModuleFlag("ThinLTO");
 }
 
@@ -32,8 +32,8 @@ void keep_apart(llvm::Function& function) {
     function.addFnAttr(llvm::Attribute::NoInline);
 }
 
-// Not twice, as where bitcode is compiled that was made by this compiler; and not for processors
-// that the hook is not for (a part of the build may be).
+// Skips bitcode that was instrumented before, and targets that the hook does not support, of which
+// a build may have parts.
 bool is_wanted(const llvm::Module& module) {
   const llvm::Triple triple(module.getTargetTriple());
   return triple.getArch() == llvm::Triple::x86_64 && !triple.isX32() && triple.isOSBinFormatELF() &&
@@ -58,7 +58,7 @@ bool instrument(llvm::Module& module, const Options& options) {
   Emitter emitter(module, *sites);
   for (size_t number = 0; number < functions.size(); ++number) {
     emitter.emit(*functions[number], plans[number]);
-    if (awaits_link(module)) keep_apart(*functions[number]);
+    if (is_before_link(module)) keep_apart(*functions[number]);
   }
   notes.emit(module, *sites);
   add_module_note(module);
@@ -77,7 +77,7 @@ class TracingPass : public llvm::PassInfoMixin<TracingPass> {
     return instrument(module, *options) ? llvm::PreservedAnalyses::none()
                                         : llvm::PreservedAnalyses::all();
   }
-  // Also of functions that are not optimised.
+  // Also for functions that are not optimised.
   static bool isRequired() { return true; }
 };
 

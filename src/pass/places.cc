@@ -11,15 +11,15 @@
 namespace halo::pass {
 namespace {
 
-constexpr int kDeepest = 48;
+constexpr int kMaxDepth = 48;
 constexpr unsigned kUses = 64;
-constexpr unsigned kSteps = 2000;  // for one address, in which nothing provisional is kept
+constexpr unsigned kMaxSteps = 2000;  // per address, while no provisional result is cached
 
 const Place& better(const Place& left, const Place& right) {
   return rank_of(right) > rank_of(left) ? right : left;
 }
 
-// Which of two classes at the same address the pointer is about: the larger one holds the other.
+// Chooses between two classes at the same address: the larger one contains the other.
 bool holds_more(const Place& candidate, const Place& than) {
   return as_class(candidate.type) && as_class(than.type) && than.offset == 0 &&
          candidate.offset == 0 && than.others.empty() && !than.anywhere &&
@@ -45,28 +45,28 @@ Place Places::accessed(const llvm::Instruction& access, const llvm::Value* point
 Place Places::of(const llvm::Value* pointer) {
   const auto known = known_.find(pointer);
   if (known != known_.end()) return known->second;
-  if (under_way_.contains(pointer) || depth_ >= kDeepest) {
-    went_round_ = true;
+  if (pending_.contains(pointer) || depth_ >= kMaxDepth) {
+    used_pending_ = true;
     return assumed_.lookup(pointer);
   }
   if (depth_ == 0) steps_ = 0;
-  const bool before = went_round_;
-  went_round_ = false;
-  under_way_[pointer] = true;
+  const bool before = used_pending_;
+  used_pending_ = false;
+  pending_[pointer] = true;
   ++depth_;
   Place place = infer(pointer);
   --depth_;
-  under_way_.erase(pointer);
-  // The beginning of a class cannot become more by knowing what is under way; anything else might.
-  const bool final = is_beginning(place) || ++steps_ > kSteps;
-  if (!went_round_ || final || depth_ == 0) known_[pointer] = place;
-  went_round_ = depth_ > 0 && (went_round_ || before);
+  pending_.erase(pointer);
+  // The start of a class cannot be improved by pending results; any other place might be.
+  const bool final = is_beginning(place) || ++steps_ > kMaxSteps;
+  if (!used_pending_ || final || depth_ == 0) known_[pointer] = place;
+  used_pending_ = depth_ > 0 && (used_pending_ || before);
   return place;
 }
 
 Place Places::infer(const llvm::Value* pointer) {
-  const Place variable = by_variable(pointer);
-  // A variable of class type spares a walk around the loop that a list is followed by.
+  Place variable = by_variable(pointer);
+  // A variable of class type avoids following the loop by which a list is traversed.
   if (llvm::isa<llvm::PHINode>(pointer) && rank_of(variable) == 3) return variable;
   Place place = by_origin(pointer);
   if (holds_more(variable, place) && !place.is_variable) place = variable;
@@ -184,7 +184,7 @@ Place Places::of_element(const llvm::GEPOperator* element) {
   return indexed(place, steps);
 }
 
-// Without optimisation the address of a field names the class.
+// Without optimisation, the address of a field names the class.
 Place Places::of_source_type(const llvm::GEPOperator* element, const Place& otherwise) {
   const auto* structure = llvm::dyn_cast<llvm::StructType>(element->getSourceElementType());
   const llvm::DIType* type = class_of(structure);
@@ -205,8 +205,8 @@ Place Places::of_loaded(const llvm::Instruction* load, const llvm::Value* addres
 
 Place Places::of_merged(const llvm::User* merge, unsigned first) {
   Place place = merged(merge, first);
-  // Once more around the loop, now that there is something to start from.
-  if (!went_round_ || !assumed_.empty() || rank_of(place) < 2) return place;
+  // Repeats the loop with the result of the first pass as a start.
+  if (!used_pending_ || !assumed_.empty() || rank_of(place) < 2) return place;
   assumed_[merge] = place;
   place = merged(merge, first);
   assumed_.clear();
@@ -215,17 +215,17 @@ Place Places::of_merged(const llvm::User* merge, unsigned first) {
 
 Place Places::merged(const llvm::User* merge, unsigned first) {
   std::vector<Alternative> found;
-  const bool before = went_round_;
+  const bool before = used_pending_;
   bool round = false;
   for (unsigned number = first; number < merge->getNumOperands(); ++number) {
     const llvm::Value* choice = merge->getOperand(number);
     if (llvm::isa<llvm::ConstantData>(choice)) continue;
-    went_round_ = false;
+    used_pending_ = false;
     Place place = of(choice);
-    if (place.known()) found.push_back({std::move(place), !went_round_});
-    round = round || went_round_;
+    if (place.known()) found.push_back({std::move(place), !used_pending_});
+    round = round || used_pending_;
   }
-  went_round_ = before || round;
+  used_pending_ = before || round;
   return merge_of(found);
 }
 
@@ -243,7 +243,7 @@ Place Places::of_called(const llvm::CallBase* call) {
           readable(callee->getName()) + (is_reference(result) ? "()" : "()[]"), false};
 }
 
-// Part of what was returned in two registers.
+// A part of a result that was returned in two registers.
 Place Places::of_extracted(const llvm::ExtractValueInst* part) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(part->getAggregateOperand());
   const llvm::DIType* result = call ? parameter_type(*call, 0) : nullptr;
@@ -254,7 +254,7 @@ Place Places::of_extracted(const llvm::ExtractValueInst* part) {
                    readable(call->getCalledFunction()->getName()) + "()", true});
 }
 
-// An address that was held as an integer, perhaps with a mark in its low bits.
+// An address that was held as an integer, perhaps with a tag in its low bits.
 Place Places::of_integer(const llvm::Value* integer) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(integer)) return of(load);
   if (const auto* operation = llvm::dyn_cast<llvm::Operator>(integer)) {

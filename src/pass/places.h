@@ -1,5 +1,5 @@
-// Where pointers point to, in terms of the source: infers it from debug information, along the
-// instructions that the pointer was made by.
+// Infers the targets of pointers in terms of the source, from debug information, along the
+// instructions that computed the pointer.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -15,11 +15,11 @@ class Places {
  public:
   Places(const llvm::Function& function, TypeNames& names);
 
-  // What lies at a pointer.
+  // The place that a pointer points to.
   Place of(const llvm::Value* pointer);
-  // What an access goes to: its pointer's place, corrected by its tag.
+  // The place of an access: its pointer's place, corrected by its tag.
   Place accessed(const llvm::Instruction& access, const llvm::Value* pointer, uint64_t size);
-  // Where the pointer points to that is held there.
+  // The place that the pointer stored at `holder` points to.
   Place held(const llvm::Value* holder) { return followed(of(holder)); }
 
  private:
@@ -34,14 +34,14 @@ class Places {
   Place of_element(const llvm::GEPOperator* element);
   Place of_loaded(const llvm::Instruction* load, const llvm::Value* address);
   Place of_source_type(const llvm::GEPOperator* element, const Place& otherwise);
-  // What debug information says of a type of Clang's; null where it does not.
+  // The debug type of a type of Clang's; null if unknown.
   const llvm::DIType* class_of(const llvm::StructType* structure) const;
   Place of_merged(const llvm::User* merge, unsigned first);
   Place merged(const llvm::User* merge, unsigned first);
   Place of_called(const llvm::CallBase* call);
   Place of_extracted(const llvm::ExtractValueInst* part);
   Place of_integer(const llvm::Value* integer);
-  // Where what is held there points to.
+  // The target of the pointer stored at `holder`.
   Place followed(const Place& holder);
 
   Variables variables_;
@@ -49,9 +49,9 @@ class Places {
   TypeNames& names_;
   const llvm::DataLayout& layout_;
   llvm::DenseMap<const llvm::Value*, Place> known_;
-  llvm::DenseMap<const llvm::Value*, bool> under_way_;
-  llvm::DenseMap<const llvm::Value*, Place> assumed_;  // of one that is under way
-  bool went_round_ = false;  // something was asked for that is under way: the answer is provisional
+  llvm::DenseMap<const llvm::Value*, bool> pending_;
+  llvm::DenseMap<const llvm::Value*, Place> assumed_;  // of pending values
+  bool used_pending_ = false;  // a pending value was used: the result is provisional
   int depth_ = 0;
   unsigned steps_ = 0;
 };

@@ -19,7 +19,7 @@ bool passes(const Globs& files, const std::string& path) {
   return files.pass({path, llvm::sys::path::filename(path)});
 }
 
-// Without debug information the source that is compiled, whatever header it was in.
+// Without debug information: the compiled source, even for code of a header.
 std::string file_of(const llvm::Function& function, const llvm::DILocation* where) {
   if (where) return path_of(where->getFile());
   if (const llvm::DISubprogram* program = function.getSubprogram())
@@ -36,8 +36,8 @@ const llvm::SelectInst* choice_in(const llvm::Value* pointer) {
   return choice_in(element->getPointerOperand());
 }
 
-// The optimiser drops the line of a load that it made out of several; that of the choice between
-// their addresses remains, if it stands in the same function.
+// The optimiser drops the line of a load that it merged from several. The choice between their
+// addresses keeps its line, if it is in the same function.
 const llvm::DILocation* place_of(const llvm::Instruction& at, const llvm::Value* pointer) {
   const llvm::DILocation* own = at.getDebugLoc().get();
   const llvm::SelectInst* choice = own && own->getLine() == 0 ? choice_in(pointer) : nullptr;
@@ -52,14 +52,15 @@ const llvm::DILocation* place_of(const llvm::Instruction& at, const llvm::Value*
   return own;
 }
 
-// What is allocated, for the size that one asks for and the name that it gets.
+// The allocated object, for the requested size and the assigned name.
 Place allocated_at(Places& places, const llvm::CallBase& call, const Allocator& allocator) {
   if (allocator.address < 0) return places.of(&call);
   const llvm::Value* holder = call.getArgOperand(static_cast<unsigned>(allocator.address));
   return places.held(holder);
 }
 
-// Elements with a destructor: their number is stored in front of them, by no type of the source's.
+// Elements with a destructor: their number is stored before them, in no member of the source's
+// types.
 bool has_cookie(const llvm::CallBase& call, const llvm::DIType* type) {
   if (!as_class(type) || !call.getCalledFunction()->getName().starts_with("_Zna")) return false;
   bool stores_number = false;
@@ -175,7 +176,7 @@ void Planner::plan_calls(FunctionPlan& plan, llvm::Function& function) {
   for (llvm::Instruction* before : exits_of(function)) {
     auto exit = site(SiteKind::kExit, function, nullptr);
     if (!exit) continue;
-    // The line alone: the place may be in code that was put in from another function.
+    // The line only: the scope may be of a function inlined here.
     const llvm::DILocation* where = before->getDebugLoc().get();
     exit->line = where && !where->getInlinedAt() ? where->getLine() : 0;
     plan.exits.push_back({before, notes_.add(*exit)});

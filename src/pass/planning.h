@@ -1,4 +1,4 @@
-// What is to be logged of a function, and as which site.
+// The events to log for a function, and their sites.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ inline constexpr uint64_t kCookie = 8;  // bytes
 struct PlannedAllocation {
   llvm::CallBase* call;
   Allocator allocator;
-  uint64_t element_size;  // 0: not known
-  bool has_cookie;        // new[] puts the number of elements in front of them
+  uint64_t element_size;  // 0: unknown
+  bool has_cookie;        // new[] stores the number of elements before them
   uint32_t site;
 };
 
@@ -49,7 +49,7 @@ class Planner {
   void plan_accesses(FunctionPlan& plan, Places& places, llvm::Instruction& at);
   void plan_allocation(FunctionPlan& plan, Places& places, llvm::CallBase& call);
   void plan_calls(FunctionPlan& plan, llvm::Function& function);
-  // Empty where the filters leave it out.
+  // Empty if the filters exclude it.
   std::optional<SiteNote> site(trace::SiteKind kind, const llvm::Function& function,
                                const llvm::DILocation* where) const;
 

@@ -40,7 +40,7 @@ class Filler {
   }
 
  private:
-  // Relative to itself, so that the sections need no relocation when they are loaded.
+  // Relative to itself, so that the sections need no relocation at load time.
   llvm::Constant* value(llvm::GlobalVariable& variable, uint64_t offset, const Word& word) const {
     auto* int32 = llvm::Type::getInt32Ty(variable.getContext());
     if (word.target.section == Target::Section::kNone)

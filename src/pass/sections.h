@@ -1,4 +1,4 @@
-// The three sections of site.h as they grow: strings, and 32-bit words that may refer to others.
+// The three sections of site.h under construction: strings, and 32-bit words with references.
 #pragma once
 
 #include <llvm/ADT/StringMap.h>
@@ -10,7 +10,7 @@
 
 namespace halo::pass {
 
-// What a Reference refers to: a place in another section, by its number of bytes.
+// The target of a Reference: an offset in another section.
 struct Target {
   enum class Section : uint8_t { kNone, kStrings, kTypes } section = Section::kNone;
   uint32_t offset = 0;
@@ -18,7 +18,7 @@ struct Target {
 
 class Strings {
  public:
-  // No target for the empty string, which a reader takes an empty reference for.
+  // Returns no target for the empty string, which readers substitute for an empty reference.
   Target add(llvm::StringRef text);
   const std::string& bytes() const { return bytes_; }
 
@@ -35,7 +35,7 @@ struct Word {
   static Word of(Target target) { return {0, target}; }
 };
 
-// Makes the variables that hold the sections; `sites` takes the place of what stood for it.
+// Creates the variables of the sections; `sites` replaces its placeholder.
 void emit_sections(llvm::Module& module, llvm::GlobalVariable& sites_stand_in,
                    const std::vector<Word>& sites, const std::vector<Word>& types,
                    const std::string& strings);

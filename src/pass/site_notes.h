@@ -1,4 +1,4 @@
-// The Sites of a translation unit, each once.
+// The Sites of a translation unit without duplicates.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class SiteNotes {
  public:
   explicit SiteNotes(TypeNames& names) : types_(names, strings_) {}
 
-  // Its place in the section, in bytes.
+  // Returns its offset in the section, in bytes.
   uint32_t add(const SiteNote& note);
   bool empty() const { return words_.empty(); }
   void emit(llvm::Module& module, llvm::GlobalVariable& stand_in) const {

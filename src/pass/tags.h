@@ -1,4 +1,4 @@
-// What type-based alias information says of an access: the class, and the offset in it.
+// The class and the offset in it of an access, from type-based alias information.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -6,7 +6,7 @@
 namespace halo::pass {
 
 struct Tag {
-  llvm::StringRef base;    // of the class; empty where it is no member of one
+  llvm::StringRef base;    // of the class; empty if the access is not to a member
   int64_t offset = 0;      // in that class
   llvm::StringRef access;  // "int", "any pointer"
 };

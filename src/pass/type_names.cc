@@ -15,9 +15,9 @@ std::string scope_prefix(const llvm::DIScope* scope) {
   for (; scope; scope = scope->getScope()) {
     if (const auto* space = llvm::dyn_cast<llvm::DINamespace>(scope)) {
       const llvm::StringRef name = space->getName();
-      prefix = (name.empty() ? "(anonymous namespace)" : name.str()) + "::" + prefix;
+      prefix.insert(0, (name.empty() ? "(anonymous namespace)" : name.str()) + "::");
     } else if (const auto* type = llvm::dyn_cast<llvm::DICompositeType>(scope)) {
-      if (!type->getName().empty()) prefix = type->getName().str() + "::" + prefix;
+      if (!type->getName().empty()) prefix.insert(0, type->getName().str() + "::");
     } else {
       break;
     }
@@ -64,7 +64,7 @@ TypeNames::TypeNames(const llvm::DebugInfoFinder& types) {
       if (!as_class(composite) || composite->isForwardDecl()) continue;
       if (!composite->getIdentifier().empty()) tagged_[composite->getIdentifier()] = composite;
       tagged_.try_emplace(composite->getName(), composite);
-      // In an unnamed namespace there is no identifier; then the demangled name says which it is.
+      // In an unnamed namespace no identifier exists; the demangled name is then unique.
       tagged_.try_emplace(scope_prefix(composite->getScope()) + composite->getName().str(),
                           composite);
     } else if (type->getTag() == dwarf::DW_TAG_typedef) {
@@ -134,7 +134,7 @@ std::string TypeNames::of_derived(const llvm::DIDerivedType* type) {
 
 std::string TypeNames::of_composite(const llvm::DICompositeType* type) {
   if (type->getTag() == dwarf::DW_TAG_array_type) {
-    // Classes by their own name, by which their fields are found.
+    // Classes by their own name, which identifies their fields.
     const llvm::DIType* element = element_of(type);
     return name(as_class(element) ? strip(element) : element) + counts_of(type);
   }

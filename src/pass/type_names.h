@@ -1,4 +1,4 @@
-// How types are called, as their source does.
+// The names of types as in the source.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -8,18 +8,19 @@
 
 namespace halo::pass {
 
-// The namespaces and classes around something, "" or with "::" at the end.
+// The namespaces and classes around an entity: "", or ending with "::".
 std::string scope_prefix(const llvm::DIScope* scope);
 
 class TypeNames {
  public:
   explicit TypeNames(const llvm::DebugInfoFinder& types);
 
-  // With namespaces and template arguments; "void" for null. A nameless class is called after its
-  // typedef, or after the place of its declaration.
+  // With namespaces and template arguments; "void" for null. A nameless class has the name of its
+  // typedef, or of the place of its declaration.
   const std::string& name(const llvm::DIType* type);
 
-  // The class that type-based alias information calls so: by its tag in C, as mangled in C++.
+  // The class with that name in type-based alias information: its tag in C, its mangled name in
+  // C++.
   const llvm::DICompositeType* tagged(llvm::StringRef name) const;
 
  private:

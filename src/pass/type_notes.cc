@@ -20,7 +20,7 @@ trace::TypeNoteKind kind_of(const llvm::DICompositeType* type) {
 
 std::vector<const llvm::DIDerivedType*> fields_of(const llvm::DICompositeType* type) {
   auto fields = members_of(type);
-  // Readers take the last field that begins at a byte: one that has data, and the lowest bits.
+  // Readers take the last field that starts at a byte: one with data, and the lowest bits.
   const auto place = [](const llvm::DIDerivedType* field) {
     return std::tuple(offset_of(field), !is_empty_class(field->getBaseType()),
                       -static_cast<int64_t>(field->getOffsetInBits()));
@@ -37,7 +37,7 @@ uint64_t field_bytes(const llvm::DIDerivedType* field) {
   return bits ? bits / 8 : bytes_of(field->getBaseType());
 }
 
-// The class that a field holds, or an array of them.
+// The class of a field, or of the elements of an array.
 const llvm::DICompositeType* held_class(const llvm::DIType* type) {
   while (const llvm::DICompositeType* array = as_array(type)) type = element_of(array);
   return as_class(type);
@@ -69,7 +69,7 @@ void TypeNotes::write(const llvm::DICompositeType* type) {
   words_.push_back(text(path_of(type->getFile())));
   for (const llvm::DIDerivedType* field : fields) {
     const bool named = field->getTag() == llvm::dwarf::DW_TAG_member;
-    // A nested class goes by its own name, whatever typedef the field was declared with.
+    // A nested class has its own name, whatever typedef declares the field.
     const llvm::DIType* base = field->getBaseType();
     words_.push_back(text(named ? field->getName() : ""));
     words_.push_back(text(names_.name(as_class(base) ? strip(base) : base)));

@@ -1,4 +1,4 @@
-// The TypeNotes of the classes that sites refer to, with those of the classes nested in them.
+// The TypeNotes of the classes that sites refer to, and of the classes nested in them.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace halo::pass {
 
-// As in the trace: an absolute path, or as the compiler was given it with its directory in front.
+// As in the trace: an absolute path, or the path passed to the compiler with its directory in
+// front.
 std::string path_of(const llvm::DIFile* file);
 
 class TypeNotes {

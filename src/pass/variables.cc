@@ -12,7 +12,7 @@ namespace {
 
 namespace dwarf = llvm::dwarf;
 
-// The simple forms, which are nearly all: none; a dereference; a constant added; and a fragment.
+// The simple forms, which are nearly all: none, a dereference, an added constant, and a fragment.
 std::optional<Binding> read(const llvm::DIExpression* expression, bool is_address) {
   Binding binding{nullptr, is_address, 0, 0};
   for (const auto& operation : expression->expr_ops()) {

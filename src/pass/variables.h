@@ -1,4 +1,4 @@
-// Which source variables the values of a function are, by its debug records.
+// The source variables of a function's values, from its debug records.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -11,9 +11,9 @@ namespace halo::pass {
 
 struct Binding {
   const llvm::DILocalVariable* variable;
-  bool is_address;   // the value is where the variable lies; else the variable holds it
-  int64_t fragment;  // of the variable, from its beginning in bytes
-  int64_t added;     // what the variable holds is the value plus so much
+  bool is_address;   // the value is the variable's address, else its contents
+  int64_t fragment;  // offset within the variable, in bytes
+  int64_t added;     // the variable holds the value plus this
 };
 
 class Variables {

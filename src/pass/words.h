@@ -1,11 +1,11 @@
-// Values as the 64 bits that an event has room for.
+// Values as the 64-bit words of an event.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
 
 namespace halo::pass {
 
-// Zero-extended; of what is wider the low 8 bytes, 0 where these are not cheap to get at.
+// Zero-extended; of wider values the low 8 bytes, or 0 if these are expensive to extract.
 llvm::Value* to_word(llvm::IRBuilderBase& builder, llvm::Value* value);
 
 }  // namespace halo::pass

@@ -8,7 +8,7 @@ namespace halo::plan {
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
 inline constexpr std::uint32_t version = 3;
 inline constexpr std::uint32_t oldest_version = 1;
-inline constexpr std::uint32_t selector_version = 2;  // had selectors, instead of a flag for them
+inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t max_conjunction_sites = 12;
 inline constexpr std::uint32_t max_object_limit = 1u << 16;
 inline constexpr std::int32_t max_step = 1 << 20;  // bytes: a larger frame ends the walk
 inline constexpr std::uint32_t max_relaxations = 1u << 20;
-inline constexpr std::uint64_t max_offset = 1ull << 47;  // no program has an address beyond
+inline constexpr std::uint64_t max_offset = 1ull << 47;  // above all addresses of programs
 
 inline constexpr std::uint64_t call_bytes = 5;  // of a call that can be redirected
 
@@ -41,10 +41,10 @@ inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;
 
-// How to get from one return address's slot to the next one's.
+// The rule that leads from one return address's slot to the next.
 enum class Rule : std::uint8_t { end = 0, constant = 1, frame_pointer = 2 };
 
-// What becomes of freed objects.
+// The reuse of freed objects.
 enum class Reuse : std::uint32_t { newest_first = 0, whole_chunks = 1 };
 
 struct Header {
@@ -57,11 +57,11 @@ struct Header {
   std::uint32_t states;
   std::uint32_t max_object;
   std::uint32_t flags;
-  std::uint32_t executable;  // 1 + the module that the plan is for alone; 0: for any program
-  // The next two only in plans with selectors.
+  std::uint32_t executable;  // 1 + the only module that the plan is for; 0: any program
+  // Only in plans with selectors.
   std::uint32_t sites;
   std::uint32_t conjunctions;
-  // The next two only from version 3 on.
+  // Only from version 3 on.
   std::uint32_t checked_modules;
   std::uint32_t relaxations;
 };
@@ -95,28 +95,28 @@ struct State {
 };
 static_assert(sizeof(State) == 32);
 
-// A call site that selectors name.
+// A call site used by selectors.
 struct Site {
   std::uint32_t module;
   std::uint32_t flags;
   std::uint64_t offset;  // of its return address
-  std::uint32_t step;    // from its return address's slot up to its caller's; 0: not known
+  std::uint32_t step;    // from its return address's slot up to its caller's; 0: unknown
   std::uint32_t reserved;
 };
 static_assert(sizeof(Site) == 24);
 
-// An allocation is the group's while all of these call sites are active.
+// An allocation belongs to the group while all of these call sites are active.
 struct Conjunction {
   std::uint16_t group;
   std::uint16_t alignment;
   std::uint16_t count;
   std::uint16_t reserved;
-  std::uint16_t sites[max_conjunction_sites];  // the rest: no_site
+  std::uint16_t sites[max_conjunction_sites];  // unused entries: no_site
 };
 static_assert(sizeof(Conjunction) == 32);
 
-// A module whose code allows blocks at multiples of eight, once so many of its instructions are
-// relaxed; their relaxations follow those of the modules before it.
+// A module whose code works with blocks at multiples of eight once `relaxations` of its
+// instructions are relaxed. Their entries follow those of earlier modules.
 struct CheckedModule {
   std::uint8_t build_id[max_build_id];
   std::uint32_t build_id_length;
@@ -125,7 +125,7 @@ struct CheckedModule {
 };
 static_assert(sizeof(CheckedModule) == 48);
 
-// One byte of code, whose change makes an aligned vector move an unaligned one.
+// A byte of code whose change makes an aligned vector move unaligned.
 struct Relaxation {
   std::uint64_t offset;  // from the module's load bias
   std::uint8_t before;

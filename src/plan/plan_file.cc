@@ -1,4 +1,4 @@
-// Validation of compact plans: a damaged file must never take the program down.
+// Validates compact plans: a damaged file must never crash the program.
 #include "plan/plan_file.h"
 
 #include <fcntl.h>
@@ -40,10 +40,10 @@ constexpr std::size_t max_file =
     max_states * sizeof(State) + max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction) +
     max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation);
 
-constexpr const char* unknown_flag = "the plan has a flag that is not known";
-constexpr const char* unknown_field = "the plan has a field that is not known";
+constexpr const char* unknown_flag = "the plan has an unknown flag";
+constexpr const char* unknown_field = "the plan has an unknown field";
 
-// What the header of an older version cannot have.
+// Fields of the header that an older version cannot have.
 const char* check_version(const Header& h) {
   const bool older = h.version < version;
   if ((h.flags & ~(older ? old_header_flags : header_flags)) != 0) return unknown_flag;
@@ -63,14 +63,14 @@ const char* check_modules(const PlanView& view) {
 
 const char* check_groups(const PlanView& view) {
   for (const Group& g : view.groups) {
-    if (g.reuse > Reuse::whole_chunks) return "the plan has a reuse policy that is not known";
+    if (g.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
     if ((g.flags & ~group_flags) != 0) return unknown_flag;
     if (g.reserved != 0) return unknown_field;
   }
   return nullptr;
 }
 
-// A saved register lies between the return address and the next one.
+// A saved register must lie between the two return addresses.
 bool saved_inside(const State& s) {
   return s.rbp_below > 0 && s.rbp_below % 8 == 0 &&
          (s.rule != Rule::constant || s.rbp_below < s.step);
@@ -81,9 +81,9 @@ const char* check_states(const PlanView& view) {
     const State& s = view.states[i];
     const bool decided = s.verdict != verdict_undecided && s.verdict != verdict_forward;
     if (decided && s.verdict >= view.groups.size()) return "the plan names a group it lacks";
-    if (s.rule > Rule::frame_pointer) return "the plan has a walk rule that is not known";
+    if (s.rule > Rule::frame_pointer) return "the plan has an unknown walk rule";
     if (s.alignment > 64 || (s.alignment & (s.alignment - 1)) != 0)
-      return "the plan asks for an impossible alignment";
+      return "the plan requires an impossible alignment";
     if ((s.flags & ~state_flags) != 0) return unknown_flag;
     if (s.reserved != 0) return unknown_field;
     if (i == 0) {
@@ -94,7 +94,7 @@ const char* check_states(const PlanView& view) {
     if (s.parent >= i) return "the plan's states are out of order";
     if (s.module >= view.modules.size()) return "the plan names a module it lacks";
     if (s.offset >= max_offset) return "the plan names an address that no program has";
-    // A constant step leads outwards, up the stack; anything else would not end.
+    // A constant step must lead up the stack, else the walk would not end.
     if (s.rule == Rule::constant && (s.step < 8 || s.step > max_step || s.step % 8 != 0))
       return "the plan has a step that leads nowhere";
     if (s.rule == Rule::frame_pointer && s.step % 8 != 0)
@@ -125,7 +125,7 @@ const char* check_conjunctions(const PlanView& view) {
   for (const Conjunction& c : view.conjunctions) {
     if (c.group >= view.groups.size()) return "the plan names a group it lacks";
     if (c.alignment > 16 || (c.alignment & 7) != 0)
-      return "the plan asks for an impossible alignment";
+      return "the plan requires an impossible alignment";
     if (c.count == 0 || c.count > max_conjunction_sites)
       return "the plan has a conjunction of no sites, or of too many";
     if (c.reserved != 0) return unknown_field;
@@ -160,7 +160,7 @@ const char* check_checked_modules(const PlanView& view) {
   return nullptr;
 }
 
-// Whoever asks is not looked at, so nothing else may be said of callers.
+// A plan with random pools does not use callers, so it must not describe any.
 const char* check_random_pools(const PlanView& view) {
   if (!view.draws_pools()) return nullptr;
   const State& root = view.states[0];
@@ -168,7 +168,7 @@ const char* check_random_pools(const PlanView& view) {
   if (!has_no_walk(view)) return "the plan draws groups at random and has states";
   if (view.modules.size() != (view.header->executable == 0 ? 0 : 1))
     return "the plan draws groups at random and names modules";
-  return root.alignment > 16 ? "the plan asks for an impossible alignment" : nullptr;
+  return root.alignment > 16 ? "the plan requires an impossible alignment" : nullptr;
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   const auto* header = reinterpret_cast<const Header*>(file.data());
   if (std::memcmp(header->magic, magic, sizeof magic) != 0) return "the file is not a plan";
   if (header->version > version) return "the plan is of a newer version than this runtime reads";
-  if (header->version < oldest_version) return "the plan is of a version that is not known";
+  if (header->version < oldest_version) return "the plan is of an unknown version";
   if (const char* problem = check_version(*header)) return problem;
   if (header->file_size > file.size()) return "the plan is cut short";
   if (header->file_size != file.size() || !counts_fit(*header, file.size()))
@@ -224,9 +224,8 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
 
 namespace {
 
-// How much of a file of that size is to be read: of what is no plan, or not one of that size, no
-// more than its header; and of a plan, no more than shows that something follows it. 0: its counts
-// do not match its size.
+// The number of bytes to read from a file of that size. Only the header of a file that is not a
+// plan or is too short; 0 if its size or counts do not match.
 std::size_t bytes_worth_reading(const Header& header, std::size_t size) {
   const bool known =
       std::memcmp(header.magic, magic, sizeof magic) == 0 && header.version <= version;
@@ -237,9 +236,9 @@ std::size_t bytes_worth_reading(const Header& header, std::size_t size) {
 
 }  // namespace
 
-// Copied rather than mapped: a plan that is overwritten in place must not change under the program.
+// Reads a copy instead of mapping it: a plan may be overwritten in place while the program runs.
 const char* load_plan(const char* path, PlanView& view) {
-  // A FIFO or a terminal must not make the program wait.
+  // Opening a FIFO or a terminal must not block the program.
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return "the plan cannot be opened";
   struct stat info;
@@ -269,8 +268,11 @@ const char* load_plan(const char* path, PlanView& view) {
     return "there is no memory for the plan";
   }
   std::size_t done = 0;
-  for (ssize_t n; done < size; done += static_cast<std::size_t>(n))
-    if ((n = read(fd, static_cast<char*>(memory) + done, size - done)) <= 0) break;
+  while (done < size) {
+    const ssize_t n = read(fd, static_cast<char*>(memory) + done, size - done);
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
   close(fd);
   const char* problem = validate({static_cast<const std::byte*>(memory), done}, view);
   if (problem != nullptr) munmap(memory, size);

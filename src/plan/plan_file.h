@@ -1,4 +1,4 @@
-// Opens and validates a compact plan; allocates nothing, so that it can run before main.
+// Opens and validates a compact plan without allocating, so that it can run before main.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace halo::plan {
 
-// A validated plan inside memory that somebody else keeps mapped.
+// A validated plan in memory that the caller keeps mapped.
 struct PlanView {
   const Header* header = nullptr;
   std::span<const Module> modules;
@@ -19,20 +19,20 @@ struct PlanView {
   std::span<const CheckedModule> checked_modules;
   std::span<const Relaxation> relaxations;
 
-  // Every small object goes to a group drawn at random; the root says how it is aligned.
+  // Every small object goes to a random group; the root has the alignment.
   bool draws_pools() const { return (header->flags & header_random_pools) != 0; }
-  // The first conjunction that holds decides, and there is nothing to walk.
+  // Selectors identify groups: the first conjunction that holds decides, and no walk is needed.
   bool selects() const {
     return header->version == selector_version || (header->flags & header_selectors) != 0;
   }
 };
 
-// Checks every field that the runtime relies on. Returns nullptr and fills `view`, or one sentence
-// that says what is wrong.
+// Checks every field that the runtime relies on. Returns nullptr and fills `view`, or returns one
+// sentence that describes the error.
 const char* validate(std::span<const std::byte> file, PlanView& view);
 
-// Reads the file at `path` into memory of its own and validates it. Same result as `validate`; on
-// success the memory stays for the life of the process.
+// Reads the file at `path` into new memory and validates it. Returns the same as `validate`; on
+// success the memory is never freed.
 const char* load_plan(const char* path, PlanView& view);
 
 // zlib's CRC-32 (polynomial 0xEDB88320).

@@ -1,4 +1,4 @@
-// Building reduced stacks one call at a time.
+// Builds reduced stacks one call at a time.
 #include "record/context_table.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ uint32_t ContextTable::extend(uint32_t node, uint64_t return_address, int64_t di
   if (distance != 0 && seen != distance) seen = -1;
   if (node == kOverflow) return kOverflow;
 
-  // Take the frame out of the stack it may be in already: rebuild what lies inside of it.
+  // If the frame is in the stack already, removes it there, and rebuilds the stack inside of it.
   std::vector<uint32_t> inner;
   uint32_t at = node;
   while (at != 0 && nodes_[at].frame != frame) {
@@ -54,7 +54,7 @@ uint32_t ContextTable::frame_of(uint64_t return_address) {
   if (added) {
     const CodePlace place = modules_.locate(return_address);
     if (place.module < 0) code_outside_files_ = true;
-    // Offsets are below 2^47: the module goes on top of them.
+    // Offsets are below 2^47, so the module goes into the upper bits.
     const uint64_t name = uint64_t(place.module + 1) << 48 ^ place.offset;
     const auto [named, is_new] = frame_named_.try_emplace(name, uint32_t(frames_.size()));
     if (is_new) frames_.push_back({.place = place});
@@ -63,13 +63,13 @@ uint32_t ContextTable::frame_of(uint64_t return_address) {
   return entry->second;
 }
 
-void ContextTable::forget_code(AddressRange range) {
+void ContextTable::drop_code(AddressRange range) {
   const std::lock_guard lock(mutex_);
   modules_.mappings_changed();
-  // Called for each unmapping of the program: most are of plain memory.
-  if (!code_outside_files_ && !modules_.knows_any_of(range)) return;
+  // Called for each unmapping of the program; most are of plain memory.
+  if (!code_outside_files_ && !modules_.contains_any_of(range)) return;
   std::erase_if(frame_at_, [&](const auto& entry) { return range.contains(entry.first); });
-  modules_.forget(range);
+  modules_.invalidate(range);
   generation_.fetch_add(1, std::memory_order_release);
 }
 

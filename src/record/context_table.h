@@ -1,4 +1,4 @@
-// Reduced call stacks, shared by all threads: each is built once and known by a number.
+// Reduced call stacks, shared by all threads; each is stored once and identified by a number.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "record/live_code.h"
-#include "record/memory_map.h"
-#include "record/module_table.h"
+#include "record/code/live_code.h"
+#include "record/code/memory_map.h"
+#include "record/code/module_table.h"
 #include "record/shadow_stack.h"
 
 namespace halo::record {
 
-// A call site, named by its return address.
+// A call site, identified by its return address.
 struct FrameInfo {
   CodePlace place;
-  int64_t distance = 0;  // up to the next return address's slot; 0: none seen, -1: varied
+  int64_t distance = 0;  // up to the slot of the next return address; 0: none seen, -1: varies
 };
 
 struct NodeInfo {
@@ -27,11 +27,11 @@ struct NodeInfo {
   uint32_t frame;
 };
 
-// Of a repeated return address a reduced stack keeps only the innermost occurrence, so
-// reduced(stack + [r]) = reduced(stack) without r, + [r].
+// A reduced stack contains the innermost occurrence of each return address only. So reduced(stack +
+// [r]) = reduced(stack) without r, + [r].
 class ContextTable {
  public:
-  static constexpr uint32_t kOverflow = UINT32_MAX;  // too many stacks: this one has no number
+  static constexpr uint32_t kOverflow = UINT32_MAX;  // the table is full: this stack has no number
   static constexpr uint32_t kNoFrame = UINT32_MAX;
 
   explicit ContextTable(uint32_t max_nodes = 4u << 20, CodeSource code = for_each_emulated_code);
@@ -39,19 +39,19 @@ class ContextTable {
   // The reduced stack `node` extended by one call. `distance` as in FrameInfo.
   uint32_t extend(uint32_t node, uint64_t return_address, int64_t distance);
 
-  // The code in this range goes away; its return addresses may come to mean something else.
-  void forget_code(AddressRange range);
+  // The code in this range is unmapped; its return addresses may have another meaning later.
+  void drop_code(AddressRange range);
   void mappings_changed() { modules_.mappings_changed(); }
-  // Changes whenever code is forgotten.
+  // Changes whenever code is dropped.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // Held around a fork, and by whoever calls or reads what follows.
+  // Must be held around a fork, and by callers of the following members.
   std::mutex& mutex() { return mutex_; }
   // The frame of that return address.
   uint32_t frame_of(uint64_t return_address);
   const std::vector<FrameInfo>& frames() const { return frames_; }
   const std::vector<NodeInfo>& nodes() const { return nodes_; }
-  // Looks once more, for modules that no return address has led to.
+  // Reads the mappings again, for modules without a return address in the table.
   void read_mappings() { modules_.read_if_changed(); }
   const std::vector<Module>& modules() const { return modules_.modules(); }
 
@@ -70,12 +70,12 @@ class ContextTable {
   std::unordered_map<uint64_t, uint32_t> node_of_;      // by parent and frame
 };
 
-// A thread's way to the table: remembers recent extensions, so that the lock is taken rarely.
+// A thread's access to the table: caches recent extensions, so that it rarely takes the lock.
 class ContextResolver {
  public:
   explicit ContextResolver(ContextTable& table) : table_(table), cache_(kCacheSize) {}
 
-  // The reduced stack of the frames whose slots are at or above `slot`. 0 where it has no number.
+  // The reduced stack of the frames whose slots are at or above `slot`; 0 if it has no number.
   base::NodeId resolve(std::vector<ShadowFrame>& frames, uint64_t slot);
 
  private:

@@ -1,12 +1,11 @@
-// Consumption, forks and the end of a recording.
+// The consumer's work, forks, and the end of a recording.
 #include "record/engine.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "record/part_writer.h"
+#include "base/signals_blocked.h"
+#include "record/output/part_writer.h"
 
 namespace halo::record {
 
@@ -14,27 +13,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The consumer must never run a signal handler: QEMU's expects a thread of the guest.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
 Engine::Engine(const Options& options)
     : options_(options), progress_(options.progress), analysis_(options.parameters) {
   shared_.max_object_size = options.parameters.max_object_size;
   shared_.merge_repeats = options.merge_repeats;
-  shared_.all_accesses = options.parameters.machine.has_value();
+  shared_.all_accesses = options.parameters.need_all_accesses();
   shared_.on_ring_full = [this] { ensure_consumer(); };
   ensure_consumer();
 }
@@ -64,7 +49,8 @@ void Engine::end_thread(Producer& producer) {
 
 void Engine::ensure_consumer() {
   if (consumer_runs_.exchange(true)) return;
-  const AllSignalsBlocked blocked;
+  // The consumer must never run a signal handler: QEMU's expects a thread of the guest.
+  const SignalsBlocked blocked(kProgramSignals);
   std::thread([this] { consume_forever(); }).detach();
 }
 
@@ -83,29 +69,29 @@ void Engine::consume_forever() {
 }
 
 uint64_t Engine::consume_round() {
-  // The limit first, then the list of rings and their ends: see epoch_merge.h. The ends are read
-  // under the lock, so that a thread which is not on the list yet has published nothing that the
-  // others' records could depend on.
+  // The limit is taken first, then the list of rings and their ends: see epoch_merge.h. The ends
+  // are read under the lock. So a thread that is not in the list yet has published no record that
+  // the others' records could depend on.
   const uint64_t limit = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
-  std::vector<trace::MergeSource*> sources;
+  std::vector<events::MergeSource*> sources;
   uint64_t records = 0;
   {
     const std::lock_guard lock(registry_);
     for (auto& producer : producers_) {
       if (producer == nullptr) continue;
-      trace::MergeSource& source = producer->source();
+      events::MergeSource& source = producer->source();
       source.end = source.ring->published();
       records += source.end - source.cursor;
       sources.push_back(&source);
     }
   }
-  const auto analyse = [this](base::ThreadId thread, std::span<const trace::Record> part) {
+  const auto analyse = [this](base::ThreadId thread, std::span<const events::Record> part) {
     analysis_.consume(thread, part);
   };
   if (sources.size() == 1) {
-    trace::drain_single(*sources[0], analyse);
+    events::drain_single(*sources[0], analyse);
   } else {
-    trace::merge_round(std::span(sources), trace::owner_key(limit), analyse);
+    events::merge_round(std::span(sources), events::owner_key(limit), analyse);
     recycle_ended();
   }
   return records;
@@ -115,7 +101,7 @@ void Engine::recycle_ended() {
   const std::lock_guard lock(registry_);
   for (auto& producer : producers_) {
     if (producer == nullptr || !producer->ended.load(std::memory_order_acquire)) continue;
-    const trace::MergeSource& source = producer->source();
+    const events::MergeSource& source = producer->source();
     if (source.ring->published() != source.cursor) continue;
     producer->ended.store(false, std::memory_order_relaxed);
     free_.push_back(base::index(producer->id()));
@@ -135,9 +121,9 @@ uint64_t Engine::elapsed_ns() const {
 }
 
 void Engine::write_part() {
-  const AllSignalsBlocked blocked;
+  const SignalsBlocked blocked(kProgramSignals);
   const std::lock_guard lock(consuming_);
-  // What is published by now carries an epoch below the second round's limit.
+  // Records published by now carry an epoch below the second round's limit.
   consume_round();
   consume_round();
   progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
@@ -153,19 +139,19 @@ void Engine::write_part() {
 }
 
 void Engine::abandon_all_but(const Producer* mine) {
-  const trace::Record end = trace::Record::make(trace::Kind::kThreadEnd, 0, 0);
+  const events::Record end = events::Record::make(events::Kind::kThreadEnd, 0, 0);
   free_.clear();
   for (uint32_t at = 0; at < producers_.size(); ++at) {
     std::unique_ptr<Producer>& producer = producers_[at];
     if (producer != nullptr && producer.get() == mine) continue;
     if (producer != nullptr) analysis_.consume(producer->id(), {&end, 1});
-    // Not destroyed: its thread may have been in the middle of any change to it.
+    // Not destroyed: its thread may have been changing it.
     (void)producer.release();
     free_.push_back(at);
   }
 }
 
-void Engine::forget_so_far(Producer& mine) {
+void Engine::drop_events(Producer& mine) {
   mine.flush();
   const std::lock_guard lock(consuming_);
   // As in write_part().
@@ -198,8 +184,8 @@ void Engine::after_fork_in_child(Producer* mine) {
   progress_.abandon();
   contexts_.mutex().unlock();
   registry_.unlock();
-  // What was published before the fork is the parent's business, but tells which objects live. Two
-  // rounds take all of it, as in write_part(); then there is room for what is held back.
+  // Records published before the fork are the parent's, but they determine the live objects. Two
+  // rounds consume all of them, as in write_part(); the ring then has room for pending ones.
   consume_round();
   consume_round();
   if (mine != nullptr) mine->flush();

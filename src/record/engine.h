@@ -1,5 +1,5 @@
-// The recorder without QEMU: owns the producers, merges and analyses their records on a thread of
-// its own, and leaves the part file.
+// The recorder without QEMU: owns the producers, merges and analyses their records in its own
+// thread, and writes the part file.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "record/context_table.h"
+#include "record/output/progress.h"
 #include "record/producer.h"
-#include "record/progress.h"
 #include "sinks/analysis.h"
 
 namespace halo::record {
@@ -28,36 +28,35 @@ class Engine {
  public:
   explicit Engine(const Options& options);
 
-  // A thread of the recorded program begins; it calls end_thread() from the same thread.
+  // A thread of the recorded program begins; it must call end_thread() from the same thread.
   Producer& begin_thread();
   void end_thread(Producer& producer);
 
   const ProducerShared& shared() const { return shared_; }
   ContextTable& contexts() { return contexts_; }
-  // Added to by translated code, not atomically.
+  // Translated code adds to it, not atomically.
   uint64_t* instruction_counter() { return &instructions_; }
 
-  // Analyses all that has been published and writes the part; may be called again later.
+  // Analyses all published records and writes the part. May be called again later.
   void write_part();
 
-  // What was recorded until now is to count for nothing; what is live stays. By the thread of
-  // `mine`.
-  void forget_so_far(Producer& mine);
+  // Drops the counts of all events so far; live objects remain. Called by the thread of `mine`.
+  void drop_events(Producer& mine);
 
-  // Around a fork of the recorded program, in the forking thread.
+  // Called around a fork of the recorded program, in the forking thread.
   void before_fork();
   void after_fork_in_parent();
-  // The child keeps the live objects but counts only what it does itself. `mine`: the one thread
-  // that is left, if it has a producer.
+  // The child keeps the live objects but counts only its own events. `mine`: the producer of the
+  // remaining thread, or null.
   void after_fork_in_child(Producer* mine);
 
  private:
   void ensure_consumer();
   void consume_forever();
-  // Returns how many records there were. Needs consuming_.
+  // Returns the number of records consumed. Requires consuming_.
   uint64_t consume_round();
   void recycle_ended();
-  // In a forked child: the other threads are gone, their places are free.
+  // In a forked child: the other threads do not exist, so their slots are free.
   void abandon_all_but(const Producer* mine);
   void update_progress();
   uint64_t elapsed_ns() const;
@@ -73,10 +72,10 @@ class Engine {
   bool forked_ = false;
 
   std::mutex registry_;                               // guards the two lists
-  std::vector<std::unique_ptr<Producer>> producers_;  // by thread; null only where free
-  std::vector<uint32_t> free_;                        // each place at most once
+  std::vector<std::unique_ptr<Producer>> producers_;  // by thread; null only for free slots
+  std::vector<uint32_t> free_;                        // each slot at most once
 
-  std::mutex consuming_;  // guards what follows
+  std::mutex consuming_;  // guards the following members
   sinks::Analysis analysis_;
   std::chrono::steady_clock::time_point last_progress_ = start_;
   std::atomic<bool> consumer_runs_{false};

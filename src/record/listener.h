@@ -1,4 +1,4 @@
-// What the processes share that listen for recorded ones.
+// Shared functions of the processes that listen for recorded ones.
 #pragma once
 
 #include <sys/types.h>
@@ -7,10 +7,10 @@
 
 namespace halo::record {
 
-// A listening socket that does not block, or -1 and errno.
+// Creates a non-blocking listening socket; returns -1 and errno on failure.
 int listen_at(const std::string& path);
 
-// False of a process that only waits for its parent to ask how it ended.
+// False for a zombie: a process that has ended and that its parent has not waited for.
 bool is_running(pid_t process);
 
 }  // namespace halo::record

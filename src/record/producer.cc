@@ -1,4 +1,4 @@
-// The rarer paths of a producer.
+// The slow paths of a producer.
 #include "record/producer.h"
 
 #include <sched.h>
@@ -17,7 +17,7 @@ Producer::Producer(base::ThreadId id, ProducerShared& shared, ContextTable& cont
                    ShadowStack::FindMapping find_stack)
     : id_(id),
       shared_(shared),
-      max_repeats_(shared.merge_repeats ? trace::Record::kMaxRepeats : 0),
+      max_repeats_(shared.merge_repeats ? events::Record::kMaxRepeats : 0),
       store_mark_(shared_.all_accesses ? 1ULL << 63 : 0),
       find_stack_(std::move(find_stack)),
       stack_(find_stack_),
@@ -36,7 +36,7 @@ void Producer::reuse() {
 
 void Producer::own_epoch() {
   epoch_ = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
-  ring_.put(trace::Record::make(trace::Kind::kEpoch, 0, trace::owner_key(epoch_)));
+  ring_.put(events::Record::make(events::Kind::kEpoch, 0, events::owner_key(epoch_)));
   last_granule_ = 0;
 }
 
@@ -45,15 +45,15 @@ void Producer::alloc(uint64_t address, uint64_t size, uint64_t slot) {
   if (size <= shared_.max_object_size) shared_.mark_heap(address, size);
   reserve(3);
   own_epoch();
-  put_with_repeats(trace::Record::make(trace::Kind::kAlloc, address, size));
-  ring_.put(trace::Record::make(trace::Kind::kContext, 0, base::index(node)));
+  put_with_repeats(events::Record::make(events::Kind::kAlloc, address, size));
+  ring_.put(events::Record::make(events::Kind::kContext, 0, base::index(node)));
   ring_.publish();
 }
 
-void Producer::report(trace::Kind kind, uint64_t address, uint64_t word1) {
+void Producer::report(events::Kind kind, uint64_t address, uint64_t word1) {
   reserve(2);
   own_epoch();
-  put_with_repeats(trace::Record::make(kind, address, word1));
+  put_with_repeats(events::Record::make(kind, address, word1));
   ring_.publish();
 }
 

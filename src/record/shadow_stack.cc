@@ -1,4 +1,4 @@
-// The rare part of the shadow stack: changing from one stack to another.
+// The slow path of the shadow stack: changes from one stack to another.
 #include "record/shadow_stack.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace halo::record {
 
 ShadowStack::ShadowStack(FindMapping find_mapping) : find_mapping_(std::move(find_mapping)) {
-  stacks_.emplace_back();  // an empty mapping: the first slot makes a stack
+  stacks_.emplace_back();  // an empty mapping: the first slot creates a stack
   current_ = &stacks_.front();
 }
 
@@ -31,8 +31,8 @@ bool ShadowStack::belongs(const Stack& stack, uint64_t slot) {
   return slot + kReach >= innermost;
 }
 
-// Looks for it only if no stack is known to lie there. A mapping that has grown contains the stacks
-// that lay in it before.
+// Searched only if no known stack contains the slot. A mapping that has grown contains its former
+// stacks.
 AddressRange ShadowStack::mapping_of(uint64_t slot) {
   for (const Stack& stack : stacks_)
     if (stack.mapping.contains(slot)) return stack.mapping;
@@ -45,7 +45,7 @@ AddressRange ShadowStack::mapping_of(uint64_t slot) {
 void ShadowStack::switch_to(uint64_t slot) {
   moved_ = false;
   const AddressRange mapping = mapping_of(slot);
-  // Of the stacks that lie above the slot, the nearest.
+  // The nearest of the stacks above the slot.
   auto best = stacks_.end();
   for (auto at = stacks_.begin(); at != stacks_.end(); ++at) {
     if (!at->mapping.contains(slot) || slot > at->highest) continue;

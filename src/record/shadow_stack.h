@@ -7,24 +7,24 @@
 #include <memory>
 #include <vector>
 
-#include "record/memory_map.h"
+#include "record/code/memory_map.h"
 
 namespace halo::record {
 
 struct ShadowFrame {
   static constexpr uint32_t kUnresolved = UINT32_MAX - 1;
 
-  uint64_t slot;  // where in memory the return address lies
+  uint64_t slot;  // address of the return address
   uint64_t return_address;
-  uint32_t node = kUnresolved;  // the reduced stack up to here, once it has been asked for
+  uint32_t node = kUnresolved;  // the reduced stack up to here, once resolved
 };
 
 // Frames are dropped by slot address: a call or return at slot S ends all frames at or below S. So
-// longjmp, exceptions and unmatched calls repair themselves. A thread may own several stacks
+// longjmp, exceptions and unmatched calls correct themselves. A thread may own several stacks
 // (signal stacks, coroutines); each keeps its frames while another one is in use.
 class ShadowStack {
  public:
-  // Gives the mapping that contains a stack slot.
+  // Returns the mapping that contains a stack slot.
   using FindMapping = std::function<AddressRange(uint64_t)>;
 
   explicit ShadowStack(FindMapping find_mapping);
@@ -35,11 +35,11 @@ class ShadowStack {
   }
   void ret(uint64_t slot) { drop_through(slot); }
 
-  // A frame whose call was not seen, inside of the outermost one of the stack in use; the frames
-  // inside of it stay.
+  // Inserts a frame whose call was not seen, inside the outermost frame of the stack in use; the
+  // frames inside of it remain.
   void insert(uint64_t slot, uint64_t return_address);
 
-  // The stack pointer was loaded from elsewhere: the next slot may lie on another stack.
+  // The stack pointer was loaded from elsewhere: the next slot may be on another stack.
   void stack_pointer_loaded() { moved_ = true; }
 
   // Outermost first.
@@ -48,8 +48,8 @@ class ShadowStack {
 
  private:
   static constexpr size_t kMaxStacks = 1024;
-  // A slot further below a stack's innermost frame than this does not extend it, if the stack
-  // pointer was loaded.
+  // After a load of the stack pointer, a slot further below a stack's innermost frame than this
+  // does not extend that stack.
   static constexpr uint64_t kReach = 64 * 1024;
 
   struct Stack {

@@ -11,18 +11,18 @@
 
 namespace halo::simulator {
 
-// A number of ways, and of sets that need not be a power of two. It holds blocks: lines for a
-// cache, pages for a TLB.
+// The number of ways, and of sets, which need not be a power of two. A cache holds lines, a TLB
+// pages: both are blocks.
 struct Shape {
   uint32_t sets = 0;
   uint32_t ways = 0;
 };
 
 struct Block {
-  uint64_t number = 0;  // address over size; says in which set it is
-  uint32_t name = 0;    // tells it from others; 1 to kEndOfNames - 1
+  uint64_t number = 0;  // address over size; determines the set
+  uint32_t name = 0;    // distinguishes it from others; 1 to kEndOfNames - 1
 
-  // So many blocks further on, in the same region.
+  // The block `distance` blocks further on, in the same region.
   Block behind(int distance) const { return {number + distance, name + uint32_t(distance)}; }
 };
 
@@ -37,8 +37,8 @@ class Cache {
         ways_(ways_here()),
         sets_(size_t{shape.sets} << step_shift_) {}
 
-  // True where the block is there; it then is the most recently used of its set. The quicker the
-  // more recently it was used: for what is asked by every access.
+  // Returns whether the block is cached, and makes it the most recently used of its set. It is
+  // faster for more recently used blocks: for the first level, which every access uses.
   bool touch_newest(Block block, bool store) {
     Entry* set = set_of(block);
     const Entry entry = entry_of(block, store);
@@ -49,19 +49,19 @@ class Cache {
     return ways_.touch(set, shape_.ways, entry);
   }
 
-  // The same, equally quick for all.
+  // Likewise, with the same speed for all blocks.
   bool touch(Block block, bool store) {
     return ways_.touch(set_of(block), shape_.ways, entry_of(block, store));
   }
 
-  // Puts a block that is not there in the place of the least recently used. Returns the name of
-  // that one where it was dirty, else 0.
+  // Inserts a block that is not cached, in place of the least recently used one. Returns the name
+  // of that one if it was dirty, else 0.
   uint32_t insert(Block block, bool store) {
     const Entry last = ways_.insert(set_of(block), shape_.ways, entry_of(block, store));
     return (last & kDirty) != 0 ? last >> 1 : 0;
   }
 
-  // True where the block is there; it is dirty then, but no more recently used than before.
+  // Returns whether the block is cached, and makes it dirty. The order of use stays.
   bool write_back(Block block) {
     Entry* set = set_of(block);
     const uint32_t way = ways_.find(set, shape_.ways, entry_of(block, true));
@@ -74,7 +74,7 @@ class Cache {
     return ways_.find(set_of(block), shape_.ways, entry_of(block, false)) != shape_.ways;
   }
 
-  // The block is about to be asked for: its set may not be in our own cache.
+  // Prefetches the set of a block that will be accessed soon.
   void expect(Block block) {
     const Entry* set = set_of(block);
     for (uint32_t step = 0; step < steps_; ++step) __builtin_prefetch(set + step * kLanes);
@@ -91,17 +91,17 @@ class Cache {
     const uint64_t set = power_of_two_ ? block.number & (shape_.sets - 1) : remainder(block.number);
     return sets_[set << step_shift_].entries;
   }
-  // By the number of sets. For most blocks a multiplication by its reciprocal tells.
+  // Modulo the number of sets; for most blocks a multiplication by the reciprocal suffices.
   uint64_t remainder(uint64_t number) const {
     if (number >= reciprocal_) return number % shape_.sets;
     return number - uint64_t(Wide{number} * reciprocal_ >> 64) * shape_.sets;
   }
 
   Shape shape_;
-  uint32_t steps_;       // of kLanes entries, as many as have the ways of a set
-  int step_shift_;       // from one set to the next: a power of two of steps
-  bool power_of_two_;    // the sets
-  uint64_t reciprocal_;  // 2^64 over the sets, rounded up
+  uint32_t steps_;       // of kLanes entries: enough for the ways of a set
+  int step_shift_;       // distance of two sets: a power of two of steps
+  bool power_of_two_;    // the number of sets is a power of two
+  uint64_t reciprocal_;  // 2^64 over the number of sets, rounded up
   WayOperations ways_;
   std::vector<Step> sets_;
 };

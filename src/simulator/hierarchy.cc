@@ -1,4 +1,4 @@
-// What happens behind the first level.
+// Accesses beyond the first level.
 #include "simulator/hierarchy.h"
 
 #include <stdexcept>
@@ -13,7 +13,7 @@ Hierarchy::Hierarchy(const Machine& machine)
       regions_(line_shift_, page_shift_),
       huge_tlb_(machine.huge_tlb),
       streams_(lines_of_page_) {
-  const auto refuse = [](size_t levels) { return levels == 0 || levels > kMostLevels; };
+  const auto refuse = [](size_t levels) { return levels == 0 || levels > kMaxLevels; };
   if (!std::has_single_bit(machine.line) || !std::has_single_bit(machine.page) ||
       machine.page < machine.line || machine.page > 1u << Machine::kHugeShift ||
       refuse(machine.caches.size()) || refuse(machine.tlbs.size()))
@@ -39,7 +39,7 @@ void Hierarchy::use_huge_pages(uint64_t address, uint64_t bytes) {
 }
 
 uint8_t Hierarchy::translate_huge(Block page) {
-  // Tells regions that are one huge page from those of small pages with the same numbers.
+  // Distinguishes a region of one huge page from small pages with the same numbers.
   constexpr uint64_t kHugeRegion = 1ULL << 62;
   const int pages_shift = Machine::kHugeShift - page_shift_;
   const uint64_t huge = page.number >> pages_shift;
@@ -49,7 +49,7 @@ uint8_t Hierarchy::translate_huge(Block page) {
   return translate_in(huge_tlb_, {huge, first_page + regions_.of(huge | kHugeRegion).to_page});
 }
 
-// `first` is the first level's for pages of that size; the levels behind it hold both.
+// `first` is the first level for that page size; the levels behind it hold both sizes.
 uint8_t Hierarchy::translate_in(Cache& first, Block page) {
   if (first.touch_newest(page, false)) return 0;
   ++tlb_misses_[0];
@@ -60,7 +60,7 @@ uint8_t Hierarchy::translate_in(Cache& first, Block page) {
   return put_into_tlbs(first, page, tlbs_.size());
 }
 
-// Into those before the level that had it.
+// Inserts the page into the levels before the one that had it.
 uint8_t Hierarchy::put_into_tlbs(Cache& first, Block page, size_t level) {
   ++tlb_reached_[level];
   for (size_t above = level; above-- > 1;) tlbs_[above].insert(page, false);
@@ -78,11 +78,11 @@ uint8_t Hierarchy::fetch(Block line, bool store) {
   const bool ends_page = (line.number + 1) % lines_of_page_ == 0;
   if (machine_.next_line && !ends_page) prefetch(0, line.behind(1));
   if (machine_.streams && caches_.size() > 1)
-    streams_.ask(line, [this](Block ahead) { prefetch(1, ahead); });
+    streams_.on_access(line, [this](Block ahead) { prefetch(1, ahead); });
   return reach;
 }
 
-// The level does not have the line: gets it from the next one. Returns who had it.
+// A miss of the level: loads the line from the next one. Returns the level that had it.
 uint8_t Hierarchy::load(size_t level, Block line, bool store) {
   ++cache_misses_[level];
   const size_t next = level + 1;
@@ -92,7 +92,7 @@ uint8_t Hierarchy::load(size_t level, Block line, bool store) {
   return reach;
 }
 
-// What it replaces is written back to the next level.
+// Inserts the line, and writes the replaced one back to the next level.
 void Hierarchy::put(size_t level, Block line, bool store) {
   const uint32_t replaced = caches_[level].insert(line, store);
   if (replaced != 0 && level + 1 < caches_.size()) write_back(level + 1, regions_.line(replaced));
@@ -102,7 +102,7 @@ void Hierarchy::write_back(size_t level, Block line) {
   if (!caches_[level].write_back(line)) load(level, line, true);
 }
 
-// Puts the line into the level and those behind it that do not have it.
+// Inserts the line into the level and those behind it that do not have it.
 void Hierarchy::prefetch(size_t level, Block line) {
   if (caches_[level].holds(line)) return;
   if (level + 1 < caches_.size()) prefetch(level + 1, line);
@@ -112,7 +112,7 @@ void Hierarchy::prefetch(size_t level, Block line) {
 
 uint64_t Hierarchy::cycles() const {
   uint64_t sum = 0;
-  for (size_t level = 0; level <= kMostLevels; ++level)
+  for (size_t level = 0; level <= kMaxLevels; ++level)
     sum += cache_reached_[level] * cache_cycles_[level] + tlb_reached_[level] * tlb_cycles_[level];
   return sum;
 }

@@ -1,4 +1,4 @@
-// Caches and TLBs one behind the other, with prefetching.
+// A hierarchy of caches and TLBs with prefetching.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@
 
 namespace halo::simulator {
 
-// How far an access had to go: the index of the level that had it, or their number where none did.
-// Of an access that touches two lines or pages, the farther one.
+// The index of the level that served an access, or the number of levels if none did. If an access
+// touches two lines or pages, the farther one counts.
 struct Reach {
   uint8_t cache = 0;
   uint8_t tlb = 0;
 };
 
-// Lines are allocated on stores too, and written back when they are replaced. A level holds what
-// was asked of it, whether or not others hold it as well. Physical addresses are taken to be the
-// virtual ones. Addresses beyond Regions::most() regions of 2 MiB are not told apart.
+// Stores allocate lines as well, and replaced dirty lines are written back. Each level holds the
+// lines requested from it, whether or not other levels hold them. Physical addresses are assumed
+// equal to virtual ones. Addresses beyond Regions::maximum() regions of 2 MiB share names.
 class Hierarchy {
  public:
   explicit Hierarchy(const Machine& machine);
 
-  // These bytes lie on huge pages from now on, but for what is less than one at either end.
+  // Marks whole huge pages within these bytes as huge.
   void use_huge_pages(uint64_t address, uint64_t bytes);
 
   // `size` in bytes, at least 1.
@@ -45,21 +45,21 @@ class Hierarchy {
   }
 
   uint64_t accesses() const { return accesses_; }
-  // Whatever was asked of the level in vain, by the program, by a higher level or by a line written
-  // back to it that it does not have; but not by the prefetchers.
+  // Misses of requests by the program, by a higher level, or by a line written back to it;
+  // prefetches do not count.
   uint64_t cache_misses(size_t level) const { return cache_misses_[level]; }
   uint64_t tlb_misses(size_t level) const { return tlb_misses_[level]; }
-  // Lines that the prefetchers put into the level.
+  // Lines that the prefetchers inserted into the level.
   uint64_t prefetched(size_t level) const { return prefetched_[level]; }
 
-  // What all misses cost, in cycles more than if every access were a hit in the first levels.
+  // The cost of all misses: cycles more than if every access hit in the first levels.
   uint64_t cycles() const;
-  // The same of one access.
+  // The same for one access.
   uint32_t cycles_of(Reach reach) const {
     return cache_cycles_[reach.cache] + tlb_cycles_[reach.tlb];
   }
 
-  static constexpr size_t kMostLevels = 4;
+  static constexpr size_t kMaxLevels = 4;
 
  private:
   Reach access_line(uint64_t address, bool store) {
@@ -98,10 +98,10 @@ class Hierarchy {
   uint64_t newest_page_ = UINT64_MAX;
   uint64_t newest_huge_ = UINT64_MAX;
   uint64_t accesses_ = 0;
-  std::array<uint64_t, kMostLevels> cache_misses_{}, tlb_misses_{}, prefetched_{};
-  // By what had it; the accesses that the first level had are not counted.
-  std::array<uint64_t, kMostLevels + 1> cache_reached_{}, tlb_reached_{};
-  std::array<uint32_t, kMostLevels + 1> cache_cycles_{}, tlb_cycles_{};
+  std::array<uint64_t, kMaxLevels> cache_misses_{}, tlb_misses_{}, prefetched_{};
+  // Accesses by the level that served them; hits of the first level are not counted.
+  std::array<uint64_t, kMaxLevels + 1> cache_reached_{}, tlb_reached_{};
+  std::array<uint32_t, kMaxLevels + 1> cache_cycles_{}, tlb_cycles_{};
 };
 
 }  // namespace halo::simulator

@@ -1,4 +1,4 @@
-// The kernel's description of the caches, and the user's.
+// Machines from the kernel's description of the caches, and from the user's.
 #include "simulator/machine.h"
 
 #include <algorithm>
@@ -11,10 +11,7 @@ namespace halo::simulator {
 
 namespace {
 
-// By level, in cycles; like Machine's, they are those of halo/simulation/cost.py.
-constexpr uint32_t kLatencies[] = {0, 12, 45, 70};
-
-// One file of the description; 0 where there is none. Sizes are like "48K".
+// One file of the description; 0 if it is missing. Sizes have the form "48K".
 uint64_t number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   uint64_t number = 0;
@@ -31,7 +28,7 @@ std::string word_in(const std::filesystem::path& path) {
   return word;
 }
 
-// Its caches for data, in the kernel's order; none where it does not tell.
+// Its data caches, in the kernel's order; none if the kernel does not describe them.
 std::vector<LevelSettings> caches_of(const std::filesystem::path& folder) {
   std::vector<LevelSettings> found;
   std::error_code error;
@@ -44,7 +41,7 @@ std::vector<LevelSettings> caches_of(const std::filesystem::path& folder) {
     const uint64_t line = number_in(index / "coherency_line_size");
     if (level == 0 || level > 4 || bytes == 0 || ways == 0 || line == 0) return {};
     found.push_back({level == 1 ? "L1D" : std::string("L").append(std::to_string(level)),
-                     cache_shape(bytes, uint32_t(ways), uint32_t(line)), kLatencies[level - 1]});
+                     cache_shape(bytes, uint32_t(ways), uint32_t(line)), kCacheCycles[level - 1]});
   }
   return found;
 }
@@ -76,10 +73,10 @@ Shape cache_shape(uint64_t bytes, uint32_t ways, uint32_t line) {
 
 Machine typical_machine() {
   Machine machine;
-  machine.caches = {{"L1D", cache_shape(32 << 10, 8, 64), kLatencies[0]},
-                    {"L2", cache_shape(1 << 20, 16, 64), kLatencies[1]},
-                    {"L3", cache_shape(32 << 20, 16, 64), kLatencies[2]}};
-  machine.tlbs = {{"DTLB", {16, 4}, 0}, {"STLB", {128, 12}, 1}};
+  machine.caches = {{"L1D", cache_shape(32 << 10, 8, 64), kCacheCycles[0]},
+                    {"L2", cache_shape(1 << 20, 16, 64), kCacheCycles[1]},
+                    {"L3", cache_shape(32 << 20, 16, 64), kCacheCycles[2]}};
+  machine.tlbs = {{"DTLB", {16, 4}, kTlbCycles[0]}, {"STLB", {128, 12}, kTlbCycles[1]}};
   machine.huge_tlb = {8, 4};
   return machine;
 }

@@ -1,4 +1,4 @@
-// Detects lines of a page that are asked for one behind the other.
+// Detects sequential accesses to the lines of a page.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace halo::simulator {
 
-// Follows the pages asked for last. After two steps in one direction it names the lines ahead, up
-// to a distance that it keeps, never across the page's border.
+// Tracks the most recently accessed pages. After two steps in one direction it prefetches the lines
+// ahead, up to a fixed distance and never across the page's end.
 class StreamPrefetcher {
  public:
   static constexpr uint32_t kStreams = 32;
-  static constexpr int kAhead = 8;   // lines
-  static constexpr int kEnough = 2;  // steps in one direction
+  static constexpr int kAhead = 8;     // lines
+  static constexpr int kMinSteps = 2;  // steps in one direction
 
   explicit StreamPrefetcher(uint64_t lines_of_page) : lines_of_page_(lines_of_page) {}
 
-  // Calls ahead(block) for each line to be prefetched because this one was asked for.
+  // Calls ahead(block) for each line to prefetch after an access to this one.
   template <class Ahead>
-  void ask(Block line, const Ahead& ahead) {
+  void on_access(Block line, const Ahead& ahead) {
     const int at = int(line.number & (lines_of_page_ - 1));
     const Entry page = line.name >> page_shift_ << 1;
     if (pages_[newest_] != page) {
@@ -39,12 +39,12 @@ class StreamPrefetcher {
     stream.steps = moved > 0 ? (same ? stream.steps + 1 : 1) : (same ? stream.steps - 1 : -1);
     if (!same) stream.reached = at;
     stream.at = at;
-    if (stream.steps >= kEnough) {
+    if (stream.steps >= kMinSteps) {
       const int to = std::min(at + kAhead, int(lines_of_page_) - 1);
       for (int next = std::max(stream.reached, at) + 1; next <= to; ++next)
         ahead(line.behind(next - at));
       stream.reached = std::max(stream.reached, to);
-    } else if (stream.steps <= -kEnough) {
+    } else if (stream.steps <= -kMinSteps) {
       const int to = std::max(at - kAhead, 0);
       for (int next = std::min(stream.reached, at) - 1; next >= to; --next)
         ahead(line.behind(next - at));
@@ -54,12 +54,12 @@ class StreamPrefetcher {
 
  private:
   struct Stream {
-    int at = 0;       // the line asked for last, within the page
-    int reached = 0;  // how far was prefetched
+    int at = 0;       // the line accessed last, within the page
+    int reached = 0;  // last prefetched line
     int steps = 0;    // in one direction so far; negative: downwards
   };
 
-  // In the place of the stream that was not used for longest.
+  // Replaces the least recently used stream.
   void begin(Entry page, int at) {
     newest_ = order_.oldest();
     order_.use(newest_);

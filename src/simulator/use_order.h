@@ -19,7 +19,7 @@ class UseOrder {
     }
   }
 
-  // Round the ring: what is newer than the newest.
+  // In the ring, the newest one is followed by the oldest.
   uint32_t oldest() const { return newer_[newest_]; }
 
   void use(uint32_t which) {

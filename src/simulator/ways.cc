@@ -106,7 +106,7 @@ HALO_SIXTEEN Entry insert_by_sixteen(Entry* set, uint32_t ways, Entry entry) {
 
 }  // namespace
 
-std::vector<WayOperations> all_ways_here() {
+std::vector<WayOperations> configs_here() {
   std::vector<WayOperations> found = {{find, touch<find>, insert}};
   if (__builtin_cpu_supports("avx2"))
     found.push_back({find_by_eight, touch<find_by_eight>, insert});
@@ -115,6 +115,6 @@ std::vector<WayOperations> all_ways_here() {
   return found;
 }
 
-WayOperations ways_here() { return all_ways_here().back(); }
+WayOperations ways_here() { return configs_here().back(); }
 
 }  // namespace halo::simulator

@@ -10,9 +10,9 @@
 
 namespace halo::sinks {
 
-// Entries are copies of what pairing needs, newest last, in columns: the traversal reads only
+// Entries are copies of the data for pairing, newest last, in columns: the traversal reads only
 // `seq_`. An object has at most one entry that still pairs; its older ones are ghosts, which only
-// take up distance.
+// count as distance.
 class AffinityQueue {
  public:
   explicit AffinityQueue(uint32_t distance)
@@ -25,15 +25,15 @@ class AffinityQueue {
   bool is_newest(const Object& object) const { return newest_seq_ == object.seq; }
 
   // Adds an access and calls on_pair(context) once for each object that is affinitive with it.
-  // `objects` gives the current record of an entry whose successor was not known when it was added.
+  // `objects` returns the current record of an entry whose successor was unknown when it was added.
   //
-  // Two objects are co-allocatable when neither's context allocates between them. So the other one
-  // lies no further away than this context's previous and next allocation: that test alone rejects
-  // most entries.
+  // Two objects are co-allocatable if neither's context allocates between them. So the other one
+  // must be between this context's previous and next allocation: that test alone rejects most
+  // entries.
   template <class Objects, class OnPair>
   void push(const Object& object, base::ObjectId id, uint32_t size, const Objects& objects,
             OnPair&& on_pair) {
-    // An entry is in reach if it and all that are newer add up to less than the distance.
+    // An entry is in reach if it and all newer ones sum to less than the distance.
     while (first_ < end_ && bytes_ - begins_[first_] >= distance_) ++first_;
     const uint64_t low = object.seq - object.gap_prev;
     const uint64_t width = uint64_t(object.gap_prev) + object.gap_next;
@@ -49,7 +49,7 @@ class AffinityQueue {
     append(object, id, size);
   }
 
-  // Fetches successors that have become known, before their objects' ids are reused.
+  // Updates successors that are known by now, before their objects' ids are reused.
   template <class Objects>
   void refresh(const Objects& objects) {
     for (size_t at = first_; at < end_; ++at) {
@@ -81,7 +81,7 @@ class AffinityQueue {
     if (now.seq == seq_[at]) entry.gap_next = now.gap_next;
   }
 
-  // The entry's context does not allocate between its object and this one.
+  // Whether the entry's context does not allocate between its object and this one.
   template <class Objects>
   bool other_allows(size_t at, const Object& object, const Objects& objects) {
     if (seq_[at] > object.seq) return rest_[at].gap_prev >= gap_between(object.seq, seq_[at]);
@@ -112,7 +112,7 @@ class AffinityQueue {
   std::vector<uint64_t> seq_;     // of the object, or kGhost
   std::vector<uint64_t> begins_;  // bytes accessed before the entry
   std::vector<Rest> rest_;
-  size_t first_ = 0;  // what lies before it is out of reach
+  size_t first_ = 0;  // earlier entries are out of reach
   size_t end_ = 0;
   uint64_t bytes_ = 0;  // accessed so far
   uint64_t newest_seq_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "sinks/affinity_queue.h"
@@ -14,9 +15,9 @@ struct AffinityGraph {
   std::vector<uint64_t> accesses;  // macro-level, by context
   std::vector<Edge> edges;
   uint64_t total_accesses = 0;
-  uint64_t bursts = 0;  // that the accesses were recorded in; 0: all were recorded
-  // Standard error of the edges' weights over the weights, both summed up: every other burst makes
-  // one estimate, the rest another, and the error of their sum is as large as their difference.
+  uint64_t bursts = 0;  // number of bursts; 0: all accesses were recorded
+  // The standard error of the edges' weights over the weights, both summed. Every other burst forms
+  // one estimate, the rest another; the error of their sum equals their difference.
   double edge_error = 0;
 };
 
@@ -26,8 +27,23 @@ class AffinitySink : public Sink {
   using Sink::on_event;
   using Sink::Sink;
 
-  void begin(const Parameters& parameters);
+  struct Options {
+    uint32_t distance = 128;  // bytes
+  };
+  static constexpr auto options() {
+    return std::tuple{NumberOption{"distance", &Options::distance, 1u << 20}};
+  }
+
+  void begin(const Options& options);
   Result finish() const;
+
+  static bool has_activity_in(const Result& graph, base::ContextId context) {
+    return accesses_of(graph, context) != 0;
+  }
+  static void write_parameters(const Options& options, Part& part);
+  static void write_context(const Result& graph, base::ContextId context, Part& part);
+  static void write_totals(const Result& graph, Part& part);
+  static void write(const Result& graph, Part& part);
 
   void on_event(const AccessEvent& event) {
     AffinityQueue& queue = queue_of(event.thread);
@@ -48,6 +64,10 @@ class AffinitySink : public Sink {
   }
 
  private:
+  static uint64_t accesses_of(const Result& graph, base::ContextId context) {
+    const uint32_t at = base::index(context);
+    return at < graph.accesses.size() ? graph.accesses[at] : 0;
+  }
   AffinityQueue& queue_of(base::ThreadId thread) {
     const uint32_t at = base::index(thread);
     while (at >= queues_.size()) queues_.emplace_back(distance_);

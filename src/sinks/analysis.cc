@@ -1,4 +1,4 @@
-// The resolution step and the dispatch of its events.
+// Resolves addresses and dispatches events.
 #include "sinks/analysis.h"
 
 #include <utility>
@@ -7,7 +7,7 @@ namespace halo::sinks {
 
 namespace {
 
-// How many records ahead the granule map and then the object record are fetched.
+// Prefetch distances in records: first for the granule map, then for the object record.
 constexpr size_t kMapAhead = 32;
 constexpr size_t kObjectAhead = 16;
 
@@ -20,13 +20,19 @@ std::tuple<Sinks...> make_sinks(const ObjectTable& objects, std::tuple<Sinks...>
 
 Analysis::Analysis(const Parameters& parameters)
     : parameters_(parameters),
+      all_accesses_(parameters.need_all_accesses()),
       sinks_(make_sinks(objects_, static_cast<SinkList::Instances*>(nullptr))) {
-  std::apply([&](auto&... sink) { (sink.begin(parameters_), ...); }, sinks_);
+  begin_sinks();
+}
+
+void Analysis::begin_sinks() {
+  SinkList::for_each(
+      [this]<class OneSink>() { std::get<OneSink>(sinks_).begin(parameters_.of<OneSink>()); });
 }
 
 void Analysis::restart_counts() {
   untracked_ = 0;
-  std::apply([&](auto&... sink) { (sink.begin(parameters_), ...); }, sinks_);
+  begin_sinks();
 }
 
 AnalysisResult Analysis::finish() const {
@@ -35,14 +41,14 @@ AnalysisResult Analysis::finish() const {
           untracked_};
 }
 
-void Analysis::consume(base::ThreadId thread, std::span<const trace::Record> records) {
+void Analysis::consume(base::ThreadId thread, std::span<const events::Record> records) {
   if (base::index(thread) >= threads_.size()) threads_.resize(base::index(thread) + 1);
   ThreadState& state = threads_[base::index(thread)];
   for (size_t at = 0; at < records.size(); ++at) {
     prefetch_ahead(records, at);
-    const trace::Record& record = records[at];
+    const events::Record& record = records[at];
     if (record.repeats() != 0) on_repeats(thread, state, record.repeats());
-    if (record.kind() == trace::Kind::kAccess) {
+    if (record.kind() == events::Kind::kAccess) {
       on_access(thread, state, record);
     } else {
       on_other(thread, state, record);
@@ -50,7 +56,7 @@ void Analysis::consume(base::ThreadId thread, std::span<const trace::Record> rec
   }
 }
 
-void Analysis::prefetch_ahead(std::span<const trace::Record> records, size_t at) const {
+void Analysis::prefetch_ahead(std::span<const events::Record> records, size_t at) const {
   if (at + kMapAhead >= records.size()) return;
   map_.prefetch(records[at + kMapAhead].address());
   const base::ObjectId id = map_.find(records[at + kObjectAhead].address());
@@ -59,18 +65,18 @@ void Analysis::prefetch_ahead(std::span<const trace::Record> records, size_t at)
 
 inline void Analysis::on_repeats(base::ThreadId thread, const ThreadState& state, uint32_t count) {
   if (state.accessed_tracked) emit(RepeatEvent{thread, count});
-  if (parameters_.machine) emit(MemoryRepeatEvent{thread, count});
+  if (all_accesses_) emit(MemoryRepeatEvent{thread, count});
 }
 
 inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
-                                const trace::Record& record) {
+                                const events::Record& record) {
   ++accesses_seen_;
   const base::ObjectId id = map_.find(record.address());
   const Object& object = objects_[id];
   const uint64_t offset = record.address() - object.address;
   // A stale or empty (id 0, size 0) entry of the map fails this test.
   state.accessed_tracked = offset < object.size && !object.freed;
-  if (parameters_.machine) {
+  if (all_accesses_) {
     emit(MemoryEvent{.thread = thread,
                      .object = state.accessed_tracked ? &object : nullptr,
                      .code = record.word1,
@@ -85,40 +91,40 @@ inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
                    .code = record.word1,
                    .offset = uint32_t(offset),
                    .size = record.size(),
-                   .alignment = trace::alignment_of_class(record.alignment_class()),
+                   .alignment = events::alignment_of_class(record.alignment_class()),
                    .store = record.store()});
 }
 
-void Analysis::on_other(base::ThreadId thread, ThreadState& state, const trace::Record& record) {
+void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events::Record& record) {
   switch (record.kind()) {
-    case trace::Kind::kAlloc:
+    case events::Kind::kAlloc:
       state.alloc_address = record.address();
       state.alloc_size = record.word1;
       break;
-    case trace::Kind::kContext:
+    case events::Kind::kContext:
       allocate(thread, state, base::NodeId{uint32_t(record.word1)});
       break;
-    case trace::Kind::kFree:
+    case events::Kind::kFree:
       free(thread, state, record.address());
       break;
-    case trace::Kind::kRevive:
+    case events::Kind::kRevive:
       if (base::index(state.freed) == 0) break;
       objects_.revive(state.freed);
       emit(ReviveEvent{thread, state.freed, &objects_[state.freed]});
       break;
-    case trace::Kind::kThreadEnd:
+    case events::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
       state = {};
       break;
-    case trace::Kind::kHugePages:
-      if (parameters_.machine) emit(HugePagesEvent{record.address(), record.word1});
+    case events::Kind::kHugePages:
+      if (all_accesses_) emit(HugePagesEvent{record.address(), record.word1});
       break;
-    case trace::Kind::kBurst:
+    case events::Kind::kBurst:
       emit(BurstEvent{record.word1});
       break;
-    case trace::Kind::kAccess:
-    case trace::Kind::kEpoch:
-    case trace::Kind::kFlush:
+    case events::Kind::kAccess:
+    case events::Kind::kEpoch:
+    case events::Kind::kFlush:
       break;
   }
 }

@@ -1,4 +1,5 @@
-// From records to results: resolves each address to an object and hands the events to all sinks.
+// Converts records to results: resolves each address to an object and passes the events to all
+// sinks.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,10 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "events/record.h"
 #include "sinks/object_table.h"
+#include "sinks/parameters.h"
 #include "sinks/shadow_map.h"
-#include "sinks/sink_list.h"
-#include "trace/record.h"
 
 namespace halo::sinks {
 
@@ -17,7 +18,7 @@ struct AnalysisResult {
   Parameters parameters;
   std::vector<base::NodeId> context_nodes;  // by context
   SinkList::Results sinks;
-  uint64_t untracked = 0;  // allocations over the size limit (or beyond the table's capacity)
+  uint64_t untracked = 0;  // allocations above the size limit (or beyond the table's capacity)
 
   template <class Result>
   const Result& of() const {
@@ -29,10 +30,10 @@ class Analysis {
  public:
   explicit Analysis(const Parameters& parameters);
 
-  // Takes the next records of one thread. Between threads the caller provides the order.
-  void consume(base::ThreadId thread, std::span<const trace::Record> records);
+  // Consumes the next records of one thread. The caller orders the records of different threads.
+  void consume(base::ThreadId thread, std::span<const events::Record> records);
 
-  // Keeps what is live, but counts from zero: for a forked child.
+  // Keeps live objects, but resets all counts: for a forked child.
   void restart_counts();
 
   AnalysisResult finish() const;
@@ -42,26 +43,29 @@ class Analysis {
 
  private:
   struct ThreadState {
-    uint64_t alloc_address = 0;  // a kAlloc record whose kContext has not come yet
+    uint64_t alloc_address = 0;  // a kAlloc record that awaits its kContext
     uint64_t alloc_size = 0;
     base::ObjectId freed{};  // by the latest kFree
     bool accessed_tracked = false;
   };
 
   void on_repeats(base::ThreadId thread, const ThreadState& state, uint32_t count);
-  void on_access(base::ThreadId thread, ThreadState& state, const trace::Record& record);
-  void on_other(base::ThreadId thread, ThreadState& state, const trace::Record& record);
+  void on_access(base::ThreadId thread, ThreadState& state, const events::Record& record);
+  void on_other(base::ThreadId thread, ThreadState& state, const events::Record& record);
   void allocate(base::ThreadId thread, ThreadState& state, base::NodeId node);
   void free(base::ThreadId thread, ThreadState& state, uint64_t address);
   base::ContextId context_of(base::NodeId node);
-  void prefetch_ahead(std::span<const trace::Record> records, size_t at) const;
+  void prefetch_ahead(std::span<const events::Record> records, size_t at) const;
 
   template <class Event>
   void emit(const Event& event) {
     std::apply([&](auto&... sink) { (sink.on_event(event), ...); }, sinks_);
   }
 
-  Parameters parameters_;
+  void begin_sinks();
+
+  const Parameters parameters_;
+  const bool all_accesses_;  // the sinks need them
   ShadowMap map_;
   ObjectTable objects_;
   SinkList::Instances sinks_;

@@ -1,12 +1,21 @@
-// Bookkeeping of the context sink.
+// The counts and sections of the context sink.
 #include "sinks/context_sink.h"
 
 #include <algorithm>
 
 namespace halo::sinks {
 
-// What is live stays live, and is where the new peaks start from.
-void ContextSink::begin(const Parameters&) {
+namespace {
+
+ContextUsage usage_of(const UsageResult& result, base::ContextId context) {
+  const uint32_t at = base::index(context);
+  return at < result.contexts.size() ? result.contexts[at] : ContextUsage{};
+}
+
+}  // namespace
+
+// Live objects remain, and are the start of the new peaks.
+void ContextSink::begin(const Options&) {
   for (State& state : states_) {
     state = {.usage = {}, .sketch = {}, .live_bytes = state.live_bytes};
     state.usage.peak_live_bytes = state.live_bytes;
@@ -50,7 +59,7 @@ void ContextSink::on_event(const ReviveEvent& event) {
   live_bytes_ += event.object->size;
 }
 
-void ContextSink::note_alignment(const AccessEvent& event) {
+void ContextSink::record_alignment(const AccessEvent& event) {
   uint32_t& alignment = state_of(event.object).usage.alignment;
   alignment = std::max(alignment, event.alignment);
 }
@@ -66,6 +75,27 @@ UsageResult ContextSink::finish() const {
     result.frees += state.usage.frees;
   }
   return result;
+}
+
+bool ContextSink::has_activity_in(const Result& result, base::ContextId context) {
+  const ContextUsage usage = usage_of(result, context);
+  return usage.allocations != 0 || usage.frees != 0 || usage.alignment != 0;
+}
+
+void ContextSink::write_context(const Result& result, base::ContextId context, Part& part) {
+  const ContextUsage usage = usage_of(result, context);
+  part.fields("allocations", usage.allocations, "frees", usage.frees, "bytes", usage.bytes,
+              "min_size", usage.min_size, "max_size", usage.max_size);
+  part.key("sizes");
+  part.list([&] {
+    for (const SizeCount& size : usage.sizes) part.row(size.size, size.count);
+  });
+  part.fields("peak_live_bytes", usage.peak_live_bytes, "alignment", usage.alignment);
+}
+
+void ContextSink::write_totals(const Result& result, Part& part) {
+  part.fields("allocations", result.allocations, "frees", result.frees, "machine_accesses",
+              result.machine_accesses, "peak_live_bytes", result.peak_live_bytes);
 }
 
 }  // namespace halo::sinks

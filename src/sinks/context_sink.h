@@ -1,4 +1,4 @@
-// What each allocation context allocated, and the totals.
+// Usage counts of each allocation context, and the totals.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,22 @@ class ContextSink : public Sink {
   using Sink::on_event;
   using Sink::Sink;
 
-  void begin(const Parameters& parameters);
+  void begin(const Options&);
   Result finish() const;
+
+  static bool has_activity(const Result& result) {
+    return result.allocations + result.frees + result.machine_accesses != 0;
+  }
+  static bool has_activity_in(const Result& result, base::ContextId context);
+  static void write_context(const Result& result, base::ContextId context, Part& part);
+  static void write_totals(const Result& result, Part& part);
 
   void on_event(const AllocEvent& event);
   void on_event(const FreeEvent& event);
   void on_event(const ReviveEvent& event);
   void on_event(const AccessEvent& event) {
     machine_accesses_ += weight_;
-    if (event.alignment != 0) note_alignment(event);
+    if (event.alignment != 0) record_alignment(event);
   }
   void on_event(const RepeatEvent& event) { machine_accesses_ += event.count * weight_; }
   void on_event(const BurstEvent& event) { weight_ = event.weight; }
@@ -55,7 +62,7 @@ class ContextSink : public Sink {
   };
 
   State& state_of(const Object* object);
-  void note_alignment(const AccessEvent& event);
+  void record_alignment(const AccessEvent& event);
 
   std::vector<State> states_;  // by context
   uint64_t live_bytes_ = 0;

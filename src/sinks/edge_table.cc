@@ -1,4 +1,4 @@
-// The hash table's part, and read-out.
+// The hash table, and the results.
 #include "sinks/edge_table.h"
 
 #include <algorithm>

@@ -18,21 +18,21 @@ struct Edge {
   uint64_t weight;
 };
 
-// Where a weight comes from: all accesses of a time, or bursts, of which every other one makes up
-// an estimate of its own.
+// The source of a weight: all accesses of a time, or bursts, of which every other one forms an
+// estimate of its own.
 enum class EdgePart : int { kExact, kOdd, kEven };
 
-// Pairs of the first contexts are counted in rows, one for each part and each context that has met
-// others: there are thousands of pairs, and a row has them close together. Other pairs go to an
-// open-addressing hash table. The weight of a pair of the first is the sum of two rows' entries.
+// Pairs of the first contexts are counted in rows, one for each part and context with pairs: a row
+// keeps thousands of pairs close together. The weight of such a pair is the sum of two rows'
+// entries. Other pairs go to an open-addressing hash table.
 class EdgeTable {
  public:
   static constexpr uint32_t kInRows = 1024;  // contexts; all rows take 24 MiB
 
   EdgeTable() : slots_(kInitialSlots) {}
 
-  // Adds to a part of the weights of one context's edges. Valid until the table is changed
-  // otherwise.
+  // Adds to a part of the weights of one context's edges. Valid until any other change of the
+  // table.
   class Adder {
    public:
     void operator()(base::ContextId other) {
@@ -64,7 +64,7 @@ class EdgeTable {
   void clear();
   // In ascending order of (a, b).
   std::vector<Edge> edges() const;
-  // By how much the two estimates differ, over the weights, both summed up.
+  // The difference of the two estimates over the weights, both summed.
   double relative_error() const;
 
  private:
@@ -76,7 +76,7 @@ class EdgeTable {
   };
   using Row = std::unique_ptr<uint64_t[]>;
 
-  // nullptr where the context has none.
+  // nullptr if the context has none.
   uint64_t* row_of(base::ContextId context, EdgePart part) {
     if (base::index(context) >= kInRows) return nullptr;
     Row& row = rows_[int(part)][base::index(context)];
@@ -88,7 +88,7 @@ class EdgeTable {
   }
   void add_to_slot(base::ContextId x, base::ContextId y, uint64_t weight, EdgePart part);
   void grow();
-  // By EdgePart, of two contexts that are in rows.
+  // By EdgePart, for two contexts that have rows.
   std::array<uint64_t, 3> in_rows(uint32_t a, uint32_t b) const;
   // Calls `visit` with the two contexts and the three parts of each edge.
   template <class Visit>

@@ -1,4 +1,4 @@
-// What a sink sees: events whose addresses have been resolved to objects.
+// The events of sinks: their addresses are resolved to objects.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +8,20 @@
 
 namespace halo::sinks {
 
-// A tracked heap object. `gap_prev` and `gap_next` say how many allocation numbers away the
-// previous and the next allocation from the same context are.
+// A tracked heap object. `gap_prev` and `gap_next` are the distances, in allocation numbers, to the
+// previous and the next allocation of the same context.
 struct Object {
-  static constexpr uint32_t kNone = UINT32_MAX;  // there is no such allocation (so far)
+  static constexpr uint32_t kNone = UINT32_MAX;  // no such allocation so far
   static constexpr uint32_t kMaxSize = (1u << 28) - 1;
 
   uint64_t address;
-  uint64_t seq;  // number of the allocation, counting tracked objects from 1: never reused
+  uint64_t seq;  // number of the allocation, counting tracked objects from 1; never reused
   base::ContextId context;
   uint32_t gap_prev;
   uint32_t gap_next;
   uint32_t size : 28;
   uint32_t freed : 1;
-  uint32_t queued : 1;  // waits in the quarantine
+  uint32_t queued : 1;  // is in the quarantine
 };
 static_assert(sizeof(Object) == 32);
 
@@ -41,7 +41,7 @@ struct FreeEvent {
   const Object* object;
 };
 
-// The free reported last for this object did not take place.
+// Cancels the last free of this object.
 struct ReviveEvent {
   base::ThreadId thread;
   base::ObjectId id;
@@ -55,12 +55,12 @@ struct AccessEvent {
   uint64_t code;  // address of the instruction
   uint32_t offset;
   uint32_t size;
-  uint32_t alignment;  // demanded by the instruction: 0, 16, 32 or 64
+  uint32_t alignment;  // required by the instruction: 0, 16, 32 or 64
   bool store;
 };
 
-// Any access of the program, where all are asked for; `object` is null where it is to none that is
-// tracked. AccessEvent comes as well.
+// Any access of the program, if a sink requests all; `object` is null if it is not tracked. An
+// AccessEvent is sent as well.
 struct MemoryEvent {
   base::ThreadId thread;
   const Object* object;
@@ -76,7 +76,7 @@ struct MemoryRepeatEvent {
   uint32_t count;
 };
 
-// The program asked for huge pages there.
+// The program requested huge pages for this range.
 struct HugePagesEvent {
   uint64_t address;
   uint64_t bytes;
@@ -88,7 +88,8 @@ struct RepeatEvent {
   uint32_t count;
 };
 
-// Accesses of all threads were left out before this. From here on each stands for `weight` ones.
+// Accesses of all threads before this were not recorded. From here on each represents `weight`
+// ones.
 struct BurstEvent {
   uint64_t weight;
 };
@@ -97,7 +98,7 @@ struct ThreadEndEvent {
   base::ThreadId thread;
 };
 
-// Ids of objects freed before now will be reused: bring up to date what is kept about them.
+// Ids of freed objects are about to be reused: sinks must update their data about them.
 struct ReuseEvent {};
 
 }  // namespace halo::sinks

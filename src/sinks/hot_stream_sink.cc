@@ -1,4 +1,4 @@
-// Keeps the trace, and finds the streams at the end.
+// Stores the trace, and finds the streams at the end.
 #include "sinks/hot_stream_sink.h"
 
 #include <exception>
@@ -6,22 +6,22 @@
 
 namespace halo::sinks {
 
-void HotStreamSink::begin(const Parameters& parameters) {
-  most_references_ = parameters.stream_references;
-  if (most_references_ == 0) return;
+void HotStreamSink::begin(const Options& options) {
+  max_references_ = options.references;
+  if (max_references_ == 0) return;
   if (births_ == nullptr) births_ = std::make_unique<MappedArray<Birth>>(1ULL << 30, 1ULL << 16);
   trace_ = std::make_unique<Trace>();
   newest_.clear();
 }
 
-void HotStreamSink::note_birth(const Object& object) {
+void HotStreamSink::record_birth(const Object& object) {
   if (object.seq >= births_->size()) return;
   (*births_)[object.seq] = {object.address, object.size, object.context};
   births_end_ = object.seq + 1;
 }
 
 void HotStreamSink::append(uint32_t thread, uint64_t seq) {
-  if (trace_->references >= most_references_ || seq >= births_end_) {
+  if (trace_->references >= max_references_ || seq >= births_end_) {
     ++trace_->dropped;
     return;
   }
@@ -29,12 +29,12 @@ void HotStreamSink::append(uint32_t thread, uint64_t seq) {
   try {
     trace_->grammar.append(thread, uint32_t(seq));
   } catch (const std::length_error&) {
-    most_references_ = trace_->references;
+    max_references_ = trace_->references;
   }
 }
 
 StreamTrace HotStreamSink::finish() const {
-  if (most_references_ == 0) return {};
+  if (max_references_ == 0) return {};
   return {.recorded = true,
           .hot = streams(),
           .dropped = trace_->dropped,
@@ -42,13 +42,32 @@ StreamTrace HotStreamSink::finish() const {
           .births = {births_->data(), births_end_}};
 }
 
-// None where there is no memory to find them: all else that was recorded is worth keeping.
+// Empty if memory is lacking: the other results must not be lost.
 HotStreams HotStreamSink::streams() const {
   try {
     return find_hot_streams(trace_->grammar, {});
   } catch (const std::exception&) {
     return {.references = trace_->references, .covered = 0, .threshold = 0, .streams = {}};
   }
+}
+
+void HotStreamSink::write(const Result& trace, Part& part) {
+  if (!trace.recorded) return;
+  part.field("hot_streams", [&] {
+    part.fields("references", trace.hot.references, "dropped", trace.dropped, "symbols",
+                trace.symbols, "threshold", trace.hot.threshold, "covered", trace.hot.covered,
+                "streams", trace.hot.streams.size());
+    const auto sets = co_allocation_sets(trace.hot, trace.births, part.sites());
+    part.list("sets", sets, [&](const CoAllocationSet& set) {
+      part.value([&] {
+        part.key("sites");
+        part.list([&] {
+          for (const uint32_t site : set.sites) part.value(part.frame(site));
+        });
+        part.fields("streams", set.streams, "heat", set.heat, "saved", set.saved);
+      });
+    });
+  });
 }
 
 }  // namespace halo::sinks

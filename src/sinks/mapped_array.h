@@ -1,4 +1,4 @@
-// A huge array of zeroes of which only the touched pages cost memory.
+// A large array of zeroes; only touched pages take memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,10 +12,10 @@ namespace halo::sinks {
 template <class T>
 class MappedArray {
  public:
-  // Takes `wanted` elements, or fewer where so much address space is not to be had; throws where
-  // not even `least` are.
-  explicit MappedArray(size_t wanted, size_t least = 1) {
-    for (size_ = wanted; size_ >= least; size_ /= 2) {
+  // Maps `wanted` elements, or fewer if address space is limited; throws if not even `minimum` can
+  // be mapped.
+  explicit MappedArray(size_t wanted, size_t minimum = 1) {
+    for (size_ = wanted; size_ >= minimum; size_ /= 2) {
       void* at = mmap(nullptr, size_ * sizeof(T), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (at == MAP_FAILED) continue;

@@ -50,7 +50,7 @@ uint32_t ObjectTable::take_id() {
     const uint32_t id = quarantine_.front();
     quarantine_.pop_front();
     objects_[id].queued = 0;
-    if (objects_[id].freed) return id;  // otherwise it was revived, and will be retired again
+    if (objects_[id].freed) return id;  // revived meanwhile, so it will be retired again
   }
   return next_unused_ < objects_.size() ? next_unused_++ : 0;
 }

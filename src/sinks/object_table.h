@@ -10,15 +10,19 @@
 
 namespace halo::sinks {
 
-// An id is reused only when three things hold: its object is freed, its successor in the same
-// context is known (so its record is final), and kQuarantine other ids have been retired since. In
-// that time at least two calls of take_sweep_due() return true.
+// One thread at a time uses it, the one that runs the analysis. References to records stay valid,
+// since records never move; a record's contents change when its id is reused.
+//
+// An id is reused only if three conditions hold. Its object is freed. Its successor in the same
+// context is known, so the record is final. And kQuarantine other ids have been retired since; in
+// that time, at least two calls of take_sweep_due() return true. A sink that updates its data at
+// each sweep (ReuseEvent) therefore never confuses two objects of one id.
 class ObjectTable {
  public:
   static constexpr size_t kQuarantine = 65536;
   static constexpr size_t kSweepInterval = kQuarantine / 4;
 
-  // Id 0 where the table is full.
+  // Returns id 0 if the table is full.
   base::ObjectId add(uint64_t address, uint32_t size, base::ContextId context);
   void free(base::ObjectId id);
   void revive(base::ObjectId id) { objects_[base::index(id)].freed = 0; }

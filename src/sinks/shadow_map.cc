@@ -1,4 +1,4 @@
-// The part of the shadow map that runs once an allocation.
+// The part of the shadow map that runs once per allocation.
 #include "sinks/shadow_map.h"
 
 #include <sys/mman.h>

@@ -9,14 +9,14 @@
 namespace halo::sinks {
 
 // Two levels: a sparse top table, and a leaf of 256 KiB for each MiB in which an object was seen.
-// Entries are never cleared: a stale one is told by the object's own bounds.
+// Entries are never cleared: the object's own bounds reveal a stale one.
 class ShadowMap {
  public:
   static constexpr int kGranuleShift = 4;
   static constexpr int kLeafShift = 20;
   static constexpr int kAddressBits = 47;
 
-  // The object last put at the granule of this address, or 0.
+  // The object last stored at the granule of this address, or 0.
   base::ObjectId find(uint64_t address) const {
     const uint32_t* leaf = leaf_of(address);
     return base::ObjectId{leaf == nullptr ? 0 : leaf[granule_in_leaf(address)]};
@@ -26,7 +26,7 @@ class ShadowMap {
     if (leaf != nullptr) __builtin_prefetch(&leaf[granule_in_leaf(address)]);
   }
 
-  // False where the address is out of range or there is no memory for a leaf.
+  // Returns false if the address is out of range or memory for a leaf is refused.
   bool put(uint64_t address, uint32_t size, base::ObjectId id);
 
   uint64_t leaves() const { return leaves_; }

@@ -1,4 +1,4 @@
-// Bookkeeping of the simulator sink.
+// The counts of the simulator sink.
 #include "sinks/simulator_sink.h"
 
 #include <algorithm>
@@ -17,20 +17,20 @@ bool misses_more(const ObjectTally& a, const ObjectTally& b) {
 
 }  // namespace
 
-void SimulatorSink::begin(const Parameters& parameters) {
-  if (!parameters.machine) return;
-  machine_ = *parameters.machine;
+void SimulatorSink::begin(const Options& options) {
+  if (!options.machine) return;
+  machine_ = *options.machine;
   hierarchy_ = std::make_unique<simulator::Hierarchy>(machine_);
   for (const HugePagesEvent& huge : huge_pages_)
     hierarchy_->use_huge_pages(huge.address, huge.bytes);
   tallies_.assign(1, {});
   newest_.assign(newest_.size(), 0);
   code_.clear();
-  objects_ = std::make_unique<MappedArray<MissedObject>>(kMostAllocations, 1ULL << 16);
+  objects_ = std::make_unique<MappedArray<MissedObject>>(kMaxAllocations, 1ULL << 16);
   objects_end_ = 0;
 }
 
-void SimulatorSink::note_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally) {
+void SimulatorSink::count_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally) {
   const uint32_t cost = hierarchy_->cycles_of(reach);
   tally.miss(reach, cost);
   code_[event.code].miss(reach, cost);
@@ -54,7 +54,7 @@ Simulation SimulatorSink::finish() const {
     result.prefetched[level] = hierarchy_->prefetched(level);
   for (const auto& [code, tally] : code_) result.code.push_back({code, tally});
   std::sort(result.code.begin(), result.code.end(), costs_more);
-  result.code.resize(std::min(result.code.size(), kMostCode));
+  result.code.resize(std::min(result.code.size(), kMaxCode));
   add_objects(result);
   return result;
 }
@@ -71,7 +71,7 @@ void SimulatorSink::add_objects(Simulation& result) const {
   result.objects_missed = result.objects.size();
   for (uint64_t sum = 0; 2 * sum < all; ++result.objects_for_half)
     sum += result.objects[result.objects_for_half].misses;
-  result.objects.resize(std::min(result.objects.size(), kMostObjects));
+  result.objects.resize(std::min(result.objects.size(), kMaxObjects));
 }
 
 }  // namespace halo::sinks

@@ -1,26 +1,32 @@
-// Every access of the program through simulated caches and TLBs: misses by context, code, object.
+// Runs every access of the program through simulated caches and TLBs: misses by context, code and
+// object.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "simulator/hierarchy.h"
+#include "simulator/machine.h"
 #include "sinks/mapped_array.h"
 #include "sinks/sink.h"
 
 namespace halo::sinks {
 
-// Accesses, and how many of them each level did not have; one of two lines or pages counts once.
+// Accesses, and the number of them that missed each level; an access to two lines or pages counts
+// once.
 struct Tally {
-  static constexpr size_t kMostLevels = simulator::Hierarchy::kMostLevels;
+  static constexpr size_t kMaxLevels = simulator::Hierarchy::kMaxLevels;
 
   uint64_t accesses = 0;
   uint64_t cycles = 0;  // as Hierarchy::cycles()
-  std::array<uint64_t, kMostLevels> cache_misses{}, tlb_misses{};
+  std::array<uint64_t, kMaxLevels> cache_misses{}, tlb_misses{};
 
   void miss(simulator::Reach reach, uint32_t cost) {
     cycles += cost;
@@ -29,7 +35,7 @@ struct Tally {
   }
 };
 
-// `accesses` of code is not counted: only its misses are.
+// Accesses of code are not counted, only its misses.
 struct CodeTally {
   uint64_t code;
   Tally tally;
@@ -46,28 +52,53 @@ struct Simulation {
   bool simulated = false;
   simulator::Machine machine;
   uint64_t cycles = 0;
-  std::array<uint64_t, Tally::kMostLevels> prefetched{};  // by cache
-  Tally outside;                                          // the tracked objects
-  std::vector<Tally> contexts;                            // by context
-  std::vector<CodeTally> code;                            // what costs most first
-  std::vector<ObjectTally> objects;                       // what misses most first
-  uint64_t objects_missed = 0;                            // objects that missed the first level
-  uint64_t objects_for_half = 0;  // so few of them have half of those misses
+  std::array<uint64_t, Tally::kMaxLevels> prefetched{};  // by cache
+  Tally outside;                                         // accesses outside the tracked objects
+  std::vector<Tally> contexts;                           // by context
+  std::vector<CodeTally> code;                           // highest cost first
+  std::vector<ObjectTally> objects;                      // most misses first
+  uint64_t objects_missed = 0;                           // objects that missed the first level
+  uint64_t objects_for_half = 0;                         // the smallest number of them with half of
+                                                         // those misses
 };
 
-// All threads run on one core, in the order in which their accesses are consumed. An instruction's
-// own fetch is no access.
+// `this`, or a file that describes a machine. On an error in the file, prints it on stderr; returns
+// false on any error.
+bool read_machine(std::string_view text, std::optional<simulator::Machine>& machine);
+
+// Writes the members of a machine's object, as docs/simulator.md defines them.
+void write_machine(const simulator::Machine& machine, JsonWriter& json);
+
+struct MachineOption {
+  static constexpr std::string_view name = "machine";
+
+  template <class Options>
+  bool set(std::string_view text, Options& options) const {
+    return read_machine(text, options.machine);
+  }
+};
+
+// All threads run on one core, in the order in which their accesses are consumed. Instruction
+// fetches are not simulated.
 class SimulatorSink : public Sink {
  public:
   using Result = Simulation;
   using Sink::on_event;
   using Sink::Sink;
 
-  static constexpr size_t kMostCode = 1000;
-  static constexpr size_t kMostObjects = 100;
+  static constexpr size_t kMaxCode = 1000;
+  static constexpr size_t kMaxObjects = 100;
 
-  void begin(const Parameters& parameters);
+  struct Options {
+    std::optional<simulator::Machine> machine = {};
+  };
+  static constexpr auto options() { return std::tuple{MachineOption{}}; }
+  static bool needs_all_accesses(const Options& options) { return options.machine.has_value(); }
+
+  void begin(const Options& options);
   Result finish() const;
+
+  static void write(const Result& simulation, Part& part);
 
   void on_event(const MemoryEvent& event) {
     const uint32_t at = event.object == nullptr ? 0 : base::index(event.object->context) + 1;
@@ -75,7 +106,7 @@ class SimulatorSink : public Sink {
     ++tally.accesses;
     const simulator::Reach reach = hierarchy_->access(event.address, event.size, event.store);
     if ((reach.cache | reach.tlb) != 0) [[unlikely]]
-      note_miss(event, reach, tally);
+      count_miss(event, reach, tally);
   }
   void on_event(const MemoryRepeatEvent& event) {
     tallies_[newest_[base::index(event.thread)]].accesses += event.count;
@@ -91,26 +122,27 @@ class SimulatorSink : public Sink {
     uint32_t size;
     uint32_t misses;
   };
-  static constexpr uint64_t kMostAllocations = 1ULL << 30;
+  static constexpr uint64_t kMaxAllocations = 1ULL << 30;
 
-  // Of the accesses to a context's objects (its number plus one), or to none (0).
+  // Accesses to a context's objects (its number plus one), or to no object (0).
   Tally& tally_of(base::ThreadId thread, uint32_t at) {
     if (at >= tallies_.size()) tallies_.resize(at + 1);
     if (base::index(thread) >= newest_.size()) newest_.resize(base::index(thread) + 1);
     newest_[base::index(thread)] = at;
     return tallies_[at];
   }
-  void note_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally);
+  void count_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally);
   void add_objects(Simulation& result) const;
 
   simulator::Machine machine_;
   std::unique_ptr<simulator::Hierarchy> hierarchy_;
-  std::vector<HugePagesEvent> huge_pages_;  // what was asked for outlives a new beginning
+  std::vector<HugePagesEvent> huge_pages_;  // kept by begin(): the program's requests remain in
+                                            // force
   std::vector<Tally> tallies_;
-  std::vector<uint32_t> newest_;  // by thread: whose tally the latest access is in
+  std::vector<uint32_t> newest_;  // by thread: the tally of the latest access
   std::unordered_map<uint64_t, Tally> code_;
   std::unique_ptr<MappedArray<MissedObject>> objects_;  // by number of allocation
-  uint64_t objects_end_ = 0;                            // none has missed from here on
+  uint64_t objects_end_ = 0;                            // no later object has missed
 };
 
 }  // namespace halo::sinks

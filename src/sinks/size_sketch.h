@@ -16,16 +16,16 @@ struct SizeCount {
 class SizeSketch {
  public:
   void add(uint32_t size) {
-    auto least = slots_.begin();
+    auto minimum = slots_.begin();
     for (auto at = slots_.begin(); at != slots_.end(); ++at) {
       if (at->count != 0 && at->size == size) {
         ++at->count;
         return;
       }
-      if (at->count < least->count) least = at;
+      if (at->count < minimum->count) minimum = at;
     }
-    // The newcomer takes over the smallest count, as its possible past.
-    *least = {size, least->count + 1};
+    // The new size inherits the smallest count, as its possible past.
+    *minimum = {size, minimum->count + 1};
   }
 
   // Up to 8, most frequent first.

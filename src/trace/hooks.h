@@ -1,18 +1,19 @@
-// The functions that instrumented code calls, all in libhalo-logging.so. A change of theirs, or of
-// site.h, takes other names, so that old programs never call what they do not know.
+// The functions that instrumented code calls, all in libhalo-logging.so.
 #pragma once
 
 #include <cstdint>
 
 #include "trace/site.h"
 
+// If they or site.h change, they get other names: old programs then fail to link instead of
+// misinterpreting data.
 extern "C" {
 
-// An event, see SiteKind for its words. LLVM's preserve_all convention: every register but r11 and
-// the flags is as before. Changes neither errno nor the floating-point environment.
+// Logs an event; SiteKind describes its words. LLVM's preserve_all convention: it keeps all
+// registers but r11 and the flags. It keeps errno and the floating-point environment as well.
 void halo_log_v1(const halo::trace::Site* site, uint64_t word1, uint64_t word2);
 
-// Around the life of a module, from one constructor and destructor of it; ordinary C functions.
+// Called by a constructor and a destructor of each module; ordinary C functions.
 void halo_log_module_v1(const halo::trace::ModuleNote* note);
 void halo_log_module_gone_v1(const halo::trace::ModuleNote* note);
 }

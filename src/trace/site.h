@@ -1,6 +1,5 @@
-// What the LLVM pass leaves in an instrumented program: where each event comes from in the source,
-// and the types that the accesses go to. Plain data in three ELF sections; the pass writes it, the
-// logging runtime copies it into the trace, the trace's reader resolves it.
+// The data that the LLVM pass stores in an instrumented program: the source place of each event,
+// and the accessed types.
 #pragma once
 
 #include <cstdint>
@@ -8,56 +7,61 @@
 namespace halo::trace {
 
 inline constexpr uint16_t kSiteVersion = 1;
-inline constexpr const char* kSiteSection = "halo_sites";      // Sites, one behind the other
-inline constexpr const char* kTypeSection = "halo_types";      // TypeNotes, each with its fields
-inline constexpr const char* kStringSection = "halo_strings";  // strings, each ends with NUL
+// Plain data in three ELF sections. The pass writes them, the logging library copies them into the
+// trace, and the trace reader resolves them.
+inline constexpr const char* kSiteSection = "halo_sites";      // Sites
+inline constexpr const char* kTypeSection = "halo_types";      // TypeNotes, each followed by its
+                                                               // fields
+inline constexpr const char* kStringSection = "halo_strings";  // strings, each terminated by NUL
 
-// Bytes from this field itself to what it refers to; 0: nothing, not known.
+// Bytes from this field itself to its target; 0: none or unknown.
 using Reference = int32_t;
 
 enum class SiteKind : uint8_t {
   kUnknown = 0,
   kLoad = 1,        // word1: address, word2: the value, zero-extended; of a vector the low 8 bytes
-  kStore = 2,       // the same
-  kUpdate = 3,      // an atomic read-modify-write: word2 is the value that it read
+  kStore = 2,       // likewise
+  kUpdate = 3,      // an atomic read-modify-write: word2 is the value read
   kReadRange = 4,   // the source of a copy: word1: address, word2: bytes
-  kWriteRange = 5,  // the destination of a copy or a fill: the same
-  kEnter = 6,       // of a function: word1: address of the return address's slot, word2: the latter
-  kExit = 7,        // word1: the same address; not where an exception or longjmp leaves it
-  kAllocation = 8,  // word1: address, word2: bytes an element; a kCount record follows
+  kWriteRange = 5,  // the destination of a copy or a fill: likewise
+  kEnter = 6,       // of a function: word1: address of the return address's slot, word2: the return
+                    // address
+  kExit = 7,        // word1: the same address; missing if an exception or longjmp leaves the
+                    // function
+  kAllocation = 8,  // word1: address, word2: bytes per element; a kCount record follows
 };
 
 // 48 bytes, aligned to 8.
 struct Site {
   SiteKind kind;
-  uint8_t alignment_log2;  // that the instruction demands of the address; 0: none
-  uint16_t size;           // bytes accessed; 0 where it varies
-  uint32_t line;           // 0: not known; so the column
+  uint8_t alignment_log2;  // alignment that the instruction requires; 0: none
+  uint16_t size;           // bytes accessed; 0: varies
+  uint32_t line;           // 0: unknown, as the column
   uint32_t column;
-  Reference file;         // string: as the compiler was given it, with its directory in front
-  Reference function;     // string: readable, where the language mangles names
+  Reference file;         // string: as passed to the compiler, with its directory in front
+  Reference function;     // string: demangled
   Reference variable;     // string, see docs/tracing.md: "node.next", "total", "graph.offsets[]"
-  Reference type;         // string: the type of what is accessed or allocated, as in the source
-  Reference owner;        // TypeNote of the class, structure or union that holds the field
-  uint32_t owner_offset;  // bytes of the access from the beginning of its owner
-  uint32_t element_size;  // of allocations: bytes of `type`, 0 where it varies
+  Reference type;         // string: the accessed or allocated type, as in the source
+  Reference owner;        // TypeNote of the class, structure or union that contains the field
+  uint32_t owner_offset;  // bytes of the access from the start of its owner
+  uint32_t element_size;  // of allocations: bytes of `type`, 0: varies
   uint32_t reserved[2];
 };
 static_assert(sizeof(Site) == 48);
 
-// A field of a class, structure or union; of a nested one, its own fields are in its own note.
+// A field of a class, structure or union. The fields of a nested one are in its own note.
 struct FieldNote {
   Reference name;   // string; empty for a base class or a nameless member
   Reference type;   // string
-  uint32_t offset;  // bytes; of a bit-field the byte that it begins in
+  uint32_t offset;  // bytes; of a bit-field the byte in which it starts
   uint32_t size;    // bytes
 };
 
 enum class TypeNoteKind : uint16_t { kStructure = 1, kClass = 2, kUnion = 3 };
 
-// Its fields follow it, ascending by offset.
+// Followed by its fields, in ascending order of offset.
 struct TypeNote {
-  Reference name;  // string, with namespaces and template arguments; empty where it has none
+  Reference name;  // string, with namespaces and template arguments; empty if nameless
   uint32_t size;   // bytes
   TypeNoteKind kind;
   uint16_t fields;
@@ -66,7 +70,8 @@ struct TypeNote {
 };
 static_assert(sizeof(TypeNote) == 20 && sizeof(FieldNote) == 16);
 
-// What a module's constructor hands to the runtime: the three sections as the linker joined them.
+// The argument of a module's constructor to the library: the three sections as the linker joined
+// them.
 struct ModuleNote {
   uint16_t version;
   uint16_t site_size;

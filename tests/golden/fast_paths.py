@@ -183,7 +183,7 @@ def other_compiler(golden: Golden, now: Golden) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/golden.sh", description=__doc__)
     parser.add_argument("build", type=Path)
-    parser.add_argument("--update", action="store_true", help="write the golden file anew")
+    parser.add_argument("--update", action="store_true", help="write the golden file again")
     options = parser.parse_args()
     now = measure(options.build)
     if options.update:

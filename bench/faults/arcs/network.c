@@ -3,16 +3,16 @@
 
 #include "common/rng.h"
 
-enum { kMostCost = 1000, kMostPotential = 500, kMostCapacity = 100 };
+enum { kMaxCost = 1000, kMaxPotential = 500, kMaxCapacity = 100 };
 
 static void make_arc(Network* network, Rng* rng, uint32_t number) {
   Node* tail = &network->nodes[rng_below(rng, network->node_count)];
   Node* head = &network->nodes[rng_below(rng, network->node_count)];
   Arc* arc = &network->arcs[number];
-  arc->cost = rng_below(rng, kMostCost);
+  arc->cost = rng_below(rng, kMaxCost);
   arc->tail = tail;
   arc->head = head;
-  arc->capacity = 1 + rng_below(rng, kMostCapacity);
+  arc->capacity = 1 + rng_below(rng, kMaxCapacity);
   arc->next_out = tail->first_out;
   arc->number = (int32_t)number;
   tail->first_out = arc;
@@ -22,7 +22,7 @@ Network network_create(uint32_t nodes, uint32_t arcs, uint64_t seed) {
   Rng rng = {mix64(seed)};
   Network network = network_allocate(nodes, arcs);
   for (uint32_t i = 0; i < nodes; ++i) {
-    network.nodes[i].potential = rng_below(&rng, kMostPotential);
+    network.nodes[i].potential = rng_below(&rng, kMaxPotential);
   }
   for (uint32_t i = 0; i < arcs; ++i) {
     make_arc(&network, &rng, i);

@@ -32,8 +32,8 @@ typedef struct Network {
   uint32_t node_count;
 } Network;
 
-// Random costs and ends; every arc is closed. network_free gives its memory back.
+// Random costs and ends; every arc is closed. network_free frees its memory.
 Network network_create(uint32_t nodes, uint32_t arcs, uint64_t seed);
-// The memory alone, all zero.
+// Allocates the memory, zeroed.
 Network network_allocate(uint32_t nodes, uint32_t arcs);
 void network_free(Network* network);

@@ -40,7 +40,7 @@ static const char* cut(const Text* text, unsigned share, unsigned shares) {
 }
 
 static uint64_t run_workers(const Text* text, const Records* records, unsigned count, long passes) {
-  Worker workers[kMostWorkers];
+  Worker workers[kMaxWorkers];
   for (unsigned i = 0; i < count; ++i) {
     workers[i] = (Worker){.number = i,
                           .records = records,
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   Argument arguments[] = {{"records", 1, 100000000, 4096},
                           {"keys", 1, 100000000, 20000},
                           {"passes", 0, 1000000000, 1500},
-                          {"worker threads", 1, kMostWorkers, 2},
+                          {"worker threads", 1, kMaxWorkers, 2},
                           {"seed", 0, 1 << 30, 1}};
   read_arguments_if_any(argc, argv, arguments, 5);
   const uint32_t record_count = (uint32_t)arguments[0].value;

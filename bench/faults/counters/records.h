@@ -16,5 +16,5 @@ typedef struct Records {
 // Keys from 1 to 2 * count, drawn at random until `count` slots are filled.
 Records records_create(uint32_t count, uint64_t seed);
 void records_free(Records* records);
-// Null where there is none.
+// Null if none is found.
 const Record* records_find(const Records* records, uint32_t key);

@@ -1,4 +1,4 @@
-// A worker: looks the keys of a text up, and counts what it does.
+// A worker: looks up the keys of a text, and counts its operations.
 #pragma once
 
 #include <pthread.h>

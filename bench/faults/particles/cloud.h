@@ -8,7 +8,7 @@
 
 namespace particles {
 
-// What is left of the particles that have ended.
+// The remains of the particles that have ended.
 struct Tally {
   double energy = 0;
   std::uint64_t ended = 0;

@@ -1,4 +1,4 @@
-// Makes particles, and reads what they are like.
+// Creates particles, and reads their properties.
 #include "particles/particle.h"
 
 namespace particles {

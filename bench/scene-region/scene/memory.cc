@@ -1,4 +1,4 @@
-// The memory of a scene's objects: one region, which is given back at once when the program ends.
+// The memory of a scene's objects: one region, which is freed as a whole when the program ends.
 #include "scene/memory.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
-  // Null where there is no memory left.
+  // Null if no memory is left.
   void* take(std::size_t size) {
     const std::size_t whole = (size + kAlignment - 1) / kAlignment * kAlignment;
     if (whole > left_ && !add_block(whole)) {
@@ -80,7 +80,7 @@ void* allocate(std::size_t size, const char* what) {
 // What one object had stays in the region: that of a malformed statement, too.
 void release(void* /*memory*/) {}
 
-// The objects of a list own nothing outside the region, so nobody has to visit them once more.
+// The objects of a list own nothing outside the region, so they need not be visited again.
 Notes::~Notes() = default;
 ShapeList::~ShapeList() = default;
 

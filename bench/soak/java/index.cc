@@ -1,4 +1,4 @@
-// The index of words that Index.java asks for: maps, strings and vectors of C++.
+// The index of words that Index.java uses: maps, strings and vectors of C++.
 #include <jni.h>
 
 #include <cstdlib>

@@ -1,8 +1,8 @@
-// What littering leaves, counted by somebody else: litter_check DATA OCCUPANCY MULTIPLIER SEED.
+// Checks littering independently: litter_check DATA OCCUPANCY MULTIPLIER SEED.
 //
-// Its own malloc remembers each object's size. Prints the objects that stay and their fraction, how
-// far each size's share of them lies from its share of the recorded allocations, at most and in
-// sum, and what the littering took.
+// Its own malloc records each object's size. It prints the kept objects and their fraction, and the
+// time of littering. It also prints how far each size's share of them deviates from its recorded
+// share, at most and in sum.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 void* __libc_malloc(size_t size);
 void __libc_free(void* memory);
 
-enum { kClasses = 4098, kHeader = 16 };  // bytes 0 to a page, and larger
+enum { kClasses = 4098, kHeader = 16 };  // 0 bytes to a page, and larger
 
 static uint64_t made[kClasses], live[kClasses];
 
@@ -42,7 +42,7 @@ void free(void* memory) {
   __libc_free(start);
 }
 
-// The recorded counts: the numbers of "bins".
+// Reads the recorded counts: the numbers of "bins".
 static int read_bins(const char* path, double* bins) {
   FILE* file = fopen(path, "r");
   int character = 0, found = 0;

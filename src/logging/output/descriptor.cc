@@ -1,4 +1,4 @@
-// Keeps a descriptor, and notices when the program has taken its number away.
+// Holds a descriptor, and detects if the program has closed or replaced it.
 #include "logging/output/descriptor.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 namespace halo::logging {
 
-int move_away(int descriptor) {
+int move_to_high_number(int descriptor) {
   if (descriptor < 0) return -1;
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -37,8 +37,8 @@ bool Descriptor::is_ours() const {
   return false;
 }
 
-void Descriptor::give_up() {
-  if (is_ours()) close(number_);
+void Descriptor::close() {
+  if (is_ours()) ::close(number_);
   number_ = -1;
 }
 

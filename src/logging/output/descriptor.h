@@ -1,4 +1,4 @@
-// A descriptor of ours in a process that may close or replace any descriptor at any time.
+// A descriptor of the library in a process that may close or replace any descriptor at any time.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,19 +9,19 @@
 
 namespace halo::logging {
 
-// The same file description, at a number where programs do not look, closed by exec; the given
-// descriptor is closed. -1 where it was none.
-int move_away(int descriptor);
+// Moves the file description to a high number that programs do not use, close-on-exec, and closes
+// `descriptor`. Returns -1 if that was no descriptor.
+int move_to_high_number(int descriptor);
 
 class Descriptor {
  public:
-  // Takes it over; -1: none.
+  // Takes ownership; -1: none.
   void hold(int descriptor);
-  // False, with EBADF, where the program has closed it or put something else in its place.
+  // Returns false, with EBADF, if the program has closed it or opened another file at its number.
   bool is_ours() const;
   int number() const { return number_; }
-  // Closes it, if it is ours still.
-  void give_up();
+  // Closes it if it still refers to the library's file.
+  void close();
 
  private:
   int number_ = -1;

@@ -1,4 +1,4 @@
-// `file:PATH`: the trace as a file, which ends with a whole frame whatever happens.
+// `file:PATH`: the trace as a file that always ends with a whole frame.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ class FileOutput final : public FrameOutput {
  public:
   bool set_path(const char* path) { return new_file_.set_path(path); }
 
-  bool end(trace::file::EndNote& note) override;
+  bool end(trace::EndNote& note) override;
   bool continue_after_end() override { return cut_to(end_); }
   bool begin_in_child() override;
 
@@ -37,11 +37,11 @@ class FileOutput final : public FrameOutput {
 
   NewFile new_file_;
   Descriptor descriptor_;
-  off_t bytes_ = 0;  // written
-  off_t end_ = 0;    // of the last whole frame
-  // The last frames, to make room for the end note where nothing else does.
-  static constexpr size_t kRemembered = 64;
-  Frame frames_[kRemembered]{};
+  off_t bytes_ = 0;  // bytes written
+  off_t end_ = 0;    // end of the last whole frame
+  // The last frames: they are dropped if no other room is left for the end note.
+  static constexpr size_t kMaxLastFrames = 64;
+  Frame frames_[kMaxLastFrames]{};
   size_t frame_count_ = 0;
 };
 
@@ -50,7 +50,7 @@ bool FileOutput::open() {
   return descriptor_.number() >= 0;
 }
 
-// By position: a forked child that has inherited the descriptor moves no offset of ours.
+// By pwrite: a forked child that has inherited the descriptor does not move the offset.
 bool FileOutput::put(const void* bytes, size_t count) {
   if (!descriptor_.is_ours()) return false;
   const char* at = static_cast<const char*>(bytes);
@@ -69,7 +69,7 @@ bool FileOutput::put(const void* bytes, size_t count) {
 }
 
 void FileOutput::frame_done(uint64_t events) {
-  frames_[frame_count_++ % kRemembered] = {end_, events};
+  frames_[frame_count_++ % kMaxLastFrames] = {end_, events};
   end_ = bytes_;
 }
 
@@ -79,17 +79,17 @@ bool FileOutput::cut_to(off_t bytes) {
   return true;
 }
 
-// Where there is no room for it, the last frames make some.
-bool FileOutput::end(trace::file::EndNote& note) {
+// If the end note does not fit, the last frames are dropped to make room.
+bool FileOutput::end(trace::EndNote& note) {
   const off_t whole = end_;
-  size_t left = std::min(frame_count_, kRemembered);
+  size_t left = std::min(frame_count_, kMaxLastFrames);
   off_t keep = end_;
   for (;;) {
     if (bytes_ != keep && !cut_to(keep)) return false;
     note.written = written_;
     if (end_frame(note)) break;
     if (left-- == 0 || keep == 0) return false;
-    const Frame& frame = frames_[--frame_count_ % kRemembered];
+    const Frame& frame = frames_[--frame_count_ % kMaxLastFrames];
     keep = frame.begin;
     written_ -= frame.events;
     note.lost += frame.events;
@@ -100,10 +100,10 @@ bool FileOutput::end(trace::file::EndNote& note) {
 }
 
 bool FileOutput::begin_in_child() {
-  descriptor_.give_up();
+  descriptor_.close();
   bytes_ = end_ = 0;
   frame_count_ = 0;
-  forget();
+  reset();
   new_file_.is_taken();
   return true;
 }

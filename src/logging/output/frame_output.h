@@ -1,38 +1,38 @@
-// The trace as frames (trace/file/frames.h): what file, socket and pipe have in common.
+// The trace as frames (trace/frames.h): the common part of file, socket and pipe.
 #pragma once
 
+#include "logging/output/background_packer.h"
 #include "logging/output/output.h"
-#include "logging/output/second_packer.h"
-#include "trace/file/packing.h"
+#include "trace/packing.h"
 
 namespace halo::logging {
 
 class FrameOutput : public Output {
  public:
-  bool begin(std::string_view about) final;
+  bool begin(std::string_view metadata) final;
   bool module(const LoggedModule& module) final;
   bool maps(std::string_view json) final;
   bool events(uint32_t thread, std::span<const trace::Logged> events) final;
   bool round(uint64_t limit_key) final;
-  bool end(trace::file::EndNote& note) override;
+  bool end(trace::EndNote& note) override;
 
-  // For the functions of trace/file/trace_writer.h.
+  // The interface that trace/trace_writer.h needs.
   bool write(const void* bytes, size_t count) { return put(bytes, count); }
 
  protected:
   ~FrameOutput() = default;
 
   virtual bool open() { return false; }
-  // All of it, or false with errno.
+  // Writes all bytes, or returns false with errno.
   virtual bool put(const void* /*bytes*/, size_t /*count*/) { return false; }
-  // A frame has been written, which holds so many events.
+  // Called after a frame with that number of events was written.
   virtual void frame_done(uint64_t /*events*/) {}
 
-  bool end_frame(const trace::file::EndNote& note);
-  // In a forked child.
-  void forget() {
+  bool end_frame(const trace::EndNote& note);
+  // Called in a forked child.
+  void reset() {
     packer_ = nullptr;
-    second_.forget();
+    background_.reset();
     written_ = dropped_ = 0;
   }
 
@@ -45,15 +45,16 @@ class FrameOutput : public Output {
   }
 
   bool write_block(uint32_t thread, std::span<const std::byte> packed, uint64_t events);
-  // What the second packer has got comes before all that follows.
+  // Events of the background packer precede all later ones.
   bool write_pending();
 
-  SecondPacker second_;
-  uint64_t dropped_ = 0;  // events that could not be written, and of which nobody was told
+  BackgroundPacker background_;
+  uint64_t dropped_ = 0;  // events that could not be written and are not reported in the trace yet
 
-  // Made in place, as nothing of ours is on the heap; a forked child makes its own.
-  trace::file::Packer* packer_ = nullptr;
-  alignas(trace::file::Packer) char packer_memory_[sizeof(trace::file::Packer)]{};
+  // Constructed in place, since the library does not use the heap; a forked child constructs its
+  // own.
+  trace::Packer* packer_ = nullptr;
+  alignas(trace::Packer) char packer_memory_[sizeof(trace::Packer)]{};
 };
 
 }  // namespace halo::logging

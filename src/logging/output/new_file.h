@@ -1,4 +1,4 @@
-// The file that a process takes for itself: PATH, or PATH.<pid> where another has that.
+// Creates a process's own file: PATH, or PATH.<pid> if another process has that.
 #pragma once
 
 #include <limits.h>
@@ -9,11 +9,11 @@ namespace halo::logging {
 
 class NewFile {
  public:
-  // Made absolute: programs change their folder. False where it is empty or too long.
+  // Makes the path absolute, since programs change directory. False if it is empty or too long.
   bool set_path(const char* path);
-  // The path is another process's; from now on this one takes a name of its own.
+  // PATH is another process's; this process uses its own name from now on.
   void is_taken() { taken_ = true; }
-  // A descriptor of a new, empty file, or of the device at that path; -1 with errno.
+  // Returns a descriptor of a new, empty file, or of the device at that path; -1 with errno.
   int create();
 
  private:

@@ -1,4 +1,4 @@
-// `none`: events are buffered and thrown away, to measure what the hooks cost.
+// `none`: events are buffered and dropped, to measure the cost of the hooks.
 #include "logging/output/output.h"
 
 namespace halo::logging {

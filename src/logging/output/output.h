@@ -1,4 +1,4 @@
-// What becomes of the events: the interface of the outputs, and the list of them.
+// The interface of the outputs, and their list.
 #pragma once
 
 #include <cstdint>
@@ -6,45 +6,47 @@
 #include <string_view>
 
 #include "logging/module_table.h"
-#include "trace/file/frames.h"
+#include "trace/frames.h"
 #include "trace/logged.h"
 
 namespace halo::logging {
 
-// Called by the consumer alone. A function that returns false has failed with errno: the output
-// gets its end then, and nothing else. None has a destructor or needs a C++ runtime.
+// Only the consumer calls it. A function that returns false has failed with errno; the consumer
+// then calls end() and nothing else. Outputs have no destructor and need no C++ runtime.
 class Output {
  public:
-  // A descriptor that was there before the consumer and that it needs; -1: none.
+  // A descriptor that the output inherits and needs; -1: none.
   virtual int inherited_descriptor() const { return -1; }
-  // `about`: JSON, the trace's first frame.
-  virtual bool begin(std::string_view /*about*/) { return true; }
-  // Whether events are to be translated; false: they are only taken out of the rings.
+  // `metadata`: JSON, the trace's first frame.
+  virtual bool begin(std::string_view /*metadata*/) { return true; }
+  // Whether events are translated; false: they are only removed from the rings.
   virtual bool wants_events() const { return true; }
-  // The numbers of its sites begin at module.first_site; before any event of its.
+  // Its sites are numbered from module.first_site on; precedes all of its events.
   virtual bool module(const LoggedModule& /*module*/) { return true; }
   virtual bool maps(std::string_view /*json*/) { return true; }
-  // At most Packer::kMostEvents, with site numbers.
+  // At most Packer::kMaxEvents events, with site numbers.
   virtual bool events(uint32_t /*thread*/, std::span<const trace::Logged> /*events*/) {
     return true;
   }
   virtual bool round(uint64_t /*limit_key*/) { return true; }
-  // `written` of the note is set here. Nothing follows, unless continue_after_end() says so.
-  virtual bool end(trace::file::EndNote& /*note*/) { return true; }
-  // The exec failed: takes the end back; false where that cannot be.
+  // The output sets `written` of the note. No call follows, unless continue_after_end() returns
+  // true.
+  virtual bool end(trace::EndNote& /*note*/) { return true; }
+  // Removes the end after a failed exec; false if that is impossible.
   virtual bool continue_after_end() { return false; }
-  // In a forked child: gives up what the parent has opened. False: a child has no output.
+  // Called in a forked child: drops what the parent has opened. Returns false if a child gets no
+  // output.
   virtual bool begin_in_child() { return true; }
 
  protected:
   ~Output() = default;
 };
 
-// What HALO_TRACE asks for, opened as far as that cannot wait; null where it is not understood.
-// `argument`: what follows the colon, with a path made absolute.
+// Creates the output that HALO_TRACE requests, and opens it if that cannot block. Returns null if
+// the value is malformed. `argument`: the part behind the colon, with an absolute path.
 Output* choose_output(const char* value);
 
-// Makes an output of its kind in memory that is there for good; null where its argument is wrong.
+// Each creates an output of its kind in static memory; null if the argument is malformed.
 Output* make_file_output(const char* argument);
 Output* make_text_output(const char* argument);
 Output* make_socket_output(const char* argument);

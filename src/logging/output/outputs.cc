@@ -1,4 +1,4 @@
-// The list of outputs; to add one, add its file and one line here.
+// The list of outputs: a new one needs a file and one line here.
 #include <cstring>
 
 #include "logging/output/output.h"

@@ -1,4 +1,4 @@
-// `socket:PATH` and `pipe:FD`: the trace as a stream to whoever reads it.
+// `socket:PATH` and `pipe:FD`: the trace as a stream to a reader.
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/output_path.h"
 #include "logging/output/descriptor.h"
 #include "logging/output/frame_output.h"
 
@@ -20,7 +21,7 @@ class StreamOutput : public FrameOutput {
  protected:
   ~StreamOutput() = default;
 
-  // Waits for the reader, as any program that writes does. The consumer has SIGPIPE blocked.
+  // Blocks until the reader has room, as a write does. The consumer has SIGPIPE blocked.
   bool put(const void* bytes, size_t count) final {
     const char* at = static_cast<const char*>(bytes);
     if (!descriptor_.is_ours()) return false;
@@ -48,21 +49,16 @@ class SocketOutput final : public StreamOutput {
   bool set_path(const char* path) {
     address_.sun_family = AF_UNIX;
     if (*path == '\0' || strlen(path) >= sizeof address_.sun_path) return false;
-    // For children that have another folder; as it is where there is no room for more.
-    char here[PATH_MAX];
-    const bool relative = *path != '/' && getcwd(here, sizeof here) != nullptr &&
-                          strlen(here) + strlen(path) + 2 <= sizeof address_.sun_path;
-    if (relative) {
-      strcpy(address_.sun_path, here);
-      strcat(address_.sun_path, "/");
-    }
-    strcat(address_.sun_path, path);
+    // Made absolute for children in other directories; unchanged if it is too long.
+    char absolute[PATH_MAX];
+    const bool fits = make_absolute(path, absolute) < sizeof address_.sun_path;
+    strcpy(address_.sun_path, fits ? absolute : path);
     return true;
   }
 
   bool begin_in_child() override {
-    descriptor_.give_up();
-    forget();
+    descriptor_.close();
+    reset();
     return true;
   }
 
@@ -74,7 +70,7 @@ class SocketOutput final : public StreamOutput {
       close(descriptor);
       descriptor = -1;
     }
-    descriptor_.hold(move_away(descriptor));
+    descriptor_.hold(move_to_high_number(descriptor));
     return descriptor_.number() >= 0;
   }
   ssize_t put_some(const void* bytes, size_t count) override {
@@ -94,7 +90,7 @@ class PipeOutput final : public StreamOutput {
     if (end == argument || *end != '\0' || descriptor < 0 || descriptor > INT32_MAX) return false;
     if (fstat(int(descriptor), &status) != 0) return false;
     if (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)) return false;
-    descriptor_.hold(move_away(int(descriptor)));
+    descriptor_.hold(move_to_high_number(int(descriptor)));
     return descriptor_.number() >= 0;
   }
 
@@ -102,7 +98,7 @@ class PipeOutput final : public StreamOutput {
 
   // Two processes cannot share a stream.
   bool begin_in_child() override {
-    descriptor_.give_up();
+    descriptor_.close();
     return false;
   }
 
@@ -116,7 +112,7 @@ class PipeOutput final : public StreamOutput {
 constinit SocketOutput socket_output;
 constinit PipeOutput pipe_output;
 
-// What this process executes later must not take the number for its own.
+// Programs that this process executes later must not use the same descriptor number.
 void hide_from_children() {
   if (char* value = getenv("HALO_TRACE")) *value = '\0';
 }

@@ -1,11 +1,11 @@
-// `text:PATH`: a line an event, for people and for small programs; columns are parted by tabs.
+// `text:PATH`: one human-readable line per event, with columns separated by tabs.
 #include <errno.h>
 #include <unistd.h>
 
 #include <new>
 
 #include "base/keep_errno.h"
-#include "base/lasting.h"
+#include "base/no_destructor.h"
 #include "logging/output/descriptor.h"
 #include "logging/output/new_file.h"
 #include "logging/output/output.h"
@@ -55,14 +55,14 @@ class TextOutput final : public Output {
   }
   bool events(uint32_t thread, std::span<const Logged> events) override;
   bool round(uint64_t) override { return write_out(); }
-  bool end(trace::file::EndNote& note) override {
+  bool end(trace::EndNote& note) override {
     note.written = 0;
-    return note.ending == trace::file::Ending::kNoSpace ? end_early(note.detail) : write_out();
+    return note.ending == trace::Ending::kNoSpace ? end_early(note.detail) : write_out();
   }
   bool continue_after_end() override { return true; }
   bool begin_in_child() override {
-    descriptor_.give_up();
-    new (&text_) Text;  // the fork may have interrupted its growing
+    descriptor_.close();
+    new (&text_) Text;  // a fork may have interrupted its growth
     new_file_.is_taken();
     module_ = nullptr;
     bytes_ = note_at_ = 0;
@@ -71,7 +71,7 @@ class TextOutput final : public Output {
 
  private:
   static constexpr size_t kBuffered = 1 << 18;
-  static constexpr size_t kNoteBytes = 64;  // at most
+  static constexpr size_t kNoteBytes = 64;  // maximum
 
   void print(const Logged& event);
   void print_place(const LoggedModule& module, const Site& site);
@@ -84,8 +84,8 @@ class TextOutput final : public Output {
   Descriptor descriptor_;
   Text text_;
   const LoggedModule* module_ = nullptr;
-  off_t bytes_ = 0;    // written
-  off_t note_at_ = 0;  // the last beginning of a line behind which a note has room in the file
+  off_t bytes_ = 0;    // bytes written
+  off_t note_at_ = 0;  // the last start of a line behind which a note fits into the file
 };
 
 bool has_site(const LoggedModule& module, uint64_t number) {
@@ -101,7 +101,7 @@ const LoggedModule* TextOutput::module_of(uint64_t number) {
   return nullptr;
 }
 
-// References count from where they lay in the program.
+// References are offsets from their address in the program.
 std::string_view resolve(const LoggedModule& module, const trace::Reference& reference) {
   if (reference == 0) return "-";
   const auto* field = reinterpret_cast<const char*>(&reference);
@@ -171,7 +171,7 @@ bool TextOutput::write_all(std::string_view text) {
   return true;
 }
 
-// The buffer begins with a line.
+// The buffer begins with a whole line.
 bool TextOutput::write_out() {
   const off_t begin = bytes_;
   const bool written = write_all(text_.view());
@@ -185,7 +185,7 @@ bool TextOutput::write_out() {
   return written;
 }
 
-// What is written last gives its room to the note. Without a file there is nothing to take back.
+// Drops the last lines to make room for the note. Only a file allows that.
 bool TextOutput::end_early(uint32_t error) {
   if (!descriptor_.is_ours() || ftruncate(descriptor_.number(), note_at_) != 0) return false;
   if (lseek(descriptor_.number(), note_at_, SEEK_SET) != note_at_) return false;
@@ -196,7 +196,7 @@ bool TextOutput::end_early(uint32_t error) {
   return write_all(text_.view());
 }
 
-constinit Lasting<TextOutput> output;
+constinit NoDestructor<TextOutput> output;
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// halo-simulate: runs a text trace through simulated caches and prints what each level missed.
+// halo-simulate: runs a text trace through simulated caches and prints the misses of each level.
 //
 //   halo-simulate [--no-prefetch] SETSxWAYS[,SETSxWAYS...] < trace
 //
@@ -20,7 +20,7 @@ using halo::simulator::LevelSettings;
 using halo::simulator::Machine;
 using halo::simulator::Shape;
 
-// False where the text is no list of shapes.
+// Returns false if the text is not a list of shapes.
 bool read_levels(const std::string& text, std::vector<LevelSettings>& levels) {
   std::istringstream in(text);
   std::string one;

@@ -1,12 +1,11 @@
-// halo-simulator-bench: how many accesses a second of its time one core simulates, on this
-// machine's caches.
+// halo-simulator-bench: accesses per second that one core simulates, on this machine's caches.
 //
 //   halo-simulator-bench [MILLIONS]
 //   halo-simulator-bench MILLIONS TRACE
 //
-// Three patterns: objects walked in order, a list whose nodes are shuffled inside each page, and
-// objects taken at random from 64 MiB; each object is accessed four times. Or a program's accesses,
-// the first so many millions of what valgrind's lackey writes with --trace-mem=yes; - reads stdin.
+// Without TRACE, three patterns of four accesses to each object: objects in order, a list whose
+// nodes are shuffled inside each page, and random objects of 64 MiB. With TRACE, the first MILLIONS
+// accesses of a program, as valgrind's lackey writes them with --trace-mem=yes; - reads stdin.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +46,7 @@ std::vector<uint32_t> pattern(int kind) {
   return order;
 }
 
-// Runs `simulate` on a hierarchy and says how fast it was.
+// Runs `simulate` on a hierarchy and prints its speed.
 template <class Simulate>
 void measure(const char* name, const Simulate& simulate) {
   Hierarchy hierarchy(halo::simulator::this_machine());
@@ -76,10 +75,10 @@ void measure_patterns(uint64_t accesses) {
 }
 
 // Lines are ` L ADDRESS,SIZE`, ` S` and ` M` (both) alike; all others are left out.
-std::vector<Access> read_trace(std::istream& in, uint64_t most) {
+std::vector<Access> read_trace(std::istream& in, uint64_t maximum) {
   std::vector<Access> found;
   std::string line;
-  while (found.size() < most && std::getline(in, line)) {
+  while (found.size() < maximum && std::getline(in, line)) {
     unsigned long address = 0;
     unsigned size = 0;
     char kind = 0;
@@ -92,9 +91,9 @@ std::vector<Access> read_trace(std::istream& in, uint64_t most) {
   return found;
 }
 
-int measure_trace(const std::string& path, uint64_t most) {
+int measure_trace(const std::string& path, uint64_t maximum) {
   std::ifstream file(path);
-  const std::vector<Access> trace = read_trace(path == "-" ? std::cin : file, most);
+  const std::vector<Access> trace = read_trace(path == "-" ? std::cin : file, maximum);
   if (trace.empty()) {
     std::cerr << "halo-simulator-bench: no accesses in " << path << '\n';
     return 1;

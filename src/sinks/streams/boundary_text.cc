@@ -87,7 +87,7 @@ void BoundaryText::write(uint32_t region) {
       left_.push_back(1);
       return;
     }
-    // A rule's own region has its ends without a break in them, and the whole if that is short.
+    // A rule's own region contains its ends without a break, or the whole if that is short.
     const Region& used = regions_[region_of_rule_[Sequitur::rule_of(value)]];
     if (is_short(used.length)) {
       write_terminals(used.begin, size_t(used.length), uint32_t(used.length));
@@ -104,7 +104,7 @@ void BoundaryText::write(uint32_t region) {
   left_.push_back(kFar);
 }
 
-// `left` of the symbol from the first of them on.
+// Writes `left` of the symbol from the first terminal on.
 void BoundaryText::write_terminals(size_t from, size_t count, uint32_t left) {
   for (size_t at = 0; at < count; ++at) {
     text_.push_back(text_[from + at]);

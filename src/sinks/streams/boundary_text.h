@@ -1,4 +1,4 @@
-// A grammar written out as far as strings of limited length need it.
+// The text of a grammar, as far as strings of limited length need it.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,32 @@
 
 namespace halo::sinks {
 
-// Every occurrence of a string in the sequences lies in exactly one smallest rule's expansion,
-// where it crosses from one symbol of the right side to another. So a rule's right side is written
-// out, but of a long symbol only its ends, with a break between, as long as a string can reach in;
-// and a string that begins at a place of the text counts there only if it is longer than what is
-// left of the symbol.
+// Every occurrence of a string is in exactly one smallest rule's expansion, in which it crosses
+// from one symbol of the right side to another. So each rule's right side is written out. Of a long
+// symbol only the ends are written, as long as a string can reach in, with a break between them. A
+// string that starts at a position of the text counts there only if it is longer than the rest of
+// the symbol.
 class BoundaryText {
  public:
   static constexpr uint32_t kBreak = UINT32_MAX;
-  static constexpr uint32_t kEnd = StreamOptions::kLongest - 1;  // written of each end
+  static constexpr uint32_t kEnd = StreamOptions::kLongest - 1;  // terminals written of each end
 
-  // One rule's part of the text; those it uses come before it.
+  // One rule's part of the text; the rules that it uses come before it.
   struct Region {
     uint64_t length;     // of the expansion
     uint64_t frequency;  // of the expansion in all sequences
     size_t begin;        // in the text
     size_t end;
   };
-  // What the region of a rule says of one symbol of its right side.
+  // A region's entry for one symbol of its rule's right side.
   struct Piece {
     uint32_t region;   // of the symbol's rule, or kTerminal
     size_t begin;      // its first terminal
-    uint32_t written;  // terminals; a break in the middle comes on top
+    uint32_t written;  // number of terminals; a break in the middle is not counted
   };
   static constexpr uint32_t kTerminal = UINT32_MAX;
 
-  // Throws std::length_error where the text would be too long for 32-bit places.
+  // Throws std::length_error if the text is too long for 32-bit positions.
   explicit BoundaryText(const Sequitur& grammar);
 
   const std::vector<uint32_t>& text() const { return text_; }
@@ -43,11 +43,11 @@ class BoundaryText {
   uint64_t references() const { return references_; }
   bool is_start(uint32_t region) const { return grammar_.uses(rules_[region]) == 0; }
 
-  // How many terminals are left of the symbol that this place belongs to; 255: so many, or nothing
-  // behind them, that no string that begins here counts.
+  // The number of terminals left of the symbol at this position. 255 also means a larger number, or
+  // too few terminals behind them for a string from here to count.
   uint32_t left_of_symbol(size_t at) const { return left_[at]; }
 
-  // Whether the expansion is written out whole where it is used.
+  // Whether the whole expansion is written out at each use.
   static bool is_short(uint64_t length) { return length <= 2 * kEnd; }
 
   // Calls visit(piece) for each symbol of the region, from left to right.

@@ -1,4 +1,4 @@
-// Places each stream's objects in the pool that its sites would share, and counts lines.
+// Places each stream's objects in a pool shared by its sites, and counts cache lines.
 #include "sinks/streams/co_allocation.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 
-// The lines that a number of objects lie on.
+// The lines that a set of objects occupies.
 class Lines {
  public:
   void clear() { lines_.clear(); }
@@ -30,7 +30,7 @@ class Lines {
 // A site's objects, in order of allocation.
 struct Pool {
   std::vector<uint32_t> births;
-  std::vector<uint64_t> bytes;  // up to and without each
+  std::vector<uint64_t> bytes;  // the sum before each object
 
   uint64_t bytes_before(uint32_t birth) const {
     const size_t at =
@@ -63,7 +63,7 @@ class Sites {
     return context < site_of_context_.size() ? site_of_context_[context] : kNoSite;
   }
 
-  // How many lines fewer an occurrence of the objects touches if the sites share a pool.
+  // The number of lines that an occurrence of the objects saves if the sites share a pool.
   uint64_t saved_by(const std::vector<uint32_t>& sites, const std::vector<uint32_t>& objects) {
     lines_.clear();
     for (const uint32_t object : objects) lines_.add(births_[object].address, births_[object].size);

@@ -1,23 +1,23 @@
-// Removal and growth of the digram table.
+// Removal from and growth of the digram table.
 #include "sinks/streams/digram_table.h"
 
 namespace halo::sinks {
 
 void DigramTable::remove(uint32_t hash, uint32_t symbol) {
   const size_t mask = slots_.size() - 1;
-  size_t hole = hash & mask;
-  while (slots_[hole].symbol != symbol) {
-    if (slots_[hole].symbol == 0) return;
-    hole = (hole + 1) & mask;
+  size_t gap = hash & mask;
+  while (slots_[gap].symbol != symbol) {
+    if (slots_[gap].symbol == 0) return;
+    gap = (gap + 1) & mask;
   }
-  // What lies behind moves up, unless that would be in front of its home.
-  for (size_t at = (hole + 1) & mask; slots_[at].symbol != 0; at = (at + 1) & mask) {
+  // Later entries move up, unless that would put them before their first slot.
+  for (size_t at = (gap + 1) & mask; slots_[at].symbol != 0; at = (at + 1) & mask) {
     const size_t home = slots_[at].hash & mask;
-    if (((at - home) & mask) < ((at - hole) & mask)) continue;
-    slots_[hole] = slots_[at];
-    hole = at;
+    if (((at - home) & mask) < ((at - gap) & mask)) continue;
+    slots_[gap] = slots_[at];
+    gap = at;
   }
-  slots_[hole] = {};
+  slots_[gap] = {};
   --used_;
 }
 

@@ -1,4 +1,5 @@
-// Where each pair of neighbouring symbols stands in a grammar: an open-addressing hash table.
+// The position of each digram (pair of adjacent symbols) of a grammar: an open-addressing hash
+// table.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,8 @@
 
 namespace halo::sinks {
 
-// Holds the number of a digram's first symbol, never 0. Its values are the caller's to know, who
-// passes a hash of them and a predicate that tells a symbol with the same values.
+// Stores the number of a digram's first symbol, never 0. The caller passes a hash of the digram's
+// values, and a predicate that compares a stored symbol's values.
 class DigramTable {
  public:
   DigramTable() : slots_(kInitialSlots) {}
@@ -19,7 +20,8 @@ class DigramTable {
     return uint32_t(mixed >> 32);
   }
 
-  // The symbol that is there, or 0, in which case `symbol` is put there.
+  // Returns the stored symbol with the same values. If there is none, stores `symbol` and returns
+  // 0.
   template <class Same>
   uint32_t find_or_insert(uint32_t hash, uint32_t symbol, const Same& same) {
     Slot& slot = slots_[place_of(hash, same)];
@@ -29,13 +31,13 @@ class DigramTable {
     return 0;
   }
 
-  // The same, but `symbol` is there afterwards in any case.
+  // Likewise, but `symbol` replaces a stored one.
   template <class Same>
   void set(uint32_t hash, uint32_t symbol, const Same& same) {
     if (find_or_insert(hash, symbol, same) != 0) slots_[place_of(hash, same)].symbol = symbol;
   }
 
-  // Takes the symbol out if it is there; another with the same values stays.
+  // Removes the symbol if it is stored; another one with the same values stays.
   void remove(uint32_t hash, uint32_t symbol);
 
   void prefetch(uint32_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }

@@ -1,5 +1,5 @@
-// All repeated strings, found by making them longer one reference at a time; then the threshold is
-// searched for, between one that covers enough and one that does not.
+// Finds all repeated strings by extending them one reference at a time, and then searches for the
+// threshold of heat.
 #include "sinks/streams/hot_streams.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class StreamSearch {
     find_repeated();
   }
 
-  // Finds the minimal hot streams, and what they cover.
+  // Finds the minimal hot streams, and their coverage.
   void search(uint64_t threshold) {
     threshold_ = threshold;
     found_.clear();
@@ -41,7 +41,7 @@ class StreamSearch {
     covered_ = count_covered();
   }
 
-  // No string is hotter.
+  // The maximum heat of a string.
   uint64_t greatest_heat() const {
     uint64_t greatest = 0;
     for (const String& string : strings_)
@@ -66,20 +66,20 @@ class StreamSearch {
   }
 
  private:
-  // Two terminals or more that occur at least twice.
+  // At least two terminals that occur at least twice.
   struct String {
     uint64_t occurrences;
-    uint32_t prefix;  // without its last terminal; 0 where that would be one alone
-    uint32_t place;   // one of those where it begins
+    uint32_t prefix;  // without its last terminal; 0 if that is a single terminal
+    uint32_t place;   // one of its positions
     uint32_t length;
   };
-  // Where a string that counts may begin.
+  // A position at which a string that counts may start.
   struct Start {
     uint32_t place;
-    uint32_t longest;  // of the strings that begin here; 0: none
+    uint32_t longest;  // of the strings that start here; 0: none
   };
 
-  // How often each terminal occurs, up to twice.
+  // The number of occurrences of each terminal, up to two.
   std::vector<uint8_t> count_terminals() const {
     std::vector<uint8_t> counts;
     for (uint32_t region = 0; region < grammar_text_.regions().size(); ++region) {
@@ -94,7 +94,8 @@ class StreamSearch {
     return counts;
   }
 
-  // Calls visit(place) where a string that counts may begin: two terminals that each repeat.
+  // Calls visit(position) for each position at which a string that counts may start: two terminals
+  // that both repeat.
   template <class Visit>
   void for_each_pair(const std::vector<uint8_t>& counts, const Visit& visit) const {
     for (size_t at = 0; at + 1 < text_.size(); ++at) {
@@ -104,13 +105,13 @@ class StreamSearch {
     }
   }
 
-  // Takes the starts whose first pair is likely to repeat: by hash, so some that do not are among
-  // them. Where little repeats, these are few.
+  // Collects the starts whose first pair probably repeats. It compares hashes, so a few pairs that
+  // do not repeat are included.
   void find_starts() {
     const std::vector<uint8_t> counts = count_terminals();
     size_t pairs = 0;
     for_each_pair(counts, [&](uint32_t) { ++pairs; });
-    std::vector<uint8_t> seen(std::bit_ceil(2 * pairs + 1));  // by hash, up to twice
+    std::vector<uint8_t> seen(std::bit_ceil(2 * pairs + 1));  // by hash, up to two
     const auto slot_of = [&](uint32_t at) -> uint8_t& {
       return seen[DigramTable::hash_of(text_[at], text_[at + 1]) & (seen.size() - 1)];
     };
@@ -127,7 +128,8 @@ class StreamSearch {
     });
   }
 
-  // All repeated strings, the shorter first: what occurs once has no longer string that repeats.
+  // Finds all repeated strings, shorter ones first: no extension of a string that occurs once
+  // repeats.
   void find_repeated() {
     find_starts();
     std::vector<uint32_t> open(starts_.size());  // starts whose strings may be longer
@@ -141,7 +143,8 @@ class StreamSearch {
     }
   }
 
-  // Makes the open starts' strings longer by one, and closes those where it does not repeat.
+  // Extends the strings of the open starts by one, and closes those whose extension does not
+  // repeat.
   void extend(std::vector<uint32_t>& open, uint32_t length) {
     StringTable table;
     std::vector<uint64_t> occurrences;
@@ -158,7 +161,7 @@ class StreamSearch {
       if (length > grammar_text_.left_of_symbol(start.place))
         occurrences[number] += regions[region].frequency;
     }
-    std::vector<uint32_t> kept(occurrences.size());  // among all strings; 0: not yet
+    std::vector<uint32_t> kept(occurrences.size());  // index among all strings; 0: none yet
     size_t left = 0;
     for (size_t at = 0; at < open.size(); ++at) {
       const uint32_t number = number_of[at];
@@ -174,8 +177,8 @@ class StreamSearch {
     open.resize(left);
   }
 
-  // Of the references of each region's expansion, those inside occurrences inside it: what its
-  // symbols have covered by themselves, and what occurrences across symbols add.
+  // Counts the covered references of each region's expansion: those that its symbols cover
+  // themselves, and those that occurrences across symbols add.
   uint64_t count_covered() const {
     const auto& regions = grammar_text_.regions();
     std::vector<uint64_t> covered(regions.size()), ends(regions.size());
@@ -211,7 +214,7 @@ class StreamSearch {
     return total;
   }
 
-  // One bit for each terminal that is written where the region is used.
+  // One bit for each terminal that is written at a use of the region.
   static uint64_t ends_of(const std::vector<uint8_t>& is_covered, uint64_t length) {
     uint64_t bits = 0;
     const bool whole = BoundaryText::is_short(length);
@@ -227,10 +230,10 @@ class StreamSearch {
   const BoundaryText grammar_text_;
   const StreamOptions options_;
   const std::vector<uint32_t>& text_;
-  std::vector<String> strings_;  // the first is no string
+  std::vector<String> strings_;  // the first is unused
   std::vector<Start> starts_;    // ascending
   uint64_t threshold_ = 0;
-  std::vector<uint8_t> hot_length_;  // of the hot stream that begins at the place; 0: none
+  std::vector<uint8_t> hot_length_;  // of the hot stream that starts at the position; 0: none
   std::vector<uint32_t> found_;      // the hot streams among the strings
   uint64_t covered_ = 0;
 };
@@ -246,7 +249,7 @@ HotStreams find_hot_streams_above(const Sequitur& grammar, const StreamOptions& 
 
 HotStreams find_hot_streams(const Sequitur& grammar, const StreamOptions& options) {
   StreamSearch search(grammar, options);
-  uint64_t enough = 2 * uint64_t{options.shortest};  // no stream is less hot
+  uint64_t enough = 2 * uint64_t{options.shortest};  // no stream has less heat
   search.search(enough);
   if (!search.covers_enough()) return search.result();
   for (uint64_t too_much = search.greatest_heat() + 1; too_much > enough + 1 + enough / 16;) {

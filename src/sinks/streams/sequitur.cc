@@ -1,4 +1,4 @@
-// The two constraints of SEQUITUR and what restores them.
+// The two constraints of SEQUITUR, and the steps that restore them.
 #include "sinks/streams/sequitur.h"
 
 namespace halo::sinks {
@@ -52,8 +52,8 @@ uint32_t Sequitur::make_rule() {
   return rule;
 }
 
-// The symbol and its next one are about to be parted.
-void Sequitur::forget(uint32_t symbol) {
+// Removes the digram of the symbol and its successor, which are about to be separated.
+void Sequitur::drop_digram(uint32_t symbol) {
   if (is_digram(symbol)) digrams_.remove(hash_of(symbol), symbol);
 }
 
@@ -61,16 +61,16 @@ void Sequitur::remember(uint32_t symbol) {
   if (is_digram(symbol)) digrams_.set(hash_of(symbol), symbol, same_as(symbol));
 }
 
-// Three equal symbols in a row: only one of the two overlapping digrams is in the table.
+// Of three equal symbols in a row, only one of the two overlapping digrams is in the table.
 bool Sequitur::same_neighbours(uint32_t symbol) const {
   const Symbol& own = symbols_[symbol];
   return symbols_[own.next].value == own.value && symbols_[own.previous].value == own.value;
 }
 
-// Makes `right` follow `left`. What followed `left` before no longer does; where that was part of
-// three equal symbols, the digram that overlapped with it takes its place in the table.
+// Links `right` behind `left`, and unlinks the previous successor of `left`. If that was part of
+// three equal symbols, the overlapping digram takes its place in the table.
 void Sequitur::link(uint32_t left, uint32_t right) {
-  forget(left);
+  drop_digram(left);
   if (same_neighbours(right)) remember(right);
   if (same_neighbours(left)) remember(symbols_[left].previous);
   symbols_[left].next = right;
@@ -80,7 +80,7 @@ void Sequitur::link(uint32_t left, uint32_t right) {
 void Sequitur::insert_behind(uint32_t symbol, uint32_t value) {
   const uint32_t added = make_symbol(value);
   const uint32_t next = symbols_[symbol].next;
-  forget(symbol);
+  drop_digram(symbol);
   symbols_[symbol].next = added;
   symbols_[added].previous = symbol;
   symbols_[added].next = next;
@@ -91,15 +91,15 @@ void Sequitur::insert_behind(uint32_t symbol, uint32_t value) {
 
 void Sequitur::remove(uint32_t symbol) {
   const Symbol own = symbols_[symbol];
-  forget(symbol);
+  drop_digram(symbol);
   link(own.previous, own.next);
   if (!is_terminal(own.value)) --rules_[rule_of(own.value)].uses;
   drop_symbol(symbol);
   --symbol_count_;
 }
 
-// Digram uniqueness. True where the digram at `symbol` was in the grammar a second time, and both
-// have given way to a rule.
+// Digram uniqueness. Returns true if the digram at `symbol` occurred before and a rule has replaced
+// both.
 bool Sequitur::check(uint32_t symbol) {
   if (!is_digram(symbol)) return false;
   const uint32_t earlier = digrams_.find_or_insert(hash_of(symbol), symbol, same_as(symbol));
@@ -113,7 +113,7 @@ void Sequitur::match(uint32_t symbol, uint32_t earlier) {
   const uint32_t before = symbols_[earlier].previous;
   const uint32_t second = symbols_[earlier].next;
   uint32_t rule = rule_of(symbols_[before].value);
-  // A sequence's own rule, which nobody uses, is no rule that others may use.
+  // The rule of a sequence itself must not be used by others.
   if (is_guard(before) && symbols_[second].next == before && rules_[rule].uses != 0) {
     substitute(symbol, rule);
   } else {
@@ -131,7 +131,7 @@ void Sequitur::match(uint32_t symbol, uint32_t earlier) {
     expand(first);
 }
 
-// Puts the rule in the place of the symbol and its next one.
+// Replaces the symbol and its successor by the rule.
 void Sequitur::substitute(uint32_t symbol, uint32_t rule) {
   const uint32_t before = symbols_[symbol].previous;
   remove(symbols_[symbol].next);
@@ -140,14 +140,14 @@ void Sequitur::substitute(uint32_t symbol, uint32_t rule) {
   if (!check(before)) check(symbols_[before].next);
 }
 
-// The rule that the symbol stands for is used nowhere else: its right side comes here instead.
+// The symbol is the only use of its rule, so the rule's right side replaces it.
 void Sequitur::expand(uint32_t symbol) {
   const Symbol own = symbols_[symbol];
   const uint32_t rule = rule_of(own.value);
   const uint32_t guard = rules_[rule].guard;
   const uint32_t first = symbols_[guard].next;
   const uint32_t last = symbols_[guard].previous;
-  forget(symbol);
+  drop_digram(symbol);
   link(own.previous, first);
   link(last, own.next);
   rules_[rule] = {0, 0};

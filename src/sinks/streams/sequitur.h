@@ -1,6 +1,4 @@
-// SEQUITUR: a grammar of what repeats in a sequence, made in linear time while the sequence comes
-// in (Nevill-Manning and Witten 1997, "Linear-time, incremental hierarchy inference for
-// compression").
+// SEQUITUR: builds a grammar of the repetitions in a sequence incrementally and in linear time.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +10,26 @@
 
 namespace halo::sinks {
 
-// Two properties hold between calls. No pair of neighbouring symbols stands twice in the grammar
-// (unless the two overlap), and every rule is used at least twice. Several sequences may share the
-// rules: one for each thread, say.
+// Nevill-Manning and Witten 1997, "Linear-time, incremental hierarchy inference for compression".
+//
+// Invariants between calls: no digram occurs twice in the grammar, unless the two overlap, and
+// every rule is used at least twice. Several sequences, one per thread for example, may share the
+// rules.
 class Sequitur {
  public:
   // Terminals are less than this.
   static constexpr uint32_t kTerminals = 1u << 31;
 
-  // Throws std::length_error where there are too many symbols.
+  // Throws std::length_error if the grammar has too many symbols.
   void append(uint32_t sequence, uint32_t terminal);
 
   static bool is_terminal(uint32_t value) { return value < kTerminals; }
-  // Of a value that is no terminal.
+  // The value must not be a terminal.
   static uint32_t rule_of(uint32_t value) { return value & ~(kRule | kGuard); }
 
-  // The number that all rules are below; not each stands for one.
+  // An upper bound of all rule numbers; not every number below it is in use.
   uint32_t rules() const { return uint32_t(rules_.size()); }
-  // The rules that the sequences begin with: nobody uses them.
+  // The rules of the sequences themselves, which no rule uses.
   const std::vector<uint32_t>& starts() const { return starts_; }
 
   // Calls visit(value) for each symbol on the rule's right side, from left to right.
@@ -46,7 +46,7 @@ class Sequitur {
   static constexpr uint32_t kRule = kTerminals;
   static constexpr uint32_t kGuard = kTerminals >> 1;
 
-  // The symbols of a rule are a ring through the guard, which stands for the rule itself.
+  // The symbols of a rule form a ring through the guard, which represents the rule itself.
   struct Symbol {
     uint32_t next;
     uint32_t previous;
@@ -79,7 +79,7 @@ class Sequitur {
   uint32_t make_symbol(uint32_t value);
   void drop_symbol(uint32_t symbol);
   uint32_t make_rule();
-  void forget(uint32_t symbol);
+  void drop_digram(uint32_t symbol);
   void remember(uint32_t symbol);
   void link(uint32_t left, uint32_t right);
   void insert_behind(uint32_t symbol, uint32_t value);
@@ -91,7 +91,7 @@ class Sequitur {
 
   MappedArray<Symbol> symbols_{1ULL << 32, 1ULL << 16};
   uint32_t next_symbol_ = 1;
-  uint32_t free_symbol_ = 0;  // chained by `next`
+  uint32_t free_symbol_ = 0;  // linked by `next`
   uint64_t symbol_count_ = 0;
   std::vector<Rule> rules_;
   std::vector<uint32_t> free_rules_;

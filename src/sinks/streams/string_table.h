@@ -1,4 +1,4 @@
-// Numbers for strings that are one terminal longer than strings that have a number.
+// Numbers strings that extend a numbered string by one terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ class StringTable {
  public:
   StringTable() : keys_(kInitialSlots), numbers_(kInitialSlots) {}
 
-  // The number of the string `prefix` with `terminal` behind it: dense, in order of first call.
+  // The number of the string `prefix` + `terminal`: dense, in order of first call.
   uint32_t number_of(uint32_t prefix, uint32_t terminal) {
     // Stored plus one: a zero key is an empty slot.
     const uint64_t key = (uint64_t(prefix) << 32 | terminal) + 1;
@@ -32,7 +32,7 @@ class StringTable {
     key *= 0x9E3779B97F4A7C15ULL;
     return (key ^ key >> 29) * 0xBF58476D1CE4E5B9ULL >> 24;
   }
-  // Where the key is, or an empty slot for it.
+  // The key's slot, or an empty slot for it.
   size_t place_of(uint64_t key) const {
     const size_t mask = keys_.size() - 1;
     size_t at = mix(key) & mask;

@@ -18,14 +18,16 @@
 namespace {
 
 using halo::base::ThreadId;
-using halo::trace::Kind;
-using halo::trace::Record;
+using halo::events::Kind;
+using halo::events::Record;
 
 class Replay {
  public:
-  explicit Replay(uint32_t distance) : analysis_({.affinity_distance = distance}) {}
+  explicit Replay(uint32_t distance)
+      : analysis_(
+            halo::sinks::Parameters{}.with<halo::sinks::AffinitySink>({.distance = distance})) {}
 
-  // False where the line is not understood.
+  // Returns false if the line is malformed.
   bool line(const std::string& text) {
     std::istringstream in(text);
     std::string verb;

@@ -1,4 +1,4 @@
-// halo-sink-bench: how many records a second one core takes through resolution and all sinks.
+// halo-sink-bench: records per second that one core resolves and passes to all sinks.
 //
 //   halo-sink-bench [LIVE_OBJECTS] [CONTEXTS] [ACCESSES_PER_OBJECT] [DISTANCE]
 #include <chrono>
@@ -10,15 +10,15 @@
 #include "sinks/analysis.h"
 
 using halo::base::ThreadId;
-using halo::trace::Kind;
-using halo::trace::Record;
+using halo::events::Kind;
+using halo::events::Record;
 
 namespace {
 
 constexpr uint64_t kBase = 0x10000000;
 constexpr uint64_t kStep = 48;
 
-// Random walks over the objects, a few consecutive accesses to each.
+// Random objects, with a few consecutive accesses each.
 std::vector<Record> random_accesses(size_t count, uint64_t objects, uint64_t per_object) {
   std::mt19937_64 random(1);
   std::vector<Record> records;
@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
     return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
   };
   const uint64_t objects = arg(1, 1000000), contexts = arg(2, 8), per_object = arg(3, 3);
-  halo::sinks::Analysis analysis({.affinity_distance = uint32_t(arg(4, 128))});
+  halo::sinks::Analysis analysis(halo::sinks::Parameters{}.with<halo::sinks::AffinitySink>(
+      {.distance = uint32_t(arg(4, 128))}));
   for (uint64_t at = 0; at < objects; ++at) {
     const Record pair[] = {Record::make(Kind::kAlloc, kBase + at * kStep, 40),
                            Record::make(Kind::kContext, 0, at % contexts)};

@@ -1,5 +1,5 @@
-// halo-stream-bench: processor time and memory that a trace of object references takes as a
-// grammar, and the search for its hot data streams.
+// halo-stream-bench: processor time and memory of the grammar of an object reference trace, and of
+// the search for its hot data streams.
 //
 //   halo-stream-bench [PATTERN [MILLIONS]]
 //
@@ -21,7 +21,7 @@ constexpr uint32_t kLists = 10000;
 constexpr uint32_t kLongest = 100;
 constexpr uint32_t kObjects = 1000000;
 
-// References one after the other, of which every `noise`th is any object; 1: all, 0: none.
+// Generates references, of which every `noise`th is a random object; 1: all, 0: none.
 class References {
  public:
   explicit References(uint32_t noise) : noise_(noise) {}
@@ -48,7 +48,7 @@ class References {
   uint32_t left_ = 0;
 };
 
-// Of this process's processor time.
+// Processor time of this process.
 double seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 double peak_gib() {

@@ -1,6 +1,4 @@
-// The QEMU plugin that counts what is executed between two markers inside one range of code. At the
-// end it writes to `out=FILE` a line for each path and each cost that it had:
-// path, how often, instructions, loads, stores, branches.
+// The QEMU plugin that counts executed instructions between two markers inside one range of code.
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -10,10 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "golden/branch.h"
 #include "golden/markers.h"
-#include "record/qemu_plugin_api.h"
+#include "qemu/qemu_plugin_api.h"
+#include "x86/instruction.h"
 
+// At the end it writes to `out=FILE` a line for each path and each of its costs: path, number of
+// runs, instructions, loads, stores, branches.
 namespace {
 
 using halo::golden::Marker;
@@ -25,7 +25,7 @@ struct Cost {
   auto operator<=>(const Cost&) const = default;
 };
 
-// The program has one thread, so none of this needs a lock.
+// The program has one thread, so no locks are needed.
 std::string out;
 std::uint64_t text_begin = 0, text_end = 0;
 bool counting = false;
@@ -33,7 +33,8 @@ std::uint64_t path = 0;
 Cost cost{};
 std::array<std::map<Cost, std::uint64_t>, path_count> taken;
 
-// An instruction's address, and whether it is a branch, in the pointer that callbacks are given.
+// An instruction's address, and whether it is a branch, packed into the callbacks' pointer
+// argument.
 struct Site {
   static void* pack(std::uint64_t address, bool branch) {
     return reinterpret_cast<void*>(address << 1 | (branch ? 1u : 0u));
@@ -51,19 +52,23 @@ void on_instruction(unsigned, void* packed) {
   if (site.branch()) ++cost.branches;
 }
 
-// For loads and stores alike: asked for one kind of them alone, QEMU 7.2 mixes them up.
+// Registered for loads and stores together: QEMU 7.2 confuses them if only one kind is requested.
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t, void* packed) {
   if (!Site(packed).counts()) return;
   ++(qemu_plugin_mem_is_store(info) ? cost.stores : cost.loads);
 }
 
+bool is_branch(qemu_plugin_insn* insn) {
+  using halo::x86::Flow;
+  const auto* bytes = static_cast<const std::uint8_t*>(qemu_plugin_insn_data(insn));
+  const Flow flow = halo::x86::inspect({bytes, qemu_plugin_insn_size(insn)}).flow;
+  return flow == Flow::kJump || flow == Flow::kCall || flow == Flow::kReturn;
+}
+
 void on_translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (std::size_t at = 0; at < qemu_plugin_tb_n_insns(block); ++at) {
     qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, at);
-    const bool branch =
-        halo::golden::is_branch({static_cast<const std::uint8_t*>(qemu_plugin_insn_data(insn)),
-                                 qemu_plugin_insn_size(insn)});
-    void* site = Site::pack(qemu_plugin_insn_vaddr(insn), branch);
+    void* site = Site::pack(qemu_plugin_insn_vaddr(insn), is_branch(insn));
     qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction, QEMU_PLUGIN_CB_NO_REGS, site);
     qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      site);

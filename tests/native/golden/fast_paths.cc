@@ -1,5 +1,4 @@
-// The program whose operations are counted, each of them many times: as it is, under libhalo.so and
-// its own plan; `--plan FILE` writes that plan; `--known-work` runs code whose counts are known.
+// The program whose operations are counted, each of them many times.
 #include <link.h>
 #include <unistd.h>
 
@@ -15,6 +14,8 @@
 #include "golden/sites.h"
 #include "plan/plan_builder.h"
 
+// Without arguments it runs under libhalo.so and its own plan; `--plan FILE` writes that plan;
+// `--known-work` runs code with known counts.
 namespace halo::golden {
 namespace {
 
@@ -40,7 +41,7 @@ using Release = void (*)(void*);
 
 void release_sized(void* p) { ::operator delete(p, size); }
 
-// The block of each round is that of the round before.
+// The block of each round is that of the previous round.
 void count_pairs(Path allocation, Allocate allocate, Path deallocation, Release release) {
   for (int i = 0; i < warm; ++i) release(allocate(size));
   for (int i = 0; i < counted; ++i) {
@@ -49,12 +50,12 @@ void count_pairs(Path allocation, Allocate allocate, Path deallocation, Release 
   }
 }
 
-// Nothing is freed before the end, so each block is cut off a page.
-void count_carving() {
+// Nothing is freed before the end, so each block is cut off by bump allocation.
+void count_bump() {
   std::array<void*, warm + counted> blocks;
-  for (int i = 0; i < warm; ++i) blocks[i] = site_malloc_carved(size);
+  for (int i = 0; i < warm; ++i) blocks[i] = site_malloc_bump(size);
   for (int i = warm; i < warm + counted; ++i)
-    blocks[i] = count(Path::malloc_carved, [] { return site_malloc_carved(size); });
+    blocks[i] = count(Path::malloc_bump, [] { return site_malloc_bump(size); });
   for (void* p : blocks) free(p);
 }
 
@@ -74,7 +75,7 @@ struct Text {
   std::uint64_t begin, end;
 };
 
-// The runtime's code.
+// The code range of the runtime.
 int find_text(dl_phdr_info* info, std::size_t, void* into) {
   if (!std::string_view(info->dlpi_name).ends_with("/libhalo.so")) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -96,7 +97,7 @@ int count_fast_paths() {
   mark(Marker::text, text.begin, text.end);
   count_pairs(Path::malloc_forwarded, site_malloc, Path::free_forwarded, free);
   count_pairs(Path::malloc_reused, site_malloc_reused, Path::free_grouped, free);
-  count_carving();
+  count_bump();
   count_pairs(Path::malloc_fourth_frame, site_frame_4, Path::free_grouped, free);
   count_pairs(Path::new_forwarded, site_new, Path::delete_forwarded, release_sized);
   count_pairs(Path::new_reused, site_new_reused, Path::delete_grouped, release_sized);
@@ -105,7 +106,7 @@ int count_fast_paths() {
   return 0;
 }
 
-// The executable lies where it was linked to: its load bias is 0.
+// The executable is loaded at its link address: its load bias is 0.
 std::uint64_t offset_of(const char* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 int write_plan(const char* path) {
@@ -120,7 +121,7 @@ int write_plan(const char* path) {
     return builder.state(parent, offset_of(at), plan::verdict_undecided, site_step);
   };
   decide(0, site_malloc_reused_return);
-  decide(0, site_malloc_carved_return);
+  decide(0, site_malloc_bump_return);
   decide(0, site_new_reused_return);
   decide(go_on(go_on(go_on(0, site_frame_1_return), site_frame_2_return), site_frame_3_return),
          site_frame_4_return);

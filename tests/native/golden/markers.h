@@ -1,5 +1,5 @@
-// How the program whose fast paths are counted speaks to the plugin that counts: by a system call
-// that no kernel has, so that natively nothing happens.
+// The messages of the program to the counting plugin: a system call that no kernel has, so natively
+// it has no effect.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace halo::golden {
 inline constexpr std::int64_t marker_call = 0x474F4C44;
 
 enum class Marker : std::uint64_t {
-  text = 1,   // first and last + 1 address of the code that counts
-  begin = 2,  // the Path that is taken next
-  end = 3,    // it has been taken
+  text = 1,   // first and last + 1 address of the counted code
+  begin = 2,  // the Path that starts
+  end = 3,    // it ends
 };
 
 enum class Path : std::uint64_t {
@@ -21,7 +21,7 @@ enum class Path : std::uint64_t {
   malloc_forwarded,
   free_forwarded,
   malloc_reused,
-  malloc_carved,
+  malloc_bump,
   malloc_fourth_frame,
   free_grouped,
   new_forwarded,
@@ -33,7 +33,7 @@ enum class Path : std::uint64_t {
 
 inline constexpr const char* path_names[] = {
     "known_work",       "malloc_forwarded",    "free_forwarded", "malloc_reused",
-    "malloc_carved",    "malloc_fourth_frame", "free_grouped",   "new_forwarded",
+    "malloc_bump",      "malloc_fourth_frame", "free_grouped",   "new_forwarded",
     "delete_forwarded", "new_reused",          "delete_grouped", "realloc_forwarded",
 };
 inline constexpr std::size_t path_count = std::size(path_names);

@@ -24,7 +24,7 @@ HALO_SITE("site_malloc", "malloc@PLT");
 HALO_SITE("site_realloc", "realloc@PLT");
 HALO_SITE("site_new", "_Znwm@PLT");
 HALO_SITE("site_malloc_reused", "malloc@PLT");
-HALO_SITE("site_malloc_carved", "malloc@PLT");
+HALO_SITE("site_malloc_bump", "malloc@PLT");
 HALO_SITE("site_new_reused", "_Znwm@PLT");
 HALO_SITE("site_frame_1", "malloc@PLT");
 HALO_SITE("site_frame_2", "site_frame_1");

@@ -1,12 +1,12 @@
-// Call sites whose addresses and frames are known: their code is written in assembly, in a section
-// of its own at a fixed address.
+// Call sites with known addresses and frames: their code is written in assembly, in its own section
+// at a fixed address.
 #pragma once
 
 #include <cstddef>
 
 extern "C" {
 
-// Each is a function of one call, and the address to which that call returns.
+// Each is a function with one call, and the return address of that call.
 #define HALO_SITE(name, result, ...) \
   result name(__VA_ARGS__);          \
   extern const char name##_return[]
@@ -15,9 +15,9 @@ HALO_SITE(site_malloc, void*, std::size_t size);
 HALO_SITE(site_realloc, void*, void* p, std::size_t size);
 HALO_SITE(site_new, void*, std::size_t size);
 HALO_SITE(site_malloc_reused, void*, std::size_t size);
-HALO_SITE(site_malloc_carved, void*, std::size_t size);
+HALO_SITE(site_malloc_bump, void*, std::size_t size);
 HALO_SITE(site_new_reused, void*, std::size_t size);
-// Four frames, outermost first: each calls the one below, the last one malloc.
+// Four frames, outermost first: each calls the one below, the last one calls malloc.
 HALO_SITE(site_frame_4, void*, std::size_t size);
 HALO_SITE(site_frame_3, void*, std::size_t size);
 HALO_SITE(site_frame_2, void*, std::size_t size);
@@ -31,5 +31,5 @@ void known_work(long* word);
 extern const char __start_halo_sites[], __stop_halo_sites[];
 }
 
-// Bytes from the slot of one return address up to the next, for every site.
+// Bytes from the slot of one return address to the next, for every site.
 inline constexpr int site_step = 16;

@@ -1,4 +1,4 @@
-// Counting against a slow, obvious reference; from threads and forked processes; and the file.
+// Counting, compared with a slow reference, from threads and forked processes; and the file.
 #include "litter/detection.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that lives as long as the test.
+// A temporary directory for the duration of the test.
 class InFolder : public testing::Test {
  protected:
   InFolder() { folder_ = mkdtemp(name_.data()); }
@@ -46,7 +46,7 @@ class InFolder : public testing::Test {
   fs::path folder_;
 };
 
-// What follows the name of a member, to the next comma that is followed by a name.
+// The text behind a member's name, up to the next comma that a name follows.
 std::string member(const std::string& text, const std::string& name) {
   const std::size_t at = text.find("\"" + name + "\": ");
   EXPECT_NE(at, std::string::npos) << name;
@@ -63,13 +63,13 @@ struct Reference {
   void allocated(std::size_t size, std::int32_t group = -1) {
     sizes.push_back(size);
     groups.push_back(group);
-    most_live = std::max(most_live, ++live);
+    max_live = std::max(max_live, ++live);
   }
 
-  // The file, but for the program and the mean.
+  // The file's contents except for the program and the mean.
   Sample sample(std::int32_t group_count) const {
     Sample result;
-    result.most_live = most_live;
+    result.max_live = max_live;
     result.groups.resize(static_cast<std::size_t>(group_count));
     for (const std::size_t size : sizes) result.size(size, 1);
     for (std::int32_t group = 0; group < group_count; ++group) {
@@ -83,7 +83,7 @@ struct Reference {
 
   std::vector<std::size_t> sizes;
   std::vector<std::int32_t> groups;
-  std::uint64_t live = 0, most_live = 0;
+  std::uint64_t live = 0, max_live = 0;
 };
 
 void expect_same(const std::string& text, const Reference& reference, std::int32_t groups) {
@@ -92,12 +92,12 @@ void expect_same(const std::string& text, const Reference& reference, std::int32
   const auto from = [](const std::string& whole, const char* name) {
     return whole.substr(whole.find(name));
   };
-  // Bins and groups to the letter; the other numbers by name.
+  // Bins and groups are compared exactly; the other numbers by name.
   EXPECT_EQ(from(text, "\"larger_bytes\""), from(expected, "\"larger_bytes\""));
   EXPECT_EQ(member(text, "program"), member(expected, "program"));
   EXPECT_EQ(number(text, "version"), 1u);
   EXPECT_EQ(number(text, "allocations"), reference.sizes.size());
-  EXPECT_EQ(number(text, "max_live_allocations"), reference.most_live);
+  EXPECT_EQ(number(text, "max_live_allocations"), reference.max_live);
   const auto& sizes = reference.sizes;
   EXPECT_EQ(number(text, "minimum"), *std::min_element(sizes.begin(), sizes.end()));
   EXPECT_EQ(number(text, "maximum"), *std::max_element(sizes.begin(), sizes.end()));
@@ -116,7 +116,7 @@ TEST_F(DetectionFile, AgreesWithTheReference) {
     std::mt19937 random(seed);
     Detection detection;
     ASSERT_TRUE(detection.open());
-    detection.tell_groups_apart(groups);
+    detection.map_groups(groups);
     Reference reference;
     for (int i = 0; i < 3000; ++i) {
       if (reference.live > 0 && random() % 5 < 2) {
@@ -157,7 +157,7 @@ TEST_F(DetectionFile, OfNothingIsZeros) {
 TEST_F(DetectionFile, GroupsOutsideThePlanAreNone) {
   Detection detection;
   ASSERT_TRUE(detection.open());
-  detection.tell_groups_apart(2);
+  detection.map_groups(2);
   Reference reference;
   for (const std::int32_t group : {-1, 0, 1, 2, 1000}) {
     detection.allocated(8, group);
@@ -172,14 +172,14 @@ TEST_F(DetectionFile, CountsAllThreads) {
   ASSERT_TRUE(detection.open());
   Reference reference;
   std::barrier all_live(threads);
-  std::vector<std::thread> crew;
+  std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t)
-    crew.emplace_back([&, t] {
+    workers.emplace_back([&, t] {
       for (int i = 0; i < each; ++i) detection.allocated(static_cast<std::size_t>(t * i), -1);
       all_live.arrive_and_wait();
       for (int i = 0; i < each; ++i) detection.freed();
     });
-  for (std::thread& thread : crew) thread.join();
+  for (std::thread& thread : workers) thread.join();
   for (int t = 0; t < threads; ++t)
     for (int i = 0; i < each; ++i) reference.allocated(static_cast<std::size_t>(t * i));
   expect_same(written(detection), reference, 0);
@@ -187,7 +187,7 @@ TEST_F(DetectionFile, CountsAllThreads) {
   EXPECT_EQ(number(written(detection), "max_live_allocations"), std::uint64_t{threads} * each);
 }
 
-// In a child; waits for it.
+// Runs `work` in a child and waits for it.
 template <class Work>
 int in_child(const Work& work) {
   const pid_t child = fork();
@@ -205,7 +205,7 @@ TEST_F(DetectionFile, CountsForkedProcesses) {
     detection.allocated(16, -1);
     reference.allocated(16);
   }
-  // 10 are alive in the child too: with these 5 it has most.
+  // 10 are alive in the child too: with these 5 it has the maximum.
   const auto more = [&] {
     for (int i = 0; i < 5; ++i) detection.allocated(5000, -1);
     for (int i = 0; i < 15; ++i) detection.freed();
@@ -214,7 +214,7 @@ TEST_F(DetectionFile, CountsForkedProcesses) {
   EXPECT_EQ(in_child(more), 0);
   for (int i = 0; i < 5; ++i) reference.allocated(5000);
   expect_same(written(detection), reference, 0);
-  // What the child freed is still alive here.
+  // Objects that the child freed are still alive here.
   for (int i = 0; i < 6; ++i) detection.allocated(1, -1);
   EXPECT_EQ(number(written(detection), "max_live_allocations"), 16u);
 }

@@ -1,4 +1,4 @@
-// The detector's file is read exactly, and refused with a sentence where it is damaged in any way.
+// The detector's file is read exactly, and refused with a sentence if it is damaged in any way.
 #include "litter/distribution.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace halo::litter {
 namespace {
 
-// By group and size: what the kinds say.
+// Counts by group and size.
 using Kinds = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
 
 Kinds kinds_of(const Distribution& distribution) {
@@ -44,12 +44,12 @@ Sample good() {
   Sample sample;
   sample.size(0, 2).size(1, 3).size(16, 40).size(4095, 1).size(4096, 5).size(4097, 1);
   sample.size(1'000'000, 3);
-  sample.most_live = 50;
+  sample.max_live = 50;
   sample.groups = {{{16, 30}, {4096, 5}}, {}, {{0, 1}, {16, 10}, {4097, 4}}};
   return sample;
 }
 
-// The sample's text with the first `from` made `to`.
+// The sample's text with the first `from` replaced by `to`.
 std::string edited(const std::string& from, const std::string& to) {
   std::string text = good().text();
   const std::size_t at = text.find(from);
@@ -59,14 +59,14 @@ std::string edited(const std::string& from, const std::string& to) {
 
 constexpr std::uint32_t mean_of_larger = (4097 + 3'000'000) / 4;
 constexpr const char* damaged = "is damaged: run the detector again";
-constexpr const char* foreign = "is no detector's output";
+constexpr const char* foreign = "is not a detector's output";
 
 TEST(Distribution, MergesGroups) {
   const File file(good().text());
   Distribution found;
   ASSERT_EQ(read_distribution(file.path(), false, found), nullptr);
   EXPECT_EQ(found.allocations, 55u);
-  EXPECT_EQ(found.most_live, 50u);
+  EXPECT_EQ(found.max_live, 50u);
   EXPECT_EQ(found.groups, 3u);
   const Kinds expected{{{no_group, 0}, 2},    {{no_group, 1}, 3},
                        {{no_group, 16}, 40},  {{no_group, 4095}, 1},
@@ -74,7 +74,7 @@ TEST(Distribution, MergesGroups) {
   EXPECT_EQ(kinds_of(found), expected);
 }
 
-TEST(Distribution, TellsGroupsApart) {
+TEST(Distribution, SeparatesGroups) {
   const File file(good().text());
   Distribution found;
   ASSERT_EQ(read_distribution(file.path(), true, found), nullptr);
@@ -85,7 +85,7 @@ TEST(Distribution, TellsGroupsApart) {
   EXPECT_EQ(found.allocations, 55u);
 }
 
-TEST(Distribution, GivesBackAllMemory) {
+TEST(Distribution, FreesAllMemory) {
   const File file(good().text());
   Requests requests;
   {
@@ -100,7 +100,7 @@ TEST(Distribution, GivesBackAllMemory) {
 
 TEST(Distribution, MeansOfHugeObjectsStayRepresentable) {
   Sample sample;
-  sample.size(std::size_t{1} << 40, 2).most_live = 1;
+  sample.size(std::size_t{1} << 40, 2).max_live = 1;
   const File file(sample.text());
   Distribution found;
   ASSERT_EQ(read_distribution(file.path(), false, found), nullptr);
@@ -110,13 +110,13 @@ TEST(Distribution, MeansOfHugeObjectsStayRepresentable) {
 
 TEST(Distribution, RefusesEveryTruncation) {
   const std::string whole = good().text();
-  const std::size_t end = whole.size() - 1;  // the last brace; a line's end follows
+  const std::size_t end = whole.size() - 1;  // the last brace; a newline follows
   for (std::size_t size = 1; size < end; size += size < 200 || size + 200 > end ? 1 : 97)
     EXPECT_EQ(problem_with(whole.substr(0, size)), "is cut short: run the detector again") << size;
   EXPECT_EQ(problem_with(whole.substr(0, end)), "");
 }
 
-// No change of a byte makes it crash, nor read what cannot be.
+// No change of a byte may cause a crash or an impossible result.
 TEST(Distribution, SurvivesEveryChangedByte) {
   const std::string whole = good().text();
   for (std::size_t at = 0; at < whole.size(); at += at < 200 || at + 200 > whole.size() ? 1 : 61) {
@@ -129,12 +129,12 @@ TEST(Distribution, SurvivesEveryChangedByte) {
       std::uint64_t sum = 0;
       for (const Kind& kind : found.kinds) sum += kind.count;
       EXPECT_EQ(sum, found.allocations) << at << other;
-      EXPECT_LE(found.most_live, found.allocations) << at << other;
+      EXPECT_LE(found.max_live, found.allocations) << at << other;
     }
   }
 }
 
-TEST(Distribution, RefusesWhatIsNoDetectorsFile) {
+TEST(Distribution, RefusesOtherFiles) {
   for (const char* text : {"{}", "[1, 2]", "{\"format\": \"halo-profile\", \"version\": 1}",
                            "hello", "{\"format\": 1}", "12", "\"halo-detector\"", "}",
                            "\x7f"
@@ -162,7 +162,7 @@ TEST(Distribution, RefusesNumbersThatDoNotAddUp) {
   EXPECT_EQ(problem_with(edited("\"larger_bytes\": 3004097", "\"larger_bytes\": 16388")), "");
 }
 
-TEST(Distribution, RefusesNumbersThatAreNone) {
+TEST(Distribution, RefusesInvalidNumbers) {
   for (const char* number :
        {"18446744073709551616", "18446744073709551671", "99999999999999999999999", "-55", "55.5",
         "5e1", "null", "\"55\"", "[55]", "{}", "0x37"})
@@ -170,7 +170,7 @@ TEST(Distribution, RefusesNumbersThatAreNone) {
         problem_with(edited("\"allocations\": 55", "\"allocations\": " + std::string(number))),
         damaged)
         << number;
-  // Those that wrap around to the right sum.
+  // Counts that overflow to the right sum.
   EXPECT_EQ(problem_with(edited("[2,3,0", "[2,18446744073709551615,4")), damaged);
 }
 
@@ -191,14 +191,14 @@ TEST(Distribution, RefusesGroupsThatExceedTheTotals) {
   EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 29]"), true), "") << "some of no group";
 }
 
-TEST(Distribution, RefusesWhatIsNoFile) {
+TEST(Distribution, RefusesDirectories) {
   EXPECT_EQ(problem_at("/nowhere/detector.out"), "does not exist: run the detector first");
-  EXPECT_EQ(problem_at("/tmp"), "is no regular file");
-  EXPECT_EQ(problem_at("/dev/null"), "is no regular file");
+  EXPECT_EQ(problem_at("/tmp"), "is not a regular file");
+  EXPECT_EQ(problem_at("/dev/null"), "is not a regular file");
   const File file("x");
   unlink(file.path());
   ASSERT_EQ(mkfifo(file.path(), 0600), 0);
-  EXPECT_EQ(problem_at(file.path()), "is no regular file") << "and nobody waits for a writer";
+  EXPECT_EQ(problem_at(file.path()), "is not a regular file") << "and opening it does not block";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What littering leaves: the recorded distribution, at the occupancy, in the order of the seed.
+// Littering leaves the recorded distribution, at the occupancy, in the order of the seed.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -10,15 +10,15 @@
 namespace halo::litter {
 namespace {
 
-// Common and rare sizes, among them the ends of the scale.
+// Common and rare sizes, including the smallest and largest.
 Sample recorded() {
   Sample sample;
   sample.size(0, 700).size(1, 13).size(16, 60'000).size(24, 30'000).size(48, 3).size(100, 5000);
-  sample.size(4095, 20).size(4096, 21).size(5000, 30).size(7000, 10).most_live = 1777;
+  sample.size(4095, 20).size(4096, 21).size(5000, 30).size(7000, 10).max_live = 1777;
   return sample;
 }
 
-// The sizes as littering sees them: of the larger ones their mean.
+// The sizes as littering uses them: larger ones are represented by their mean.
 std::map<std::size_t, double> shares_of(const Sample& sample) {
   std::map<std::size_t, double> result;
   const auto all = static_cast<double>(sample.allocations());
@@ -60,17 +60,17 @@ TEST_P(Littering, KeepsTheDistributionAndTheOccupancy) {
   for (const auto& [size, share] : shares_of(sample_)) {
     const auto count = static_cast<double>(made[size]);
     EXPECT_NEAR(count, share * static_cast<double>(objects), 1) << size;
-    // Of those that were made; so within two of its share of all that stay.
+    // Relative to the allocated objects, so within two of its share of all kept ones.
     EXPECT_NEAR(static_cast<double>(live[size]), count * settings_.occupancy, 1.001) << size;
     made.erase(size);
     live.erase(size);
   }
-  EXPECT_TRUE(made.empty()) << "sizes that the program never asked for";
+  EXPECT_TRUE(made.empty()) << "sizes that the program never requested";
   EXPECT_TRUE(live.empty());
   EXPECT_TRUE(requests.sound);
 }
 
-TEST_P(Littering, ReportsWhatItDid) {
+TEST_P(Littering, ReportsItsWork) {
   Requests requests;
   ASSERT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED);
   std::size_t bytes = 0, kept_bytes = 0;
@@ -89,13 +89,13 @@ TEST_P(Littering, TakesLittleMemoryOfItsOwn) {
   Requests requests;
   ASSERT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED);
   EXPECT_LE(report_.own_bytes, 16 * report_.objects);
-  EXPECT_EQ(requests.mapped, 0u) << "all of it is given back";
+  EXPECT_EQ(requests.mapped, 0u) << "all of it is freed";
   // Reading the file takes some more, whatever the number of objects.
-  EXPECT_LE(requests.most_mapped, report_.own_bytes + 512 * 1024);
-  EXPECT_GE(requests.most_mapped, report_.own_bytes);
+  EXPECT_LE(requests.max_mapped, report_.own_bytes + 512 * 1024);
+  EXPECT_GE(requests.max_mapped, report_.own_bytes);
 }
 
-TEST_P(Littering, IsOfItsSeedAlone) {
+TEST_P(Littering, DependsOnItsSeedOnly) {
   const auto sequence = [this](std::uint64_t seed) {
     Requests requests;
     settings_.seed = seed;
@@ -124,8 +124,8 @@ TEST_P(Littering, FreesAnywhereOrTheLast) {
   }
 }
 
-// The objects that go lie evenly among those that stay, and go in no order.
-TEST(LitteringShuffled, SpreadsWhatGoes) {
+// Freed objects are spread evenly among the kept ones, in random order.
+TEST(LitteringShuffled, SpreadsFreedObjects) {
   const File file(recorded().text());
   halo_litter_settings settings = settings_for(file);
   settings.occupancy = 0.5;
@@ -147,7 +147,7 @@ TEST(LitteringErrno, IsKept) {
   const File file(recorded().text());
   halo_litter_settings settings = settings_for(file);
   halo_litter_report report;
-  Requests requests;  // whose free changes it
+  Requests requests;  // its free changes errno
   errno = 77;
   ASSERT_EQ(halo_litter(&settings, &report), HALO_LITTERED);
   EXPECT_EQ(errno, 77);

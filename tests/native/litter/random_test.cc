@@ -1,4 +1,4 @@
-// The random numbers that decide an aged heap: of the seed alone, and fair.
+// The random numbers of littering depend on the seed only, and are uniform.
 #include "litter/random.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(Random, IsSplitmix64) {
   EXPECT_EQ(Random(0).below(std::uint64_t{1} << 32), 0xe220a8397b1dcdaf >> 32);
 }
 
-TEST(Random, IsOfItsSeedAlone) {
+TEST(Random, DependsOnItsSeedOnly) {
   const auto numbers = [](std::uint64_t seed) {
     Random random(seed);
     std::vector<std::uint64_t> result(100);
@@ -47,7 +47,7 @@ TEST(Random, ShufflesIntoAPermutation) {
   }
 }
 
-// Of 24 orders each comes about 1000 times; 200 more or less are six deviations.
+// Each of 24 orders is expected 1000 times; a deviation of 200 is six standard deviations.
 TEST(Random, FavoursNoOrder) {
   Random random(5);
   std::map<std::vector<int>, int> seen;

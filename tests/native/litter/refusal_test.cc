@@ -1,5 +1,5 @@
-// Littering that cannot be: one sentence, and a heap that was not touched or holds no more than
-// was to stay.
+// Refused littering: one sentence, and a heap that is unchanged or has no more objects than were to
+// stay.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -23,11 +23,11 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Sample recorded() {
   Sample sample;
-  sample.size(32, 600).size(64, 300).size(200, 100).most_live = 1000;
+  sample.size(32, 600).size(64, 300).size(200, 100).max_live = 1000;
   return sample;
 }
 
-// Refused before the heap saw anything; returns why.
+// Must be refused before any allocation; returns the reason.
 std::string refusal(const halo_litter_settings& settings) {
   halo_litter_report report;
   memset(&report, 0xff, sizeof report);
@@ -51,7 +51,7 @@ TEST_F(Refusal, OfAnOccupancy) {
   for (const double occupancy : {1.5, -0.01, not_a_number, infinity, -infinity}) {
     settings_.occupancy = occupancy;
     char expected[100];
-    snprintf(expected, sizeof expected, "the occupancy %g is no number from 0 to 1", occupancy);
+    snprintf(expected, sizeof expected, "the occupancy %g is not a number from 0 to 1", occupancy);
     EXPECT_EQ(refusal(settings_), expected);
   }
 }
@@ -59,12 +59,11 @@ TEST_F(Refusal, OfAnOccupancy) {
 TEST_F(Refusal, OfAMultiplier) {
   for (const double multiplier : {-1.0, not_a_number, infinity, 1.1e6}) {
     settings_.multiplier = multiplier;
-    EXPECT_NE(refusal(settings_).find("is no number from 0 to 1000000"), std::string::npos);
+    EXPECT_NE(refusal(settings_).find("is not a number from 0 to 1000000"), std::string::npos);
   }
   settings_.multiplier = 1e-4;
   EXPECT_EQ(refusal(settings_),
-            "0.0001 times 1000 objects is less than one: there is nothing to"
-            " litter with");
+            "0.0001 times 1000 objects is less than one: no object can be littered");
 }
 
 TEST_F(Refusal, IsNotForNothingToLitter) {
@@ -97,12 +96,12 @@ TEST_F(Refusal, OfAProgramThatAllocatedNothing) {
   settings_.data = nothing.path();
   EXPECT_EQ(refusal(settings_),
             std::string(nothing.path()) +
-                " tells of a program that allocated nothing: there is nothing to litter with");
+                " is of a program that allocated nothing: no object can be littered");
 }
 
 TEST_F(Refusal, OfMoreThanTheMachineHas) {
   Sample large;
-  large.size(1'000'000'000, 1000).most_live = 1000;
+  large.size(1'000'000'000, 1000).max_live = 1000;
   const File file(large.text());
   settings_.data = file.path();
   settings_.multiplier = 1e6;
@@ -113,7 +112,7 @@ TEST_F(Refusal, OfMoreThanTheMachineHas) {
 
 TEST_F(Refusal, OfNumbersThatNoMachineHas) {
   Sample many;
-  many.size(16, UINT64_MAX).most_live = UINT64_MAX;
+  many.size(16, UINT64_MAX).max_live = UINT64_MAX;
   const File file(many.text());
   settings_.data = file.path();
   settings_.multiplier = 1e6;
@@ -122,7 +121,7 @@ TEST_F(Refusal, OfNumbersThatNoMachineHas) {
   EXPECT_NE(refusal(settings_).find("lower the multiplier"), std::string::npos);
 }
 
-// What `work` returns in a child that may take `room` more bytes of that kind.
+// The result of `work` in a child that may take `room` more bytes of that kind.
 template <class Work>
 int with_room(decltype(RLIMIT_AS) kind, rlim_t room, const Work& work) {
   const pid_t child = fork();
@@ -150,8 +149,8 @@ TEST_F(Refusal, OfMoreThanALimitOnMemoryLeaves) {
     EXPECT_EQ(with_room(kind, rlim_t{100} << 20, litter_both), 0) << kind;
 }
 
-// A large reservation is address space, but no data.
-TEST_F(Refusal, NotOfDataForMappingsThatAreNone) {
+// A large reservation counts as address space, not as data.
+TEST_F(Refusal, NotOfDataForReservations) {
   const auto litter_beside_a_reservation = [this] {
     void* reserved = mmap(nullptr, std::size_t{8} << 30, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -162,8 +161,8 @@ TEST_F(Refusal, NotOfDataForMappingsThatAreNone) {
   EXPECT_EQ(with_room(RLIMIT_DATA, rlim_t{1} << 30, litter_beside_a_reservation), HALO_LITTERED);
 }
 
-// malloc refuses one object, and littering asks for no more: those that were to stay do, and those
-// that were to go went.
+// malloc refuses one object, and littering allocates no further ones: it has kept and freed the
+// right ones so far.
 TEST_F(Refusal, HalfWay) {
   settings_.multiplier = 2;
   settings_.occupancy = 0.5;

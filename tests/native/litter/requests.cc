@@ -1,4 +1,4 @@
-// The calls that the linker leads here.
+// The wrapped calls.
 #include "litter/requests.h"
 
 #include <sys/mman.h>
@@ -78,7 +78,7 @@ void Requests::release(void* object) {
 void Requests::map(void* at, std::size_t size) {
   mappings_[at] = size;
   mapped += size;
-  most_mapped = std::max(most_mapped, mapped);
+  max_mapped = std::max(max_mapped, mapped);
 }
 
 void Requests::unmap(void* at, std::size_t size) {

@@ -1,5 +1,4 @@
-// Sees what src/litter asks of malloc and of the kernel, independently of its own report. The
-// linker leads its calls here (--wrap), so that this works under sanitizers too.
+// Observes the requests of src/litter to malloc and the kernel, independently of its own report.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +8,24 @@
 
 namespace halo::litter {
 
-// Records from its construction to its end, one at a time; the objects that are left it frees.
+// The linker redirects its calls here (--wrap), so this works under sanitizers too.
+//
+// Records during its lifetime, one at a time; frees the remaining objects at its end.
 class Requests {
  public:
-  // malloc refuses memory once, after so many objects.
+  // malloc refuses memory once, after that many objects.
   explicit Requests(std::size_t room = SIZE_MAX);
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
   ~Requests();
 
-  std::vector<std::size_t> sizes;  // of all objects, in their order
-  std::vector<std::size_t> freed;  // their places in `sizes`, in the order of the calls
-  std::size_t mapped = 0;          // bytes, now
-  std::size_t most_mapped = 0;
-  bool sound = true;  // only what was given was given back, and once
+  std::vector<std::size_t> sizes;  // of all objects, in order
+  std::vector<std::size_t> freed;  // indices into `sizes`, in the order of the calls
+  std::size_t mapped = 0;          // bytes currently mapped
+  std::size_t max_mapped = 0;
+  bool sound = true;  // only allocated objects were freed, and each once
 
-  // How many objects of each size are alive.
+  // The number of live objects of each size.
   std::map<std::size_t, std::size_t> live() const;
   std::map<std::size_t, std::size_t> made() const;
 

@@ -1,4 +1,4 @@
-// Detector's files made by hand, whole or damaged.
+// Detector files for tests, complete or damaged.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace halo::litter {
 
-// A file that lives as long as this.
+// A temporary file with the lifetime of this object.
 class File {
  public:
   explicit File(const std::string& text) {
@@ -38,7 +38,7 @@ class File {
 struct Sample {
   std::array<std::uint64_t, size_classes> bins{};
   std::uint64_t larger_bytes = 0;
-  std::uint64_t most_live = 0;
+  std::uint64_t max_live = 0;
   std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>> groups;
 
   Sample& size(std::size_t bytes, std::uint64_t count) {
@@ -55,7 +55,7 @@ struct Sample {
     std::string result = R"({"format": "halo-detector", "version": 1, "program": "/bin/x \"[{",)";
     result += " \"allocations\": " + std::to_string(allocations());
     result += ", \"mean\": 12.000000, \"minimum\": 0, \"maximum\": 9, \"max_live_allocations\": ";
-    result += std::to_string(most_live) + ", \"larger_bytes\": " + std::to_string(larger_bytes);
+    result += std::to_string(max_live) + ", \"larger_bytes\": " + std::to_string(larger_bytes);
     result += ",\n \"bins\": [";
     for (std::size_t i = 0; i < bins.size(); ++i)
       result += (i == 0 ? "" : ",") + std::to_string(bins[i]);

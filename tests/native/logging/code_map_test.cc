@@ -10,7 +10,7 @@
 namespace halo::logging {
 namespace {
 
-TEST(CodeMap, KnowsOurCodeAndNotOurData) {
+TEST(CodeMap, ContainsCodeButNoData) {
   const auto map = std::make_unique<CodeMap>();
   EXPECT_TRUE(map->refresh());
   EXPECT_TRUE(map->contains(reinterpret_cast<uint64_t>(&mmap)));
@@ -31,7 +31,7 @@ TEST(CodeMap, NoticesNewCodeOnly) {
   munmap(code, 4096);
 }
 
-TEST(CodeMap, SaysWhereAFileLies) {
+TEST(CodeMap, ListsWhereAFileIsMapped) {
   const auto map = std::make_unique<CodeMap>();
   map->refresh();
   const std::string json(map->json().view());

@@ -1,4 +1,5 @@
-// Producers and the consumer without a program: what goes into the rings comes out, once, in order.
+// Producers and the consumer without a program: each event that enters the rings comes out once, in
+// order.
 #include "logging/emptying.h"
 
 #include <gtest/gtest.h>
@@ -7,15 +8,15 @@
 #include <thread>
 #include <vector>
 
+#include "events/epoch_merge.h"
 #include "logging/producer.h"
-#include "trace/epoch_merge.h"
 
-// What the library's shell does in a program.
+// Replaces the library's start code.
 namespace halo::logging {
 bool ensure_consumer() { return true; }
 void wake_consumer() {}
 void begin_thread(const Local&) {}
-bool is_asked() { return true; }
+bool is_requested() { return true; }
 }  // namespace halo::logging
 
 namespace halo::logging {
@@ -32,11 +33,11 @@ class Collector final : public Output {
     all.insert(all.end(), events.begin(), events.end());
     return true;
   }
-  bool end(trace::file::EndNote& note) override {
+  bool end(trace::EndNote& note) override {
     ended = note;
     return true;
   }
-  // A marker that goes through as it is.
+  // A marker that passes unchanged.
   std::vector<uint64_t> values(uint32_t thread) const {
     std::vector<uint64_t> result;
     for (const Logged& event : of.at(thread)) {
@@ -46,7 +47,7 @@ class Collector final : public Output {
   }
 
   std::map<uint32_t, std::vector<Logged>> of;
-  trace::file::EndNote ended{};
+  trace::EndNote ended{};
   bool fails = false;
 };
 
@@ -57,21 +58,21 @@ void log_values(uint64_t count) {
 class EmptyingTest : public testing::Test {
  protected:
   void SetUp() override {
-    rings.forget_all();
-    forget_producers();
+    rings.reset();
+    reset_producers();
     halo_log_local.state = ThreadState::kRunning;
     halo_log_epoch = 1;
     ASSERT_TRUE(emptying.begin(&output));
   }
   void TearDown() override { halo_log_epoch = 0; }
-  void round() { emptying.round(trace::owner_key(advance_epoch()), false); }
+  void round() { emptying.round(events::owner_key(advance_epoch()), false); }
 
   Collector output;
   static Emptying emptying;
 };
 Emptying EmptyingTest::emptying;
 
-TEST_F(EmptyingTest, HandsOverWhatWasLoggedInOrder) {
+TEST_F(EmptyingTest, EmitsLoggedEventsInOrder) {
   log_values(3);
   round();
   EXPECT_EQ(output.values(0), (std::vector<uint64_t>{0, 1, 2}));
@@ -154,7 +155,7 @@ TEST_F(EmptyingTest, ARecordThatIsNeverFinishedIsLostAtTheEnd) {
   round();
   EXPECT_EQ(output.values(0).size(), 1u);
   emptying.round(~uint64_t{0}, true);
-  emptying.end(trace::file::Ending::kComplete, 0);
+  emptying.end(trace::Ending::kComplete, 0);
   EXPECT_EQ(output.values(0).size(), 2u);
   EXPECT_EQ(output.ended.lost, 1u);
 }
@@ -165,10 +166,10 @@ TEST_F(EmptyingTest, AFailureEndsLoggingAndCountsWhatIsLost) {
   round();
   EXPECT_TRUE(emptying.failed());
   EXPECT_EQ(halo_log_epoch, 0u);
-  emptying.end(trace::file::Ending::kComplete, 0);
-  EXPECT_EQ(output.ended.ending, trace::file::Ending::kNoSpace);
+  emptying.end(trace::Ending::kComplete, 0);
+  EXPECT_EQ(output.ended.ending, trace::Ending::kNoSpace);
   EXPECT_EQ(output.ended.detail, uint32_t(EIO));
-  EXPECT_EQ(output.ended.lost, 11u);  // with the epoch's marker
+  EXPECT_EQ(output.ended.lost, 11u);  // including the epoch's marker
 }
 
 TEST_F(EmptyingTest, NothingIsLoggedWhileItIsOff) {

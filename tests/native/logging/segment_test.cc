@@ -1,4 +1,4 @@
-// The arithmetic of cursors: which of them have a place, and how much room is behind one.
+// The arithmetic of cursors: whether they have a place, and how much room is behind it.
 #include <gtest/gtest.h>
 
 #include "logging/local.h"
@@ -18,7 +18,7 @@ TEST(Segment, ItsRecordsEndExactlyAtItsEnd) {
 
 TEST(Segment, ACursorThatHasRunPastItHasNoPlace) {
   EXPECT_FALSE(has_place(0));
-  // As many as nested handlers may reserve in vain.
+  // The maximum number that nested handlers may reserve without success.
   for (uint64_t extra = 0; extra < 2 * 72; ++extra)
     EXPECT_FALSE(has_place(kSegment + extra * sizeof(Logged)));
 }

@@ -1,4 +1,4 @@
-// JSON strings of what a system may call its files.
+// JSON strings for any file names that the system allows.
 #include "logging/text.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@ std::string quoted(std::string_view text) {
   return std::string(result.view());
 }
 
-TEST(Text, QuotesWhatJsonWantsQuoted) {
+TEST(Text, QuotesAsJsonRequires) {
   EXPECT_EQ(quoted(""), R"("")");
   EXPECT_EQ(quoted("a\"b\\c\n"), R"("a\"b\\c\u000a")");
 }
 
-TEST(Text, KeepsUtf8AndEscapesWhatIsNone) {
+TEST(Text, KeepsUtf8AndEscapesOtherBytes) {
   EXPECT_EQ(quoted("b\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80"),
             "\"b\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80\"");
   EXPECT_EQ(quoted("\xFF"), R"("\u00ff")");

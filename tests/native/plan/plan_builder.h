@@ -50,7 +50,7 @@ class PlanBuilder {
     conjunctions_.push_back(c);
     return *this;
   }
-  // The same, by a whole build-id.
+  // Likewise, with a complete build-id.
   PlanBuilder& checked(std::span<const std::uint8_t> build_id) {
     CheckedModule m{};
     std::copy(build_id.begin(), build_id.end(), m.build_id);
@@ -98,7 +98,7 @@ class PlanBuilder {
     return file;
   }
 
-  // Makes the checksum right again after a test has changed the body.
+  // Updates the checksum after a test has changed the body.
   static void seal(std::vector<std::byte>& file) {
     const std::uint32_t crc = crc32(std::span(file).subspan(sizeof(Header)));
     std::memcpy(file.data() + offsetof(Header, crc), &crc, sizeof crc);

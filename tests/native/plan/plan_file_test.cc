@@ -1,4 +1,4 @@
-// A plan that is damaged in any way is refused with a sentence, never trusted.
+// A plan that is damaged in any way is refused with a sentence.
 #include "plan/plan_file.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ void poke(std::vector<std::byte>& file, std::size_t at, Field value) {
 constexpr std::size_t groups_at = sizeof(Header) + 2 * sizeof(Module);
 constexpr std::size_t states_at = groups_at + 2 * sizeof(Group);
 
-TEST(PlanFile, ReadsWhatWasWritten) {
+TEST(PlanFile, ReadsWrittenPlans) {
   PlanView view;
   const std::vector<std::byte> file = good_plan();
   ASSERT_EQ(validate(file, view), nullptr);
@@ -96,7 +96,7 @@ TEST(PlanFile, ReadsRandomPools) {
   EXPECT_FALSE(view.draws_pools());
 }
 
-TEST(PlanFile, RefusesRandomPoolsThatLookAtCallers) {
+TEST(PlanFile, RefusesRandomPoolsWithCallers) {
   std::vector<std::byte> file = good_plan();
   poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
   EXPECT_EQ(problem_with(file), "the plan draws groups at random and has states");
@@ -107,7 +107,7 @@ TEST(PlanFile, RefusesRandomPoolsThatLookAtCallers) {
   const std::size_t root = file.size() - sizeof(State);
   poke<std::uint16_t>(file, root + offsetof(State, alignment), 32);
   PlanBuilder::seal(file);
-  EXPECT_EQ(problem_with(file), "the plan asks for an impossible alignment");
+  EXPECT_EQ(problem_with(file), "the plan requires an impossible alignment");
   PlanBuilder nothing;
   nothing.at(0).verdict = verdict_forward;
   file = nothing.bytes();
@@ -155,8 +155,7 @@ std::string problem_of_selectors(std::size_t at, Field value) {
 TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
   const auto in_site = [](std::size_t field) { return sites_at + field; };
   const auto in_conjunction = [](std::size_t field) { return conjunctions_at + field; };
-  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), 0u),
-            "the plan has a field that is not known");
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), 0u), "the plan has an unknown field");
   EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), header_selectors | header_random_pools),
             "the plan has selectors and draws groups at random");
   EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), std::uint16_t{0}),
@@ -166,9 +165,9 @@ TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, module)), std::uint32_t{2}),
             "the plan names a module it lacks");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 2u),
-            "the plan has a flag that is not known");
+            "the plan has an unknown flag");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, reserved)), 1u),
-            "the plan has a field that is not known");
+            "the plan has an unknown field");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 1u), "");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), std::uint64_t{4}),
             "the plan names an address that no program has");
@@ -181,7 +180,7 @@ TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
             "the plan names a group it lacks");
   for (const std::uint16_t alignment : std::initializer_list<std::uint16_t>{4, 12, 24, 32})
     EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, alignment)), alignment),
-              "the plan asks for an impossible alignment");
+              "the plan requires an impossible alignment");
   for (const std::uint16_t count : std::initializer_list<std::uint16_t>{0, 13, 0xFFFF})
     EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, count)), count),
               "the plan has a conjunction of no sites, or of too many");
@@ -191,14 +190,14 @@ TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
   EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, sites)), std::uint16_t{2}),
             "the plan names a call site it lacks");
   EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, reserved)), std::uint16_t{1}),
-            "the plan has a field that is not known");
+            "the plan has an unknown field");
 }
 
 TEST(PlanFile, RefusesAForeignFile) {
   EXPECT_EQ(problem_with(std::vector<std::byte>(4096, std::byte{'x'})), "the file is not a plan");
 }
 
-TEST(PlanFile, RefusesGroupsThatDoNotExist) {
+TEST(PlanFile, RefusesMissingGroups) {
   std::vector<std::byte> file = good_plan();
   poke<std::uint16_t>(file, states_at + 2 * sizeof(State) + offsetof(State, verdict), 2);
   PlanBuilder::seal(file);
@@ -242,7 +241,7 @@ TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
   }
 }
 
-TEST(PlanFile, RefusesFlagsAndFieldsThatItDoesNotKnow) {
+TEST(PlanFile, RefusesUnknownFlagsAndFields) {
   const std::size_t modules_at = sizeof(Header);
   const auto refused = [](std::size_t at, std::uint8_t value, std::string_view problem) {
     std::vector<std::byte> file = good_plan();
@@ -253,12 +252,12 @@ TEST(PlanFile, RefusesFlagsAndFieldsThatItDoesNotKnow) {
   for (const std::size_t at :
        {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 1,
         states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
-    refused(at, 8, "the plan has a flag that is not known");
+    refused(at, 8, "the plan has an unknown flag");
   for (const std::size_t at :
        {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
         modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, reserved) + 7,
         states_at + offsetof(State, reserved)})
-    refused(at, 1, "the plan has a field that is not known");
+    refused(at, 1, "the plan has an unknown field");
 }
 
 std::vector<std::byte> plan_with_checked_modules() {
@@ -268,7 +267,7 @@ std::vector<std::byte> plan_with_checked_modules() {
   return builder.bytes();
 }
 
-TEST(PlanFile, KnowsTheModulesThatWereChecked) {
+TEST(PlanFile, ReadsCheckedModules) {
   PlanView view;
   const std::vector<std::byte> file = plan_with_checked_modules();
   ASSERT_EQ(validate(file, view), nullptr);
@@ -294,9 +293,9 @@ TEST(PlanFile, RefusesCheckedModulesThatContradictThemselves) {
             "the plan's relaxations are of no module");
   EXPECT_EQ(problem(checked_at + 32, 33 | std::uint64_t{2} << 32),
             "the plan has a module without a build-id");
-  EXPECT_EQ(problem(checked_at + 40, 1), "the plan has a field that is not known");
+  EXPECT_EQ(problem(checked_at + 40, 1), "the plan has an unknown field");
   EXPECT_EQ(problem(relaxations_at, max_offset), "the plan names an address that no program has");
-  EXPECT_EQ(problem(relaxations_at + 8, 0x1000028), "the plan has a field that is not known");
+  EXPECT_EQ(problem(relaxations_at + 8, 0x1000028), "the plan has an unknown field");
 }
 
 TEST(PlanFile, OlderVersionsHaveNoCheckedModules) {
@@ -305,7 +304,7 @@ TEST(PlanFile, OlderVersionsHaveNoCheckedModules) {
   EXPECT_EQ(problem_with(file), "");
   file = plan_with_checked_modules();
   poke(file, offsetof(Header, version), 1u);
-  EXPECT_EQ(problem_with(file), "the plan has a field that is not known");
+  EXPECT_EQ(problem_with(file), "the plan has an unknown field");
 }
 
 TEST(PlanFile, ChecksumIsZlibs) {

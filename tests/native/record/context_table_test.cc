@@ -1,4 +1,4 @@
-// Reduced stacks, built one call at a time, equal those of an obvious reference.
+// Reduced stacks, built one call at a time, equal those of a simple reference.
 #include "record/context_table.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Addresses = std::vector<uint64_t>;
 
-// Outermost first; of a repeated address only the last, innermost one stays.
+// Outermost first; of a repeated address only the innermost occurrence stays.
 Addresses reduce(const Addresses& stack) {
   Addresses result;
   for (size_t at = 0; at < stack.size(); ++at) {
@@ -22,7 +22,7 @@ Addresses reduce(const Addresses& stack) {
   return result;
 }
 
-// These addresses are in no file, so that offsets are the addresses themselves.
+// These addresses are in no file, so their offsets are the addresses themselves.
 Addresses stack_of(const ContextTable& table, base::NodeId id) {
   Addresses result;
   for (uint32_t node = base::index(id); node != 0; node = table.nodes()[node].parent) {

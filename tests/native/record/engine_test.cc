@@ -1,4 +1,4 @@
-// What a forked child makes of the parent's threads.
+// A forked child and the parent's threads.
 #include "record/engine.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace halo::record {
 namespace {
 
-// As a fork of the recorded program; `in_child` returns whether all is well.
+// Like a fork of the recorded program; `in_child` returns whether it succeeded.
 template <class InChild>
 bool fork_and(Engine& engine, Producer* mine, InChild&& in_child) {
   engine.before_fork();
@@ -31,7 +31,7 @@ class EngineTest : public testing::Test {
   EngineTest() : folder_(testing::TempDir() + "engine." + std::to_string(getpid())) {
     std::filesystem::create_directories(folder_);
     options.out = folder_ + "/part";
-    // Never destroyed: its consumer runs as long as the process.
+    // Never destroyed: its consumer runs until the process ends.
     engine = new Engine(options);
   }
   ~EngineTest() override { std::filesystem::remove_all(folder_); }
@@ -51,7 +51,7 @@ class EngineTest : public testing::Test {
 
 TEST_F(EngineTest, EachThreadOfAChildHasAProducerOfItsOwn) {
   Producer& mine = engine->begin_thread();
-  engine->begin_thread();  // runs on in the parent
+  engine->begin_thread();  // continues in the parent
   end_a_thread();
   EXPECT_TRUE(fork_and(*engine, &mine, [&] {
     engine->write_part();

@@ -1,5 +1,5 @@
-// What becomes of a part that cannot be written.
-#include "record/part_writer.h"
+// Parts that cannot be written.
+#include "record/output/part_writer.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -37,8 +37,8 @@ TEST_F(PartWriterTest, LeavesNothingOfAForkedChildThatDidNothing) {
   EXPECT_TRUE(fs::is_empty(folder));
 }
 
-TEST_F(PartWriterTest, LeavesNothingWhereItFailsAndSaysWhy) {
-  fs::create_directories(folder + "/part.7.json");  // cannot be renamed over
+TEST_F(PartWriterTest, LeavesNothingIfItFailsAndReportsTheReason) {
+  fs::create_directories(folder + "/part.7.json");  // rename cannot replace it
   testing::internal::CaptureStderr();
   EXPECT_FALSE(write());
   EXPECT_NE(testing::internal::GetCapturedStderr().find("/part.7.json: Is a directory"),

@@ -1,4 +1,4 @@
-// The shadow stack repairs itself, and keeps each of several stacks.
+// The shadow stack corrects itself, and keeps each of several stacks.
 #include "record/shadow_stack.h"
 
 #include <gtest/gtest.h>
@@ -52,9 +52,9 @@ TEST(ShadowStack, AStackMayGrow) {
   ShadowStack stack([&](uint64_t) { return AddressRange{begin, 0x200000}; });
   stack.call(0x1F1000, 1);
   begin = 0x100000;
-  stack.call(0x1EFF00, 2);  // below where the mapping began when it was first seen
+  stack.call(0x1EFF00, 2);  // below the mapping's start when it was first seen
   EXPECT_EQ(returns(stack), (Addresses{1, 2}));
-  EXPECT_EQ(stack.stacks(), 2u);  // with the empty one of the beginning
+  EXPECT_EQ(stack.stacks(), 2u);  // including the initial empty one
 }
 
 TEST(ShadowStack, AnotherMappingIsAnotherStack) {
@@ -88,7 +88,7 @@ TEST(ShadowStack, AFrameIsInsertedWhereItsSlotLies) {
   stack.call(0x1FEE00, 3);
   stack.frames()[1].node = 7;
   stack.insert(0x1FEF00, 2);
-  stack.insert(0x1FEF00, 2);  // known by now
+  stack.insert(0x1FEF00, 2);  // known now
   stack.insert(0x1FED00, 4);
   EXPECT_EQ(returns(stack), (Addresses{1, 2, 3, 4}));
   EXPECT_EQ(stack.frames()[2].node, ShadowFrame::kUnresolved) << "it has another stack outside";

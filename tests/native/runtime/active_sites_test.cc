@@ -1,5 +1,5 @@
-// Sites are active exactly while their calls are: told from made-up stacks, and by thunks that run.
-#include "runtime/active_sites.h"
+// Sites are active exactly while their calls are: on synthetic stacks, and with thunks that run.
+#include "runtime/identify/active_sites.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/thunks.h"
+#include "runtime/redirect/thunks.h"
 
 namespace halo::runtime {
 namespace {
@@ -22,11 +22,11 @@ std::uintptr_t address_of(const std::uintptr_t* slot) {
   return reinterpret_cast<std::uintptr_t>(slot);
 }
 
-struct MadeStack {
+struct SyntheticStack {
   std::uintptr_t words[64]{};
   ActiveSites active{};
 
-  MadeStack() {
+  SyntheticStack() {
     active.low = address_of(words);
     active.high = address_of(words + 64);
   }
@@ -35,7 +35,7 @@ struct MadeStack {
 void own_code() {}
 
 TEST(ActiveSites, NeedTheirReturnAddressAboveTheStackPointer) {
-  MadeStack stack;
+  SyntheticStack stack;
   const SiteAddress site{0x1000, 0, false};
   stack.words[20] = 0x1000;
   stack.active.sites[0] = {address_of(stack.words + 20), 0};
@@ -48,8 +48,8 @@ TEST(ActiveSites, NeedTheirReturnAddressAboveTheStackPointer) {
   EXPECT_FALSE(is_active(stack.active, 0, site, stack.words + 10)) << "another call's slot by now";
 }
 
-TEST(ActiveSites, NeedTheSameCallerWhereItsSlotIsKnown) {
-  MadeStack stack;
+TEST(ActiveSites, NeedTheSameCallerIfItsSlotIsKnown) {
+  SyntheticStack stack;
   const SiteAddress site{0x1000, 32, false};
   stack.words[20] = 0x1000;
   stack.words[24] = 0x7000;
@@ -57,21 +57,21 @@ TEST(ActiveSites, NeedTheSameCallerWhereItsSlotIsKnown) {
   EXPECT_TRUE(is_active(stack.active, 3, site, stack.words + 10));
   stack.words[24] = 0x7010;
   EXPECT_FALSE(is_active(stack.active, 3, site, stack.words + 10));
-  // The caller's slot would lie outside of the stack.
+  // The caller's slot would be outside the stack.
   stack.words[62] = 0x1000;
   stack.active.sites[3] = {address_of(stack.words + 62), 0};
   EXPECT_FALSE(is_active(stack.active, 3, site, stack.words + 10));
 }
 
 TEST(ActiveSites, ThatCallTheAllocatorAreSeenAtItsReturnAddress) {
-  MadeStack stack;
+  SyntheticStack stack;
   stack.words[20] = 0x1000;
   const auto called_from = [&](std::uintptr_t address, const std::uintptr_t* here) {
     return is_caller(address, here, return_words(here));
   };
   EXPECT_TRUE(called_from(0x1000, stack.words + 20));
   EXPECT_FALSE(called_from(0x1000, stack.words + 18)) << "a frame of the program's is between";
-  // Of ours: the code of this test, here.
+  // An address of the library's own code: that of this test.
   stack.words[18] = reinterpret_cast<std::uintptr_t>(&own_code);
   EXPECT_TRUE(called_from(0x1000, stack.words + 18));
   stack.words[20] = none;
@@ -79,7 +79,7 @@ TEST(ActiveSites, ThatCallTheAllocatorAreSeenAtItsReturnAddress) {
 }
 
 TEST(ActiveSites, AreFoundOutermostOnAStackThatIsSeenForTheFirstTime) {
-  MadeStack stack;
+  SyntheticStack stack;
   const SiteAddress sites[] = {{0x1000, 16, false}, {0x2000, 0, false}, {none, 0, false}};
   stack.words[5] = 0x1000;  // below the stack pointer
   stack.words[20] = stack.words[40] = 0x1000;
@@ -92,7 +92,7 @@ TEST(ActiveSites, AreFoundOutermostOnAStackThatIsSeenForTheFirstTime) {
   EXPECT_EQ(stack.active.sites[2].slot, 0u);
 }
 
-TEST(ActiveSites, KnowTheStacksOfThreads) {
+TEST(ActiveSites, FindTheStacksOfThreads) {
   const SiteAddress sites[] = {{none, 0, false}};
   for (const std::size_t size : {std::size_t{0}, std::size_t{64} << 10, std::size_t{3} << 20}) {
     pthread_attr_t attributes;
@@ -115,7 +115,7 @@ TEST(ActiveSites, KnowTheStacksOfThreads) {
       EXPECT_EQ(found->low, reinterpret_cast<std::uintptr_t>(low));
       EXPECT_LE(found->high, found->low + bytes);
       EXPECT_GE(found->high + 64 * 1024, found->low + bytes);
-      // A heap block is on nobody's stack.
+      // A heap block is on no thread's stack.
       std::vector<std::uintptr_t> elsewhere(8);
       active_sites = nullptr;
       EXPECT_EQ(begin_active_sites(static_cast<const SiteAddress*>(argument), 1, elsewhere.data()),
@@ -131,7 +131,7 @@ TEST(ActiveSites, KnowTheStacksOfThreads) {
 
 // --- thunks, called by code made like a redirected call ---
 
-// What a thunk must not touch: six integer arguments, eight of floating point, al, and what lies on
+// The state that a thunk must not change: six integer arguments, eight of floating point, al, and
 // the stack.
 extern "C" long sum_of_all(long a, long b, long c, long d, long e, long f, double s, double t,
                            double u, double v, double w, double x, double y, double z, long g,
@@ -143,7 +143,7 @@ extern "C" long sum_of_all(long a, long b, long c, long d, long e, long f, doubl
 
 using SumOfAll = decltype(&sum_of_all);
 
-// A page of thunks near what they lead to.
+// A page of thunks near their targets.
 class Page {
  public:
   Page() {
@@ -196,7 +196,7 @@ TEST(Thunks, LeaveArgumentsAndReturnValuesAlone) {
     EXPECT_EQ(call(thunk), call(&sum_of_all)) << "no notes yet";
     ActiveSites* record = own_record(__builtin_frame_address(0));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(call(thunk), call(&sum_of_all));
-    // Another stack: nothing is noted.
+    // Another stack: no call is recorded.
     std::memset(record->sites, 0, sizeof record->sites);
     record->low += 1 << 20;
     record->high += 1 << 20;
@@ -206,8 +206,8 @@ TEST(Thunks, LeaveArgumentsAndReturnValuesAlone) {
   active_sites = nullptr;
 }
 
-// Recursion, loops, unwinding by longjmp: at each step the thunk's notes against a list of what is
-// really active. Each level is called through the thunk of one of three sites or through none.
+// Recursion, loops, unwinding by longjmp: each step compares the thunk's records with a list of the
+// active sites. Each level is called through the thunk of one of three sites, or directly.
 struct Recursion {
   using Function = void (*)(Recursion*, int);
   Function through[4];  // by site; 3: directly
@@ -218,7 +218,7 @@ struct Recursion {
   std::size_t caught_at = 0;
 };
 
-std::uintptr_t site_addresses[4];  // return addresses; learnt from the first call of each
+std::uintptr_t site_addresses[4];  // return addresses; recorded by the first call of each
 
 __attribute__((noinline)) void level(Recursion* r, int site);
 
@@ -226,7 +226,7 @@ __attribute__((noinline)) void level(Recursion* r, int site);
 template <int site>
 __attribute__((noinline)) void call_site(Recursion* r) {
   r->through[site](r, site);
-  asm volatile("# the call is no jump %0" ::"i"(site));
+  asm volatile("# the call is not a jump %0" ::"i"(site));
 }
 
 void check(Recursion& r, const std::uintptr_t* here) {
@@ -267,7 +267,7 @@ void level(Recursion* r, int site) {
     longjmp(r->way_out, 1);
 }
 
-TEST(Thunks, NoteTheOutermostCallThroughRecursionAndLongjmp) {
+TEST(Thunks, RecordTheOutermostCallThroughRecursionAndLongjmp) {
   Page page;
   Recursion r;
   r.random.seed(7);

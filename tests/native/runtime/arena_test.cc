@@ -1,5 +1,5 @@
-// Which pages an arena hands out, and which of those that nobody has it leaves in memory.
-#include "runtime/arena.h"
+// The pages that an arena returns, and the free pages that it leaves in memory.
+#include "runtime/pages/arena.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ class ArenaTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(arena_.reserve(std::size_t{1} << 30)); }
 
-  // A page that is written to.
+  // Acquires a page and writes to it.
   Page* take(PageKind kind = PageKind::normal) {
     Page* page = arena_.acquire(kind);
     std::memset(arena_.memory_of(*page), 1, page_size);
@@ -58,7 +58,7 @@ TEST_F(ArenaTest, KeepsThirtyTwoFreePagesAndASixteenthOfThoseInUse) {
   EXPECT_EQ(arena_.pages_used(), 0u);
 }
 
-TEST_F(ArenaTest, HandsOutWhatIsInMemoryFirst) {
+TEST_F(ArenaTest, PrefersPagesInMemory) {
   std::vector<Page*> pages;
   for (int i = 0; i < 16; ++i) pages.push_back(take());
   arena_.release(*pages[3]);
@@ -71,7 +71,7 @@ TEST_F(ArenaTest, HandsOutWhatIsInMemoryFirst) {
   EXPECT_EQ(fresh->touched, 0u);
 }
 
-TEST_F(ArenaTest, PagesThatWereGivenBackAreZero) {
+TEST_F(ArenaTest, PurgedPagesAreZero) {
   std::vector<Page*> pages;
   for (int i = 0; i < 64; ++i) pages.push_back(take());
   for (Page* page : pages) arena_.release(*page);
@@ -90,13 +90,13 @@ TEST_F(ArenaTest, KeepsKindsOfPagesInSlabsOfTheirOwn) {
   for (int i = 0; i < 200; ++i) {
     const auto kind = i % 3 == 0 ? PageKind::huge : PageKind::normal;
     const Page* page = take(kind);
-    if (!arena_.huge_pages().wanted()) break;  // they come slowly here: from now on all are normal
+    if (!arena_.huge_pages().wanted()) break;  // they are slow here: all later pages are normal
     slabs[i % 3 == 0].insert((arena_.link_of(*page) - 1) / slab_pages);
   }
   for (const std::uint32_t slab : slabs[1]) EXPECT_FALSE(slabs[0].contains(slab));
 }
 
-TEST_F(ArenaTest, GivesAHugePageBackOnlyWhole) {
+TEST_F(ArenaTest, PurgesAHugePageOnlyAsAWhole) {
   std::vector<Page*> pages;
   for (int i = 0; i < 64; ++i) pages.push_back(take(PageKind::huge));
   if (!arena_.huge_pages().wanted()) GTEST_SKIP() << "huge pages come slowly here";
@@ -140,7 +140,7 @@ TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
   EXPECT_NE(arena.acquire(PageKind::normal), nullptr) << "the way is free";
 }
 
-TEST(GrowingArena, GrowsForManyThreadsAtOnce) {
+TEST(GrowingArena, GrowsForManyThreads) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
   std::vector<std::vector<Page*>> taken(4);
@@ -165,14 +165,14 @@ TEST(GrowingArena, GrowsForManyThreadsAtOnce) {
     count += mine.size();
   }
   EXPECT_EQ(all.size(), count) << "a page was handed out twice";
-  // The threads may all have ended in want of one kind of pages, with some of the other left.
+  // The threads may all have ended for lack of one kind of pages, with some of the other left.
   for (const PageKind kind : {PageKind::normal, PageKind::huge})
     while (Page* page = arena.acquire(kind)) EXPECT_TRUE(all.insert(page).second);
   EXPECT_EQ(all.size(), (std::size_t{256} << 20) / page_size);
 }
 
-// A page whose memory is given back is nobody's meanwhile.
-TEST(SharedArena, NeverGivesBackWhatIsInUse) {
+// A page that is being purged has no owner.
+TEST(SharedArena, NeverPurgesPagesInUse) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
   std::atomic<int> damaged{0};

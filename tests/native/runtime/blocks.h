@@ -1,12 +1,12 @@
-// Blocks of group heaps, as the runtime itself asks for them and gives them back.
+// Allocates and frees blocks of group heaps as the runtime itself does.
 #pragma once
 
-#include "runtime/group_heap.h"
-#include "runtime/thread_heap.h"
+#include "runtime/heap/group_heap.h"
+#include "runtime/heap/thread_heap.h"
 
 namespace halo::runtime {
 
-// Of `bytes`, a multiple of 8; nullptr where memory is refused.
+// Of `bytes`, a multiple of 8; nullptr if memory is refused.
 inline char* make_block(std::uint32_t group, std::uint32_t bytes) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);
@@ -25,7 +25,7 @@ inline void free_block(void* p) {
 
 inline std::size_t size_of_block(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
-// Of the calling thread. Nothing of it is cached any more.
+// The calling thread's heap, with empty caches.
 inline GroupHeap& flushed_heap(std::uint32_t group) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);

@@ -1,5 +1,5 @@
-// The table of callers: what is set is found, what is not set any more is not.
-#include "runtime/callers.h"
+// The callers table: added callers are found, removed ones are not.
+#include "runtime/identify/callers.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
   std::map<std::uintptr_t, CallerCode> callers;
   std::vector<std::uintptr_t> ever;
   for (int round = 0; round < 1000; ++round) {
-    // A module's callers lie close together, and collide with those of the one before.
+    // A module's callers are close together, and collide with those of the previous module.
     const std::uintptr_t module = (random() % (std::uintptr_t{1} << 46)) & ~std::uintptr_t{0xFFF};
     for (int i = 0; i < 40; ++i) {
       const std::uintptr_t address = module + random() % 0x4000;

@@ -1,5 +1,5 @@
-// What a freed block's word says, and what it says once somebody has written to it.
-#include "runtime/free_block.h"
+// The word of a freed block, unchanged and overwritten.
+#include "runtime/pages/free_block.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class FreeBlock : public testing::Test {
   static inline Page* page_ = nullptr;
 };
 
-TEST_F(FreeBlock, LeadsToTheNextOneAndIsKnownToBeFree) {
+TEST_F(FreeBlock, LinksToTheNextOneAndIsFree) {
   Block& block = *block_at(0);
   for (const std::size_t offset : {8, 64, 4096, 1 << 15}) {
     block.set_next(block_at(offset));

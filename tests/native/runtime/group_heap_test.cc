@@ -1,6 +1,6 @@
 // Group heaps against a shadow model: blocks never overlap, keep their contents, size and
-// alignment, and are used again.
-#include "runtime/group_heap.h"
+// alignment, and are reused.
+#include "runtime/heap/group_heap.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-#include "runtime/block_spacing.h"
 #include "runtime/blocks.h"
+#include "runtime/heap/block_spacing.h"
 
 namespace halo::runtime {
 namespace {
@@ -68,7 +68,8 @@ TEST(SizeClasses, WasteAtMostASixteenth) {
   }
 }
 
-// The sets of a first-level cache that blocks side by side begin in: what is even is within one.
+// The sets of a first-level cache in which neighbouring blocks start; their counts differ by one at
+// most.
 TEST(BlockSpacing, SpreadsOverAllCacheSets) {
   for (std::uint32_t block = line; block <= page_size / 2; block += line) {
     const BlockSpacing spacing = BlockSpacing::of(block);
@@ -83,8 +84,8 @@ TEST(BlockSpacing, SpreadsOverAllCacheSets) {
       ASSERT_GE(offset - before, block);
       ASSERT_LE(offset - before, block + line);
     }
-    const auto [least, most] = std::minmax_element(starts.begin(), starts.end());
-    ASSERT_LE(*most - *least, 2) << block;
+    const auto [minimum, maximum] = std::minmax_element(starts.begin(), starts.end());
+    ASSERT_LE(*maximum - *minimum, 2) << block;
   }
 }
 
@@ -97,7 +98,7 @@ TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
         const auto row = spacing.row(offset, i * spacing.step + i % spacing.step);
         ASSERT_EQ(row.count, count) << block << " from " << offset;
         ASSERT_EQ(row.behind, behind) << block << " from " << offset;
-        if (behind != offset + count * spacing.step) continue;  // a line is left out there
+        if (behind != offset + count * spacing.step) continue;  // a line is skipped there
         behind = spacing.next(behind);
         ++count;
       }
@@ -118,7 +119,7 @@ TEST(FirstOffset, CostsLessThanTwoHundredthsOrNoBlock) {
     }
 }
 
-// Each page has its part of 64 sets, however few blocks there are in it.
+// Each page uses its share of the 64 sets, however few blocks it has.
 TEST(FirstOffset, SpreadsLargeBlocksOfManyPagesOverAllCacheSets) {
   for (const std::uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
     const BlockSpacing spacing = BlockSpacing::of(block);
@@ -174,7 +175,7 @@ TEST(MixedPages, PutSizesSideBySide) {
   EXPECT_GE(side_by_side, 297);
 }
 
-// Nothing of this size was freed yet, so the cache has no room for the second block of a pair.
+// No block of this size was freed yet, so the cache has no room for the second block of a pair.
 TEST(MixedPages, LoseNoBlockOfAPair) {
   open_arena();
   std::set<const char*> blocks;
@@ -193,7 +194,7 @@ struct Live {
   unsigned char fill;
 };
 
-// Random sizes and lifetimes; every block carries its own pattern.
+// Random sizes and lifetimes; every block has its own pattern.
 TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
   std::mt19937 random(11);
   std::map<char*, Live> live;
@@ -234,7 +235,7 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
   std::uint64_t bytes = 0;
   for (const auto& [p, what] : live) bytes += what.bytes;
   EXPECT_GE(flushed_heap(GetParam()).live_bytes(), bytes);
-  // With nothing cached, only what is in use may be freed, and only by its start.
+  // With empty caches, only blocks in use may be freed, and only by their start.
   for (const auto& [p, what] : live)
     for (std::uint32_t at = 0; at < what.bytes; at += granule / 2)
       ASSERT_EQ(GroupHeap::may_be_in_use(p + at), at == 0) << at;
@@ -311,9 +312,9 @@ TEST(MixedPages, FillWideGapsInOrderWithAnySize) {
   }
 }
 
-// What is free in pieces of 48 bytes serves no larger block: these get pages of their own, and the
-// pieces serve again.
-TEST(MixedPages, AreGivenUpWhereMuchIsFreeInPieces) {
+// Free pieces of 48 bytes serve no larger block: larger ones get pages of their own, and the pieces
+// serve small ones again.
+TEST(MixedPages, AreNotAddedWhileFreePiecesAreMany) {
   open_arena();
   const GroupHeap& heap = flushed_heap(other_mixed);
   std::vector<char*> blocks, larger;
@@ -372,13 +373,13 @@ TEST_P(GroupHeapTest, OtherThreadsMayFree) {
   EXPECT_LE(arena.pages_used(), before + 20);
 }
 
-TEST_P(GroupHeapTest, EndedThreadsHandTheirHeapsOn) {
+TEST_P(GroupHeapTest, HeapsOfEndedThreadsAreAdopted) {
   const std::uint64_t before = arena.pages_used();
   for (int i = 0; i < 100; ++i) std::thread([&] { free_block(make(64)); }).join();
   EXPECT_LE(arena.pages_used(), before + 2);
 }
 
-// Whatever an ended thread leaves comes back when it is freed.
+// All memory of an ended thread is released when it is freed.
 TEST_P(GroupHeapTest, BlocksOfEndedThreadsLeaveNoPagesBehind) {
   const std::uint64_t before = arena.pages_used();
   std::vector<char*> left;

@@ -1,5 +1,5 @@
-// Growth in place, by many threads and beside what is not ours.
-#include "runtime/growing_range.h"
+// Growth in place, by many threads and next to foreign mappings.
+#include "runtime/pages/growing_range.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,18 +11,18 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/page.h"
+#include "runtime/pages/page.h"
 
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t most = std::size_t{1} << 30;
+constexpr std::size_t maximum = std::size_t{1} << 30;
 
-// Begins it where there is room, with one page, as the arena does; what sanitizers map may lie at
-// the first place.
+// Starts it at a suitable address with one page, as the arena does; sanitizers may have mapped the
+// first address.
 bool begin(GrowingRange& range, int protection) {
   for (unsigned attempt = 0; attempt < 4; ++attempt) {
-    range.set(find_room(most, attempt), 0, protection);
+    range.set(find_room(maximum, attempt), 0, protection);
     if (range.begin() != 0 && range.grow(system_page)) return true;
   }
   return false;
@@ -35,28 +35,29 @@ void keep_to_one_processor() {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-// On one processor a thread is often interrupted where it has mapped memory and has not said so.
-TEST(GrowingRange, GrowsForAllThreadsThatAskAtOnce) {
+// On one processor, a thread is often interrupted after it has mapped memory and before it has
+// stored that.
+TEST(GrowingRange, GrowsForConcurrentThreads) {
   constexpr int threads = 8;
   constexpr std::size_t step = system_page, steps = 10000;
   GrowingRange range;
   ASSERT_TRUE(begin(range, PROT_NONE));
   std::atomic<int> refused{0};
   std::thread([&] {
-    keep_to_one_processor();  // and all threads that are made here
-    std::vector<std::thread> crew;
+    keep_to_one_processor();  // and all threads started here
+    std::vector<std::thread> workers;
     for (int i = 0; i < threads; ++i)
-      crew.emplace_back([&] {
+      workers.emplace_back([&] {
         for (std::size_t bytes = step; bytes <= steps * step; bytes += step)
           if (!range.grow(bytes)) ++refused;
       });
-    for (std::thread& member : crew) member.join();
+    for (std::thread& member : workers) member.join();
   }).join();
   EXPECT_EQ(refused, 0);
   munmap(reinterpret_cast<void*>(range.begin()), steps * step);
 }
 
-TEST(GrowingRange, StopsAtWhatIsNotOursForAsLongAsItLiesThere) {
+TEST(GrowingRange, StopsAtAForeignMappingWhileItExists) {
   GrowingRange range;
   ASSERT_TRUE(begin(range, PROT_READ | PROT_WRITE));
   void* const behind = reinterpret_cast<void*>(range.begin() + 2 * system_page);

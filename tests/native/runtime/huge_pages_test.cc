@@ -1,60 +1,60 @@
-// When huge pages are no longer asked for.
-#include "runtime/huge_pages.h"
+// Huge pages are no longer requested once they are slow.
+#include "runtime/pages/huge_pages.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "runtime/arena.h"
+#include "runtime/pages/arena.h"
 
 namespace halo::runtime {
 namespace {
 
-// Of a clock that ticks every 4 ms.
+// The period of a clock that ticks every 4 ms.
 constexpr std::uint64_t tick = 4'000'000;
 
-void note(HugePages& pages, int count, std::uint64_t nanoseconds) {
-  for (int i = 0; i < count; ++i) pages.note(nanoseconds);
+void record_touch(HugePages& pages, int count, std::uint64_t nanoseconds) {
+  for (int i = 0; i < count; ++i) pages.record_touch(nanoseconds);
 }
 
 TEST(HugePages, AreWantedWhileTheyComeCheap) {
   HugePages pages;
   // 0.1 ms each.
   for (int i = 0; i < 25; ++i) {
-    note(pages, 1, tick);
-    note(pages, 39, 0);
+    record_touch(pages, 1, tick);
+    record_touch(pages, 39, 0);
     EXPECT_TRUE(pages.wanted());
   }
-  EXPECT_EQ(pages.asked(), 1000u);
+  EXPECT_EQ(pages.requested(), 1000u);
   EXPECT_EQ(pages.nanoseconds(), 25 * tick);
 }
 
-TEST(HugePages, AFewSlowOnesAreNoReasonToStop) {
+TEST(HugePages, AFewSlowOnesAreNotAReasonToStop) {
   HugePages pages;
-  note(pages, 3, tick);
+  record_touch(pages, 3, tick);
   EXPECT_TRUE(pages.wanted());
-  note(pages, 100, 0);
-  note(pages, 10, 2 * tick);
+  record_touch(pages, 100, 0);
+  record_touch(pages, 10, 2 * tick);
   EXPECT_TRUE(pages.wanted());
 }
 
 TEST(HugePages, AreNotWantedOnceTheyAreSlowOnAverage) {
   HugePages pages;
-  note(pages, 3, 0);
-  note(pages, 2, 2 * tick);
+  record_touch(pages, 3, 0);
+  record_touch(pages, 2, 2 * tick);
   EXPECT_FALSE(pages.wanted());
-  note(pages, 1000, 0);
-  EXPECT_FALSE(pages.wanted()) << "for good";
+  record_touch(pages, 1000, 0);
+  EXPECT_FALSE(pages.wanted()) << "never requested again";
 }
 
-TEST(HugePages, AskingTouchesTheMemory) {
+TEST(HugePages, RequestsTouchTheMemory) {
   void* memory =
       mmap(nullptr, 2 * slab_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   HugePages pages;
-  pages.ask(memory, slab_size);
+  pages.request(memory, slab_size);
   unsigned char resident = 0;
   ASSERT_EQ(mincore(memory, system_page, &resident), 0);
-  EXPECT_EQ(resident & 1, pages.asked() == 1 ? 1 : 0);  // no huge pages: nothing was asked
+  EXPECT_EQ(resident & 1, pages.requested() == 1 ? 1 : 0);  // no huge pages: none was requested
   munmap(memory, 2 * slab_size);
 }
 

@@ -1,6 +1,6 @@
-// The walk over made-up stacks: steps, recursion, frame pointers, and a random check against the
-// obvious way of doing it.
-#include "runtime/identifier.h"
+// The walk over synthetic stacks: steps, recursion, frame pointers, and a random comparison with a
+// simple reference.
+#include "runtime/identify/identifier.h"
 
 #include <gtest/gtest.h>
 
@@ -48,12 +48,12 @@ Verdict walk(const Table& table, const std::vector<std::uintptr_t>& stack, std::
   return identify_caller(table, code, stack.data(), rbp);
 }
 
-TEST(Identifier, NoPlanForwardsEveryone) {
+TEST(Identifier, NoPlanForwardsAllCallers) {
   EXPECT_EQ(find_caller(0x1234), code_forward);
   EXPECT_FALSE(planned(reinterpret_cast<const void*>(0x1234)));
 }
 
-TEST(Identifier, DecidesByTheCallerAlone) {
+TEST(Identifier, DecidesByTheCallerOnly) {
   PlanBuilder builder;
   builder.state(0, 0x10, 3, 0, Rule::end);
   const Made made = make(builder);
@@ -170,7 +170,7 @@ TEST(Identifier, AgreesWithReducedStacksOnRandomTries) {
         expected = verdict;
         break;
       }
-      stack.push_back(0);  // what lies beyond the outermost frame
+      stack.push_back(0);  // beyond the outermost frame
       EXPECT_EQ(walk(*made.table, stack).group, expected);
     }
   }

@@ -1,5 +1,5 @@
-// Heaps whose blocks are freed twice, freed at a wrong address, or written to after they were
-// freed: no block is ever given out twice, and none that is not the heap's.
+// Blocks freed twice, freed at a wrong address, or written to after their free: no block is ever
+// served twice, nor any address outside the heap.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t max_size = 1024;
 
-// A group of equal blocks, one of blocks of any size, and one that fills pages anew when empty.
+// A group of single-size pages, one of mixed-size pages, and one that refills pages when empty.
 enum Kind : std::uint32_t { equal, mixed, whole };
 
 class Misuse : public testing::TestWithParam<Kind> {
@@ -30,7 +30,7 @@ class Misuse : public testing::TestWithParam<Kind> {
     configure_heaps(groups, max_size);
   }
   static char* make(std::uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
-  // So many blocks as the program gets them now: all different, none in `mine`.
+  // Allocates that many blocks as the program does: all different, none in `mine`.
   static void expect_new_blocks(const std::set<char*>& mine, int count = 5000) {
     std::set<char*> seen = mine;
     for (int i = 0; i < count; ++i) {
@@ -38,7 +38,7 @@ class Misuse : public testing::TestWithParam<Kind> {
       ASSERT_NE(p, nullptr);
       ASSERT_TRUE(arena.contains(p));
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % granule, 0u);
-      ASSERT_TRUE(seen.insert(p).second) << "given out twice";
+      ASSERT_TRUE(seen.insert(p).second) << "served twice";
     }
   }
 };
@@ -63,7 +63,7 @@ TEST_P(Misuse, FreedTwiceWithOthersBetween) {
 TEST_P(Misuse, FreedTwiceInARowAfterAWrite) {
   char *kept = make(), *p = make();
   free_block(p);
-  if (GetParam() == whole) return;  // nothing tells any more, and nothing is used again soon
+  if (GetParam() == whole) return;  // the misuse leaves no trace, and no block is reused soon
   std::memset(p, 1, 16);
   free_block(p);
   expect_new_blocks({kept});
@@ -87,7 +87,8 @@ TEST_P(Misuse, FreedInsideAndBehind) {
   expect_new_blocks({before, p, last});
 }
 
-// A block that is free in its page, and freed again, must not let the page go while it is in use.
+// If a block that is free in its page is freed again, the page must not be released while it is in
+// use.
 TEST_P(Misuse, FreedAgainWhenItsPageHasIt) {
   std::vector<char*> all;
   for (int i = 0; i < 3000; ++i) all.push_back(make());
@@ -127,7 +128,7 @@ TEST_P(Misuse, FreedByTwoThreads) {
     free_block(p + 8);
   }).join();
   free_block(p);
-  flushed_heap(GetParam());  // takes over what was freed
+  flushed_heap(GetParam());  // collects the remote frees
   free_block(q);
   expect_new_blocks({});
 }
@@ -163,7 +164,7 @@ TEST_P(Misuse, WrittenToInThePages) {
   expect_new_blocks(kept);
 }
 
-// Whatever is done to freed blocks, those in use stay apart and keep what was written to them.
+// Whatever happens to freed blocks, those in use stay separate and keep their contents.
 TEST_P(Misuse, AtRandom) {
   std::mt19937 random(7);
   std::map<char*, std::uint32_t> live;

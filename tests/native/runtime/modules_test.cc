@@ -1,5 +1,6 @@
-// Who is told of modules, and when: all at the start, and what has come since at each later look.
-#include "runtime/modules.h"
+// The listener for modules: it receives all at the start, and later the ones loaded since the last
+// scan.
+#include "runtime/modules/modules.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -9,9 +10,10 @@
 #include <vector>
 
 #include "plan/plan_builder.h"
-#include "runtime/linker.h"
+#include "runtime/base/active_plan.h"
+#include "runtime/modules/linker.h"
 
-// Asked by the library's constructor.
+// Called by the library's constructor.
 extern "C" bool modules_test_in_linker() {
   return halo::runtime::is_in_linker(halo::runtime::own_thread());
 }
@@ -19,44 +21,43 @@ extern "C" bool modules_test_in_linker() {
 namespace halo::runtime {
 namespace {
 
-std::vector<std::string> told;
+std::vector<std::string> reported;
 
-void note(const dl_phdr_info& module) { told.emplace_back(module.dlpi_name); }
+void record(const dl_phdr_info& module) { reported.emplace_back(module.dlpi_name); }
 
-std::vector<std::string> told_by(const auto& look) {
-  told.clear();
+std::vector<std::string> reported_by(const auto& look) {
+  reported.clear();
   look();
-  return told;
+  return reported;
 }
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::any_of(names, [&](const auto& each) { return each.ends_with(name); });
 }
 
-// One after the other: a process publishes its table once.
-TEST(Modules, AreToldOnceForEachTimeTheyCome) {
+// One test: a process publishes its table once.
+TEST(Modules, AreReportedOnceForEachLoad) {
   plan::PlanBuilder builder;
   builder.module(1).group().state(0, 0x10, 0, 0, plan::Rule::end);
   const auto bytes = builder.bytes();
-  plan::PlanView view;
-  ASSERT_EQ(plan::validate(bytes, view), nullptr);
+  ASSERT_EQ(plan::validate(bytes, active_plan), nullptr);
   find_linker();
-  tell_loaded_modules(note);
-  const auto at_start = told_by([&] { EXPECT_EQ(publish_table(view), 0u); });
+  set_loaded_listener(record);
+  const auto at_start = reported_by([&] { EXPECT_EQ(publish_table(), 0u); });
   EXPECT_TRUE(is_among(at_start, "libc.so.6"));
   EXPECT_FALSE(is_among(at_start, "runtime-test-module.so"));
-  const auto look = [] { look_at_modules(own_thread()); };
-  EXPECT_TRUE(told_by(look).empty());
+  const auto look = [] { inspect_modules(own_thread()); };
+  EXPECT_TRUE(reported_by(look).empty());
   for (int round = 0; round < 3; ++round) {
     void* handle = dlopen(MODULE, RTLD_NOW);
     ASSERT_NE(handle, nullptr) << dlerror();
-    const auto names = told_by(look);
+    const auto names = reported_by(look);
     EXPECT_EQ(names.size(), 1u);
     EXPECT_TRUE(is_among(names, "runtime-test-module.so"));
-    EXPECT_TRUE(told_by(look).empty());
+    EXPECT_TRUE(reported_by(look).empty());
     dlclose(handle);
     if (round == 0) {
-      EXPECT_TRUE(told_by(look).empty());
+      EXPECT_TRUE(reported_by(look).empty());
     }
   }
 }
@@ -68,7 +69,7 @@ TEST(Linker, IsLeftAndNotMappingHere) {
   EXPECT_NE(linker_bias(), 0u);
 }
 
-TEST(Linker, KnowsWhatIsThere) {
+TEST(Linker, FindsRegisteredModules) {
   find_linker();
   void* handle = dlopen(MODULE, RTLD_NOW);
   ASSERT_NE(handle, nullptr) << dlerror();

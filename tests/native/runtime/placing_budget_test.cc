@@ -1,5 +1,5 @@
-// How often modules are placed again, over time.
-#include "runtime/placing_budget.h"
+// The number of times that modules are placed again, over time.
+#include "runtime/modules/placing_budget.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-// Of so many reloads of a plug-in, one every `period` nanoseconds, those that were placed.
+// The number of placements among `reloads` reloads of a plug-in, one every `period` nanoseconds.
 int placed(std::uint32_t callers, int reloads, std::uint64_t period) {
   PlacingBudget budget;
   int taken = 0;
@@ -18,7 +18,7 @@ int placed(std::uint32_t callers, int reloads, std::uint64_t period) {
 
 TEST(PlacingBudget, FewCallersAreAlwaysPlaced) { EXPECT_EQ(placed(256, 100'000, 0), 100'000); }
 
-TEST(PlacingBudget, ManyCallersArePlacedWhereReloadsAreRare) {
+TEST(PlacingBudget, ManyCallersArePlacedIfReloadsAreRare) {
   EXPECT_EQ(placed(5000, 10'000, second / 100), 10'000);
 }
 
@@ -37,7 +37,7 @@ TEST(PlacingBudget, WhatIsSavedInALongTimeIsLimited) {
   EXPECT_EQ(taken, 5'000'000 / (5000 * 4));
 }
 
-TEST(PlacingBudget, AClockThatStandsStillOrGoesBackGivesNothing) {
+TEST(PlacingBudget, AClockThatStopsOrGoesBackAddsNothing) {
   PlacingBudget budget;
   while (budget.take(5000, 9 * second)) {
   }

@@ -1,4 +1,4 @@
-// One table while modules come, move and go, against the obvious way of doing it.
+// One table while modules are loaded, moved and unloaded, compared with a simple reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plan/plan_builder.h"
-#include "runtime/identifier.h"
+#include "runtime/identify/identifier.h"
 
 namespace halo::runtime {
 namespace {
@@ -30,7 +30,7 @@ struct Frame {
 };
 using Path = std::vector<Frame>;
 
-// A random trie over three modules, all of whose distances are 8, and the path to each state.
+// A random trie over three modules with distances of 8, and the path to each state.
 struct Trie {
   PlanBuilder builder;
   std::vector<Path> paths{{}};
@@ -91,7 +91,7 @@ std::uint16_t found_group(const Table& table, const std::vector<std::uintptr_t>&
   return identify_caller(table, code, stack.data(), 0).group;
 }
 
-// Two pages each, so that no two overlap, and places are used by one after the other.
+// Two pages each, so that no two overlap and modules reuse each other's addresses.
 void move_modules(Table& table, Places& places, std::mt19937& random) {
   std::array<std::uintptr_t, 5> slots{2, 4, 6, 8, 10};
   std::ranges::shuffle(slots, random);
@@ -121,12 +121,12 @@ TEST(Placing, AgreesWithReducedStacksWhileModulesMove) {
     for (int move = 0; move < 40; ++move) {
       move_modules(table, places, random);
       for (int probe = 0; probe < 50; ++probe) {
-        // Of all places, also those where no module is, or another by now.
+        // Of all addresses, including those without a module or with another one now.
         std::vector<std::uintptr_t> stack(1 + random() % 8);
         for (auto& address : stack) address = page * (2 + random() % 10) + 1 + random() % 3;
         const auto expected = expected_group(trie, stack, places);
         grouped += expected != verdict_forward ? 1 : 0;
-        stack.push_back(0);  // what lies beyond the outermost frame
+        stack.push_back(0);  // beyond the outermost frame
         ASSERT_EQ(found_group(table, stack), expected);
       }
     }
@@ -169,7 +169,7 @@ TEST(Placing, SilentCallersAreForwarded) {
   builder.state(0, 0x10, 3, 0, plan::Rule::end);
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
   Table& table = *make_table(builder.states(), 1, memory.get());
-  silence_callers(table, 0, true);  // not placed: nothing to do
+  silence_callers(table, 0, true);  // not placed: no effect
   place_module(table, 0, page);
   for (const bool silent : {true, false}) {
     silence_callers(table, 0, silent);
@@ -178,8 +178,8 @@ TEST(Placing, SilentCallersAreForwarded) {
   remove_module(table, 0);
 }
 
-// Two modules with the same frames take each other's places, below one that stays.
-TEST(Placing, WhoWalksMeanwhileFindsEitherOrNone) {
+// Two modules with the same frames alternate at the same address, below one that stays.
+TEST(Placing, ConcurrentWalksFindEitherOrNone) {
   PlanBuilder builder;
   const auto outer = builder.state(0, 0x10, verdict_undecided, 8);
   for (std::uint32_t m = 1; m <= 2; ++m) {

@@ -1,18 +1,19 @@
-// A program that takes again what has just gone may keep it; one that does not, gives it back.
-#include "runtime/purge_limit.h"
+// A program that takes pages again shortly after they were purged may keep more of them; other
+// programs may not.
+#include "runtime/pages/purge_limit.h"
 
 #include <gtest/gtest.h>
 
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint64_t usual = 32;               // pages, where none is in use
+constexpr std::uint64_t usual = 32;               // pages, with none in use
 constexpr std::uint64_t later = 1000, soon = 10;  // milliseconds
 
-// Gives that many pages back, and takes so many.
-void cycle(PurgeLimit& limit, std::uint64_t given_back, std::uint64_t taken) {
-  limit.note_given_back(given_back);
-  for (std::uint64_t i = 0; i < taken; ++i) limit.note_taken();
+// Purges and acquires that many pages.
+void cycle(PurgeLimit& limit, std::uint64_t purged, std::uint64_t taken) {
+  limit.count_purged(purged);
+  for (std::uint64_t i = 0; i < taken; ++i) limit.count_acquired();
 }
 
 TEST(PurgeLimitTest, IsThirtyTwoPagesAndASixteenthOfThoseInUse) {
@@ -20,7 +21,7 @@ TEST(PurgeLimitTest, IsThirtyTwoPagesAndASixteenthOfThoseInUse) {
   EXPECT_EQ(PurgeLimit().pages(1600), usual + 100);
 }
 
-TEST(PurgeLimitTest, WhatIsTakenAgainSoonIsKept) {
+TEST(PurgeLimitTest, PagesTakenAgainSoonAreKept) {
   PurgeLimit limit;
   limit.exceed(later);
   cycle(limit, 100, 80);
@@ -40,14 +41,14 @@ TEST(PurgeLimitTest, ShrinkingInSeveralStepsIsOne) {
   PurgeLimit limit;
   for (std::uint64_t step = 0; step < 4; ++step) {
     limit.exceed(later + step);
-    limit.note_given_back(50);
+    limit.count_purged(50);
   }
   cycle(limit, 0, 200);
   limit.exceed(later + soon);
   EXPECT_EQ(limit.pages(0), usual + 200);
 }
 
-TEST(PurgeLimitTest, WhatIsTakenMuchLaterIsNotKeptAndMoreIsForgotten) {
+TEST(PurgeLimitTest, LaterAcquisitionsLowerTheLimit) {
   PurgeLimit limit;
   limit.exceed(later);
   cycle(limit, 100, 100);

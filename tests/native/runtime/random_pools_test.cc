@@ -1,5 +1,5 @@
-// Draws are even, within range, and the same in every run.
-#include "runtime/random_pools.h"
+// Draws are uniform, within range, and the same in every run.
+#include "runtime/serve/random_pools.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ std::vector<CallerCode> drawn_by_a_new_thread(int count) {
   return draws;
 }
 
-// One test, as the order of the threads is what seeds them.
+// A single test, since the order of the threads determines their seeds.
 TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
   constexpr int count = 40000;
   for (const std::uint32_t pools : {1u, 3u, 4u, 4096u}) {
@@ -40,7 +40,7 @@ TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
 }
 
 TEST(RandomPools, FollowFromTheNumberOfTheThread) {
-  // Written out from Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
+  // From Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
   configure_random_pools(4, true);
   std::thread([] {
     std::uint32_t x = last_random_number = 2463534242u;

@@ -1,5 +1,5 @@
-// Blocks that other threads freed come out once each, from the ring or from the list behind it.
-#include "runtime/remote_frees.h"
+// Remotely freed blocks come out once each, from the ring or from the list.
+#include "runtime/heap/remote_frees.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class RemoteFreesTest : public testing::Test {
   static Block* block(std::size_t number) {
     return reinterpret_cast<Block*>(arena.memory_of(*page_) + number * block_bytes_here);
   }
-  // Until there are none.
+  // Pops until none is left.
   std::vector<Block*> pop_all() {
     std::vector<Block*> found;
     while (Block* each = frees_->pop()) found.push_back(each);
@@ -49,7 +49,7 @@ TEST_F(RemoteFreesTest, ComeOutInTheirOrderAndMarked) {
   EXPECT_TRUE(frees_->is_empty());
 }
 
-TEST_F(RemoteFreesTest, WhatTheRingCannotHoldComesOutToo) {
+TEST_F(RemoteFreesTest, BlocksBeyondTheRingComeOutToo) {
   for (int round = 0; round < 3; ++round) {
     for (std::size_t at = 0; at < blocks_of_page; ++at) frees_->push(block(at));
     const std::vector<Block*> found = pop_all();
@@ -62,7 +62,7 @@ TEST_F(RemoteFreesTest, WhatTheRingCannotHoldComesOutToo) {
 
 TEST_F(RemoteFreesTest, ALinkThatTheProgramHasWrittenToIsNotMarked) {
   for (std::size_t at = 0; at < blocks_of_page; ++at) frees_->push(block(at));
-  block(blocks_of_page - 1)->clear();  // the newest: of the list
+  block(blocks_of_page - 1)->clear();  // the newest of the list
   const std::vector<Block*> found = pop_all();
   EXPECT_FALSE(found.back()->is_marked_freed());
   EXPECT_LT(found.size(), blocks_of_page) << "those behind it are lost";

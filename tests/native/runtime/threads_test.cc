@@ -1,6 +1,4 @@
-// The heaps from many threads at once: blocks that others free, threads that end and those that
-// take over their heaps. Small enough for ThreadSanitizer, which is to
-// see every hand-over (docs/testing.md).
+// Heaps of many threads: remote frees, threads that end, and threads that adopt their heaps.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 
 #include "runtime/blocks.h"
 
+// Small enough for ThreadSanitizer, which must observe every hand-over (docs/testing.md).
 namespace halo::runtime {
 namespace {
 
@@ -23,7 +22,7 @@ constexpr std::uint32_t group_count = 3;
 
 using Word = std::uint64_t;
 
-// What word `at` of a living block holds.
+// The contents of word `at` of a live block.
 Word stamp(const Word* block, std::size_t at) {
   return reinterpret_cast<std::uintptr_t>(block) * 31 + at;
 }
@@ -36,7 +35,7 @@ std::uint32_t below(std::uint32_t end, std::mt19937& random) {
 }
 
 Word* take(std::uint32_t group, std::uint32_t size) {
-  // Refused, and forwarded, while another thread that grows the arena has not said so for long.
+  // Refused, and forwarded, while another thread takes long to grow the arena.
   char* made = make_block(group, block_bytes(size, false));
   for (int i = 0; i < 1000 && made == nullptr; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -47,7 +46,7 @@ Word* take(std::uint32_t group, std::uint32_t size) {
   return block;
 }
 
-// False: somebody else has written to the block while it lived.
+// False if another thread has written to the live block.
 bool intact(const Word* block) {
   for (std::size_t i = 0; i < words_of(block); ++i)
     if (block[i] != stamp(block, i)) return false;
@@ -58,7 +57,7 @@ struct Totals {
   std::uint64_t thread_heaps = 0, allocations = 0;
 };
 
-// Over all heaps ever made; no thread may be at work.
+// The sum over all heaps; no thread may use them.
 Totals totals() {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
@@ -72,7 +71,7 @@ Totals totals() {
 // Blocks on their way from one thread to another.
 class Exchange {
  public:
-  // Leaves a block and takes the one that was there, or nullptr.
+  // Stores a block and returns the previous one, or nullptr.
   Word* swap(std::size_t slot, Word* block) { return slots_[slot % slots_.size()].exchange(block); }
   void empty() {
     for (auto& slot : slots_)
@@ -118,7 +117,7 @@ TEST_F(Threads, FreeBlocksOfEachOther) {
   EXPECT_EQ(totals().allocations - before.allocations, std::uint64_t{threads} * steps);
 }
 
-// Each ends while others still free its blocks, and leaves some behind.
+// Each thread ends while others still free its blocks, and leaves some behind.
 TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
   constexpr std::size_t at_once = 4, generations = 60;
   const Totals before = totals();
@@ -146,7 +145,7 @@ TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
   EXPECT_LE(totals().thread_heaps - before.thread_heaps, 2 * at_once);
 }
 
-// So much at a time that pages change hands while others free in them.
+// Large enough that pages change owners while others free blocks in them.
 TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   constexpr int threads = 4, rounds = 12, blocks = 6000;
   constexpr std::uint32_t sizes[] = {24, 200, 1000};
@@ -168,7 +167,7 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
     for (int round = 0; round < rounds; ++round) {
       auto* batch = new Batch;
       for (int i = 0; i < blocks; ++i) {
-        // What is kept is in no group of whole pages, as each block there would keep its page.
+        // Kept blocks are not in groups of whole pages: each one there would keep its page.
         const bool keep = i % 50 == 0;
         const std::uint32_t group = keep ? 2 * below(2, random) : below(group_count, random);
         (keep ? kept : batch)->push_back(take(group, sizes[below(3, random)]));
@@ -179,12 +178,12 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   });
   free_all(slot.exchange(nullptr));
   EXPECT_EQ(damaged, 0);
-  // A batch takes 2.4 MB, nine of them live at a time; what is kept takes as much in the end.
-  // Without reuse it would be 115 MB.
+  // A batch takes 2.4 MB, nine of them live at a time; kept blocks take as much in the end. Without
+  // reuse it would be 115 MB.
   EXPECT_LE(arena.pages_used() * page_size, before * page_size + (std::size_t{45} << 20));
 }
 
-// One thread allocates, all others free: their frees meet on one list, and come back to be used.
+// One thread allocates, all others free: their frees go to one list, and the blocks are reused.
 TEST_F(Threads, ManyFreeWhatOneAllocates) {
   constexpr int consumers = 4, blocks = 60000;
   constexpr std::uint32_t size = 128;

@@ -1,4 +1,4 @@
-// The simulated caches against a slow obvious reference, and the prefetchers on made-up patterns.
+// The simulated caches against a slow reference, and the prefetchers on synthetic patterns.
 #include "simulator/hierarchy.h"
 
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ TEST(Hierarchy, TheLineBehindAMissIsThereButNotAcrossAPage) {
   EXPECT_EQ(hierarchy.prefetched(0), 64u);
 }
 
-// Lines at a distance of two: the first prefetcher does not see them, the second does.
+// Lines at a distance of two: only the second prefetcher detects them.
 TEST(Hierarchy, StreamsAreFollowedInBothDirections) {
   for (const bool downwards : {false, true}) {
     Machine machine = machine_of({{64, 8}, {1024, 8}}, true);
@@ -147,7 +147,7 @@ TEST(Hierarchy, StreamsAreFollowedInBothDirections) {
   }
 }
 
-TEST(Hierarchy, AtRandomNothingIsPrefetchedInVain) {
+TEST(Hierarchy, RandomAccessesCauseNoStreamPrefetch) {
   Machine machine = machine_of({{64, 8}, {1024, 8}}, true);
   machine.next_line = false;
   Hierarchy hierarchy(machine);
@@ -163,7 +163,7 @@ TEST(Hierarchy, HugePagesHaveATlbOfTheirOwn) {
   machine.walk_cycles = 30;
   Hierarchy hierarchy(machine);
   constexpr uint64_t kHuge = 2 << 20;
-  hierarchy.use_huge_pages(kHuge - 1, 2 * kHuge);  // the second and, but for a byte, the third
+  hierarchy.use_huge_pages(kHuge - 1, 2 * kHuge);  // the second and, except for a byte, the third
   const auto tlb = [&](uint64_t address) { return int(hierarchy.access(address, 8, false).tlb); };
   EXPECT_EQ(tlb(kHuge), 2);
   for (uint64_t page = 1; page < 512; ++page) ASSERT_EQ(tlb(kHuge + page * 4096), 0) << page;
@@ -175,10 +175,10 @@ TEST(Hierarchy, HugePagesHaveATlbOfTheirOwn) {
   EXPECT_EQ(hierarchy.tlb_misses(0), 5u);
 }
 
-TEST(Ways, SeveralAtOnceAreTreatedLikeOneAtATime) {
+TEST(Ways, VectorVariantsAgreeWithTheScalarOne) {
   std::mt19937 random(1);
   alignas(64) std::array<Entry, 3 * kLanes> set{}, slow_set{};
-  const std::vector<WayOperations> all = all_ways_here();
+  const std::vector<WayOperations> all = configs_here();
   const WayOperations& slow = all.front();
   if (all.size() == 1) GTEST_SKIP() << "this processor takes one at a time";
   for (const WayOperations& fast : std::span(all).subspan(1)) {
@@ -200,12 +200,12 @@ TEST(Ways, SeveralAtOnceAreTreatedLikeOneAtATime) {
   }
 }
 
-TEST(Regions, AreNamedInOrderAndKnowTheirLines) {
+TEST(Regions, AreNamedInOrderAndMapToTheirLines) {
   Regions regions(6, 12);
   std::mt19937_64 random(1);
   std::vector<uint64_t> lines;
   for (uint32_t at = 1; at < 3000; ++at) {
-    const uint64_t region = at * 1024 + random() % 3;  // three at a time share a place
+    const uint64_t region = at * 1024 + random() % 3;  // three share a slot each
     const uint64_t line = region << (Regions::kShift - 6) | random() % (1 << (Regions::kShift - 6));
     const uint32_t name = uint32_t(line) + regions.of(region).to_line;
     EXPECT_EQ(name >> (Regions::kShift - 6), at);
@@ -217,20 +217,20 @@ TEST(Regions, AreNamedInOrderAndKnowTheirLines) {
   }
 }
 
-TEST(Regions, BeyondTheMostShareNames) {
+TEST(Regions, BeyondTheMaximumShareNames) {
   Regions regions(0, 12);
   const auto name = [&](uint64_t region) {
     return (uint32_t(region << Regions::kShift) + regions.of(region).to_line) >> Regions::kShift;
   };
-  for (uint64_t region = 0; region < regions.most(); ++region)
+  for (uint64_t region = 0; region < regions.maximum(); ++region)
     ASSERT_EQ(name(region), region + 1) << "so that none is 0";
-  EXPECT_EQ(name(regions.most()), 1u);
+  EXPECT_EQ(name(regions.maximum()), 1u);
   EXPECT_EQ(name(0), 1u);
   EXPECT_EQ(regions.line(1u << Regions::kShift).number,
-            uint64_t{regions.most()} << Regions::kShift);
+            uint64_t{regions.maximum()} << Regions::kShift);
 }
 
-TEST(UseOrder, NamesWhatWasNotUsedForLongest) {
+TEST(UseOrder, NamesTheLeastRecentlyUsed) {
   UseOrder<32> order;
   std::list<uint32_t> slow;  // the most recently used first
   for (uint32_t at = 0; at < 32; ++at) slow.push_front(at);

@@ -1,4 +1,4 @@
-// The affinity queue on its own; whole traces are compared with a reference in Python.
+// The affinity queue alone; whole traces are compared with a reference in Python.
 #include "sinks/affinity_queue.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Addresses resolve to the object that is live there, and to nothing else.
+// Addresses resolve to the live object there, or to none.
 #include "sinks/analysis.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace {
 using base::ContextId;
 using base::ObjectId;
 using base::ThreadId;
-using trace::Kind;
-using trace::Record;
+using events::Kind;
+using events::Record;
 
 TEST(ShadowMap, CoversAllGranulesOfAnObjectAcrossLeaves) {
   ShadowMap map;
@@ -31,7 +31,7 @@ TEST(ShadowMap, RefusesAddressesOutsideOfUserSpace) {
   EXPECT_TRUE(map.put((1ULL << 47) - 16, 16, ObjectId{1}));
 }
 
-TEST(ObjectTable, KnowsTheNeighboursInTheSameContext) {
+TEST(ObjectTable, StoresTheNeighboursInTheSameContext) {
   ObjectTable objects;
   const ObjectId a = objects.add(0x1000, 16, ContextId{0});
   const ObjectId b = objects.add(0x2000, 16, ContextId{1});
@@ -77,7 +77,7 @@ TEST_F(AnalysisTest, CountsOnlyAccessesWithinALiveObject) {
   alloc(0x10000, 24);
   access(0x10000);
   access(0x10017);
-  access(0x10018);  // the allocator's slack behind the object
+  access(0x10018);  // the allocator's padding behind the object
   feed(Record::make(Kind::kFree, 0x10000, 0));
   access(0x10000);
   EXPECT_EQ(usage().machine_accesses, 2u);

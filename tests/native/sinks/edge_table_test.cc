@@ -1,4 +1,4 @@
-// Weights of edges, and what their two estimates say of them.
+// Weights of edges, and the error from their two estimates.
 #include "sinks/edge_table.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Hot data streams: a slow obvious reference on the sequence itself checks the fast one.
+// Hot data streams, compared with a slow reference on the sequence itself.
 #include "sinks/streams/hot_streams.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace halo::sinks {
 namespace {
 
 using Sequence = std::vector<uint32_t>;
-using Streams = std::map<Sequence, uint64_t>;  // to occurrences
+using Streams = std::map<Sequence, uint64_t>;  // to numbers of occurrences
 
 struct Reference {
   Streams streams;
@@ -103,7 +103,7 @@ TEST(HotStreams, AreWhatTheReferenceFinds) {
   }
 }
 
-// A higher threshold can cover more, as streams are longer then; but hardly ever does.
+// A higher threshold can cover more, since streams are then longer, but hardly ever does.
 TEST(HotStreams, TheThresholdIsTheGreatestThatCoversEnough) {
   std::mt19937 random(2);
   int higher = 0;
@@ -128,8 +128,9 @@ TEST(HotStreams, TheThresholdIsTheGreatestThatCoversEnough) {
   EXPECT_LE(higher, rounds / 20);
 }
 
-// abc three times, each time followed by something else: ab is hot at 6, then nothing longer.
-TEST(HotStreams, AStreamEndsAsSoonAsItIsHot) {
+// abc three times, each followed by another terminal: ab is hot at 6, and no longer string is
+// needed.
+TEST(HotStreams, AStreamEndsWhenItIsHot) {
   Sequitur grammar;
   build(grammar, {{1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3, 6}});
   const HotStreams at_six = find_hot_streams_above(grammar, {}, 6);
@@ -149,7 +150,7 @@ TEST(HotStreams, OfNothing) {
 
 class CoAllocationTest : public testing::Test {
  protected:
-  // Objects of 32 bytes, a line apart from each other: contexts 0 and 1 in turn.
+  // Objects of 32 bytes, one line apart: contexts 0 and 1 alternate.
   void SetUp() override {
     for (uint32_t at = 0; at < 64; ++at)
       births.push_back({0x1000 + at * 128, 32, base::ContextId{at % 2}});
@@ -171,8 +172,8 @@ TEST_F(CoAllocationTest, CountsTheLinesThatAPoolSaves) {
   EXPECT_EQ(found[0].heat, 40u);
 }
 
-TEST_F(CoAllocationTest, KnowsWhatASiteAllocatesBetween) {
-  // Alone, site 7 has 0 and 2 side by side.
+TEST_F(CoAllocationTest, CountsOtherObjectsOfASiteInBetween) {
+  // Alone, site 7 has 0 and 2 as neighbours.
   EXPECT_EQ(sets({{{0, 2}, 10}})[0].saved, 10u);
   EXPECT_TRUE(sets({{{0, 33}, 10}}).empty()) << "33 objects apart in the common pool";
 }
@@ -185,7 +186,7 @@ TEST_F(CoAllocationTest, AddsUpTheStreamsOfTheSameSites) {
   EXPECT_EQ(found[1].saved, 15u);
 }
 
-TEST_F(CoAllocationTest, LeavesOutWhatNoSiteAllocates) {
+TEST_F(CoAllocationTest, LeavesOutObjectsWithoutASite) {
   site_of_context[1] = kNoSite;
   EXPECT_EQ(sets({{{0, 1, 2}, 10}})[0].sites, (std::vector<uint32_t>{7}));
   EXPECT_TRUE(sets({{{1, 3}, 10}}).empty());

@@ -1,4 +1,4 @@
-// Address space that is not to be had.
+// Limited address space.
 #include "sinks/mapped_array.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace halo::sinks {
 namespace {
 
-TEST(MappedArray, TakesLessWhereSoMuchIsNotToBeHad) {
+TEST(MappedArray, MapsLessIfAddressSpaceIsLimited) {
   MappedArray<uint64_t> array(1ULL << 50, 16);
   EXPECT_GE(array.size(), 16u);
   EXPECT_LT(array.size(), 1ULL << 44);

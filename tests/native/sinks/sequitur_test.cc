@@ -1,4 +1,4 @@
-// SEQUITUR: its two constraints, and that nothing is lost, on worked examples and random sequences.
+// SEQUITUR: its two constraints and lossless output, on worked examples and random sequences.
 #include "sinks/streams/sequitur.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Sequence expansion(const Sequitur& grammar, uint32_t rule) {
   return out;
 }
 
-// The right sides of all rules that the sequences need, by rule.
+// The right sides of all rules that the sequences use, by rule.
 std::map<uint32_t, Sequence> rules_of(const Sequitur& grammar) {
   std::map<uint32_t, Sequence> rules;
   std::vector<uint32_t> open(grammar.starts());
@@ -53,7 +53,7 @@ void expect_constraints(const Sequitur& grammar) {
     for (size_t at = 0; at < body.size(); ++at) {
       if (!Sequitur::is_terminal(body[at])) ++uses[Sequitur::rule_of(body[at])];
       if (at + 1 == body.size()) continue;
-      // Of overlapping ones in a row of equal symbols, every second counts.
+      // Of overlapping digrams in a row of equal symbols, every second one counts.
       const bool overlaps = at > 0 && body[at - 1] == body[at] && body[at] == body[at + 1];
       if (overlaps && (at < 2 || body[at - 2] != body[at])) continue;
       ++digrams[{body[at], body[at + 1]}];

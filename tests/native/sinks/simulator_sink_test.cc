@@ -1,4 +1,4 @@
-// Who the misses are counted for, against a hierarchy fed by hand.
+// The attribution of misses, compared with a hierarchy driven directly.
 #include "sinks/simulator_sink.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace halo::sinks {
 namespace {
 
 using base::ThreadId;
-using trace::Kind;
-using trace::Record;
+using events::Kind;
+using events::Record;
 
 simulator::Machine small_machine() {
   simulator::Machine machine;
@@ -34,7 +34,7 @@ class SimulatorSinkTest : public testing::Test {
   }
   Simulation result() { return analysis.finish().of<Simulation>(); }
 
-  Analysis analysis{Parameters{.machine = small_machine()}};
+  Analysis analysis{Parameters{}.with<SimulatorSink>({small_machine()})};
 };
 
 TEST_F(SimulatorSinkTest, CountsForContextsCodeAndObjectsWhatAHierarchyMisses) {
@@ -82,7 +82,7 @@ TEST_F(SimulatorSinkTest, CountsForContextsCodeAndObjectsWhatAHierarchyMisses) {
   EXPECT_LE(found.objects_for_half, objects.size() / 2);
 }
 
-TEST_F(SimulatorSinkTest, RepeatsAreAccessesOfWhoeverWasAccessedLast) {
+TEST_F(SimulatorSinkTest, RepeatsCountForTheObjectAccessedLast) {
   alloc(0x100000, 64, 1);
   access(0x100000, 1);
   feed(Record::access(0x200000, 3, false, 0, 2).with_repeats(5));
@@ -106,11 +106,11 @@ TEST_F(SimulatorSinkTest, AForkedChildCountsFromZero) {
   EXPECT_EQ(found.objects.size(), 1u);
 }
 
-TEST_F(SimulatorSinkTest, HugePagesOutliveANewBeginning) {
+TEST_F(SimulatorSinkTest, HugePagesSurviveBegin) {
   constexpr uint64_t kHuge = 2 << 20;
   simulator::Machine machine = small_machine();
   machine.huge_tlb = {1, 2};
-  Analysis huge{Parameters{.machine = machine}};
+  Analysis huge{Parameters{}.with<SimulatorSink>({machine})};
   const auto misses = [&] {
     const Record flush = Record::make(Kind::kFlush, 0, 0);
     for (uint64_t page = 0; page < 64; ++page) {
@@ -120,14 +120,14 @@ TEST_F(SimulatorSinkTest, HugePagesOutliveANewBeginning) {
     huge.consume(ThreadId{0}, {&flush, 1});
     return huge.finish().of<Simulation>().outside.tlb_misses[0];
   };
-  const Record ask = Record::make(Kind::kHugePages, kHuge, kHuge);
-  huge.consume(ThreadId{0}, {&ask, 1});
+  const Record request = Record::make(Kind::kHugePages, kHuge, kHuge);
+  huge.consume(ThreadId{0}, {&request, 1});
   EXPECT_EQ(misses(), 1u);
   huge.restart_counts();
   EXPECT_EQ(misses(), 1u) << "64 where each small page misses";
 }
 
-TEST_F(SimulatorSinkTest, NothingIsSimulatedUnlessAskedFor) {
+TEST_F(SimulatorSinkTest, NothingIsSimulatedUnlessRequested) {
   Analysis plain{Parameters{}};
   const Record record = Record::access(0x100000, 3, false, 0, 1);
   plain.consume(ThreadId{0}, {&record, 1});

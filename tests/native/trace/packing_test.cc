@@ -1,5 +1,5 @@
-// What is unpacked must be what was packed, whatever it is; and programs must become few bytes.
-#include "trace/file/packing.h"
+// Unpacking restores any packed events, and programs pack into few bytes.
+#include "trace/packing.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 #include <cstring>
 #include <random>
 
-#include "trace/file/tools/made_events.h"
+#include "trace/tools/synthetic_events.h"
 
-namespace halo::trace::file {
+namespace halo::trace {
 namespace {
 
-// Packs blocks, and compares what comes back, block by block.
+// Packs blocks, and compares each with its unpacked copy.
 class RoundTrip {
  public:
   explicit RoundTrip(std::span<const SiteTraits> sites = {}) {
@@ -23,7 +23,7 @@ class RoundTrip {
     EXPECT_TRUE(packer_.add_sites(sites));
     unpacker_.add_sites(sites);
   }
-  // Returns the bytes that it took.
+  // Returns the packed size in bytes.
   size_t pass(uint32_t thread, std::span<const Logged> events) {
     const auto packed = packer_.pack(thread, events);
     unpacker_.unpack(thread, packed, back_);
@@ -32,7 +32,7 @@ class RoundTrip {
     for (size_t at = 0; at < common; ++at) {
       const Logged &in = events[at], &out = back_[at];
       if (in.site == out.site && in.word1 == out.word1 && in.word2 == out.word2) continue;
-      ADD_FAILURE() << "event " << at << " came back otherwise";
+      ADD_FAILURE() << "event " << at << " is not the same after unpacking";
       break;
     }
     return packed.size();
@@ -44,7 +44,7 @@ class RoundTrip {
   std::vector<Logged> back_;
 };
 
-// One site of each kind and size that there is, and some that there are not.
+// One site of each kind and size, and some invalid ones.
 std::vector<SiteTraits> all_traits() {
   std::vector<SiteTraits> traits;
   for (unsigned kind = 0; kind < 12; ++kind) {
@@ -56,7 +56,7 @@ std::vector<SiteTraits> all_traits() {
   return traits;
 }
 
-// Numbers that are likely to meet a limit, and some that repeat.
+// Numbers near limits, and some that repeat.
 uint64_t awkward(std::mt19937_64& random) {
   const uint64_t any = random();
   switch (random() % 6) {
@@ -77,7 +77,7 @@ uint64_t awkward(std::mt19937_64& random) {
 
 TEST(Packing, ProgramsBecomeFewBytes) {
   for (const std::string_view pattern : {"list", "tree", "array", "calls"}) {
-    MadeProgram program(pattern, 7);
+    SyntheticProgram program(pattern, 7);
     RoundTrip trip(program.sites());
     size_t events = 0, bytes = 0;
     for (int block = 0; block < 40; ++block) {
@@ -107,7 +107,7 @@ TEST(Packing, AnyWordsOfAnySitesComeBack) {
 }
 
 TEST(Packing, ManyThreadsAndTheirCollisionsComeBack) {
-  MadeProgram program("calls", 2);
+  SyntheticProgram program("calls", 2);
   RoundTrip trip(program.sites());
   for (uint32_t block = 0; block < 600; ++block) {
     trip.pass(block % 7 == 0 ? 0xffffffff - block : block, program.run(100));
@@ -119,7 +119,7 @@ TEST(Packing, SitesMayBeAddedAtAnyTime) {
   RoundTrip trip;
   std::vector<Logged> events(300);
   for (int modules = 0; modules < 30; ++modules) {
-    // Numbers beyond what is known are used before they are given away, too.
+    // Site numbers beyond the known ones are used before they are assigned, too.
     for (Logged& event : events) event = {random() % 5000, random() % 64, random() % 300};
     trip.pass(0, events);
     trip.add_sites(all_traits());
@@ -140,13 +140,13 @@ TEST(Packing, FramesLeftWithoutAnExitDoNoHarm) {
 
 TEST(Packing, MoreEventsThanABlockHoldsAreRefused) {
   Packer packer;
-  const std::vector<Logged> events(Packer::kMostEvents + 1);
+  const std::vector<Logged> events(Packer::kMaxEvents + 1);
   EXPECT_TRUE(packer.pack(0, events).empty());
-  EXPECT_FALSE(packer.pack(0, std::span(events).first(Packer::kMostEvents)).empty());
+  EXPECT_FALSE(packer.pack(0, std::span(events).first(Packer::kMaxEvents)).empty());
 }
 
-TEST(Packing, ADamagedBlockIsRefusedOrGivesOtherEvents) {
-  MadeProgram program("list", 5);
+TEST(Packing, ADamagedBlockIsRefusedOrDecodesToOtherEvents) {
+  SyntheticProgram program("list", 5);
   std::mt19937_64 random(9);
   Packer packer;
   ASSERT_TRUE(packer.add_sites(program.sites()));
@@ -161,7 +161,7 @@ TEST(Packing, ADamagedBlockIsRefusedOrGivesOtherEvents) {
     std::vector<Logged> back;
     try {
       unpacker.unpack(0, changed, back);
-      EXPECT_LE(back.size(), Packer::kMostEvents);
+      EXPECT_LE(back.size(), Packer::kMaxEvents);
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "a block of events is damaged");
     }
@@ -169,4 +169,4 @@ TEST(Packing, ADamagedBlockIsRefusedOrGivesOtherEvents) {
 }
 
 }  // namespace
-}  // namespace halo::trace::file
+}  // namespace halo::trace

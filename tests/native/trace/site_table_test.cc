@@ -1,12 +1,12 @@
-// Sites must say what the pass wrote down, fields must be named as in the source, and sections that
-// lie must be refused.
-#include "trace/file/site_table.h"
+// Sites have the fields that the pass wrote, fields are named as in the source, and invalid
+// sections are refused.
+#include "trace/site_table.h"
 
 #include <gtest/gtest.h>
 
-#include "trace/made_sections.h"
+#include "trace/synthetic_sections.h"
 
-namespace halo::trace::file {
+namespace halo::trace {
 namespace {
 
 Site site_of(SiteKind kind, uint16_t size = 0, uint32_t line = 0, uint32_t column = 0) {
@@ -47,11 +47,11 @@ struct Shapes {
   SiteTable table;
 };
 
-TEST(SiteTable, SitesSayWhatWasWrittenDown) {
+TEST(SiteTable, SitesHaveTheWrittenFields) {
   const Shapes shapes;
-  ASSERT_TRUE(shapes.table.knows(kMarkers + 1));
-  EXPECT_FALSE(shapes.table.knows(kMarkers + 2));
-  EXPECT_FALSE(shapes.table.knows(1));
+  ASSERT_TRUE(shapes.table.contains(kMarkers + 1));
+  EXPECT_FALSE(shapes.table.contains(kMarkers + 2));
+  EXPECT_FALSE(shapes.table.contains(1));
   const SiteText& load = shapes.table[kMarkers];
   EXPECT_EQ(load.kind, SiteKind::kLoad);
   EXPECT_EQ(load.function, "walk");
@@ -96,7 +96,7 @@ TEST(SiteTable, AFieldInTheTailPaddingOfTheBaseIsTheDerivedClasses) {
   EXPECT_EQ(table.field_path(1, 24, 8), "more[]");
 }
 
-// Notes have the lowest of the bit-fields that begin in a byte last.
+// Notes list the lowest of the bit-fields that start in a byte last.
 TEST(SiteTable, OfBitFieldsTheFirstInTheStorageCounts) {
   MadeSections sections;
   sections.add_type({"entry",
@@ -202,4 +202,4 @@ TEST(SiteTable, CutSectionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace halo::trace::file
+}  // namespace halo::trace

@@ -1,25 +1,25 @@
-// A reader must hand out all that was written before a cut, and refuse what was changed.
-#include "trace/file/trace_reader.h"
+// A reader delivers all events before a cut, and refuses changed bytes.
+#include "trace/trace_reader.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "trace/file/tools/made_events.h"
-#include "trace/made_trace.h"
+#include "trace/synthetic_trace.h"
+#include "trace/tools/synthetic_events.h"
 
-namespace halo::trace::file {
+namespace halo::trace {
 namespace {
 
 struct Written {
   std::string bytes;
   std::string script;
-  std::vector<size_t> frames;  // where each begins
+  std::vector<size_t> frames;  // start of each
 };
 
 // A small trace with every kind of frame, two modules and two threads.
 Written small_trace() {
-  MadeProgram program("list", 3);
+  SyntheticProgram program("list", 3);
   const MadeModule module = module_of(program.sites());
   MemorySink sink;
   Packer packer;
@@ -41,8 +41,8 @@ Written small_trace() {
                    std::to_string(module.sites.size() * sizeof(Site)) + " strings 10\n";
   };
   EXPECT_TRUE(write_file_head(sink));
-  frame([&] { return write_about(sink, "{\"format\":\"halo-trace\"}"); });
-  script.about("{\"format\":\"halo-trace\"}");
+  frame([&] { return write_metadata(sink, "{\"format\":\"halo-trace\"}"); });
+  script.metadata("{\"format\":\"halo-trace\"}");
   add_module(kMarkers, "/bin/one");
   frame([&] { return write_maps(sink, "[]"); });
   script.maps("[]");
@@ -80,7 +80,7 @@ Outcome read_bytes(std::string_view bytes) {
   return outcome;
 }
 
-TEST(TraceReader, HandsOutWhatWasWritten) {
+TEST(TraceReader, DeliversWrittenEvents) {
   const Written written = small_trace();
   const Outcome outcome = read_bytes(written.bytes);
   EXPECT_EQ(outcome.error, "");
@@ -103,7 +103,7 @@ TEST(TraceReader, ReadsAPipeThatStaysOpen) {
   close(ends[1]);
 }
 
-TEST(TraceReader, HandsOutAllWholeFramesBeforeACut) {
+TEST(TraceReader, DeliversAllWholeFramesBeforeACut) {
   const Written written = small_trace();
   size_t whole = 0;
   std::string before;
@@ -114,7 +114,7 @@ TEST(TraceReader, HandsOutAllWholeFramesBeforeACut) {
     EXPECT_EQ(outcome.result, ReadResult::kCutShort);
     ASSERT_TRUE(written.script.starts_with(outcome.script));
     ASSERT_GE(outcome.script.size(), before.size()) << "cut at " << cut;
-    // A whole frame more must show.
+    // Each further whole frame must add a line.
     if (cut == written.frames[whole] && whole != 0) {
       ASSERT_GT(outcome.script.size(), before.size()) << "cut at " << cut;
     }
@@ -136,10 +136,10 @@ TEST(TraceReader, NothingChangedGoesUnnoticed) {
   }
 }
 
-TEST(TraceReader, SaysWhatIsNoTrace) {
-  EXPECT_EQ(read_bytes("").error, "this is no trace: it is empty");
-  EXPECT_EQ(read_bytes("#!/bin/sh\necho hello\n").error, "this is no trace");
-  EXPECT_EQ(read_bytes("HALOPLAN\n").error, "this is no trace");
+TEST(TraceReader, ReportsOtherFiles) {
+  EXPECT_EQ(read_bytes("").error, "this is not a trace: it is empty");
+  EXPECT_EQ(read_bytes("#!/bin/sh\necho hello\n").error, "this is not a trace");
+  EXPECT_EQ(read_bytes("HALOPLAN\n").error, "this is not a trace");
   EXPECT_EQ(read_bytes("HALOTRC\n\1").error, "the trace is cut short within its first 16 bytes");
 }
 
@@ -150,4 +150,4 @@ TEST(TraceReader, RefusesANewerVersion) {
 }
 
 }  // namespace
-}  // namespace halo::trace::file
+}  // namespace halo::trace

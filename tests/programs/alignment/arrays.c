@@ -1,5 +1,5 @@
-// Loops over arrays of 24 to 120 bytes, which the compiler turns into vector instructions. A first
-// pass goes element by element; the loops come with the argument `all`.
+// Loops over arrays of 24 to 120 bytes, which the compiler vectorises. A first pass goes element by
+// element; the vectorised loops run with the argument `all`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

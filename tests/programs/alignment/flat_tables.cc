@@ -1,6 +1,6 @@
-// Many small hash tables with open addressing, as of Abseil or Boost: sixteen control bytes are
-// compared at once. Looking a key up loads them from anywhere; with the argument `all`, walks over
-// the whole table load them aligned, as they begin a block from operator new.
+// Many small hash tables with open addressing, like those of Abseil or Boost: sixteen control bytes
+// are compared in one instruction. A look-up loads them from any address. With the argument `all`,
+// traversals of the whole table load them aligned, as they start a block from operator new.
 #include <emmintrin.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class Table {
     return static_cast<unsigned char>(0x80 | (key * 2654435769u) >> 25);
   }
 
-  // A size that is no multiple of 16, as of most tables.
+  // A size that is not a multiple of 16, as of most tables.
   static unsigned char* new_block(unsigned capacity) {
     const std::size_t bytes = capacity + capacity * sizeof(std::uint32_t) + 4;
     return static_cast<unsigned char*>(std::memset(::operator new(bytes), 0, bytes));

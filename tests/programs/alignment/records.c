@@ -1,5 +1,5 @@
-// Records of 40 bytes, which the compiler may take to be aligned to 16. A first pass looks at them
-// word by word; with the argument `all`, a second one uses instructions that demand the alignment.
+// Records of 40 bytes, which the compiler may assume to be aligned to 16. A first pass reads them
+// word by word; with the argument `all`, a second one uses instructions that require the alignment.
 #include <emmintrin.h>
 #include <stdint.h>
 #include <stdio.h>

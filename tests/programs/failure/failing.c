@@ -1,5 +1,5 @@
-// Fails calls number FAIL_AT to FAIL_AT + FAIL_COUNT - 1 of FAIL_CALL; says at exit how many of how
-// many. The C library's own calls do not come here.
+// Makes calls number FAIL_AT to FAIL_AT + FAIL_COUNT - 1 of FAIL_CALL fail; prints the numbers of
+// failed and of all calls at exit. The C library's own calls are not affected.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-// Lives under a limit that it sets itself, as its argument names, and says what came of it: "fine",
-// or what is different from a program that has no runtime under it.
+// Runs under a limit that it sets itself, as its argument names, and prints "fine", or the
+// difference from a program without the runtime.
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static long locked_kibibytes(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
-  void* volatile first = malloc(5000);  // the C library has its heap now
+  void* volatile first = malloc(5000);  // initialises the C library's heap
   free(first);
   if (strcmp(what, "strict") == 0) {
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);

@@ -1,5 +1,6 @@
-// Misuses freed memory once, as its argument names, and allocates on. Says "fine" where every block
-// that it gets is one of its own: apart from all others, and at no address that it has chosen.
+// Misuses freed memory once, as its argument names, and continues to allocate. Prints "fine" if
+// every block that it receives is its own: separate from all others, and at no address that it has
+// chosen.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

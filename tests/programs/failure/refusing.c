@@ -1,4 +1,4 @@
-// The next allocator: the C library's, until it is told to refuse.
+// The next allocator: the C library's, until it is set to refuse.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

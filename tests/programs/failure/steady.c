@@ -1,8 +1,10 @@
-// Works before and after some mischief, which its arguments name, and then says how many blocks
-// before and after lay in groups, how many were refused, and its peak of resident memory. Ends with
-// a message and status 3 if a block is damaged or too small, if errno changes over a grouped
-// allocation or a free, and if a refusal has another errno than ENOMEM. All sizes are multiples of
-// 16: the C library never has exactly so many bytes usable in a block, a group always has.
+// Allocates before and after a fault, which its arguments name.
+//
+// It prints how many blocks before and after were in groups, how many were refused, and its peak of
+// resident memory. It ends with a message and status 3 if a block is damaged or too small, or if
+// errno is wrong: it must be ENOMEM after a refusal, and stay unchanged otherwise. All
+// sizes are multiples of 16: a block of the C library never has exactly that many usable bytes, a
+// block of a group always has.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -126,8 +128,8 @@ static void kill_other_calls(void) {
   code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   install(code, n);
 }
-// A size that the kernel knows of this program, in KiB; -1 where it does not say. (Not getrusage:
-// its peak may be that of the process that became this one.)
+// A size that the kernel reports for this program, in KiB; -1 if it does not. (Not getrusage: its
+// peak may be from before an exec.)
 static long used(const char* field) {
   static char text[8192];
   int file = open("/proc/self/status", O_RDONLY);
@@ -149,7 +151,7 @@ static void refuse(int on) {
   if (!switched) die("no allocator that refuses");
   *switched = on;
 }
-// Blocks in mappings that the kernel was advised to back with huge pages.
+// The number of blocks in mappings for which huge pages were requested.
 static int blocks_in_huge_mappings(int count) {
   static char line[512];
   unsigned long from = 0, to = 0, first, last;

@@ -1,6 +1,7 @@
-// To be preloaded: a dlsym that allocates on every call, as that of older C libraries did for the
-// text of its errors. It keeps its blocks; check_dlsym_blocks looks at them. With FREES_OTHERS it
-// also gives blocks of the C library up that nobody in front of it has seen, on every call.
+// A library to preload: a dlsym that allocates on every call, as in older C libraries for the text
+// of errors. It keeps its blocks, and check_dlsym_blocks checks them. With FREES_OTHERS it also
+// frees, on every call, blocks of the C library that were not allocated through the interposed
+// functions.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
@@ -26,7 +27,7 @@ static struct {
 static int count;
 
 static void keep(void* p, size_t size) {
-  if (p == NULL || count == most) return;  // refused: the C library would do without
+  if (p == NULL || count == most) return;  // refused: the C library would continue without
   if (malloc_usable_size(p) < size) abort();
   memset(p, 100 + count % 100, size);
   blocks[count].p = p;
@@ -68,7 +69,7 @@ static int in_the_runtime(void* p) {
   return dladdr(p, &info) != 0 && strstr(info.dli_fname, "libhalo") != NULL;
 }
 
-// Every way to free; those past the first know the memory of the runtime alone.
+// All functions that free; those past the first accept memory of the runtime only.
 static void drop(void* p, int way, size_t size) {
   switch (way % 5) {
     case 1:
@@ -84,7 +85,7 @@ static void drop(void* p, int way, size_t size) {
   }
 }
 
-// How many of the blocks lie inside the runtime's own image, or -1: one is not as it was left.
+// The number of blocks inside the runtime's own image, or -1: one was changed.
 int check_dlsym_blocks(void) {
   int inside = 0;
   for (int i = 0; i < count; ++i) {

@@ -133,7 +133,7 @@ void overflows() {
 
 void* small(std::size_t size) { return malloc(size); }
 
-// A realloc that fails leaves the old block as it was.
+// A realloc that fails leaves the old block unchanged.
 void failing_realloc() {
   for (const std::size_t old : {std::size_t{24}, std::size_t{1000}, std::size_t{9000}})
     for (const volatile std::size_t& n : too_much) {
@@ -221,7 +221,7 @@ struct Link {
   Link* next;
 };
 
-// Enough for more memory to be asked from the system, several times over.
+// Enough to request memory from the system several times.
 void errno_of_many(std::size_t size, int number) {
   Link* all = nullptr;
   for (int i = 0; i < number; ++i) {

@@ -19,7 +19,7 @@ constexpr std::size_t sizes[] = {1, 7, 8, 16, 24, 40, 100, 256, 1000, 4096, 4097
 constexpr std::size_t alignments[] = {8, 16, 64, 4096};
 constexpr std::size_t largest_grouped = 4096;
 constexpr std::size_t largest_when_brief = 256;
-constexpr unsigned most_blocks = 4096;
+constexpr unsigned max_blocks = 4096;
 
 struct Block {
   void* p;
@@ -27,7 +27,7 @@ struct Block {
   Request request;
   const Releaser* releaser;
 };
-Block blocks[most_blocks];
+Block blocks[max_blocks];
 unsigned count = 0;
 const Maker* maker;
 bool usable_unknown = false, brief = false;
@@ -39,7 +39,7 @@ std::size_t usable_size(void* p, std::size_t wanted) {
   return usable;
 }
 
-// A block of n bytes is aligned as an object of n bytes may need, up to 16.
+// A block of n bytes has the alignment that an object of n bytes may need, up to 16.
 std::size_t natural_alignment(std::size_t size) {
   const std::size_t lowest = size & -size;
   return lowest < 16 ? lowest : 16;
@@ -74,7 +74,7 @@ void make_blocks() {
   }
 }
 
-// In an order of its own.
+// In a different order.
 void* drop_blocks(void*) {
   constexpr unsigned stride = 1009;
   for (unsigned i = 0; i < count; ++i) {

@@ -4,7 +4,7 @@
 //   early ACTION COUNT
 //
 // ACTION is what the process does with memory first. Main makes COUNT blocks, all at one site.
-// Prints what allocating_dlsym, where it is preloaded, says of its blocks.
+// Prints allocating_dlsym's check of its blocks if it is preloaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <locale.h>
@@ -35,7 +35,7 @@ static char* act(const char* action) {
   if (!strcmp(action, "pvalloc")) return pvalloc(size);
   if (!strcmp(action, "strdup")) return strdup("nine and thirty characters, and a zero.");
   if (!strcmp(action, "free")) free(NULL);
-  // Blocks of the next allocator before anything was asked of it.
+  // Blocks of the next allocator before its first use through the runtime.
   if (!strcmp(action, "free of another's")) free(__libc_malloc(size));
   if (!strcmp(action, "realloc of another's")) return realloc(__libc_malloc(8), size);
   if (!strcmp(action, "reallocarray of another's")) return reallocarray(__libc_malloc(8), 1, size);
@@ -75,7 +75,7 @@ __attribute__((constructor)) static void constructor(int argc, char** argv) {
   if (argc > 1) act_now(argv[1]);
 }
 
-// One block each: freed, grown, kept and freed, cut.
+// One block each: freed, enlarged, kept and freed, reduced.
 static void check_blocks(void) {
   for (int i = 0; i < moments; ++i) {
     if (malloc_usable_size(blocks[i]) < size) abort();

@@ -1,4 +1,5 @@
-// To be preloaded: a dlsym that does not find one name, LACKING, and says so as the real one does.
+// A library to preload: a dlsym that does not find one name, LACKING, and reports that as the real
+// one does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-// Gives pointers that no allocator handed out to everything that takes one: each must reach the
-// next allocator (small_malloc) as it is. Blocks of the groups must not reach it.
+// Passes pointers that no allocator returned to all functions that take one: each must reach the
+// next allocator (small_malloc) unchanged. Blocks of the groups must not reach it.
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ Link* take(Link* next) {
   return link;
 }
 
-// Also makes the sites of resize part of the plan.
+// Also enters the sites of resize into the plan.
 void own_blocks() {
   Link* all = nullptr;
   for (int i = 0; i < 1000; ++i) all = take(all);

@@ -2,9 +2,9 @@
 //
 //   libc_names grouped|own|mixed
 //
-// grouped: blocks of a group, given back by this thread and by another. own: blocks that come from
-// these names and go back by them. mixed: blocks that come by one name and go by the other, where
-// the next allocator has both.
+// grouped: blocks of a group, freed by this thread and by another. own: blocks that these names
+// allocate and free. mixed: blocks that are allocated by one name and freed by the other, if the
+// next allocator has both.
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>

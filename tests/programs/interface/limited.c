@@ -18,7 +18,7 @@ static struct link* take(long i) {
   return malloc(600);
 }
 
-// False: there is no more.
+// False: memory has run out.
 static int keep(struct link* link) {
   if (errno != (link == NULL ? ENOMEM : untouched)) printf("errno is %d\n", errno);
   if (link == NULL) return 0;
@@ -48,7 +48,7 @@ static void drop_all(void) {
   }
 }
 
-// A site that no recording has seen.
+// A site that is not in the recording.
 static void* of_the_next_allocator(void) { return malloc(600); }
 
 int main(int argc, char** argv) {

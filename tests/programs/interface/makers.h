@@ -1,4 +1,4 @@
-// Every way to get a block. Each is a call site of its own, named as the functions here, so that a
+// All ways to get a block. Each is a call site of its own, named as the functions here, so that a
 // plan can group it; the realloc family shares the three sites of take, resize and resize_array.
 #pragma once
 
@@ -40,7 +40,7 @@ inline void* take(std::size_t size) {
 inline void* moved(void* p, std::size_t before, std::size_t size) {
   std::size_t kept = before < size ? before : size;
   if (kept < before && before > whole)
-    kept = kept < edge ? kept : edge;  // it is all that was filled
+    kept = kept < edge ? kept : edge;  // only that much was filled
   if (!holds(p, kept, 5)) broken("realloc", "contents are lost", size);
   fill(p, size, 5);
   return p;
@@ -52,7 +52,7 @@ inline void* resize_array(void* p, std::size_t before, std::size_t size) {
   return moved(reallocarray(p, size, 1), before, size);
 }
 
-// Larger than any object that is grouped.
+// Larger than any grouped object.
 constexpr std::size_t large = 20000;
 
 inline void* make_grown(Request& r) {
@@ -67,7 +67,7 @@ inline void* make_shrunk(Request& r) {
   const std::size_t more = r.size * 3 + 64;
   return resize(take(more), more, r.size);
 }
-// The smaller size may need more alignment than the larger one: 16 bytes after 24.
+// The smaller size may need a larger alignment than the larger one: 16 bytes after 24.
 inline void* make_shrunk_a_little(Request& r) {
   return resize(take(r.size + 8), r.size + 8, r.size);
 }

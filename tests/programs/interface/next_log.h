@@ -1,4 +1,4 @@
-// What small_malloc writes down: pointers that it did not hand out, as they came.
+// The log of small_malloc: foreign pointers, unchanged.
 #pragma once
 
 #include <stddef.h>
@@ -9,6 +9,6 @@ struct next_log {
   unsigned count;
   struct {
     void* p;
-    size_t size;  // that realloc asked for, 0 for free
+    size_t size;  // requested by realloc, 0 for free
   } entries[next_log_room];
 };

@@ -1,4 +1,4 @@
-// A new handler that gives memory back, in a process whose address space is limited.
+// A new handler that frees memory, in a process whose address space is limited.
 //
 //   recovering_new [until there is no more]
 #include <stdio.h>
@@ -8,11 +8,11 @@
 
 namespace {
 
-constexpr std::size_t reserved = std::size_t{32} << 20, block = 4000, few = 1000, most = 200000;
+constexpr std::size_t reserved = std::size_t{32} << 20, block = 4000, few = 1000, maximum = 200000;
 void* reserve = nullptr;
 int calls = 0;
 
-void give_back() {
+void drop() {
   ++calls;
   if (reserve == nullptr) throw std::bad_alloc();
   free(reserve);
@@ -24,7 +24,7 @@ struct Link {
 };
 Link* all = nullptr;
 
-// How many could be made after the handler's first call.
+// The number of blocks allocated after the handler's first call.
 std::size_t make(std::size_t number) {
   std::size_t after = 0;
   try {
@@ -43,10 +43,10 @@ std::size_t make(std::size_t number) {
 int main(int argc, char**) {
   if (argc > 1) {
     reserve = malloc(reserved);
-    while (malloc(reserved / 16) != nullptr) continue;  // what is left is soon gone
-    std::set_new_handler(give_back);
+    while (malloc(reserved / 16) != nullptr) continue;  // uses up the rest
+    std::set_new_handler(drop);
   }
-  const std::size_t after = make(argc > 1 ? most : few);
+  const std::size_t after = make(argc > 1 ? maximum : few);
   while (all != nullptr) {
     Link* link = all;
     all = link->next;

@@ -1,4 +1,4 @@
-// What each form of operator new does when there is no memory, with and without a new handler.
+// The results of each form of operator new without memory, with and without a new handler.
 //
 //   refused_new nothing|resets|throws [more than there is]
 //

@@ -1,4 +1,4 @@
-// Every way to free a block, and the kinds of blocks that each takes.
+// All ways to free a block, and the kinds of blocks that each accepts.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,8 +13,8 @@ struct Releaser {
   unsigned takes;
 };
 
-// Functions that the C library may not declare: cfree is gone, the others are new in C23. Where
-// they are missing (in a recording, or without the runtime), free must do.
+// Functions that the C library may not declare: cfree was removed, the others are new in C23. If
+// they are missing (in a recording, or without the runtime), free replaces them.
 template <typename Function>
 Function* newest(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -28,7 +28,7 @@ inline bool has_newest() { return old_cfree && c23_free_sized && c23_free_aligne
 
 inline std::align_val_t of(const Request& r) { return std::align_val_t{r.alignment}; }
 
-// Some allocators answer realloc to nothing with a block of no bytes.
+// Some allocators return a block of no bytes for realloc to 0.
 inline void finish(void* rest) {
   if (rest != nullptr) free(rest);
 }
@@ -44,7 +44,7 @@ constexpr Releaser releasers[] = {
     {"free_sized",
      [](void* p, const Request& r) { c23_free_sized ? c23_free_sized(p, r.size) : free(p); },
      sized},
-    // Groups hold no block of aligned_alloc, so those of malloc stand in for them.
+    // Groups serve no blocks of aligned_alloc, so those of malloc replace them.
     {"free_aligned_sized",
      [](void* p, const Request& r) {
        c23_free_aligned_sized ? c23_free_aligned_sized(p, r.alignment, r.size) : free(p);

@@ -1,5 +1,5 @@
-// What a block is asked for, how blocks are told apart by the ways they may be freed, and how their
-// contents are checked.
+// A request for a block, the kinds of blocks by the functions that may free them, and checks of
+// their contents.
 #pragma once
 
 #include <malloc.h>
@@ -9,17 +9,17 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Makers of text set the size to that of the text they made.
+// Makers of text set the size to that of their text.
 struct Request {
   std::size_t size;
   std::size_t alignment;
 };
 
-// By what a block may be freed.
+// The functions that may free a block.
 enum Kind : unsigned {
   sized = 1,    // malloc, calloc, realloc: free and free_sized
   aligned = 2,  // aligned_alloc: free and free_aligned_sized
-  plain = 4,    // everything else of C, libc's own allocations among it: free alone
+  plain = 4,    // all other functions of C, including the C library's own allocations: free only
   object = 8,   // the three forms of delete, and so on
   array = 16,
   wide_object = 32,
@@ -28,7 +28,7 @@ enum Kind : unsigned {
 
 constexpr std::size_t page = 4096;
 
-// Of large blocks only both ends are looked at.
+// Only both ends of large blocks are checked.
 constexpr std::size_t whole = 32768, edge = 64;
 
 [[noreturn]] inline void broken(const char* who, const char* what, std::size_t size) {
@@ -40,7 +40,7 @@ inline unsigned char byte_at(unsigned seed, std::size_t at) {
   return static_cast<unsigned char>(seed * 31 + at * 7 + 1);
 }
 
-// Volatile: one byte at a time, so that no vector instruction asks for alignment.
+// Volatile: one byte at a time, so that no vector instruction requires alignment.
 inline void fill(void* block, std::size_t size, unsigned seed) {
   auto* bytes = static_cast<volatile unsigned char*>(block);
   for (std::size_t at = 0; at < size; ++at) {

@@ -1,6 +1,5 @@
-// A next allocator to be preloaded: it has neither malloc_usable_size, nor reallocarray, valloc or
-// pvalloc, and it knows its own blocks exactly. Pointers that are not, it writes down; or it
-// aborts, with TOLERATES_NOTHING.
+// A next allocator to preload, without malloc_usable_size, reallocarray, valloc and pvalloc. It
+// recognises its own blocks exactly. It logs other pointers, or aborts with TOLERATES_NOTHING.
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +71,7 @@ int posix_memalign(void** into, size_t alignment, size_t size) {
   return 0;
 }
 
-// Memory is never used twice, so it is zero.
+// Memory is never reused, so it is zero.
 void* calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return errno = ENOMEM, NULL;

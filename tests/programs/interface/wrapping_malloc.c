@@ -1,4 +1,4 @@
-// A next allocator to be preloaded, of the common kind that stands on the C library's own names.
+// A next allocator to preload, of the common kind that calls the C library's own names.
 #include <errno.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// SIGALRM all the time; its handler allocates and frees at the sites that the program is in.
+// SIGALRM at a high rate; its handler allocates and frees at the same sites as the program.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ int main(void) {
   unsigned seed = 1;
   watchdog(100);
   sigaction(SIGALRM, &action, NULL);
-  // Enough freed blocks at hand: only our own lists are under way when the alarm comes.
+  // With enough cached blocks, the alarm interrupts only operations of the thread's own caches.
   for (unsigned kind = 0; kind < 3; ++kind) {
     for (int i = 0; i < slots + 8; ++i) kept[i % slots] = make(kind);
     for (int i = 0; i < slots; ++i) free(kept[i]), kept[i] = NULL;

@@ -1,5 +1,5 @@
-// An audit library: it has a C library of its own, allocates at every event, and leads every call
-// of malloc and free that is bound lazily through the loader's frame for audits.
+// An audit library: it has its own C library, allocates at every event, and passes every lazily
+// bound call of malloc and free through the loader's audit frame.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ enum { kept = 64 };
 static char* blocks[kept];
 static unsigned long count;
 
-// Blocks live from one event to the next ones; none of them may have been touched.
+// Blocks live from one event to the next ones; their contents must not change.
 static void allocate(void) {
   char** at = &blocks[__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % kept];
   char* fresh = malloc(32);

@@ -1,5 +1,5 @@
-// A coroutine opens a library and ends; its stack goes, and the next coroutine, on the mapping
-// below, allocates. Argument: the library.
+// A coroutine opens a library and ends; its stack is unmapped, and the next coroutine, on the
+// mapping below, allocates. Argument: the library.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

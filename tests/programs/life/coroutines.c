@@ -1,5 +1,5 @@
-// Fifty coroutines on small stacks with guard pages, a signal handler on a stack of its own, and a
-// switch to a page at a time; all allocate, and free what others allocated.
+// Fifty coroutines on small stacks with guard pages, a signal handler on a separate stack, and a
+// switch to a stack of one page. All allocate, and free blocks of others.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void by_hand(void) {
 
 int main(void) {
   watchdog(60);
-  // First, so that also a thread's first grouped allocation happens on one page of stack.
+  // First, so that a thread's first grouped allocation also happens on one page of stack.
   by_hand();
   by_ucontext();
   by_signal();

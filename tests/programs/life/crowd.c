@@ -42,7 +42,7 @@ static void* run(void* number) {
     seed = seed * 1103515245 + 12345;
     unsigned random = seed >> 12;
     struct object* fresh = make(random);
-    if (i == 0) pthread_barrier_wait(&all_here);  // each has a heap of its own by now
+    if (i == 0) pthread_barrier_wait(&all_here);  // each has its own heap now
     if (i % 2) {
       drop(atomic_exchange(&mailbox[random % mailboxes], fresh));
     } else {

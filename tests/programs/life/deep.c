@@ -1,5 +1,5 @@
-// Opens a library with RTLD_DEEPBIND that calls a function that a library of the program has, too,
-// and frees what the program has allocated. Argument: the library.
+// Opens a library with RTLD_DEEPBIND. It calls a function that the program also has in another
+// library, and frees blocks that the program has allocated. Argument: the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

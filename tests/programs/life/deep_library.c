@@ -1,4 +1,5 @@
-// A library with a function that the program has in another, and one that frees.
+// A library with a function that the program also has in another library, and a function that
+// frees.
 #include <stdlib.h>
 
 const char* name_of_owner(void) { return "library"; }

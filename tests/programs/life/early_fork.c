@@ -1,4 +1,5 @@
-// Forks before any constructor has run, and from a constructor: four processes, all of them whole.
+// Forks before any constructor has run, and from a constructor: four processes, all of which must
+// work.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Functions that a walk passes through, also called as the very first of a foreign stack. Argument:
+// Functions that a walk passes through, also called as the first ones of a foreign stack. Argument:
 // "ordinary" calls them on the thread's own stack only, "edge" on both.
 #include <alloca.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void sized(void* kind) {
   count((int)(size_t)kind, p);
 }
 
-// Its own caller for a while.
+// Recursive for a few levels.
 static void again(void* depth) {
   if (depth != NULL) {
     again((char*)depth - 1);

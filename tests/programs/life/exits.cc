@@ -1,4 +1,4 @@
-// Ends in the way that the argument names, with objects for destructors and handlers to free.
+// Ends in the way that the argument names, with objects that destructors and handlers free.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -28,19 +28,19 @@ struct Keeper {
 Keeper keeper;
 
 void at_quick() {
-  for (void*& p : keeper.kept) give_back(p), p = left_make(object_bytes);
+  for (void*& p : keeper.kept) drop(p), p = left_make(object_bytes);
   dprintf(1, "quick handler\n");
 }
 
 void on_abort(int) {
-  for (void*& p : keeper.kept) give_back(p), p = left_make(object_bytes);
+  for (void*& p : keeper.kept) drop(p), p = left_make(object_bytes);
   dprintf(1, "abort handler\n");
 }
 
 [[noreturn]] void* churn(void*) {
   for (;;) {
-    give_back(near_make(100));
-    give_back(left_make(object_bytes));
+    drop(near_make(100));
+    drop(left_make(object_bytes));
   }
 }
 

@@ -1,6 +1,6 @@
-// The main thread allocates what is grouped, and nothing else, before its first thread forwards an
-// allocation. Prints whether glibc's malloc serves that thread from an arena of its own, as it does
-// where it was set up before: two threads that set it up at once share the main thread's arena.
+// The main thread makes only grouped allocations before its first thread forwards one. Prints
+// whether glibc's malloc serves that thread from an arena of its own, as it does if it was
+// initialised before. Two threads that initialise it concurrently share the main thread's arena.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { forwarded_bytes = 64 << 10, non_main_arena = 4 };
 
 static void* work(void* result) {
   size_t* p = malloc(forwarded_bytes);
-  __asm__("" : "+r"(p));  // what lies before it is not for the compiler to know
+  __asm__("" : "+r"(p));  // hides the value from the compiler
   *(int*)result = p != NULL && (p[-1] & non_main_arena) != 0;
   free(p);
   return NULL;

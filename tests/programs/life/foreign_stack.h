@@ -21,8 +21,8 @@ static inline void drop_stack(char* stack, size_t bytes) {
   if (munmap(stack - guard_bytes, bytes + 2 * guard_bytes) != 0) abort();
 }
 
-// f(argument) on the stack that ends at `top`. There are no call-frame records here, as in most
-// hand-written switches.
+// f(argument) on the stack that ends at `top`. It has no call-frame records, like most hand-written
+// switches.
 void call_on(char* top, void (*f)(void*), void* argument);
 __asm__(
     ".text\n"

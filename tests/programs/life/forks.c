@@ -1,4 +1,4 @@
-// Forks again and again while threads allocate; the handlers around each fork allocate, too.
+// Forks repeatedly while threads allocate; the handlers around each fork allocate, too.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static volatile int stop;
 static void* inherited[inherited_objects];
 
 static void around_fork(void) {
-  give_back(near_make(object_bytes));
+  drop(near_make(object_bytes));
   free(malloc(1000));
 }
 
@@ -47,7 +47,8 @@ static void* use(void* grouped) {
   return NULL;
 }
 
-// Everything works in the child: what it got from the parent, its own, and a thread of its own.
+// All operations work in the child: with the parent's blocks, with its own, and in a thread of its
+// own.
 static int child(void) {
   int grouped = 0;
   pthread_t thread;

@@ -1,5 +1,5 @@
-// Frames that are hard to pass: an assembly function without call-frame records, and one that
-// keeps data in rbp between two frames that need it.
+// Frames that are hard to pass: an assembly function without call-frame records, and one that keeps
+// data in rbp between two frames that need it.
 #include <alloca.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void take(void) {
   p[1] = 1;
 }
 
-// Calls f with 16 in rbp and eleven words on the stack that nobody describes.
+// Calls f with 16 in rbp and eleven words on the stack without call-frame records.
 void call_bare(void (*f)(void));
 __asm__(
     ".text\n"

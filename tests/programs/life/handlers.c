@@ -11,11 +11,11 @@ static int early, late, nested, grouped;
 static int use(void) {
   void* p = left_make(object_bytes);
   int answer = is_grouped(p);
-  give_back(p);
+  drop(p);
   return answer;
 }
 
-// These come last: they were registered before everybody else's.
+// These run last: they were registered before all others.
 static void early_handler(void) {
   use();
   if (++early == handlers) printf("%d %d %d, %d grouped\n", early, late, nested, grouped);

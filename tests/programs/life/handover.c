@@ -1,5 +1,5 @@
-// One thread allocates, another frees. "idle": the first waits meanwhile, and goes on with the
-// same heap; "ended": it is gone before its objects are, and another takes its place.
+// One thread allocates, another frees. "idle": the first waits meanwhile, and continues with the
+// same heap; "ended": it ends before its objects are freed, and another adopts its heap.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

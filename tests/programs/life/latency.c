@@ -1,6 +1,6 @@
-// One thread frees a large part of a group in random order, so that its heap has to be sorted;
-// another goes on allocating in the same group. Prints the longest single call of that other one,
-// in microseconds of its own processor time.
+// One thread frees a large part of a group in random order; another continues to allocate in the
+// same group. Prints the longest single call of the latter, in microseconds of its own processor
+// time.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void* go_on(void* worst) {
   long longest = 0;
   for (unsigned i = 0; !atomic_load(&done) || i < 10 * window; ++i) {
     const long before = microseconds();
-    give_back(mine[i % window]);
+    drop(mine[i % window]);
     mine[i % window] = near_make(16 + i % 240);
     const long took = microseconds() - before;
     if (took > longest) longest = took;
@@ -51,7 +51,7 @@ int main(void) {
     kept[at] = p;
   }
   if (pthread_create(&other, NULL, go_on, &worst) != 0) return 1;
-  for (int i = 0; i < objects; ++i) give_back(kept[i]);
+  for (int i = 0; i < objects; ++i) drop(kept[i]);
   atomic_store(&done, 1);
   pthread_join(other, NULL);
   printf("%ld\n", worst);

@@ -1,5 +1,5 @@
-// The sites once more in a namespace of their own, with another C library; and the runtime in one.
-// Arguments: library of the sites, runtime.
+// The sites in a second linker namespace with another C library, and the runtime in one. Arguments:
+// library of the sites, runtime.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 typedef void* (*maker)(size_t);
 typedef void (*dropper)(void*);
 
-// Allocates by turns there and here; each frees its own.
+// Allocates alternately in both; each frees its own blocks.
 static int use(void* handle, const char* make_name, const char* drop_name) {
   void *there[200], *here[200];
   int grouped = 0;
@@ -27,7 +27,7 @@ static int use(void* handle, const char* make_name, const char* drop_name) {
   for (int i = 0; i < 200; ++i) {
     if (*(unsigned char*)there[i] != i || *(unsigned char*)here[i] != i) abort();
     drop(there[i]);
-    give_back(here[i]);
+    drop(here[i]);
   }
   return grouped;
 }
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 4; ++i) {
     void* handle = open_new(argv[1]);
     if (handle == NULL) return 1;
-    grouped += use(handle, "left_make", "give_back");
+    grouped += use(handle, "left_make", "drop");
     dlclose(handle);
   }
   void* runtime = open_new(argv[2]);

@@ -1,6 +1,7 @@
-// A dlopen that fails after it has mapped a planned library, one whose constructor opens that
-// library and allocates, and one by a thread that allocates nothing more; each followed by objects
-// of the library. Arguments: the library that fails, the one with the constructor, the planned one.
+// Three dlopen calls, each followed by objects of the library: one that fails after it has mapped a
+// planned library; one whose constructor opens that library and allocates; one by a thread that
+// allocates nothing more. Arguments: the library that fails, the one with the constructor, the
+// planned one.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   pthread_join(opener, NULL);
   int afterwards = use(handle);
   dlopen(argv[3], RTLD_NOW);
-  dlclose(handle);  // it stays
+  dlclose(handle);  // it stays loaded
   int after_close = use(handle);
   printf("%d refused; grouped: %d %d %d %d\n", refused, by_constructor, of_another_thread,
          afterwards, after_close);

@@ -1,4 +1,4 @@
-// Opens and closes the runtime itself, again and again. Argument: its path.
+// Opens and closes the runtime itself repeatedly. Argument: its path.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static int use(void) {
   int grouped = 0;
   void* kept[500];
   for (int i = 0; i < 500; ++i) grouped += is_grouped(kept[i] = left_make(object_bytes));
-  for (int i = 0; i < 500; ++i) give_back(kept[i]);
+  for (int i = 0; i < 500; ++i) drop(kept[i]);
   return grouped;
 }
 

@@ -1,2 +1,2 @@
-// A function that another library has, too.
+// A function that another library also defines.
 const char* name_of_owner(void) { return "program"; }

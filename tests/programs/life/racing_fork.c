@@ -1,6 +1,7 @@
-// Forks while threads make their first allocations, from before the first constructor on: when the
-// handlers around fork are not there yet, in constructors of the library and of the program, and in
-// main. Every child allocates at once, in a thread of its own too, and frees what it inherited.
+// Forks while threads make their first allocations: before the first constructor, when the handlers
+// around fork are not registered yet; in constructors of the library and of the program; and in
+// main. Every child allocates immediately, also in a thread of its own, and frees the blocks that
+// it inherited.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

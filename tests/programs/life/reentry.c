@@ -1,9 +1,11 @@
 // A signal between any two instructions of the runtime, whose handler allocates and frees at the
-// same sites. Each time a forked copy of the process takes the signal, goes on, and checks that no
-// block was given out twice. Of calls that take very many instructions, copies are made at a
-// regular distance only; and where the dynamic linker is under way, which a copy could not go on
-// with, the handler runs in the process itself. The argument says what is interrupted; for the
-// dynamic linker, a library of twin.c follows.
+// same sites.
+//
+// Each time a forked copy of the process takes the signal, continues, and checks that no block was
+// served twice. In calls with very many instructions, copies are made only at a regular distance.
+// Inside the dynamic linker, with which a copy could not continue, the handler runs in the process
+// itself. The argument names the interrupted operation; for the dynamic linker, a library of twin.c
+// follows.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,16 +22,16 @@
 #include "stepping.h"
 #include "watchdog.h"
 
-enum { most_held = 4000, extra = 64, small = object_bytes, large = 4000 };
-enum { most_copies = 400, loose_blocks = 500 };
-static unsigned char* held[most_held];
+enum { max_held = 4000, extra = 64, small = object_bytes, large = 4000 };
+enum { max_copies = 400, loose_blocks = 500 };
+static unsigned char* held[max_held];
 static int count, is_copy, copies, failed;
 static size_t bytes;
 static struct code_range runtime;
 static void* (*make)(size_t);
-static long steps, distance = 1;  // instructions of the runtime so far; between two copies
+static long steps, distance = 1;  // executed instructions of the runtime; distance of two copies
 static int only_counting, in_place, forwarded;
-static int may_forward;  // a heap is being changed, which handlers leave alone
+static int may_forward;  // a heap is being changed, so handlers forward
 static void* loose[loose_blocks];
 
 static void hold(void* p) {
@@ -62,7 +64,7 @@ static void on_trap(int number, siginfo_t* info, void* context) {
   ++copies;
   if (in_place) {
     use_in_handler();
-    if (copies % 16 == 0 && count < most_held) hold(make(bytes));
+    if (copies % 16 == 0 && count < max_held) hold(make(bytes));
     return;
   }
   pid_t pid = _Fork();
@@ -79,7 +81,7 @@ static void on_trap(int number, siginfo_t* info, void* context) {
   use_in_handler();
 }
 
-// In a copy: whatever is given out from now on is nobody else's.
+// In a copy: every block served from now on must be new.
 static void finish_copy(void) {
   if (!is_copy) return;
   check();
@@ -123,7 +125,7 @@ static long now(void) {
   return time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// In a copy: how long each of the calls takes at full speed; the least of several copies.
+// In a copy: the time of each call at full speed, as the minimum of several copies.
 static void time_calls(struct measured* measured, void (*call)(int), int calls) {
   int status;
   pid_t pid = _Fork();
@@ -140,7 +142,7 @@ static void time_calls(struct measured* measured, void (*call)(int), int calls) 
   if (status != 0) abort();
 }
 
-// In a copy: how many instructions of the runtime a call has.
+// In a copy: the number of the runtime's instructions in a call.
 static void count_steps(struct measured* measured, void (*call)(int), int argument) {
   int status;
   pid_t pid = _Fork();
@@ -155,7 +157,8 @@ static void count_steps(struct measured* measured, void (*call)(int), int argume
   if (status != 0) abort();
 }
 
-// Interrupts the longest of some calls, which copies find out in advance. Afterwards all are done.
+// Interrupts the longest of some calls, which copies determine in advance. Afterwards all calls
+// have run.
 static void step_longest(void (*call)(int), int calls) {
   struct measured* measured =
       mmap(NULL, sizeof *measured, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -165,14 +168,14 @@ static void step_longest(void (*call)(int), int calls) {
     if (measured->time[i] > measured->time[longest]) longest = i;
   for (int i = 0; i < longest; ++i) call(i);
   count_steps(measured, call, longest);
-  distance = 1 + measured->steps / most_copies;
+  distance = 1 + measured->steps / max_copies;
   steps = 0;
   stepped(call, longest);
   finish_copy();
   for (int i = longest + 1; i < calls; ++i) call(i);
 }
 
-// Up to the point where the next block comes from a new chunk.
+// Until the next block is on a new page.
 static void fill_chunk(void) {
   for (;;) {
     int status;
@@ -266,7 +269,7 @@ static void make_loose(void) {
   }
 }
 
-// What another thread has freed is taken over.
+// Collects another thread's remote frees.
 static void interrupt_remote_frees(void) {
   pthread_t thread;
   make_loose();
@@ -277,8 +280,8 @@ static void interrupt_remote_frees(void) {
 
 static void drop_loose(int at) { free(loose[at]); }
 
-// Every other block of some mebibytes is freed, and used again.
-static void interrupt_tidying(void) {
+// Every other block of some mebibytes is freed, and reused.
+static void interrupt_reuse(void) {
   bytes = large;
   make_loose();
   step_longest(drop_loose, loose_blocks);
@@ -301,7 +304,7 @@ static void open_twin(int unused) {
   may_forward = 0;
 }
 
-// The handler's frames lie on a stack of their own: nothing tells it from a call that has returned.
+// The handler's frames are on a separate stack, where they look like calls that have returned.
 static void handle_elsewhere(void) {
   stack_t stack = {.ss_size = 1 << 20};
   stack.ss_sp =
@@ -313,7 +316,7 @@ static void interrupt_opening(void) {
   in_place = 1;
   make = left_make;
   for (int i = 0; i < 2; ++i) stepped(open_twin, i);
-  // A context that was known stays so while modules come and go.
+  // A known context stays known while modules are loaded and unloaded.
   printf("contexts %s, ", forwarded * 100 <= copies ? "stay known" : "are lost");
   check();
   for (int i = 0; i < extra; ++i) hold(make(bytes));
@@ -344,7 +347,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "calloc") == 0) interrupt_calloc();
   if (strcmp(what, "realloc") == 0) interrupt_realloc();
   if (strcmp(what, "remote frees") == 0) interrupt_remote_frees();
-  if (strcmp(what, "tidying") == 0) interrupt_tidying();
+  if (strcmp(what, "reuse") == 0) interrupt_reuse();
   if (strcmp(what, "opening") == 0) interrupt_opening();
   if (strcmp(what, "opening, on a signal stack") == 0) handle_elsewhere(), interrupt_opening();
   if (strcmp(what, "train") == 0) train();

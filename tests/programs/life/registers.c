@@ -1,4 +1,4 @@
-// Values in every kind of return register pass by the allocations and walks below.
+// Values in every kind of return register are kept across the allocations and walks below.
 #include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>

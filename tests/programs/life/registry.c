@@ -1,6 +1,6 @@
-// One thread looks at the modules and takes the program's lock in between, as a profiler or a crash
-// handler may; another has opened a library, or closed one that stays, and allocates under that
-// lock. Argument: a library.
+// One thread reads the list of modules and takes the program's lock in between, as a profiler or a
+// crash handler may. Another has opened a library, or closed one that stays, and allocates under
+// that lock. Argument: a library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -29,7 +29,7 @@ static void* walk(void* unused) {
   return unused;
 }
 
-// What comes first under the lock is done while the other thread is inside of dl_iterate_phdr.
+// The first operation under the lock runs while the other thread is inside dl_iterate_phdr.
 static void* allocate_under_lock(void* to_close) {
   pthread_t walker;
   pthread_mutex_lock(&registry);

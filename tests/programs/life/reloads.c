@@ -1,4 +1,4 @@
-// Opens and closes a library again and again, each time somewhere else. Arguments: the library, and
+// Opens and closes a library repeatedly, each time at another address. Arguments: the library, and
 // rounds.
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 typedef void* (*maker)(size_t);
 enum { objects = 20 };
 
-// Counted by the page; the kernel's running total is not exact.
+// Counted by page; the kernel's running total is not exact.
 static long resident_bytes(void) {
   char line[200];
   long kilobytes = 0;
@@ -22,9 +22,9 @@ static long resident_bytes(void) {
   return kilobytes * 1024;
 }
 
-// Takes what lies below the lowest mapping, where the library would come next. What was taken
-// before lies above and is of the same kind: to the kernel all of it is one mapping, of which it
-// allows some ten thousand.
+// Maps the range below the lowest mapping, where the library would be placed next. Earlier ranges
+// are adjacent and of the same kind, so the kernel merges them: it allows some ten thousand
+// mappings only.
 static void take_place(int round) {
   mmap(NULL, (size_t)(1 + round % 3) * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }

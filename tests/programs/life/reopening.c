@@ -1,5 +1,5 @@
-// Two threads open and close libraries all the time, two others allocate, all with marks on their
-// objects. Arguments: two libraries of twin.c, and rounds.
+// Two threads open and close libraries continuously, two others allocate and mark their objects.
+// Arguments: two libraries of twin.c, and rounds.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

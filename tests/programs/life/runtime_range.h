@@ -1,4 +1,4 @@
-// Where the runtime's code is in this process.
+// The address range of the runtime's code in this process.
 #pragma once
 
 #include <link.h>
@@ -7,7 +7,7 @@
 
 struct code_range {
   uintptr_t begin, end;
-  uintptr_t bias;  // of the module: what a symbol's address is relative to
+  uintptr_t bias;  // of the module: symbol addresses are relative to it
 };
 
 static inline int look_for_runtime(struct dl_phdr_info* info, size_t size, void* range) {

@@ -1,4 +1,4 @@
-// The allocation sites; the bodies differ, so that none is folded into another.
+// The allocation sites; the bodies differ, so that none is merged with another.
 #include "sites.h"
 
 #include <stdlib.h>
@@ -45,4 +45,4 @@ void* resized(void* p, size_t bytes) {
   return moved;
 }
 
-void give_back(void* p) { free(p); }
+void drop(void* p) { free(p); }

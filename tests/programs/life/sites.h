@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// Three groups: one known by malloc's caller, two by the third return address alone. Groups are
+// Three groups: one identified by malloc's caller, two by the third return address only. Groups are
 // numbered in this order.
 void* near_make(size_t bytes);
 void* left_make(size_t bytes);
@@ -18,12 +18,12 @@ void* right_make(size_t bytes);
 void* cleared_make(size_t bytes);
 void* resized(void* p, size_t bytes);
 
-// Ends where left_make and right_make are not told apart yet: called from elsewhere, in no group.
+// Ends before left_make and right_make are distinguished: called from elsewhere, in no group.
 void* between(size_t bytes);
 
-void give_back(void* p);
+void drop(void* p);
 
-// A size that tells: glibc makes 40 usable bytes of it, a group 32.
+// A size that shows the allocator: glibc has 40 usable bytes for it, a group 32.
 enum { object_bytes = 32 };
 
 static inline int is_grouped(void* p) { return malloc_usable_size(p) == object_bytes; }

@@ -1,5 +1,5 @@
 // Children by vfork, posix_spawn, system and popen, while a thread allocates. The arguments are
-// other programs to run, each of which has to end well.
+// other programs to run, each of which must succeed.
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static volatile int stop;
 
 static void* churn(void* unused) {
   (void)unused;
-  while (!stop) give_back(left_make(object_bytes));
+  while (!stop) drop(left_make(object_bytes));
   return NULL;
 }
 

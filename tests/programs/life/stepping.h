@@ -1,4 +1,4 @@
-// Runs code one machine instruction at a time: SIGTRAP comes after each of them.
+// Runs code one machine instruction at a time, with a SIGTRAP after each.
 #pragma once
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 
 enum { trap_flag = 0x100 };
 
-// The red zone is left alone.
+// Keeps the red zone.
 #define STEPPING(operation)                                         \
   __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation \
                    ", (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
@@ -20,7 +20,7 @@ static inline uintptr_t stepped_to(const void* context) {
   return (uintptr_t)((const ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
 }
 
-// From a handler: the interrupted code goes on at full speed.
+// From a handler: the interrupted code continues at full speed.
 static inline void step_no_more(void* context) {
   ((ucontext_t*)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)trap_flag;
 }

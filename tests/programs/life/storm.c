@@ -1,5 +1,5 @@
-// Threads open and close libraries at moving places, open them and end, fork, and allocate, all at
-// once. Arguments: two libraries of twin.c, and rounds.
+// Threads concurrently open and close libraries at changing addresses, open them and end, fork, and
+// allocate. Arguments: two libraries of twin.c, and rounds.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int rounds;
 static volatile int stop;
 static int children, crashed;
 
-// Of a library, marked; then it is closed, and they are looked at.
+// Marks objects of a library, closes it, and checks them.
 static long use(void* handle, int with) {
   char* kept[objects];
   long grouped = 0;

@@ -1,4 +1,4 @@
-// Thousands of short threads, one after the other, that allocate as they end.
+// Thousands of short threads, one after the other, that allocate while they end.
 #include <pthread.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 constexpr int threads = 2000;
 pthread_key_t key;
 bool by_local = false, by_key = false, again = false;
-long grouped = 0;  // threads follow each other
+long grouped = 0;  // no lock: one thread runs at a time
 
 void use() {
   void* p = right_make(object_bytes);
@@ -30,7 +30,7 @@ struct Local {
 };
 thread_local Local local;
 
-// Once, or for as many rounds as the C library goes on with.
+// Once, or for as many rounds as the C library continues.
 void on_key(void* kept) {
   free(kept);
   use();

@@ -1,5 +1,5 @@
-// Threads with the smallest stack that there is, right above a guard page, which allocate from
-// their first steps on, small and large.
+// Threads with the smallest possible stack, directly above a guard page, which allocate from their
+// first steps on, small and large.
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void* run(void* unused) {
   for (int i = 0; i < objects; ++i) {
     kept[i] = i % 2 ? left_make(object_bytes) : near_make(object_bytes);
     grouped += (size_t)is_grouped(kept[i]);
-    give_back(right_make(4096));
+    drop(right_make(4096));
   }
   for (int i = 0; i < objects; ++i) free(kept[i]);
   return (void*)grouped;

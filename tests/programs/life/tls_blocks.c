@@ -1,6 +1,6 @@
-// The loader's blocks of threads: made by one thread, freed by another, with the stack that they
-// belong to used again in between; after a dlclose, in a forked child, and in a thread that is
-// older than every constructor. Arguments: rounds, libraries made of tls_small.c.
+// The loader's thread-local blocks: allocated by one thread and freed by another, while their stack
+// is reused in between. Also after a dlclose, in a forked child, and in a thread that is older than
+// every constructor. Arguments: rounds, libraries made of tls_small.c.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,15 +12,15 @@
 #include "sites.h"
 #include "watchdog.h"
 
-enum { threads = 6, most_libraries = 64, most_stacks = 4096, large_stack = 48 << 20 };
+enum { threads = 6, max_libraries = 64, max_stacks = 4096, large_stack = 48 << 20 };
 typedef char* (*block_function)(void);
 
 static int libraries;
 static char** paths;
-static void* handles[most_libraries];
-static block_function block_of[most_libraries];
+static void* handles[max_libraries];
+static block_function block_of[max_libraries];
 static long touched, grouped, reused;
-static pthread_t stacks[most_stacks];
+static pthread_t stacks[max_stacks];
 static int stack_count;
 static pthread_t early;
 static int may_go;
@@ -31,7 +31,7 @@ static void open_library(int at) {
   block_of[at] = (block_function)dlsym(handles[at], "small_block");
 }
 
-// All blocks are there, zero at first, and stay what this thread has made of them.
+// All blocks exist, are zero at first, and keep this thread's values.
 static void touch_all(int mark) {
   static const char zero[object_bytes];
   for (int i = 0; i < libraries; ++i) {
@@ -64,7 +64,7 @@ static void note_stack(pthread_t thread) {
       ++reused;
       return;
     }
-  if (stack_count < most_stacks) stacks[stack_count++] = thread;
+  if (stack_count < max_stacks) stacks[stack_count++] = thread;
 }
 
 static void run_threads(int count, size_t stack_size) {
@@ -80,7 +80,7 @@ static void run_threads(int count, size_t stack_size) {
   pthread_attr_destroy(&attributes);
 }
 
-// The main thread's blocks of the libraries outlive them; the next use frees them.
+// The main thread's blocks outlive the libraries; the next use frees them.
 static void reopen_libraries(void) {
   for (int i = 0; i < libraries; i += 2) dlclose(handles[i]);
   for (int i = 0; i < libraries; i += 2) open_library(i);
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   pthread_join(early, NULL);
   for (int round = 0; round < rounds; ++round) {
     run_threads(threads, 0);
-    // More than the C library keeps: the cached stacks are unmapped, and their blocks freed.
+    // More than the C library caches: the cached stacks are unmapped, and their blocks freed.
     if (round % 4 == 3) run_threads(1, large_stack);
     if (round % 8 == 5) reopen_libraries();
     if (round % 8 == 7) fork_one();

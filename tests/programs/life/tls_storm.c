@@ -1,5 +1,5 @@
-// Threads with stacks of different sizes open a library with large thread-local memory, use it
-// and end; the loader's blocks for it come and go between ours. Arguments: library, rounds.
+// Threads with stacks of different sizes open a library with large thread-local memory, use it and
+// end; the loader allocates and frees its blocks between the program's. Arguments: library, rounds.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

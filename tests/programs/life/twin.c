@@ -1,4 +1,4 @@
-// A library that comes in two sizes of frame, FRAME bytes, with all code at the same places.
+// A library with two variants of frame size, FRAME bytes, and all code at the same addresses.
 #include <stdlib.h>
 
 static void* inner(size_t n) {

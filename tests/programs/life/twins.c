@@ -1,4 +1,5 @@
-// Opens two libraries in turn, each after the other has gone. Arguments: the two, and rounds.
+// Opens two libraries alternately, each after the other was unloaded. Arguments: the two, and
+// rounds.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +8,12 @@
 
 typedef void* (*maker)(size_t);
 
-// Where its code was.
+// Returns the address of its code.
 static void* use(const char* path, int left, int right) {
   void* handle = dlopen(path, RTLD_NOW);
   maker make_left = (maker)dlsym(handle, "twin_left");
   maker make_right = (maker)dlsym(handle, "twin_right");
-  free(malloc(10));  // the modules are looked at by now
+  free(malloc(10));  // triggers the scan of modules
   for (int i = 0; i < left; ++i) free(make_left(24));
   for (int i = 0; i < right; ++i) free(make_right(24));
   dlclose(handle);

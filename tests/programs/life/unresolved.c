@@ -1,4 +1,4 @@
-// A library that cannot be opened: what it needs is mapped before that is found out.
+// A library that cannot be opened: its dependencies are mapped before the error is found.
 extern int defined_nowhere(void);
 
 int use_it(void) { return defined_nowhere(); }

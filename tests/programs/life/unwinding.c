@@ -1,5 +1,5 @@
-// A profiler that unwinds at every instruction of the runtime: each time it has to find its way
-// out to the program.
+// A profiler that unwinds at every instruction of the runtime: each unwinding must reach the
+// program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -29,10 +29,10 @@ static void on_trap(int number, siginfo_t* info, void* context) {
   if (!found && ++lost <= 20) fprintf(stderr, "lost at %lx\n", at - runtime.bias);
 }
 
-// What came by dlopen or went is looked at now, not while we step: that is long.
-static void settle(void) { give_back(between(48)); }
+// Modules loaded or unloaded are scanned now, not during single steps, which would take long.
+static void settle(void) { drop(between(48)); }
 
-// Grouped and forwarded, first of their size and again.
+// Grouped and forwarded, first of their size and repeated.
 static void work(void) {
   void *p[6], *q = NULL;
   for (int round = 0; round < 3; ++round) {
@@ -43,9 +43,9 @@ static void work(void) {
     p[4] = q = resized(q, 100 << round);
     p[5] = malloc(100);
     for (int i = 0; i < 6; ++i)
-      if (i != 4) give_back(p[i]);
+      if (i != 4) drop(p[i]);
   }
-  give_back(q);
+  drop(q);
 }
 
 static void open_sites(void) { dlopen("libsites.so", RTLD_NOW | RTLD_NOLOAD); }
@@ -72,7 +72,7 @@ int main(void) {
   runtime = runtime_range();
   step_into(on_trap);
   long working = stepped(work);
-  briefly = 1;  // what follows upon the entry is long
+  briefly = 1;  // the initialisation on the first entry takes long
   long opening = stepped(open_sites), closing = stepped(close_sites);
   int everywhere = working > 500 && opening > 10 && closing > 10;
   printf("%s, lost %ld\n", everywhere ? "unwound" : "never there", lost);

@@ -1,4 +1,4 @@
-// Ends a program that hangs, whatever it waits for.
+// Ends a program that hangs.
 #pragma once
 
 #include <signal.h>

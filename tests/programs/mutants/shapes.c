@@ -1,6 +1,5 @@
-// A small program with every kind of frame that plans know: constant distances, frame pointers,
-// recursion, another thread, calls by pointer. All of its objects are checked before they are
-// freed.
+// A small program with every kind of frame in plans: constant distances, frame pointers, recursion,
+// another thread, calls by pointer. All of its objects are checked before they are freed.
 #include <alloca.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { rounds = 40, most_kept = 64 };
+enum { rounds = 40, max_kept = 64 };
 
 struct block {
   uint32_t size, mark;
@@ -51,7 +50,7 @@ static uint64_t drop(struct block* block) {
   return sum;
 }
 
-// A frame whose size only its frame pointer knows.
+// A frame whose size only its frame pointer reveals.
 static struct block* make_in_wide_frame(uint32_t size, uint32_t mark) {
   volatile char* room = alloca(16 + mark % 200);
   room[0] = (char)mark;
@@ -84,15 +83,15 @@ typedef struct block* (*maker)(uint32_t, uint32_t);
 static const maker makers[] = {make, make_left, make_right, make_in_wide_frame, make_deeper};
 
 static uint64_t work(uint32_t seed) {
-  struct block* kept[most_kept] = {0};
+  struct block* kept[max_kept] = {0};
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < rounds * most_kept; ++i) {
+  for (uint32_t i = 0; i < rounds * max_kept; ++i) {
     seed = seed * 1103515245 + 12345;
-    struct block** at = &kept[(seed >> 8) % most_kept];
+    struct block** at = &kept[(seed >> 8) % max_kept];
     if (*at != NULL) sum = sum * 7 + drop(*at);
     *at = makers[(seed >> 16) % 5]((seed >> 20) % 200, i);
   }
-  for (int i = 0; i < most_kept; ++i)
+  for (int i = 0; i < max_kept; ++i)
     if (kept[i] != NULL) sum = sum * 7 + drop(kept[i]);
   return sum;
 }

@@ -1,4 +1,4 @@
-// Calls that the optimiser makes jumps of: the return address of each function says who is behind.
+// Calls that the optimiser turns into jumps: each function's return address shows the caller.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
-/* Logs EVENTS events and ends in the way that argv[1] names; see tests/python/test_logging_life.py.
- */
+/* Logs EVENTS events and ends in the way that argv[1] names (test_logging_life.py). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>

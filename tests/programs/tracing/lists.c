@@ -1,4 +1,4 @@
-// Lists, arrays, unions, bit-fields and nested structures: what the names of accesses are made of.
+// Lists, arrays, unions, bit-fields and nested structures, for the names of accesses.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

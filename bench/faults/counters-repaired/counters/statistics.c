@@ -11,7 +11,7 @@ typedef struct Statistics {
   _Atomic uint64_t misses;
 } Statistics;
 
-static Statistics statistics[kMostWorkers];
+static Statistics statistics[kMaxWorkers];
 
 void count_look_up(unsigned worker) {
   atomic_fetch_add_explicit(&statistics[worker].look_ups, 1, memory_order_relaxed);
@@ -23,7 +23,7 @@ void count_miss(unsigned worker) {
 
 Totals statistics_totals(void) {
   Totals totals = {0, 0};
-  for (unsigned worker = 0; worker < kMostWorkers; ++worker) {
+  for (unsigned worker = 0; worker < kMaxWorkers; ++worker) {
     totals.look_ups += statistics[worker].look_ups;
     totals.misses += statistics[worker].misses;
   }

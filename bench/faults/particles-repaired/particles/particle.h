@@ -1,4 +1,4 @@
-// A particle: a member of the list that every step walks; what it is like lies elsewhere.
+// A particle: a member of the list that every step walks; its properties are elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ Particle* make_particle(Particle* next);
 void delete_particle(Particle* particle);
 // Draws all that the particle is like; an ended one may be set off again.
 void set_off(Particle* particle, Rng& rng);
-// How much it moves, and what it looks like.
+// Its motion and its appearance.
 double energy(const Particle* particle);
 std::uint32_t appearance(const Particle* particle);
 

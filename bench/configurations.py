@@ -1,0 +1,35 @@
+"""Makes the configurations of one job: allocators alone, and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from interleaved import Configuration
+
+from halo.process.allocators import Allocator, preload, under_plan
+from halo.settings import Settings
+from halo.trials.runs.job import Job
+
+Planned = tuple[Path, Allocator]
+"""A plan, and its next allocator."""
+
+
+def make_configs(
+    settings: Settings,
+    job: Job,
+    variables: Mapping[str, str],
+    allocators: Sequence[Allocator],
+    plans: Mapping[str, Planned],
+) -> list[Configuration]:
+    """A configuration for each allocator and each plan, by name, with those variables added."""
+    command: list[str | Path] = [job.target.path, *job.arguments]
+    environment = {**settings.environment, **variables}
+    alone = [
+        Configuration(it.name, command, preload(environment, [it.library])) for it in allocators
+    ]
+    planned = [
+        Configuration(label, command, under_plan(environment, settings.runtime, plan, allocator))
+        for label, (plan, allocator) in plans.items()
+    ]
+    return alone + planned

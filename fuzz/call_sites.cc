@@ -1,0 +1,160 @@
+// Templates give each site its own code.
+#include "fuzz/call_sites.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "fuzz/frame.h"
+#include "fuzz/loaded_modules.h"
+#include "fuzz/own_module.h"
+#include "plan/plan_builder.h"
+
+// While the plan is made, the calls lead to probes that record their return addresses. Compiled
+// with frame pointers.
+namespace halo::fuzz {
+namespace {
+
+using plan::PlanBuilder;
+using plan::Rule;
+
+constexpr unsigned groups = 8;
+
+struct Functions {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void* (*make)(std::size_t);
+};
+constinit Functions functions{std::malloc, std::calloc, std::realloc, ::operator new };
+
+// Keeps the call before it from becoming a jump, and the code of two sites from being merged.
+template <unsigned Site>
+inline void* from(void* p) {
+  asm volatile("" : "+r"(p) : "i"(Site));
+  return p;
+}
+
+template <unsigned Site>
+[[gnu::noinline]] void* malloc_here(std::size_t size) {
+  return from<Site>(functions.malloc(size));
+}
+
+[[gnu::noinline]] void* malloc_shared(std::size_t size) {
+  return from<call_site_count>(functions.malloc(size));
+}
+
+template <unsigned Site>
+[[gnu::noinline]] void* malloc_through(std::size_t size) {
+  return from<Site>(malloc_shared(size));
+}
+
+template <unsigned Site>
+[[gnu::noinline]] void* calloc_here(std::size_t size) {
+  return from<Site>(functions.calloc(1, size));
+}
+
+template <unsigned Site>
+[[gnu::noinline]] void* realloc_here(void* p, std::size_t size) {
+  return from<Site>(functions.realloc(p, size));
+}
+
+template <unsigned Site>
+[[gnu::noinline]] void* new_here(std::size_t size) {
+  return from<Site>(functions.make(size));
+}
+
+template <unsigned Site>
+constexpr CallSite site() {
+  constexpr bool direct = Site < call_site_count / 2;
+  return {direct ? malloc_here<Site> : malloc_through<Site>, calloc_here<Site>, realloc_here<Site>,
+          new_here<Site>};
+}
+
+// The two innermost frames of the latest call that reached a probe.
+constinit Frame seen[2]{};
+
+inline void* note(const void* own_frame) {
+  const auto* frame = static_cast<const std::uintptr_t*>(own_frame);
+  for (Frame& into : seen) {
+    const auto* outer = reinterpret_cast<const std::uintptr_t*>(frame[0]);
+    into = {frame[1], static_cast<std::int32_t>((outer - frame) * 8)};
+    frame = outer;
+  }
+  return nullptr;
+}
+
+void* probe_malloc(std::size_t) { return note(__builtin_frame_address(0)); }
+void* probe_calloc(std::size_t, std::size_t) { return note(__builtin_frame_address(0)); }
+void* probe_realloc(void*, std::size_t) { return note(__builtin_frame_address(0)); }
+
+// Builds the plan's states from the probes' records.
+class Learner {
+ public:
+  void learn(unsigned number, const CallSite& site) {
+    const auto group = static_cast<std::uint16_t>(number % groups);
+    const bool direct = number < call_site_count / 2;
+    site.malloc(8);
+    if (direct)
+      add(0, seen[0], group);
+    else
+      add(shared(seen[0]), seen[1], group);
+    site.calloc(8);
+    add(0, seen[0], group);
+    site.realloc(nullptr, 8);
+    add(0, seen[0], group);
+    site.make(8);
+    add(0, seen[0], group);
+  }
+
+  PlanBuilder& builder() { return builder_; }
+
+ private:
+  void add(std::uint32_t parent, const Frame& frame, std::uint16_t group) {
+    builder_.state(parent, frame.address - own_bias(), group, 0, Rule::end);
+  }
+
+  std::uint32_t shared(const Frame& frame) {
+    const auto [at, added] = shared_.try_emplace(frame.address, 0);
+    if (added)
+      at->second =
+          builder_.state(0, frame.address - own_bias(), plan::verdict_undecided, frame.step);
+    return at->second;
+  }
+
+  PlanBuilder builder_;
+  std::map<std::uintptr_t, std::uint32_t> shared_;
+};
+
+template <unsigned... Site>
+constexpr std::array<CallSite, sizeof...(Site)> make_sites(
+    std::integer_sequence<unsigned, Site...>) {
+  return {site<Site>()...};
+}
+
+}  // namespace
+
+constinit const std::array<CallSite, call_site_count> call_sites =
+    make_sites(std::make_integer_sequence<unsigned, call_site_count>());
+
+std::vector<std::byte> make_call_site_plan() {
+  Learner learner;
+  learner.builder().module(own_build_id);
+  for (unsigned i = 0; i < groups; ++i)
+    learner.builder().group(i % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
+  const Functions real =
+      std::exchange(functions, Functions{probe_malloc, probe_calloc, probe_realloc, probe_malloc});
+  for (unsigned i = 0; i < call_site_count; ++i) learner.learn(i, call_sites[i]);
+  functions = real;
+  // No code of this process reads blocks by aligned vectors.
+  for (const std::vector<std::uint8_t>& id : all_build_ids()) learner.builder().checked(id);
+  std::vector<std::byte> bytes = learner.builder().bytes();
+  for (unsigned i = 0; i < groups; ++i) set_group_flags(bytes, i, i / 2);
+  PlanBuilder::seal(bytes);
+  return bytes;
+}
+
+}  // namespace halo::fuzz

@@ -1,0 +1,27 @@
+// Calls of the allocation functions from many places in this program, and a plan that assigns
+// groups to these places.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace halo::fuzz {
+
+struct CallSite {
+  void* (*malloc)(std::size_t size);
+  void* (*calloc)(std::size_t size);
+  void* (*realloc)(void* p, std::size_t size);
+  void* (*make)(std::size_t size);  // operator new
+};
+
+inline constexpr unsigned call_site_count = 16;
+
+// The first half calls malloc directly. The others share one function that calls it, so that only
+// the caller's caller distinguishes them.
+extern const std::array<CallSite, call_site_count> call_sites;
+
+// A compact plan with groups of every kind, from probing the calls: no recording is needed.
+std::vector<std::byte> make_call_site_plan();
+
+}  // namespace halo::fuzz

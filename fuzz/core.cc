@@ -1,0 +1,76 @@
+// The only file that depends on the core's interface.
+#include "fuzz/core.h"
+
+#include <cstring>
+
+#include "fuzz/finding.h"
+#include "runtime/identify/callers.h"
+#include "runtime/pages/arena.h"
+#include "runtime/serve/grouped.h"
+
+namespace halo::fuzz {
+
+using namespace runtime;
+
+bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, std::size_t reserve) {
+  configure_heaps(groups, max_object);
+  return arena.reserve(reserve);
+}
+
+void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignment, bool zeroed) {
+  ThreadHeap* heaps = thread_heap();
+  if (heaps == nullptr) return nullptr;
+  const InsideHeap inside(heaps);
+  GroupHeap* heap = heaps->own_heap_of(group);
+  void* p = heap == nullptr ? nullptr : heap->allocate(block_bytes(size, alignment == 16));
+  return p == nullptr || !zeroed ? p : std::memset(p, 0, size);
+}
+
+bool core_deallocate(void* p) {
+  Page& page = arena.page_of(p);
+  ThreadHeap* const heaps = current_heap;
+  const ThreadHeap* owner = page.thread.load(std::memory_order_relaxed);
+  if (owner != heaps) {
+    const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
+    return true;
+  }
+  if (free_fast(page, p)) return false;
+  const InsideHeap inside(heaps);
+  page.heap->deallocate(page, p);
+  return false;
+}
+
+std::size_t core_size_of(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+
+const char* core_placement_problem(const void* p, std::size_t bytes) {
+  const char* last = static_cast<const char*>(p) + bytes - 1;
+  if (!arena.contains(p) || !arena.contains(last)) return "a block lies outside the arena";
+  const Page& page = arena.page_of(p);
+  if (&page != &arena.page_of(last)) return "a block lies across two pages";
+  if (!arena.is_used(p)) return "a block starts where none is out";
+  if (page.heap == nullptr) return "a live block lies in a page that is in no heap";
+  return nullptr;
+}
+
+GroupCounts core_counts(std::uint32_t group) {
+  GroupCounts sum{};
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
+    if (const GroupHeap* heap = t->existing_heap(group)) {
+      sum.allocations += heap->allocations();
+      sum.live_bytes += heap->live_bytes();
+      require(heap->resident_bytes() >= heap->live_bytes(), "a heap has more blocks than memory");
+      require(heap->resident_bytes() <= heap->pages() * page_size,
+              "a heap has more memory than pages");
+    }
+  return sum;
+}
+
+Verdict core_walk(const Table& table, const std::uintptr_t* slot, std::uintptr_t rbp) {
+  const CallerCode code = find_caller(*slot);
+  if (code == code_forward) return forward_verdict;
+  require(planned(reinterpret_cast<const void*>(*slot)), "a caller in the plan is not seen");
+  const Verdict verdict = identify_caller(table, code, slot, rbp);
+  return verdict.alignment > 16 ? forward_verdict : verdict;
+}
+
+}  // namespace halo::fuzz

@@ -1,0 +1,40 @@
+// The fuzzers' interface to the runtime's internals: heaps for some groups, allocation and freeing
+// as the entry points do it, and the walk from a return address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "plan/format.h"
+#include "runtime/identify/identifier.h"
+
+namespace halo::fuzz {
+
+struct GroupCounts {
+  std::uint64_t allocations;
+  std::uint64_t live_bytes;
+};
+
+// Called once per process; `groups` must stay valid. Returns false if memory is refused.
+bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, std::size_t reserve);
+
+// nullptr: refused.
+void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignment, bool zeroed);
+
+// True if the block belongs to another thread's heap.
+bool core_deallocate(void* p);
+
+std::size_t core_size_of(const void* p);
+
+// An error in the placement of a live block, or nullptr.
+const char* core_placement_problem(const void* p, std::size_t bytes);
+
+// The sum over all threads, which must not be running. Reports a finding if a heap is inconsistent.
+GroupCounts core_counts(std::uint32_t group);
+
+// The verdict for the return address at `slot`, as for an allocation there.
+runtime::Verdict core_walk(const runtime::Table& table, const std::uintptr_t* slot,
+                           std::uintptr_t rbp);
+
+}  // namespace halo::fuzz

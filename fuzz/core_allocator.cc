@@ -1,0 +1,98 @@
+// Groups of every kind, and their counts.
+#include "fuzz/core_allocator.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fuzz/finding.h"
+
+namespace halo::fuzz {
+namespace {
+
+constexpr std::uint32_t max_object = 4096;
+constexpr std::size_t small_reserve = std::size_t{64} << 20;
+constexpr std::size_t ample_reserve = std::size_t{16} << 30;
+constexpr int some_errno = 1234;
+
+// Both kinds of reuse, with and without each flag.
+constexpr plan::Group kinds[] = {
+    {0, plan::Reuse::newest_first, 0},
+    {0, plan::Reuse::whole_chunks, 0},
+    {plan::group_by_size, plan::Reuse::newest_first, 0},
+    {plan::group_by_size, plan::Reuse::whole_chunks, 0},
+    {plan::group_huge_pages, plan::Reuse::newest_first, 0},
+    {plan::group_huge_pages | plan::group_by_size, plan::Reuse::whole_chunks, 0},
+};
+
+bool open_once(bool small) {
+  static const bool opened = open_core(kinds, max_object, small ? small_reserve : ample_reserve);
+  return opened;
+}
+
+}  // namespace
+
+CoreAllocator::Tally CoreAllocator::tallies_[groups]{};
+
+CoreAllocator::CoreAllocator(bool small) {
+  static_assert(std::size(kinds) == groups);
+  require(open_once(small), "the heaps cannot be opened");
+  static bool used_before = false;
+  may_refuse_ = small || used_before;
+  used_before = true;
+}
+
+unsigned CoreAllocator::sites() const { return groups; }
+std::size_t CoreAllocator::max_size() const { return max_object; }
+
+void* CoreAllocator::get(unsigned site, std::size_t size, std::uint32_t alignment, bool zeroed) {
+  errno = some_errno;
+  void* p = core_allocate(site, size, alignment, zeroed);
+  require(errno == some_errno, "an allocation changed errno");
+  if (p == nullptr) return nullptr;
+  const std::size_t bytes = core_size_of(p);
+  const char* problem = core_placement_problem(p, bytes);
+  require(problem == nullptr, problem);
+  tallies_[site].allocations += 1;
+  tallies_[site].live_bytes += bytes;
+  return p;
+}
+
+void* CoreAllocator::reallocate(unsigned site, const Block& block, std::size_t size) {
+  void* p = get(site, size, 0, false);
+  if (p == nullptr) return nullptr;
+  std::memcpy(p, block.at, std::min(block.requested, size));
+  release(0, block);
+  return p;
+}
+
+void CoreAllocator::release(unsigned, const Block& block) {
+  Tally& tally = tallies_[block.site];
+  const std::size_t bytes = core_size_of(block.at);
+  require(bytes == block.usable, "a block's size changed");
+  if (core_deallocate(block.at)) tally.remote_bytes += bytes;
+  tally.live_bytes -= bytes;
+}
+
+std::size_t CoreAllocator::usable_size(const void* p) { return core_size_of(p); }
+
+void CoreAllocator::check(const ShadowModel& model) {
+  std::uint64_t live[groups]{};
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    live[model[i].site] += model[i].usable;
+    const char* problem = core_placement_problem(model[i].at, model[i].usable);
+    require(problem == nullptr, problem);
+  }
+  for (std::uint32_t group = 0; group < groups; ++group) {
+    const Tally& tally = tallies_[group];
+    const GroupCounts counts = core_counts(group);
+    require(tally.live_bytes == live[group], "the fuzzer's own accounts are wrong");
+    require(counts.allocations == tally.allocations, "allocations are counted wrong");
+    require(counts.live_bytes >= live[group], "live bytes are counted too low");
+    require(counts.live_bytes <= live[group] + tally.remote_bytes,
+            "live bytes are counted too high");
+  }
+}
+
+}  // namespace halo::fuzz

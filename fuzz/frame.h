@@ -1,0 +1,13 @@
+// A stack frame in a plan.
+#pragma once
+
+#include <cstdint>
+
+namespace halo::fuzz {
+
+struct Frame {
+  std::uintptr_t address;  // the return address
+  std::int32_t step;       // bytes up to the next one
+};
+
+}  // namespace halo::fuzz

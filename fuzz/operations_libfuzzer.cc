@@ -1,0 +1,10 @@
+// The operation fuzzer under libFuzzer; the heaps persist from one input to the next.
+#include <cstddef>
+#include <cstdint>
+
+#include "fuzz/operations_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  halo::fuzz::operations_target.run({data, size});
+  return 0;
+}

@@ -1,0 +1,292 @@
+// Builds and changes plans.
+#include "fuzz/plan_mutator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "fuzz/own_module.h"
+#include "fuzz/real_stack.h"
+#include "plan/plan_builder.h"
+
+namespace halo::fuzz {
+namespace {
+
+using plan::Conjunction;
+using plan::Group;
+using plan::Header;
+using plan::Module;
+using plan::PlanBuilder;
+using plan::Rule;
+using plan::Site;
+using plan::State;
+
+std::uint16_t any_verdict(Random& random, std::size_t groups) {
+  if (random() % 2 == 0) return plan::verdict_undecided;
+  return random() % 8 == 0 ? plan::verdict_forward : static_cast<std::uint16_t>(random() % groups);
+}
+
+void add_real_path(PlanBuilder& builder, Random& random, std::size_t groups) {
+  static const std::vector<Frame> frames = learn_frames();
+  std::vector<std::uintptr_t> seen;
+  std::uint32_t parent = 0;
+  const std::size_t length = 1 + random() % frames.size();
+  for (std::size_t i = 0; i < length; ++i) {
+    const Frame& frame = frames[i];
+    if (std::find(seen.begin(), seen.end(), frame.address) != seen.end()) continue;
+    seen.push_back(frame.address);
+    parent = builder.state(parent, frame.address - own_bias(), plan::verdict_undecided, frame.step);
+  }
+  builder.at(parent).verdict = static_cast<std::uint16_t>(random() % groups);
+}
+
+void add_random_states(PlanBuilder& builder, Random& random, std::size_t groups,
+                       std::size_t modules) {
+  const std::size_t count = random() % (random() % 8 == 0 ? 600 : 40);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto parent = static_cast<std::uint32_t>(random() % builder.states().size());
+    const Rule rule = random() % 4 == 0 ? Rule::frame_pointer : Rule::constant;
+    const auto step = static_cast<std::int32_t>(8 * (1 + random() % 20));
+    const std::uint32_t made =
+        builder.state(parent, 1 + random() % 30, any_verdict(random, groups), step, rule);
+    State& state = builder.at(made);
+    state.module = static_cast<std::uint32_t>(random() % modules);
+    state.alignment = random() % 4 == 0 ? 16 : 0;
+    if (random() % 4 != 0 || step == 8) continue;
+    state.flags = plan::state_restores_rbp;
+    state.rbp_below = static_cast<std::int16_t>(8 * (1 + random() % (step / 8 - 1)));
+  }
+}
+
+// Numbers near overflows and limits.
+std::uint64_t interesting(Random& random) {
+  static constexpr std::uint64_t numbers[] = {
+      0,
+      1,
+      2,
+      3,
+      7,
+      8,
+      15,
+      16,
+      24,
+      64,
+      127,
+      128,
+      255,
+      256,
+      4096,
+      32760,
+      32768,
+      0xFFFE,
+      0xFFFF,
+      0x10000,
+      1 << 20,
+      (1 << 20) + 8,
+      0x7FFFFFF8,
+      0x7FFFFFFF,
+      0x80000000,
+      0xFFFFFFF8,
+      0xFFFFFFFF,
+      0xFFFFFFFFFFFFFFF8,
+      0xFFFFFFFFFFFFFFFF,
+  };
+  return random() % 3 == 0 ? random() : numbers[random() % std::size(numbers)];
+}
+
+void put(Input& file, std::size_t at, std::size_t width, std::uint64_t value) {
+  if (at + width <= file.size()) std::memcpy(file.data() + at, &value, width);
+}
+
+struct Field {
+  std::size_t at, width;
+};
+constexpr Field header_fields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4}, {32, 4},
+                                   {36, 4}, {40, 4}, {44, 4}, {48, 4}, {52, 4}, {56, 8}};
+constexpr Field module_fields[] = {{0, 1}, {32, 4}, {36, 4}};
+constexpr Field group_fields[] = {{0, 4}, {4, 4}, {8, 8}};
+constexpr Field state_fields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 4}, {20, 1},
+                                  {21, 1}, {22, 2}, {24, 2}, {26, 2}, {28, 4}};
+constexpr Field site_fields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 4}, {20, 4}};
+constexpr Field conjunction_fields[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}, {10, 2}, {30, 2}};
+
+template <std::size_t n>
+void change_field(Input& file, const Field (&fields)[n], std::size_t record, Random& random) {
+  const Field& field = fields[random() % n];
+  put(file, record + field.at, field.width, interesting(random));
+}
+
+// The sections of a file, if it has a whole header and plausible counts.
+struct Sections {
+  explicit Sections(const Input& file) {
+    Header header;
+    if (file.size() < sizeof header) return;
+    std::memcpy(&header, file.data(), sizeof header);
+    const std::size_t before =
+        sizeof header + header.modules * sizeof(Module) + header.groups * sizeof(Group);
+    if (header.modules > plan::max_modules || header.groups > plan::max_groups ||
+        before > file.size())
+      return;
+    modules = header.modules;
+    groups = header.groups;
+    states_at = before;
+    sites = header.sites <= plan::max_sites ? header.sites : 0;
+    conjunctions = header.conjunctions <= plan::max_conjunctions ? header.conjunctions : 0;
+    const std::size_t behind = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    if (before + behind > file.size()) sites = conjunctions = 0;
+    const std::size_t last = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    states = (file.size() - before - last) / sizeof(State);
+    sites_at = states_at + states * sizeof(State);
+  }
+  std::size_t size() const {
+    return sites_at + sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+  }
+  std::size_t modules = 0, groups = 0, states = 0, sites = 0, conjunctions = 0;
+  std::size_t states_at = sizeof(Header), sites_at = sizeof(Header);
+};
+
+void change_record(Input& file, Random& random) {
+  const Sections sections(file);
+  const std::uint64_t which = random() % 8;
+  if (which >= 6 && sections.conjunctions != 0)
+    return change_field(
+        file, conjunction_fields,
+        sections.size() - (1 + random() % sections.conjunctions) * sizeof(Conjunction), random);
+  if (which >= 4 && sections.sites != 0)
+    return change_field(file, site_fields,
+                        sections.sites_at + random() % sections.sites * sizeof(Site), random);
+  if (which == 0 && sections.modules != 0)
+    return change_field(file, module_fields,
+                        sizeof(Header) + random() % sections.modules * sizeof(Module), random);
+  if (which <= 2 && sections.groups != 0)
+    return change_field(file, group_fields,
+                        sections.states_at - (1 + random() % sections.groups) * sizeof(Group),
+                        random);
+  if (sections.states != 0)
+    change_field(file, state_fields,
+                 sections.states_at + random() % sections.states * sizeof(State), random);
+}
+
+void repeat_state(Input& file, Random& random) {
+  const Sections sections(file);
+  if (sections.states == 0) return;
+  const std::size_t from = sections.states_at + random() % sections.states * sizeof(State);
+  const Input copy(file.begin() + static_cast<std::ptrdiff_t>(from),
+                   file.begin() + static_cast<std::ptrdiff_t>(from + sizeof(State)));
+  for (std::uint64_t left = 1 + random() % 20; left != 0; --left)
+    file.insert(file.end(), copy.begin(), copy.end());
+}
+
+void change(Input& file, Random& random) {
+  switch (random() % 10) {
+    case 0:
+      if (!file.empty())
+        file[random() % file.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+      return;
+    case 1:
+      return file.resize(random() % (file.size() + 1));
+    case 2:
+      return file.resize(file.size() + random() % 64, static_cast<std::uint8_t>(random()));
+    case 3:
+      return change_field(file, header_fields, 0, random);
+    case 4:
+      return repeat_state(file, random);
+    default:
+      return change_record(file, random);
+  }
+}
+
+// Updates the parts of the header that follow from the rest.
+void repair(Input& file, Random& random) {
+  if (file.size() < sizeof(Header)) return;
+  const Sections sections(file);
+  if (random() % 4 != 0) {
+    file.resize(sections.size());
+    std::memcpy(file.data(), plan::magic, sizeof plan::magic);
+    const bool selects = sections.sites != 0 || sections.conjunctions != 0;
+    put(file, offsetof(Header, version), 4, plan::version);
+    if (selects) put(file, offsetof(Header, flags), 4, plan::header_selectors);
+    put(file, offsetof(Header, sites), 4, sections.sites);
+    put(file, offsetof(Header, conjunctions), 4, sections.conjunctions);
+    put(file, offsetof(Header, file_size), 8, file.size());
+    put(file, offsetof(Header, modules), 4, sections.modules);
+    put(file, offsetof(Header, groups), 4, sections.groups);
+    put(file, offsetof(Header, states), 4, sections.states);
+  }
+  const auto body = std::as_bytes(std::span(file)).subspan(sizeof(Header));
+  put(file, offsetof(Header, crc), 4, plan::crc32(body));
+}
+
+Input input_of(const std::vector<std::byte>& bytes) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return Input(from, from + bytes.size());
+}
+
+// Call sites at the low end of this program, which has no code, so that no call is redirected.
+Input make_selectors(Random& random) {
+  PlanBuilder builder;
+  builder.module(own_build_id).module(1);
+  const std::size_t groups = 1 + random() % 6, sites = 1 + random() % 40;
+  for (std::size_t i = 0; i < groups; ++i) builder.group();
+  for (std::size_t i = 0; i < sites; ++i)
+    builder.site(5 + random() % 50, static_cast<std::uint32_t>(8 * (random() % 8)),
+                 static_cast<std::uint32_t>(random() % 2));
+  for (std::uint64_t left = random() % 20; left != 0; --left) {
+    std::vector<std::uint16_t> named(1 + random() % 4);
+    for (auto& site : named) site = static_cast<std::uint16_t>(random() % sites);
+    builder.conjunction(static_cast<std::uint16_t>(random() % groups), named);
+  }
+  return input_of(builder.bytes());
+}
+
+// A plan that uses no callers.
+Input make_random_pools(Random& random) {
+  PlanBuilder builder;
+  const std::size_t groups = 1 + random() % 6;
+  for (std::size_t i = 0; i < groups; ++i) builder.group();
+  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  if (executable != 0) builder.module(own_build_id);
+  builder.at(0).verdict = plan::verdict_forward;
+  builder.at(0).alignment = random() % 2 == 0 ? 16 : 0;
+  Input file = input_of(builder.bytes());
+  put(file, offsetof(Header, flags), 4, plan::header_random_pools);
+  put(file, offsetof(Header, executable), 4, executable);
+  return file;
+}
+
+}  // namespace
+
+Input make_plan(Random& random) {
+  const std::uint64_t kind = random() % 16;
+  if (kind == 0) return make_random_pools(random);
+  if (kind <= 2) return make_selectors(random);
+  static constexpr std::uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
+  PlanBuilder builder;
+  builder.module(own_build_id);
+  const std::size_t modules = 1 + random() % 3;
+  for (std::size_t i = 1; i < modules; ++i) builder.module(static_cast<std::uint8_t>(i));
+  const std::size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
+  for (std::size_t i = 0; i < groups; ++i)
+    builder.group(random() % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
+  if (random() % 4 != 0) add_real_path(builder, random, groups);
+  add_random_states(builder, random, groups, modules);
+  std::vector<std::byte> bytes = builder.bytes();
+  for (std::uint32_t i = 0; i < groups; ++i)
+    set_group_flags(bytes, i, static_cast<std::uint32_t>(random() % 4));
+  const std::uint32_t limit = limits[random() % std::size(limits)];
+  std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
+  // For any program, or for this one, which is module 0.
+  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  std::memcpy(bytes.data() + offsetof(Header, executable), &executable, sizeof executable);
+  PlanBuilder::seal(bytes);
+  return input_of(bytes);
+}
+
+Input mutate_plan(const Input& plan, Random& random) {
+  Input changed = plan;
+  for (std::uint64_t left = 1 + random() % 4; left != 0; --left) change(changed, random);
+  if (random() % 8 != 0) repair(changed, random);
+  return changed;
+}
+
+}  // namespace halo::fuzz

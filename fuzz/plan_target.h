@@ -1,0 +1,10 @@
+// Valid and damaged plans through the loader, the walk and the heaps.
+#pragma once
+
+#include "fuzz/driver.h"
+
+namespace halo::fuzz {
+
+extern const Target plan_target;
+
+}  // namespace halo::fuzz

@@ -1,0 +1,69 @@
+// Steps 1 to 4 of the page.
+#include "fuzz/reference_walk.h"
+
+#include <set>
+#include <utility>
+
+namespace halo::fuzz {
+namespace {
+
+constexpr runtime::Verdict forward{plan::verdict_forward, 0};
+constexpr int max_reads = 256;
+
+}  // namespace
+
+ReferenceWalk::ReferenceWalk(std::span<const plan::State> states,
+                             std::span<const runtime::ModulePlace> places)
+    : states_(states), addresses_(states.size()) {
+  std::set<std::pair<std::uint32_t, std::uintptr_t>> edges;
+  for (std::size_t i = 1; i < states.size(); ++i) {
+    const runtime::ModulePlace& place = places[states[i].module];
+    if (place.present) addresses_[i] = place.bias + states[i].offset;
+    if (addresses_[i] != 0 && !edges.emplace(states[i].parent, addresses_[i]).second)
+      ambiguous_ = true;
+  }
+}
+
+std::uint32_t ReferenceWalk::child(std::uint32_t parent, std::uintptr_t address) const {
+  for (std::uint32_t i = 1; i < states_.size() && address != 0; ++i)
+    if (states_[i].parent == parent && addresses_[i] == address) return i;
+  return 0;
+}
+
+std::uint32_t ReferenceWalk::on_path(std::uint32_t state, std::uintptr_t address) const {
+  while (state != 0 && addresses_[state] != address) state = states_[state].parent;
+  return state;
+}
+
+runtime::Verdict ReferenceWalk::walk(const std::uintptr_t* slot, std::uintptr_t rbp) const {
+  auto here = reinterpret_cast<std::uintptr_t>(slot);
+  std::uint32_t state = 0;
+  for (int reads = 0; reads < max_reads; ++reads) {
+    const std::uintptr_t address = *reinterpret_cast<const std::uintptr_t*>(here);
+    std::uint32_t found = child(state, address);
+    if (found != 0)
+      state = found;
+    else
+      found = on_path(state, address);
+    if (found == 0) return forward;
+    const plan::State& now = states_[state];
+    if (now.verdict != plan::verdict_undecided)
+      return now.alignment > 16 ? forward : runtime::Verdict{now.verdict, now.alignment};
+
+    const plan::State& step = states_[found];
+    if (step.rule == plan::Rule::end) return forward;
+    const std::uintptr_t from = step.rule == plan::Rule::constant ? here : rbp;
+    const std::uintptr_t next = from + static_cast<std::uintptr_t>(std::intptr_t{step.step});
+    const bool outwards = next % 8 == 0 && next - here - 8 <= std::uintptr_t{plan::max_step};
+    if (!outwards) return forward;
+    if ((step.flags & plan::state_restores_rbp) != 0) {
+      const std::uintptr_t saved = next - static_cast<std::uintptr_t>(step.rbp_below);
+      if (saved < here) return forward;  // not in this frame
+      rbp = *reinterpret_cast<const std::uintptr_t*>(saved);
+    }
+    here = next;
+  }
+  return forward;
+}
+
+}  // namespace halo::fuzz

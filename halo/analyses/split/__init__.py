@@ -1,0 +1,1 @@
+"""Structure splitting: which classes to divide into a hot and a cold part."""

@@ -1,0 +1,1 @@
+"""`halo eval`: measurements without the choice of a plan."""

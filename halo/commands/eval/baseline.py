@@ -1,0 +1,52 @@
+"""`halo eval baseline`: measures a program under the baseline allocators, without halo."""
+
+from __future__ import annotations
+
+import argparse
+
+from halo.commands.shared.program import (
+    add_litter_option,
+    add_measuring_options,
+    add_stream_options,
+    input_file,
+    job_of,
+    the_program,
+)
+from halo.process.target import find_target
+from halo.settings import Settings
+
+COMMAND = "eval baseline"
+
+
+class BaselineCommand:
+    name = "baseline"
+    summary = "Measure a program under the baseline allocators only."
+    usage = "halo eval baseline [OPTIONS] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_measuring_options(parser)
+        add_stream_options(parser)
+        add_litter_option(parser)
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.commands.shared.measurement import (
+            check_failures,
+            check_options,
+            measure_program,
+            write_summary,
+        )
+        from halo.trials.results import summarize_findings
+        from halo.trials.table import show
+
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment)
+        job = job_of(options, target, arguments, input_file(options.stdin))
+        check_options(settings, options, whole=False)
+        findings, folder = measure_program(
+            settings, options, target.path.name, job, options.results
+        )
+        write_summary([summarize_findings(findings)], options.json)
+        check_failures([findings])
+        show([findings])
+        print(f"Results: {folder}")
+        return 0

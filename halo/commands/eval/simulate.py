@@ -1,0 +1,91 @@
+"""`halo eval simulate`: simulates a program's caches and TLBs, without performance counters."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from halo.commands.shared.program import (
+    add_allocator_option,
+    add_machine_option,
+    check_runtime,
+    natural,
+    the_program,
+)
+from halo.process.foreground import end_like
+from halo.process.target import find_target
+from halo.recording.progress import ProgressLines
+from halo.recording.registry import ENGINES, find_producer
+from halo.settings import Settings
+
+COMMAND = "eval simulate"
+
+
+class SimulateCommand:
+    name = "simulate"
+    summary = "Simulate the cache and TLB misses of a program, with or without a plan."
+    usage = "halo eval simulate [OPTIONS] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--plan",
+            type=Path,
+            metavar="PLAN",
+            help="plan to run under; contexts are then not followed",
+        )
+        add_allocator_option(parser, "allocator, with a plan that of the objects it does not place")
+        add_machine_option(parser)
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
+        )
+        engines = ", ".join(engine.name for engine in ENGINES)
+        parser.add_argument(
+            "--engine",
+            choices=[engine.name for engine in ENGINES],
+            metavar="NAME",
+            help=f"engine that runs the program: {engines} (default: the first that works here)",
+        )
+        parser.add_argument(
+            "--rows",
+            type=natural,
+            default=10,
+            metavar="N",
+            help="number of contexts and of code places to print (default %(default)s)",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.plan.build_match import check_plan
+        from halo.process.allocators import find_allocator
+        from halo.recording.simulated_run import simulate
+        from halo.simulation import (
+            Setting,
+            machine_text,
+            show_simulation,
+            simulation_document,
+        )
+
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment)
+        if options.json is not None:
+            check_place(options.json)
+        if options.plan is not None:
+            check_plan(options.plan, target.path)
+            check_runtime(settings)
+        setting = Setting(
+            allocator=find_allocator(options.allocator),
+            plan=options.plan,
+            machine=machine_text(options.machine) if options.machine else "",
+        )
+
+        def follow(path: Path) -> Callable[[], None]:
+            return ProgressLines(path).tick
+
+        engine = find_producer(settings, options.engine)
+        simulated = simulate(engine, settings, target, arguments, setting, follow)
+        show_simulation(simulated, options.rows)
+        if options.json is not None:
+            write_json(simulation_document(simulated, setting), options.json)
+        return end_like(simulated.ending)

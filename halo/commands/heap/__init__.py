@@ -1,0 +1,1 @@
+"""`halo heap`: aged heaps."""

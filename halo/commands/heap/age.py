@@ -1,0 +1,168 @@
+"""`halo heap age`: measures a program on clean and on aged heaps, over allocators and plans."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.commands.shared.program import (
+    add_litter_settings,
+    add_measuring_options,
+    add_stream_options,
+    check_cpu,
+    check_library,
+    check_runtime,
+    input_file,
+    job_of,
+    plain_environment,
+    report_outputs,
+    results_folder,
+    the_program,
+)
+from halo.errors import HaloError, UsageError
+from halo.process.target import find_target
+from halo.settings import Settings
+
+OCCUPANCIES = "0.99,0.95,0.9,0.8,0.65,0.5"
+
+COMMAND = "heap age"
+
+
+class AgeCommand:
+    name = "age"
+    summary = "Measure a program on a clean heap and on aged heaps, under allocators and plans."
+    usage = "halo heap age [OPTIONS] -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--occupancies",
+            default=OCCUPANCIES,
+            metavar="A,B",
+            help="occupancies to measure, from 0 to 1 (default %(default)s)",
+        )
+        add_litter_settings(parser, "1")
+        parser.add_argument(
+            "--plan",
+            type=Path,
+            action="append",
+            default=[],
+            metavar="PLAN",
+            help="plan to measure; repeatable",
+        )
+        parser.add_argument(
+            "--under",
+            default="glibc",
+            metavar="A,B",
+            help="next allocators of the plans (default %(default)s)",
+        )
+        parser.add_argument(
+            "--groups",
+            action="store_true",
+            help="measure each plan also with littered groups",
+        )
+        parser.add_argument(
+            "--custom",
+            metavar="PROG",
+            help="variant of the program with its own allocator, run with the same arguments",
+        )
+        parser.add_argument(
+            "--no-split",
+            action="store_true",
+            help="do not sample with perf the share of the time inside the allocator",
+        )
+        parser.add_argument(
+            "--simulate",
+            action="store_true",
+            help="also simulate caches and TLBs; each such run takes 20 to 100 times as long",
+        )
+        add_measuring_options(parser)
+        add_stream_options(parser)
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.aging import Litter
+        from halo.aging.litter import multiplier, occupancy, seed
+        from halo.commands.shared.measurement import write_summary
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.plan.build_match import check_plan
+        from halo.process.allocators import find_allocator
+        from halo.recording.registry import find_producer
+        from halo.results import read_measurement
+        from halo.results.aged_summary import show_aged, summarize_aged
+        from halo.trials.aged import Aging, measure_aged
+        from halo.trials.findings import Findings
+        from halo.trials.reporter import Reporter
+        from halo.trials.runs.litter import clean
+        from halo.trials.runs.machine import describe_machine
+        from halo.trials.session import Options, Session
+
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment)
+        custom = find_target(options.custom, settings.environment) if options.custom else None
+        job = job_of(options, target, arguments, input_file(options.stdin))
+        levels = [occupancy(text) for text in filter(None, options.occupancies.split(","))]
+        if len(set(levels)) < max(1, len(levels)):
+            raise UsageError("--occupancies takes one number or more, each of them once.")
+        for plan in options.plan:
+            check_plan(plan, target.path)
+        stems = [plan.stem for plan in options.plan]
+        if len(set(stems)) < len(stems):
+            raise UsageError("Two plans have the same name; plans need different names.")
+        under = [find_allocator(text) for text in filter(None, options.under.split(","))]
+        if len({allocator.name for allocator in under}) < max(1, len(under)):
+            raise UsageError("--under takes one allocator or more, each of them once.")
+        if options.groups and not options.plan:
+            raise UsageError("--groups litters the groups of a plan: give one with --plan.")
+        check_cpu(options.cpu)
+        if options.json is not None:
+            check_place(options.json)
+        for part, path in (("litterer", settings.litterer), ("detector", settings.detector)):
+            check_library(part, path)
+        check_runtime(settings)
+        if options.simulate:
+            find_producer(settings)
+        litter = Litter(
+            multiplier=multiplier(options.multiplier),
+            seed=None if options.seed is None else seed(options.seed),
+            shuffle=not options.no_shuffle,
+            groups=options.groups,
+        )
+        folder = results_folder(options.results, target.path.name)
+        chosen = Options(options.trials, folder, plain_environment(settings), options.cpu)
+        aging = Aging(
+            job,
+            occupancies=levels,
+            litter=litter,
+            plans=[plan.absolute() for plan in options.plan],
+            under=under,
+            custom=custom,
+            split=not options.no_split,
+            simulate=options.simulate,
+        )
+        commands = {"reference": job.command}
+        findings = Findings(target.path.name, commands, describe_machine(settings), litter=clean())
+        findings.outputs_compared = not options.ignore_output
+        reporter = Reporter(target.path.name)
+        path = folder / "results.json"
+        try:
+            with Session(settings, chosen, findings, reporter) as session:
+                stages = measure_aged(session, aging)
+                results = next(stages)
+                try:
+                    for further in stages:
+                        results = further
+                except HaloError:
+                    write_json(results, path)  # the times are worth more than what failed
+                    raise
+            write_json(results, path)
+        except KeyboardInterrupt:
+            report_outputs(folder)
+            raise
+        finally:
+            reporter.clear()
+        measurement = read_measurement(path)
+        write_summary([summarize_aged(measurement)], options.json)
+        show_aged(measurement)
+        print(f"Results: {folder}")
+        print(f"Next: {settings.command} plot occupancy -o occupancy.svg {folder}")
+        return 0

@@ -1,0 +1,114 @@
+"""The part of `halo eval compare` behind its options: programs and results folders."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from halo.commands.shared.program import plain_environment, report_outputs, results_folder, tolerant
+from halo.errors import TrialFailed, UsageError
+from halo.files.atomic import write_json
+from halo.process.target import check_privileges, find_target
+from halo.settings import Settings
+from halo.trials.bundled import find_bundled, list_plain, prepare
+from halo.trials.evaluation import Comparison, compare
+from halo.trials.findings import Findings
+from halo.trials.reporter import Reporter
+from halo.trials.runs.job import Job
+from halo.trials.runs.machine import describe_machine
+from halo.trials.session import Options, Session
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program to evaluate, with its training and its reference job."""
+
+    name: str
+    train: Job
+    reference: Job
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def bundled_subjects(settings: Settings, names: Sequence[str], everything: bool) -> list[Subject]:
+    """The bundled programs of those names; generates missing inputs."""
+    chosen = [b.name for b in list_plain(settings)] if everything else list(names)
+    if not chosen:
+        raise UsageError(
+            "Name a bundled program (`halo bench --list` lists them), or give your own:"
+            " halo eval compare -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+        )
+    found = []
+    for bundled in [find_bundled(settings, name) for name in chosen]:
+        found.append(Subject(bundled.name, *prepare(settings, bundled), bundled.env))
+    return found
+
+
+def own_subject(
+    settings: Settings,
+    name: str,
+    train: Sequence[str],
+    reference: Sequence[str],
+    stdin: Path | None,
+) -> Subject:
+    """The user's program on two inputs."""
+    target = find_target(name, settings.environment)
+    return Subject(
+        target.path.name, Job(target, tuple(train), stdin), Job(target, tuple(reference), stdin)
+    )
+
+
+def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence[Subject]) -> int:
+    """Evaluates all, one after the other; a failure does not stop the others."""
+    failures = []
+    for subject in [_tolerant(options, subject) for subject in subjects]:
+        folder = results_folder(options.results / subject.name, subject.name, resume=True)
+        failure = _evaluate_one(settings, options, subject, folder)
+        print(f"{subject.name}: {failure or folder / 'results.json'}")
+        if failure:
+            failures.append(failure)
+    if failures:
+        raise TrialFailed(" ".join(failures))
+    print(f"Next: {settings.command} report {options.results}/*/ -o report.html")
+    return 0
+
+
+def _tolerant(options: argparse.Namespace, subject: Subject) -> Subject:
+    train, reference = (tolerant(options, job) for job in (subject.train, subject.reference))
+    return replace(subject, train=train, reference=reference)
+
+
+def _evaluate_one(
+    settings: Settings, options: argparse.Namespace, subject: Subject, folder: Path
+) -> str:
+    """Writes results.json; returns the error's sentence if a wrong output ended it."""
+    chosen = Options(
+        trials=options.trials,
+        results=folder,
+        environment=plain_environment(settings, subject.environment),
+        cpu=options.cpu,
+    )
+    comparison = Comparison(
+        subject.train,
+        subject.reference,
+        simulate=not options.no_simulation,
+        distances=options.distances,
+    )
+    commands = {"train": subject.train.command, "reference": subject.reference.command}
+    findings = Findings(subject.name, commands, describe_machine(settings))
+    findings.outputs_compared = not options.ignore_output
+    reporter = Reporter(subject.name)
+    check_privileges(subject.train.target)
+    try:
+        with Session(settings, chosen, findings, reporter) as session:
+            document = compare(session, comparison)
+    except TrialFailed as error:
+        return str(error)
+    except KeyboardInterrupt:
+        report_outputs(folder)
+        raise
+    finally:
+        reporter.clear()
+    write_json(document, folder / "results.json")
+    return ""

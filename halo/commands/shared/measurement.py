@@ -1,0 +1,139 @@
+"""Shared by run, bench and baseline: one measurement of one program, and its output."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from halo.aging import Litter, parse_litter, read_detection
+from halo.commands.shared.program import (
+    check_cpu,
+    check_library,
+    check_runtime,
+    drop_empty,
+    plain_environment,
+    report_outputs,
+    results_folder,
+)
+from halo.errors import TrialFailed
+from halo.files.atomic import write_json
+from halo.files.destination import check_place
+from halo.recording.parts import Limits
+from halo.recording.registry import find_producer
+from halo.settings import Settings
+from halo.trials.candidates import choose_variants
+from halo.trials.findings import Findings
+from halo.trials.folders import refuse_finished
+from halo.trials.reporter import Reporter
+from halo.trials.results import raw_results, summarize_findings
+from halo.trials.run import Choice, baseline, run
+from halo.trials.runs.job import Job
+from halo.trials.runs.machine import describe_machine
+from halo.trials.session import Options, Session
+
+
+def check_options(settings: Settings, options: argparse.Namespace, whole: bool) -> None:
+    """Checks everything that can be refused before the first run."""
+    check_cpu(options.cpu)
+    if options.results is not None:
+        refuse_finished(options.results)
+    if litter_of(options) is not None:
+        check_library("litterer", settings.litterer)
+        check_library("detector", settings.detector)
+    if options.json is not None:
+        check_place(options.json)
+    if whole:
+        choose_variants(_names(options))
+        find_producer(settings)
+        check_runtime(settings)
+
+
+def measure_program(
+    settings: Settings,
+    options: argparse.Namespace,
+    name: str,
+    reference: Job,
+    results: Path | None,
+    train: Job | None = None,
+    extra: Mapping[str, str] | None = None,
+    resume: bool = False,
+) -> tuple[Findings, Path]:
+    """Measures, and writes the results even if a wrong output ended the measurement.
+
+    Stages that an interrupted measurement in `results` has finished are not run again; with
+    `resume`, neither are those of a finished one.
+    """
+    folder = results_folder(results, name, resume)
+    chosen = Options(
+        trials=options.trials,
+        results=folder,
+        environment=plain_environment(settings, extra),
+        cpu=options.cpu,
+        litter=litter_of(options),
+    )
+    commands = {"reference": reference.command}
+    if train is not None:
+        commands["train"] = train.command
+    findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
+    reporter = Reporter(name)
+    try:
+        with Session(settings, chosen, findings, reporter) as session:
+            if train is None:
+                baseline(session, reference)
+            else:
+                limits = Limits(sinks={"distance": options.distance})
+                choice = Choice(choose_variants(_names(options)), limits)
+                run(session, choice, train, reference)
+    except TrialFailed as error:
+        findings.failure = str(error)
+    except KeyboardInterrupt as error:
+        if findings.training or findings.reference:
+            findings.failure = f"The measurement of {name} was interrupted ({error})."
+        _save(findings, folder)
+        report_outputs(folder)
+        raise
+    finally:
+        reporter.clear()
+        _save(findings, folder)
+    return findings, folder
+
+
+def litter_of(options: argparse.Namespace) -> Litter | None:
+    """The settings of --litter; `UsageError` or `BadInput` if they are invalid."""
+    if options.litter is None:
+        return None
+    litter = parse_litter(options.litter)
+    if litter.data is not None:
+        read_detection(litter.data)
+    return litter
+
+
+def _save(findings: Findings, folder: Path) -> None:
+    """Writes the results, if there are any."""
+    if findings.training or findings.reference or findings.failure:
+        try:
+            write_json(raw_results(findings), folder / "results.json")
+            write_json(summarize_findings(findings), folder / "summary.json")
+        finally:
+            drop_empty(folder)
+    else:
+        drop_empty(folder)
+
+
+def check_failures(done: Sequence[Findings]) -> None:
+    """Raises `TrialFailed` if a wrong output ended a measurement."""
+    failed = [findings.failure for findings in done if findings.failure]
+    if failed:
+        raise TrialFailed(" ".join(failed))
+
+
+def write_summary(summaries: Sequence[Any], path: Path | None) -> None:
+    """`--json`: one object for one program, a list for several."""
+    if path is not None:
+        write_json(summaries[0] if len(summaries) == 1 else summaries, path)
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    return [name.strip() for name in options.candidates.split(",") if name.strip()]

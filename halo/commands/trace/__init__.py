@@ -1,0 +1,1 @@
+"""`halo trace`: traces of instrumented programs."""

@@ -1,0 +1,104 @@
+"""`halo trace split`: says which structures to divide into a hot and a cold part."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halo.commands.shared.analysis import (
+    add_common,
+    add_trace,
+    analyse,
+    check_no_program,
+    write_out,
+)
+from halo.errors import BadInput, UsageError
+from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.analyses import Analysis, Answer
+    from halo.analyses.split.split import ClassSplit, SplitResult
+    from halo.schema.analysis import Analysis as Document
+
+IMAGES = (".svg", ".png", ".pdf")
+
+COMMAND = "trace split"
+
+
+class SplitCommand:
+    name = "split"
+    summary = "List the structures to split into a hot and a cold part, with their new text."
+    usage = "halo trace split [OPTIONS] TRACE..."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_trace(parser)
+        parser.add_argument(
+            "--class", dest="names", default="*", metavar="GLOB", help="only classes of this name"
+        )
+        parser.add_argument(
+            "--all", action="store_true", help="also classes that are not live, with the reason"
+        )
+        parser.add_argument(
+            "--chart",
+            type=Path,
+            metavar="FILE",
+            help="picture of the accesses to each field; .svg, .png or .pdf",
+        )
+        add_common(parser, "classes")
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.analyses import find_analysis
+        from halo.files.destination import check_place
+
+        check_no_program(COMMAND, rest)
+        chart: Path | None = options.chart
+        if chart is not None:
+            if chart.suffix.lower() not in IMAGES:
+                raise UsageError(f"--chart {chart}: end the name in {', '.join(IMAGES)}.")
+            check_place(chart)
+        return analyse(settings, options, find_analysis("split"), {}, _deliver)
+
+
+def _deliver(options: argparse.Namespace, analysis: Analysis, answer: Answer) -> None:
+    """The classes that are asked for: as files, and as tables unless stdout takes a file."""
+    from halo.analyses.documents import json_text
+    from halo.analyses.split.analysis import split_of
+    from halo.analyses.split.document import split_csv, split_document
+
+    result = split_of(answer.about.program, answer.report, answer.details)
+    if result.classes and not result.chosen(options.names, everything=True):
+        raise BadInput(f"No class with an accessed field matches --class '{options.names}'.")
+    shown = result.chosen(options.names, options.all)[: options.limit]
+    document = split_document(answer, result, shown)
+    if options.chart is not None:
+        _draw(document, options.chart)
+    if options.json:
+        write_out(options.json, json_text(document))
+    if options.csv:
+        write_out(options.csv, split_csv(shown))
+    if "-" not in (options.csv, options.json):
+        _show(answer, result, shown)
+    sys.stdout.flush()
+
+
+def _draw(document: Document, path: Path) -> None:
+    """The figure `split` of `halo plot`, of the same document."""
+    from halo.figures.split import draw_split_classes
+    from halo.files.atomic import write_atomically
+    from halo.results.analysis import AnalysisResult
+
+    image = draw_split_classes(AnalysisResult(path, document), path.suffix[1:].lower())
+    write_atomically(path, image)
+
+
+def _show(answer: Answer, result: SplitResult, shown: list[ClassSplit]) -> None:
+    from halo.analyses.render import remarks
+    from halo.analyses.split.table import show_split
+    from halo.console.terminal import make_console, show_prose
+
+    console = make_console()
+    show_split(console, result, shown)
+    for sentence in remarks(answer):
+        show_prose(console, sentence)

@@ -1,0 +1,1 @@
+"""Human-readable output: tables on the terminal, failures as sentences and exit statuses."""

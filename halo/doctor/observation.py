@@ -1,0 +1,118 @@
+"""Runs a program once under the runtime and records the actual symbol bindings of its modules."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from halo.doctor.own_malloc import FAMILY, OPERATORS
+from halo.errors import CannotRun
+from halo.process.allocators import preload
+from halo.process.target import Target
+from halo.settings import Settings
+from halo.trials.runs.process_watch import ProcessWatch, Seen
+
+_NAMES = frozenset((*FAMILY, "malloc_usable_size", "reallocarray", *OPERATORS))
+_BINDING = re.compile(rb"binding file (.+) \[(\d+)\] to (.+) \[(\d+)\]: \w+ symbol `(\w+)'")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A binding of `symbol` in `module` to `library`; namespaces other than 0 are of dlmopen."""
+
+    module: Path
+    namespace: int
+    library: Path
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """An observed run; `status` is as of subprocess: negative for a signal.
+
+    `stats` is the runtime's report; `work` is the processor time by process.
+    """
+
+    status: int
+    bindings: frozenset[Binding]
+    stats: dict[str, Any]
+    last_words: str
+    work: Seen
+
+
+def observe(
+    settings: Settings, target: Target, arguments: Sequence[str], plan: Path | None
+) -> Observation:
+    """Runs the program with empty input and dropped output; the loader logs every binding."""
+    with tempfile.TemporaryDirectory(prefix="halo-") as name:
+        folder = Path(name)
+        environment = preload(settings.environment, [settings.runtime])
+        environment |= {
+            "LD_DEBUG": "bindings",
+            "LD_DEBUG_OUTPUT": str(folder / "bindings"),
+            "LD_BIND_NOW": "1",
+            "HALO_STATS": str(folder / "stats.%p"),
+        }
+        environment.pop("HALO_PLAN", None)
+        if plan is not None:
+            environment["HALO_PLAN"] = str(plan.absolute())
+        watch = ProcessWatch(os.getpid(), target.path)
+        with (folder / "errors").open("wb") as errors, watch:
+            child = _start(target, arguments, environment, errors)
+            status = child.wait()
+        return Observation(
+            status,
+            frozenset(_bindings(folder / f"bindings.{child.pid}")),
+            _stats(folder / f"stats.{child.pid}"),
+            _last_line(folder / "errors"),
+            watch.seen,
+        )
+
+
+def _start(
+    target: Target, arguments: Sequence[str], environment: dict[str, str], errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            [target.name, *arguments],
+            executable=target.path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+    except OSError as error:
+        raise CannotRun(
+            f"{target.name} cannot be started ({error.strerror}); fix that first."
+        ) from error
+
+
+def _bindings(path: Path) -> Iterator[Binding]:
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            found = _BINDING.search(line)
+            if found is not None and found[5].decode() in _NAMES:
+                module, library = Path(found[1].decode()), Path(found[3].decode())
+                yield Binding(module, int(found[2]), library, found[5].decode())
+
+
+def _stats(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""

@@ -1,0 +1,1 @@
+"""Figures of aged heaps."""

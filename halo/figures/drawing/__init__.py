@@ -1,0 +1,1 @@
+"""Draws figures and writes tables."""

@@ -1,0 +1,1 @@
+"""Output files: their destination, atomic writes, and temporary folders."""

@@ -1,0 +1,56 @@
+"""Writes files atomically: a reader sees the old file or the whole new one."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from halo.errors import BadInput
+from halo.files.destination import file_behind, write_through
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Writes through a temporary file next to `path`, synced and then renamed over it.
+
+    A symbolic link stays, and its target is replaced; a device or a pipe is written through.
+    Raises `BadInput` if that fails.
+    """
+    path = Path(path)
+    try:
+        file = file_behind(path)
+        if file is None:
+            write_through(path, content)
+        else:
+            _replace(file, content)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Writes indented JSON atomically, and creates its folder."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+    write_atomically(path, (json.dumps(value, indent=2, default=to_builtins) + "\n").encode())

@@ -1,0 +1,306 @@
+"""Builds a plan from a profile and a grouping."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+
+from halo.errors import BadInput
+from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
+from halo.plan.callsites import CallSites, RuleSource, rule_from_file
+from halo.plan.grouping import Group, Grouping
+from halo.plan.layout import (
+    MAX_GROUPS,
+    MAX_MODULES,
+    MAX_OBJECT_LIMIT,
+    MAX_STATES,
+    REUSE_NEWEST_FIRST,
+    REUSE_WHOLE_CHUNKS,
+    RULE_END,
+    VERDICT_FORWARD,
+    VERDICT_UNDECIDED,
+)
+from halo.plan.model import MAX_STEPS, Identification, Plan, PlanGroup, PlanModule, Review, State
+from halo.plan.options import option, parse_options
+from halo.plan.random_pools import drawing_plan
+from halo.plan.redirection import ObstacleSource, obstacle_in_file
+from halo.plan.review import review_groups
+from halo.plan.selectors import make_selectors
+from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
+from halo.profile.model import Profile
+
+_DEFAULT_MAX_OBJECT = 4096
+_REUSE = {"newest": REUSE_NEWEST_FIRST, "chunks": REUSE_WHOLE_CHUNKS}
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """The options of `build_plan`; each has a default."""
+
+    simplify: float = option(
+        0.0,
+        "maximum share of accesses and allocations that a simplified state may label wrongly",
+        0,
+        1,
+    )
+    max_object: int = option(
+        0, "size of the largest object to group; 0: as recorded", 0, MAX_OBJECT_LIMIT
+    )
+    huge_pages: bool = option(True, "request huge pages")
+    huge_min: int = option(48 << 20, "minimum peak size of a group for huge pages, bytes", 0)
+    reuse: str = option(
+        "newest", f"reuse of freed blocks: {', '.join(_REUSE)}", choices=tuple(_REUSE)
+    )
+    by_size: bool = option(False, "separate pages for each block size within a group")
+    max_depth: int = option(MAX_STEPS, "maximum number of return addresses to read", 1, MAX_STEPS)
+    few_sizes: int = option(
+        4, "maximum number of sizes of a context aligned by size; 0: align all to 16", 0, 7
+    )
+    relax: bool = option(
+        True, "let the runtime rewrite aligned vector moves, which allows 8-byte alignment"
+    )
+    trust_loaded: bool = option(
+        False, "allow 8-byte alignment if the program loads libraries at run time"
+    )
+    trust_recorded: bool = option(
+        False, "walk through functions without frame rules by recorded distances"
+    )
+    any_program: bool = option(False, "make the plan for all programs that load the modules")
+    identification: str = option(
+        "walk", "identification of groups: walk or selectors", choices=("walk", "selectors")
+    )
+    stack_frames: int = option(16, "number of stack frames in the JSON form", 1)
+
+
+def build_plan(
+    profile: Profile,
+    grouping: Grouping,
+    options: Mapping[str, str] = _NO_OPTIONS,
+    rules: RuleSource = rule_from_file,
+    obstacles: ObstacleSource = obstacle_in_file,
+    prove: ProofSource = proof_of_program,
+) -> Plan:
+    """The plan that serves the contexts of `grouping` from pools.
+
+    `options` are those of `PlanOptions`, as text. `rules` returns the walk rule of a call site,
+    `obstacles` the reason why one cannot be redirected, `prove` the alignment proof; tests replace
+    them. The walk is a decision trie over return addresses (docs/plan-format.md); selectors are
+    those of HALO, section 4.2, figure 10. Raises `BadInput` for a bad option, and if the plan would
+    exceed a limit of the format.
+    """
+    chosen = parse_options(PlanOptions, options, "The plan")
+    aligner = Aligner(
+        chosen.few_sizes,
+        chosen.relax,
+        chosen.any_program,
+        lambda: prove(profile, chosen.trust_loaded),
+    )
+    if len(grouping.groups) > MAX_GROUPS:
+        raise BadInput(
+            f"The grouping has {len(grouping.groups)} groups, a plan holds {MAX_GROUPS}."
+        )
+    limit = chosen.max_object or min(
+        profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MAX_OBJECT_LIMIT
+    )
+    if grouping.at_random and grouping.groups:
+        return _drawn(profile, grouping, chosen, limit, aligner)
+    sites = CallSites(profile, rules, chosen.trust_recorded)
+    labels = grouping.labels(len(profile.contexts), VERDICT_FORWARD)
+    limits = Limits(chosen.simplify, chosen.max_depth)
+    members = [
+        at
+        for at, context in enumerate(profile.contexts)
+        if context.allocations and context.min_size <= limit
+    ]
+    if chosen.identification == "selectors":
+        return _selected(profile, grouping, chosen, limit, members, sites, obstacles, aligner)
+    trie = TrieBuilder(profile, labels, sites, limits).build(members)
+    drafts = prune(trie.states)
+    modules, states = _states(profile, drafts, sites, aligner)
+    modules, executable = _for_program(modules, profile, chosen)
+    if len(states) > MAX_STATES or len(modules) > MAX_MODULES:
+        raise BadInput("The profile needs more states or modules than a plan can hold.")
+    identification = _identification(profile, members, labels, trie, drafts, sites)
+    return Plan(
+        modules=modules,
+        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        states=states,
+        max_object=limit,
+        huge_pages=chosen.huge_pages,
+        review=_review(profile, grouping, chosen, identification, aligner),
+        executable=executable,
+        checked=aligner.proof.modules,
+    )
+
+
+def _drawn(
+    profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int, aligner: Aligner
+) -> Plan:
+    """The plan of groups without contexts.
+
+    If there are several, blocks are aligned by size if those of all recorded contexts would be.
+    """
+    small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
+    modules, at = _for_program((), profile, chosen)
+    several = len(grouping.groups) > 1
+    alignment = aligner.of(small) if several else aligner.wherever_proved()
+    peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
+    return drawing_plan(
+        [_settings(peak, chosen)] * len(grouping.groups),
+        limit,
+        alignment,
+        None if at is None else modules[at],
+        _review(profile, grouping, chosen, Identification(states=1, deepest=0), aligner),
+        aligner.proof.modules,
+    )
+
+
+def _selected(
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    limit: int,
+    members: list[int],
+    sites: CallSites,
+    obstacles: ObstacleSource,
+    aligner: Aligner,
+) -> Plan:
+    """The plan that identifies groups by selectors."""
+    found = make_selectors(profile, grouping, members, sites, obstacles, aligner)
+    modules, executable = _for_program(found.modules, profile, chosen)
+    labels = grouping.labels(len(profile.contexts), VERDICT_FORWARD)
+    wrong = tuple(at for at in members if found.verdicts[at] != labels[at])
+    identification = Identification(
+        states=1,
+        deepest=max((len(each.sites) for each in found.selectors.conjunctions), default=0),
+        undecidable=wrong,
+        undecidable_accesses=_share(profile, wrong, "accesses"),
+        undecidable_allocations=_share(profile, wrong, "allocations"),
+        selectors=found.review,
+    )
+    return Plan(
+        modules=modules,
+        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        states=(State(0, 0, 0, 0, RULE_END, VERDICT_FORWARD, 0, BY_SIZE),),
+        max_object=limit,
+        huge_pages=chosen.huge_pages,
+        review=_review(profile, grouping, chosen, identification, aligner),
+        executable=executable,
+        selectors=found.selectors,
+        checked=aligner.proof.modules,
+    )
+
+
+def _for_program(
+    modules: tuple[PlanModule, ...], profile: Profile, chosen: PlanOptions
+) -> tuple[tuple[PlanModule, ...], int | None]:
+    return (modules, None) if chosen.any_program else _with_executable(modules, profile)
+
+
+def _with_executable(
+    modules: tuple[PlanModule, ...], profile: Profile
+) -> tuple[tuple[PlanModule, ...], int | None]:
+    """The modules, the recorded program among them, and its index; None if it is unknown."""
+    program = os.path.realpath(profile.program) if profile.program else ""
+    for path, build_id in profile.modules:
+        if path == program and build_id:
+            ids = [module.build_id for module in modules]
+            if build_id not in ids:
+                return (*modules, PlanModule(build_id, path)), len(modules)
+            return modules, ids.index(build_id)
+    return modules, None
+
+
+def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
+    """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
+    return _settings(sum(profile.contexts[at].peak_live_bytes for at in group.contexts), chosen)
+
+
+def _settings(peak: int, chosen: PlanOptions) -> PlanGroup:
+    huge_pages = chosen.huge_pages and peak >= chosen.huge_min
+    return PlanGroup(huge_pages, _REUSE[chosen.reuse], chosen.by_size)
+
+
+def _review(
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    identification: Identification,
+    aligner: Aligner,
+) -> Review:
+    return Review(
+        strategy=grouping.strategy,
+        parameters={**grouping.parameters, "plan": asdict(chosen)},
+        profile={
+            "program": {"path": profile.program, "args": list(profile.args)},
+            "totals": asdict(profile.totals),
+            "fingerprint": profile.fingerprint(),
+        },
+        groups=review_groups(profile, grouping, chosen.stack_frames),
+        identification=identification,
+        alignment=aligner.reason,
+    )
+
+
+def _states(
+    profile: Profile, drafts: list[Draft], sites: CallSites, aligner: Aligner
+) -> tuple[tuple[PlanModule, ...], tuple[State, ...]]:
+    """The plan's modules and states; a state with a verdict has no rule, as walks end there."""
+    modules: dict[str, int] = {}
+    paths: list[PlanModule] = []
+    restore = rbp_to_restore(drafts)
+    states = []
+    for at, draft in enumerate(drafts):
+        module_id = offset = step = rule = 0
+        alignment = BY_SIZE
+        if at:
+            module, offset = sites.sites[draft.site]
+            module_id = modules.setdefault(module.build_id, len(paths))
+            if module_id == len(paths):
+                paths.append(PlanModule(module.build_id, module.path))
+            if draft.verdict == VERDICT_UNDECIDED:
+                step, rule = draft.rule.step, draft.rule.kind.value
+        if draft.verdict < VERDICT_FORWARD:
+            alignment = aligner.of(profile.contexts[m] for m in draft.members)
+        states.append(
+            State(
+                draft.parent, module_id, offset, step, rule, draft.verdict, restore[at], alignment
+            )
+        )
+    return tuple(paths), tuple(states)
+
+
+def _identification(
+    profile: Profile,
+    members: list[int],
+    labels: list[int],
+    trie: Trie,
+    drafts: list[Draft],
+    sites: CallSites,
+) -> Identification:
+    wrong = [at for at in members if trie.verdicts[at] != labels[at]]
+    undecidable = tuple(at for at in wrong if at not in trie.simplified)
+    simplified = tuple(at for at in wrong if at in trie.simplified)
+    allocations = sum(profile.contexts[at].allocations for at in members)
+    steps = sum(trie.depths[at] * profile.contexts[at].allocations for at in members)
+    return Identification(
+        states=len(drafts),
+        deepest=max(draft.depth for draft in drafts),
+        mean_steps=steps / allocations if allocations else 0.0,
+        undecidable=undecidable,
+        undecidable_accesses=_share(profile, undecidable, "accesses"),
+        undecidable_allocations=_share(profile, undecidable, "allocations"),
+        simplified=simplified,
+        simplified_accesses=_share(profile, simplified, "accesses"),
+        simplified_allocations=_share(profile, simplified, "allocations"),
+        ends=dict(sorted(sites.ends.items())),
+    )
+
+
+def _share(profile: Profile, contexts: tuple[int, ...], count: str) -> float:
+    whole = sum(getattr(context, count) for context in profile.contexts)
+    part = sum(getattr(profile.contexts[at], count) for at in contexts)
+    return part / whole if whole else 0.0

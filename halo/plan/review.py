@@ -1,0 +1,91 @@
+"""The reviewable form of a plan: groups with symbolised stacks, to JSON and from JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from msgspec import convert
+
+from halo.plan.grouping import Grouping
+from halo.plan.layout import VERSION
+from halo.plan.model import FORMAT, GroupReview, Member, Plan, Review
+from halo.profile import Profile, name_frames
+
+
+def review_groups(profile: Profile, grouping: Grouping, maximum: int) -> tuple[GroupReview, ...]:
+    """The groups with their contexts, hottest first, and up to `maximum` frames of each stack."""
+    chains = {at: list(profile.stack(at)) for group in grouping.groups for at in group.contexts}
+    names = name_frames(profile, {frame for chain in chains.values() for frame in chain[:maximum]})
+    reviews = []
+    for group in grouping.groups:
+        order = sorted(group.contexts, key=lambda at: (-profile.contexts[at].accesses, at))
+        members = tuple(_member(profile, at, chains[at], names, maximum) for at in order)
+        reviews.append(GroupReview(group.reason, group.coverage, group.weight, members))
+    return tuple(reviews)
+
+
+def _member(
+    profile: Profile, at: int, chain: list[int], names: Mapping[int, str], maximum: int
+) -> Member:
+    context = profile.contexts[at]
+    stack = [names[frame] for frame in chain[:maximum]]
+    if len(chain) > maximum:
+        stack.append(f"… {len(chain) - maximum} more")
+    return Member(at, context.accesses, context.allocations, context.sizes, tuple(stack))
+
+
+def review_json(plan: Plan, crc: int) -> dict[str, Any]:
+    """The JSON document of NAME.plan.json; `crc` is the checksum of the compact form next to it."""
+    review = plan.review
+    assert review is not None
+    found = asdict(review.identification)
+    for key in ("undecidable", "simplified"):
+        found[key] = {
+            "contexts": found[key],
+            "accesses": found.pop(f"{key}_accesses"),
+            "allocations": found.pop(f"{key}_allocations"),
+        }
+    if found["selectors"] is None:
+        del found["selectors"]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "strategy": review.strategy,
+        "parameters": dict(review.parameters),
+        "profile": dict(review.profile),
+        "compact": {"crc32": crc, "max_object": plan.max_object, "huge_pages": plan.huge_pages},
+        "modules": [{"path": item.path, "build_id": item.build_id} for item in plan.modules],
+        "alignment": {
+            "reason": review.alignment,
+            "checked": [
+                {
+                    "path": item.path,
+                    "build_id": item.build_id,
+                    "relaxations": len(item.relaxations),
+                }
+                for item in plan.checked
+            ],
+        },
+        "groups": [asdict(group) for group in review.groups],
+        "identification": found,
+    }
+
+
+def review_of(document: Mapping[str, Any]) -> tuple[Review, list[str]]:
+    """The review in a parsed NAME.plan.json, and the modules' paths.
+
+    Raises `KeyError`, `TypeError`, `ValueError` or `AttributeError` if it is not as written.
+    """
+    found = dict(document["identification"])
+    for key in ("undecidable", "simplified"):
+        cost = found[key]
+        found[key] = cost["contexts"]
+        found[f"{key}_accesses"] = cost["accesses"]
+        found[f"{key}_allocations"] = cost["allocations"]
+    review = {**document, "identification": found}
+    review["alignment"] = document.get("alignment", {}).get("reason", "")
+    paths = [str(Path(module["path"])) for module in document["modules"]]
+    return convert(review, Review), paths

@@ -1,0 +1,1 @@
+"""Programs and their environment: targets, child processes, signals, allocators."""

@@ -1,0 +1,95 @@
+"""The allocators that halo is compared with and forwards to: names, libraries, environments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import MissingPart, UsageError
+
+PLAN_VARIABLE = "HALO_PLAN"  # names the plan to the runtime
+LIBRARY_FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib64",
+    "/usr/local/lib",
+)
+
+
+# The baseline allocators, and their libraries' names in the releases of Debian, of which the first
+# existing one counts. glibc's allocator has no separate library.
+KNOWN: Mapping[str, Sequence[str]] = {
+    "glibc": (),
+    "jemalloc": ("libjemalloc.so.2",),
+    "mimalloc": ("libmimalloc.so.2.0", "libmimalloc.so.3"),
+    "tcmalloc": ("libtcmalloc_minimal.so.4",),
+}
+
+
+@dataclass(frozen=True)
+class Allocator:
+    """An installed allocator: a name, and the library to preload (none for glibc)."""
+
+    name: str
+    library: Path | None
+
+
+def find_allocator(name: str) -> Allocator:
+    """The allocator of that name, or the library at that path; `MissingPart` has the remedy."""
+    if name in KNOWN:
+        return _find_known(name, KNOWN[name])
+    if "/" not in name:
+        raise UsageError(
+            f"There is no allocator '{name}'; choose one of {', '.join(KNOWN)} or give the path of"
+            " a library."
+        )
+    path = Path(name).absolute()
+    if not path.is_file():
+        raise MissingPart(
+            f"The allocator library {name} does not exist; give the path of a shared library."
+        )
+    if any(character in str(path) for character in ": "):
+        raise UsageError(
+            f"The path {path} holds a colon or a space, which LD_PRELOAD cannot express; move or"
+            " link the library to another path."
+        )
+    return Allocator(path.name, path)
+
+
+def _find_known(name: str, libraries: Sequence[str]) -> Allocator:
+    if not libraries:
+        return Allocator(name, None)
+    for library in libraries:
+        for folder in LIBRARY_FOLDERS:
+            path = Path(folder) / library
+            if path.is_file():
+                return Allocator(name, path)
+    raise MissingPart(f"The allocator {name} is not installed; install it with: make setup")
+
+
+def baseline_allocators() -> list[Allocator]:
+    """glibc, jemalloc, mimalloc and tcmalloc, in that order."""
+    return [find_allocator(name) for name in KNOWN]
+
+
+def preload(environment: Mapping[str, str], libraries: Sequence[Path | None]) -> dict[str, str]:
+    """The environment with these libraries preloaded, ahead of the user's own."""
+    result = dict(environment)
+    users = result.pop("LD_PRELOAD", "")
+    parts = [os.fspath(library) for library in libraries if library is not None]
+    if users:
+        parts.append(users)
+    if parts:
+        result["LD_PRELOAD"] = ":".join(parts)
+    return result
+
+
+def under_plan(
+    environment: Mapping[str, str], runtime: Path, plan: Path, allocator: Allocator
+) -> dict[str, str]:
+    """The environment in which a program runs under a plan: LD_PRELOAD and HALO_PLAN."""
+    result = preload(environment, [runtime, allocator.library])
+    result[PLAN_VARIABLE] = os.fspath(plan.absolute())
+    return result

@@ -1,0 +1,41 @@
+"""The modules that processes of the program had loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from halo.profile.checks import Checks
+from halo.profile.model import Module, Profile
+from halo.profile.sections.section import Part, Section
+
+Modules = tuple[Module, ...]
+
+
+class LoadedSection(Section[Modules]):
+    """Absent if not recorded."""
+
+    key = "loaded"
+    refers_to_stacks = False
+
+    def read(self, checks: Checks, contexts: int, frames: int) -> Modules:
+        return checks.modules(self.key)
+
+    def write(self, value: Modules) -> list[dict[str, Any]]:
+        return [module._asdict() for module in value]
+
+    def merge(self, parts: Sequence[Part], program: str) -> Modules | None:
+        """The modules of all processes of the program, not of other programs that it started."""
+        path = os.path.realpath(program)
+        found = [self.of(part.profile) or () for part in parts]
+        mine = {module for it in found if any(one.path == path for one in it) for module in it}
+        return tuple(sorted(mine)) or None
+
+
+LOADED = LoadedSection()
+
+
+def process_modules(profile: Profile) -> Modules:
+    """The modules that the program's processes had loaded, if the producer records them."""
+    return LOADED.of(profile) or profile.modules

@@ -1,0 +1,27 @@
+"""The sections that profiles may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from halo.profile.model import Profile
+from halo.profile.sections.hot_streams import HOT_STREAMS
+from halo.profile.sections.loaded import LOADED
+from halo.profile.sections.sampling import SAMPLING
+from halo.profile.sections.section import Section
+from halo.profile.sections.simulation import SIMULATION
+
+# In the order of the file. To add a section, add its file and one line here.
+SECTIONS: Sequence[Section[Any]] = [
+    SAMPLING,
+    LOADED,
+    HOT_STREAMS,
+    SIMULATION,
+]
+
+
+def sections_without_stacks(profile: Profile) -> dict[str, Any]:
+    """The sections that stay valid if contexts and frames change."""
+    kept = {section.key for section in SECTIONS if not section.refers_to_stacks}
+    return {key: value for key, value in profile.sections.items() if key in kept}

@@ -1,0 +1,144 @@
+"""The section of simulated caches and TLBs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct, to_builtins
+
+from halo.errors import BadProfile
+from halo.profile.checks import Checks
+from halo.profile.sections.section import Part, Section
+from halo.profile.simulation import ObjectMisses, Simulation, Tally
+from halo.schema.document import Damaged, convert
+from halo.schema.simulation import SimulatedMachine
+from halo.schema.values import Count
+
+_Key = TypeVar("_Key")
+MAX_CODE = 1000
+MAX_OBJECTS = 100
+Row = tuple[Count, ...]
+
+
+class Raw(Struct, frozen=True):
+    """The simulation as a profile has it: docs/profile-format.md."""
+
+    machine: SimulatedMachine
+    contexts: tuple[Row, ...]
+    code: tuple[Row, ...]
+    objects: tuple[ObjectMisses, ...]
+    outside: Row
+    prefetched: Row
+    cycles: Count
+    objects_missed: Count
+    objects_for_half: Count
+
+
+class SimulationSection(Section[Simulation]):
+    """Absent if nothing was simulated."""
+
+    key = "simulation"
+
+    def read(self, checks: Checks, contexts: int, frames: int) -> Simulation:
+        try:
+            return _parsed(checks.document[self.key], contexts, frames)
+        except Damaged as error:
+            checks.bad(str(error))
+
+    def write(self, value: Simulation) -> dict[str, Any]:
+        return {
+            "machine": to_builtins(value.machine),
+            "contexts": [_flat(tally) for tally in value.contexts],
+            "code": [[frame, *_flat(tally)] for frame, tally in value.code],
+            "objects": value.objects,
+            "outside": _flat(value.outside),
+            "prefetched": value.prefetched,
+            "cycles": value.cycles,
+            "objects_missed": value.objects_missed,
+            "objects_for_half": value.objects_for_half,
+        }
+
+    def combine(self, found: Sequence[tuple[Part, Simulation]]) -> Simulation:
+        """Adds up the simulations of several processes, each on a machine of its own."""
+        parts = [value for _, value in found]
+        machine = parts[0].machine
+        if any(value.machine != machine for value in parts):
+            raise BadProfile("The parts were simulated on different machines; record them alike.")
+        contexts = _sums(
+            (part.contexts[at], tally)
+            for part, value in found
+            for at, tally in enumerate(value.contexts)
+        )
+        code = _sums(
+            (part.frames[frame], tally) for part, value in found for frame, tally in value.code
+        )
+        outside = _sums(("", value.outside) for value in parts)[""]
+        objects = [
+            item._replace(context=part.contexts[item.context])
+            for part, value in found
+            for item in value.objects
+        ]
+        nothing = Tally(0, 0, (0,) * len(machine.levels))
+        return Simulation(
+            machine=machine,
+            outside=outside,
+            contexts=tuple(contexts.get(at, nothing) for at in range(found[0][0].merged_contexts)),
+            code=tuple(sorted(code.items(), key=lambda it: (-it[1].cycles, it[0]))[:MAX_CODE]),
+            objects=tuple(sorted(objects, key=lambda o: (-o.misses, o))[:MAX_OBJECTS]),
+            prefetched=tuple(map(sum, zip(*(it.prefetched for it in parts), strict=True))),
+            cycles=sum(it.cycles for it in parts),
+            objects_missed=sum(it.objects_missed for it in parts),
+            objects_for_half=sum(it.objects_for_half for it in parts),
+        )
+
+
+SIMULATION = SimulationSection()
+
+
+def _sums(tallies: Iterable[tuple[_Key, Tally]]) -> dict[_Key, Tally]:
+    sums: dict[_Key, Tally] = {}
+    for key, tally in tallies:
+        sums[key] = sums[key].plus(tally) if key in sums else tally
+    return sums
+
+
+def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
+    """The simulation in a profile with these numbers of contexts and frames; raises `Damaged`."""
+    raw = convert(document, Raw, "simulation")
+    levels = len(raw.machine.levels)
+    if len(raw.contexts) != contexts:
+        raise Damaged("the simulation's contexts are not those of the profile")
+    _check_lengths((*raw.contexts, raw.outside), 2 + levels)
+    _check_lengths(raw.code, 3 + levels)
+    _check_lengths((raw.prefetched,), len(raw.machine.caches))
+    if any(frame >= frames for frame, *_ in raw.code):
+        raise Damaged("a frame of the simulation is out of range")
+    if any(it.context >= contexts for it in raw.objects):
+        raise Damaged("a context of the simulation is out of range")
+    return Simulation(
+        machine=raw.machine,
+        outside=_tally(raw.outside),
+        contexts=tuple(_tally(row) for row in raw.contexts),
+        code=tuple((frame, _tally(tally)) for frame, *tally in raw.code),
+        objects=raw.objects,
+        prefetched=raw.prefetched,
+        cycles=raw.cycles,
+        objects_missed=raw.objects_missed,
+        objects_for_half=raw.objects_for_half,
+    )
+
+
+def _check_lengths(rows: Sequence[Row], length: int) -> None:
+    if any(len(row) != length for row in rows):
+        raise Damaged(f"a list of the simulation does not have {length} numbers")
+
+
+def _tally(row: Sequence[int]) -> Tally:
+    accesses, cycles, *misses = row
+    return Tally(accesses, cycles, tuple(misses))
+
+
+def _flat(tally: Tally) -> list[int]:
+    """A tally as the profile's row."""
+    return [tally.accesses, tally.cycles, *tally.misses]

@@ -1,0 +1,1 @@
+"""Records programs: the engines, their runs, and the parts of a profile that they write."""

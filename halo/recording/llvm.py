@@ -1,0 +1,96 @@
+"""The LLVM engine: records a program built with halo-cc or halo-c++, at compiled speed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import BadTrace, HaloError
+from halo.process.foreground import Ending
+from halo.process.target import Target
+from halo.recording.listener import listening
+from halo.recording.parts import Limits
+from halo.recording.producer import Command, Job
+from halo.settings import Settings
+from halo.tracing.reader import BAD_TRACE, check_reader, check_there
+
+
+class LlvmProducer:
+    name = "llvm"
+    summary = "a program built with halo-cc or halo-c++, at compiled speed"
+    slowdown = 1
+    start_seconds = 0.0
+
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        return (settings.tracer,)
+
+    def check(self, settings: Settings) -> None:
+        check_reader(settings)
+
+    def mark(self, settings: Settings) -> str:
+        return ""
+
+    @contextmanager
+    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+        from halo.tracing.run import VARIABLE, check_instrumented
+
+        check_instrumented(job.target)
+        socket = folder / "traces"
+        command = [str(settings.tracer), "profile", *profile_options(job.limits, folder)]
+        command += [f"--progress={folder / 'progress'}", f"listen:{socket}"]
+        with listening(command, settings.environment):
+            environment = {**settings.environment, VARIABLE: f"socket:{socket}"}
+            arguments = [job.target.name, *job.arguments]
+            yield Command(job.target.path, arguments, environment)
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        pass
+
+    def nothing(self, target: Target) -> str:
+        return f"check that {target.name} was built with halo-cc or halo-c++ (docs/tracing.md)"
+
+
+@dataclass(frozen=True)
+class StoredRecording:
+    """A recording from a stored trace: its part, and the traced program."""
+
+    part: Path
+    program: Path
+    arguments: tuple[str, ...]
+
+
+def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) -> StoredRecording:
+    """A stored trace's part of a profile; `BadTrace` if the trace is missing or damaged."""
+    check_reader(settings)
+    check_there(trace)
+    _call(settings, trace, "profile", *profile_options(limits, folder))
+    about = json.loads(_call(settings, trace, "info"))["about"]
+    parts = list(folder.glob("part.*.json"))
+    if not about or not parts:
+        raise BadTrace(f"{trace} is cut short before its first event; record the program again.")
+    return StoredRecording(parts[0], Path(about["program"]), tuple(about["args"][1:]))
+
+
+def _call(settings: Settings, trace: Path, *command: str) -> str:
+    done = subprocess.run(
+        [str(settings.tracer), *command, str(trace)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = " ".join(done.stderr.split()).rstrip(".")
+    if done.returncode == BAD_TRACE:
+        raise BadTrace(f"{trace}: {said}.")
+    if done.returncode != 0:
+        raise HaloError(f"halo-trace failed: {said}.")
+    return done.stdout
+
+
+def profile_options(limits: Limits, folder: Path) -> list[str]:
+    """Options of `halo-trace profile`, which writes the parts to `folder`."""
+    return [f"--{argument}" for argument in (f"out={folder / 'part'}", *limits.arguments())]

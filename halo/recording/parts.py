@@ -1,0 +1,72 @@
+"""The parameters and the results of a recording."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halo.files.scratch import scratch_folder
+from halo.process.foreground import Ending
+from halo.recording.sink_options import SINK_OPTIONS, SinkOption
+
+# QEMU's -plugin and -E split their values at commas.
+UNSAFE = ", :"
+# The path of a socket has at most 107 bytes; folders of halo in TMPDIR take up to 43 of them.
+MAX_TMPDIR_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The recorder's parameters; unless it is `exact`, a producer may record bursts of accesses.
+
+    `sinks` holds options of sinks by name; the others have their defaults.
+    """
+
+    max_object: int = 4096
+    sinks: Mapping[str, int | str] = field(default_factory=dict)
+    exact: bool = False
+
+    def arguments(self) -> list[str]:
+        """The recorder's arguments NAME=VALUE."""
+        values = {option.name: option.default for option in SINK_OPTIONS}
+        values |= {"max_object": self.max_object, **self.sinks}
+        return [f"{name}={value}" for name, value in values.items() if value != ""]
+
+    @property
+    def need_exact(self) -> bool:
+        return self.exact or any(option.exact for option in self._given())
+
+    @property
+    def need_all_accesses(self) -> bool:
+        return any(option.all_accesses for option in self._given())
+
+    def _given(self) -> list[SinkOption]:
+        return [
+            option
+            for option in SINK_OPTIONS
+            if self.sinks.get(option.name, option.default) != option.default
+        ]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A finished recording: how the program ended, and the parts, one for each process."""
+
+    ending: Ending
+    parts: tuple[Path, ...]
+    seconds: float
+
+
+@contextmanager
+def workspace() -> Iterator[Path]:
+    """A temporary folder for sockets; its path is valid in the options of all engines."""
+    with scratch_folder(UNSAFE, MAX_TMPDIR_BYTES) as folder:
+        yield folder
+
+
+def gather_parts(folder: Path) -> list[Path]:
+    """The parts that recorded processes have written, in the order in which they ended."""
+    return sorted(folder.glob("part.*.json"), key=os.path.getmtime)

@@ -1,0 +1,81 @@
+"""The interface of producers, which record a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from halo.errors import MissingPart
+from halo.process.foreground import Ending
+from halo.process.target import Target
+from halo.recording.parts import Limits
+from halo.settings import Settings
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its file, its arguments from the zeroth on, and its environment."""
+
+    path: Path
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program to record.
+
+    Without the `guest` library allocations are not recorded, and the program's calls of `malloc`
+    are bound as natively: to the runtime, if that is preloaded.
+    """
+
+    target: Target
+    arguments: Sequence[str]
+    limits: Limits
+    guest: bool = True
+
+
+class Producer(Protocol):
+    """Records a program; the parts are in a folder when its session ends."""
+
+    name: str
+    summary: str
+    slowdown: int
+    """The approximate slowdown of a program under it."""
+    start_seconds: float
+    """The approximate processor time before the program starts, in seconds."""
+
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        """halo's own files that the recording depends on."""
+
+    def check(self, settings: Settings) -> None:
+        """Raises `MissingPart` unless everything that it needs is installed."""
+
+    def mark(self, settings: Settings) -> str:
+        """A string in the command lines of the recorded processes, if they execute another file
+        than the program's; empty if they execute that."""
+
+    def session(
+        self, settings: Settings, job: Job, folder: Path
+    ) -> AbstractContextManager[Command]:
+        """The command that runs and records the job; it has ended when the session ends.
+
+        `check` has passed before. The parts are written to `folder`, whose file `progress` may
+        contain the counters.
+        """
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        """Raises `RecordingFailed` if the producer itself ended the program."""
+
+    def nothing(self, target: Target) -> str:
+        """The remedy if a program has written no part: the end of a sentence."""
+
+
+def check_built(parts: Sequence[Path]) -> None:
+    """Raises `MissingPart` unless all these files exist."""
+    for part in parts:
+        if not part.is_file():
+            raise MissingPart(f"The recorder is not built ({part} is missing); run: make build")

@@ -1,0 +1,50 @@
+"""The list of producers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.errors import MissingPart, UsageError
+from halo.recording.llvm import LlvmProducer
+from halo.recording.producer import Producer
+from halo.recording.qemu import QemuProducer
+from halo.recording.valgrind import ValgrindProducer
+from halo.settings import Settings
+
+# To add a producer, add its file and one line here.
+PRODUCERS: Sequence[Producer] = (
+    ValgrindProducer(),
+    QemuProducer(),
+    LlvmProducer(),
+)
+# The engines that record any program, the preferred one first.
+ENGINES: Sequence[Producer] = PRODUCERS[:2]
+
+
+def find_producer(settings: Settings, name: str | None = None) -> Producer:
+    """The producer of that name, or of the settings' name, or the first engine that works here.
+
+    Raises `UsageError` if there is none of that name, `MissingPart` if a part of it is missing.
+    """
+    name = name or settings.engine_name
+    if not name:
+        return _first_that_works(settings)
+    for producer in PRODUCERS:
+        if producer.name == name:
+            producer.check(settings)
+            return producer
+    known = ", ".join(producer.name for producer in PRODUCERS)
+    raise UsageError(f"There is no engine {name}; the engines are {known}.")
+
+
+def _first_that_works(settings: Settings) -> Producer:
+    first: MissingPart | None = None
+    for engine in ENGINES:
+        try:
+            engine.check(settings)
+        except MissingPart as missing:
+            first = first or missing
+        else:
+            return engine
+    assert first is not None
+    raise first

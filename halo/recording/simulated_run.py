@@ -1,0 +1,55 @@
+"""Runs a program with its caches and TLBs simulated, with or without a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from halo.errors import RecordingFailed
+from halo.process.allocators import preload, under_plan
+from halo.process.target import Target
+from halo.profile import merge_parts
+from halo.recording.parts import Limits, workspace
+from halo.recording.producer import Job, Producer
+from halo.recording.run import record
+from halo.settings import Settings
+from halo.simulation import Setting, Simulated
+
+
+def simulate(
+    engine: Producer,
+    settings: Settings,
+    target: Target,
+    arguments: list[str],
+    setting: Setting,
+    follow: Callable[[Path], Callable[[], None]],
+) -> Simulated:
+    """Runs the program under the recorder, on our own streams.
+
+    `follow` gets the progress file and returns a function that is called at intervals.
+    """
+    environment = preload(settings.environment, [setting.allocator.library])
+    if setting.plan is not None:
+        environment = under_plan(
+            settings.environment, settings.runtime, setting.plan, setting.allocator
+        )
+    with workspace() as folder:
+        limits = Limits(sinks={"machine": machine_argument(setting.machine, folder)})
+        job = Job(target, arguments, limits, guest=setting.plan is None)
+        inside = replace(settings, environment=environment)
+        recording = record(engine, inside, job, folder, follow(folder / "progress"))
+        if not recording.parts:
+            raise RecordingFailed(
+                f"{target.name} ended without results of the simulation; check that it runs to its"
+                " end, and the recorder with: halo doctor"
+            )
+        return Simulated(recording.ending, merge_parts(recording.parts, target.path, arguments))
+
+
+def machine_argument(text: str, folder: Path) -> str:
+    """The recorder's argument for the machine; a description is written to the folder."""
+    if not text:
+        return "this"
+    (folder / "machine").write_text(text)
+    return str(folder / "machine")

@@ -1,0 +1,86 @@
+"""The summary of a measurement, as `--json` writes it and results files hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+from msgspec import UNSET, Struct, UnsetType
+
+from halo.schema.values import Count, Number, Quartiles, Seed, Share
+
+
+class Times(Struct, frozen=True):
+    """The trials of one configuration."""
+
+    median: Number  # seconds
+    quartiles: Quartiles  # seconds
+    peak_memory: Count  # bytes, median
+    system: Number = 0.0  # seconds of system time, median
+    minor_faults: Count = 0  # median
+    trials: Count = 0  # number of trials
+    huge_bytes: Count | UnsetType = UNSET  # of the groups in huge pages, median; under a plan
+
+
+class RacedCandidate(Struct, frozen=True):
+    """A candidate of the race on the training input."""
+
+    label: str  # variant and next allocator
+    strategy: str  # `none`: no plan
+    options: Mapping[str, str] = {}  # of strategy and plan
+    allocator: str = ""  # the next allocator
+    seconds: Number | None = None  # median on the training input
+    quartiles: Quartiles | None = None  # seconds
+    trials: Count = 0  # number of trials
+    kept: bool = False  # whether it won
+
+
+class Conclusion(Struct, frozen=True):
+    """The conclusion of the measurement."""
+
+    answer: str = ""  # as in [cli.md](cli.md#the-verdict)
+    sentence: str = ""  # the same, with the figures
+    needed: str | None = None  # how to get an answer
+
+
+class RecordCost(Struct, frozen=True):
+    """The cost of the recording of the training run."""
+
+    seconds: Number  # under the recorder
+    native_seconds: Number  # under glibc, median
+    output_equal: bool  # whether its output was the native one
+    slowdown: Number  # ratio of both
+
+
+class LitterSettings(TypedDict):
+    """How each heap was aged."""
+
+    occupancy: Share  # fraction of the objects that stays
+    multiplier: Number  # litter objects over the most that live at once in the program
+    seed: NotRequired[Seed | None]  # `null`: every run had another
+    shuffle: NotRequired[bool]  # whether any objects are freed, or those allocated last
+    groups: NotRequired[bool]  # whether the plan's groups are littered, too
+    data: NotRequired[str | None]  # the detector's output; `null`: detected
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """The content of `--json` and `summary.json`; a value that was not measured is `null`."""
+
+    program: str  # its name
+    strategy: str | None = None  # of the kept plan or allocator
+    candidate: str | None = None  # label of the kept plan or allocator
+    allocator: str | None = None  # next allocator of the kept plan
+    candidates: tuple[RacedCandidate, ...] = ()  # of the race
+    allocators: Mapping[str, Times] = {}  # by name, on the reference input
+    halo: Times | None = None  # the same for the kept plan or allocator
+    best_baseline: str | None = None  # the allocator with the least median
+    speedup: Number | None = None  # median of the best baseline over that of halo
+    speedup_interval: Quartiles | None = None  # its 95 % interval
+    verdict: Conclusion = Conclusion()  # the conclusion
+    outputs_equal: bool | None = None  # to that of the first run; `null`: not compared
+    outputs_compared: bool = True  # `false` with `--ignore-output`
+    left_out: Mapping[str, str] = {}  # allocators that could not run the program, with the reason
+    record: RecordCost | None = None  # the cost of the recording
+    warnings: tuple[str, ...] = ()  # whatever makes the figures doubtful
+    litter: LitterSettings | None = None  # the settings of `--litter`
+    failure: str | UnsetType = UNSET  # why the measurement ended early

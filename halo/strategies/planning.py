@@ -1,0 +1,53 @@
+"""Steps that commands share: from recorded parts to a profile, from a profile to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from halo.files.destination import check_place
+from halo.plan import Plan, PlanOptions, build_plan, write_plan
+from halo.profile import Profile, merge_parts, read_profile, write_profile
+from halo.strategies import make_grouping
+from halo.transfer import Carried
+
+
+def merge_recording(
+    parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
+) -> Profile:
+    """Merges the parts of one recording and writes the profile."""
+    profile = merge_parts(parts, program, arguments)
+    check_place(path)
+    write_profile(profile, path)
+    return profile
+
+
+def make_plan(
+    profile: Profile,
+    strategy: str,
+    options: Mapping[str, str],
+    carry: Callable[[Profile], Carried] | None = None,
+) -> Plan:
+    """Groups the profile's contexts by a strategy and builds the plan that identifies them.
+
+    `options` holds the options of both; those that `PlanOptions` does not declare go to the
+    strategy. `carry` transfers the profile to another build than the recorded one.
+    """
+    for_plan = {field.name for field in fields(PlanOptions)}
+    mine = {key: value for key, value in options.items() if key not in for_plan}
+    rest = {key: value for key, value in options.items() if key in for_plan}
+    if carry is None:
+        return build_plan(profile, make_grouping(profile, strategy, mine), rest)
+    carried = carry(profile)
+    grouping = make_grouping(carried.unified, strategy, mine)
+    return build_plan(carried.profile, carried.grouping(grouping), rest)
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """Writes the compact and the reviewable form of the plan."""
+    check_place(path)
+    write_plan(plan, path)
+
+
+__all__ = ["make_plan", "merge_recording", "read_profile", "save_plan"]

@@ -1,0 +1,126 @@
+"""Transfers a profile and a grouping to another build of the recorded program."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from halo.elf import build_id_of
+from halo.elf.positions import symbolizer
+from halo.errors import BadInput, MissingPart
+from halo.plan.grouping import Grouping
+from halo.profile import LOADED
+from halo.profile.model import Context, Module, Profile
+from halo.profile.sections.registry import sections_without_stacks
+from halo.transfer.stacks import Address, StackCarrier, stack_of
+from halo.transfer.steps import Build, read_build
+from halo.transfer.unification import StackNumbers, unify
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A profile in the addresses of another build, and the profile to group.
+
+    `unified` is the old profile, in which contexts that the new build does not distinguish are
+    merged, such as copies of a call by the old compiler. `profile` has the new build's stacks and
+    no affinity graph. `became` maps each context id of `unified` to disjoint ids of `profile`.
+    """
+
+    unified: Profile
+    profile: Profile
+    became: tuple[tuple[int, ...], ...]
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The contexts of `unified` that the new build does not have."""
+        return tuple(at for at, new in enumerate(self.became) if not new)
+
+    def grouping(self, old: Grouping) -> Grouping:
+        """The grouping of `unified` as one of `profile`, without groups that lost all contexts."""
+        groups = []
+        for group in old.groups:
+            members = sorted(new for context in group.contexts for new in self.became[context])
+            if members or old.at_random:
+                groups.append(replace(group, contexts=tuple(members)))
+        return replace(old, groups=tuple(groups))
+
+
+def carry_over(profile: Profile, program: Path) -> Carried:
+    """The profile in the addresses of `program`, which is built from the same source.
+
+    Raises `BadInput` if the recorded build is gone, if one of the two has no debug information, or
+    if they have no call in common; `MissingPart` if llvm-symbolizer is not installed.
+    """
+    old, new = _recorded(profile), _other(program)
+    old_build = _build(old)
+    new_build = old_build if old.build_id == new.build_id else _build(new)
+    carrier = StackCarrier(old, old_build, new, new_build)
+    stacks = [carrier.carry(stack_of(profile, at)) for at in range(len(profile.contexts))]
+    if not any(stacks):
+        raise BadInput(
+            f"{new.path} has none of the calls that were recorded in {old.path}; give a build"
+            " of the same source."
+        )
+    return _assembled(profile, old, new, stacks)
+
+
+def _recorded(profile: Profile) -> Module:
+    path = os.path.realpath(profile.program)
+    for module in profile.modules:
+        if module.path == path and module.build_id:
+            if build_id_of(path) == module.build_id:
+                return module
+            raise BadInput(
+                f"{path} is missing or has changed since it was recorded, so its calls cannot be"
+                " found in another build; record it again."
+            )
+    raise BadInput("The profile does not name the recorded program; record it again.")
+
+
+def _other(program: Path) -> Module:
+    path = os.path.realpath(program)
+    build_id = build_id_of(path)
+    if not build_id:
+        raise BadInput(
+            f"{program} has no build-id, so no plan can name it; link it with -Wl,--build-id."
+        )
+    return Module(path, build_id)
+
+
+def _build(module: Module) -> Build:
+    if symbolizer() is None:
+        raise MissingPart(
+            "llvm-symbolizer, which finds the source lines of calls, is not installed; install"
+            " Debian's with: apt-get install llvm-19"
+        )
+    build = read_build(module.path)
+    if not build.sites:
+        raise BadInput(
+            f"{module.path} has no debug information, so its calls are unknown; build it with -g."
+        )
+    return build
+
+
+def _assembled(
+    profile: Profile, old_program: Module, new: Module, stacks: list[list[tuple[Address, ...]]]
+) -> Carried:
+    unified, stacks_of = unify(profile, stacks)
+    nodes = StackNumbers()
+    contexts: list[Context] = []
+    became: list[tuple[int, ...]] = []
+    for old, found in zip(unified.contexts, stacks_of, strict=True):
+        became.append(tuple(range(len(contexts), len(contexts) + len(found))))
+        contexts.extend(replace(old, node=nodes.node_of(stack)) for stack in found)
+    loaded = tuple(new if it == old_program else it for it in LOADED.of(profile) or ())
+    moved = replace(
+        profile,
+        modules=tuple(nodes.modules),
+        frames=tuple(nodes.frames),
+        nodes=tuple(nodes.nodes),
+        contexts=tuple(contexts),
+        edges=(),
+        program=new.path,
+        sections=sections_without_stacks(profile) | ({LOADED.key: loaded} if loaded else {}),
+    )
+    return Carried(unified, moved, tuple(became))

@@ -1,0 +1,184 @@
+"""Probes whether a program is placement-sensitive: times two extremes and the best allocator.
+
+The extremes are independent of the program: every small object goes to one of four pools drawn at
+random (HALO, section 5.2, figure 15), or all go to one pool. Both execute the same instructions, so
+the difference of their times is an effect of placement; a loss of both against the best allocator
+is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from statistics import median
+
+from halo.elf import ElfError, build_id_of
+from halo.errors import Unsuitable
+from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
+from halo.plan.layout import REUSE_NEWEST_FIRST
+from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
+from halo.recording.parts import workspace
+from halo.settings import Settings
+from halo.trials.findings import WIDE
+from halo.trials.first_runs import run_first
+from halo.trials.placement import MIN_TRIALS, THRESHOLD
+from halo.trials.reporter import Reporter
+from halo.trials.results import left_out
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.laboratory import Laboratory
+from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.rounds import Samples, interleave, walls
+from halo.trials.statistics import Ratio, ratio, summarize
+
+RANDOM, SINGLE = "4 random pools", "1 pool"
+POOLS = {RANDOM: 4, SINGLE: 1}
+MAX_OBJECT = 4096  # bytes: HALO's limit, a page
+ALIGNMENT = 16  # that of malloc, as there is no proof for less
+MAX_ROUNDS = 51
+MIN_QUICK, MAX_QUICK = 2, 7  # rounds to find the best baseline allocator
+QUICK_SHARE = 0.3  # of the budget
+
+
+class Answer(Enum):
+    """The answer from the rounds; the value is the command's exit status."""
+
+    CARES = 0
+    DOES_NOT_CARE = 1
+    CANNOT_TELL = 2
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """The user's options; `evidence` is the folder for outputs of a run that differs."""
+
+    seconds: int
+    environment: Mapping[str, str]
+    evidence: Path
+    cpu: int | None = None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The measured times: `quick` by allocator, `rounds` of the best and of the extremes over it.
+
+    `warnings` are reasons to doubt the figures, one sentence each.
+    """
+
+    best: Allocator
+    quick: Samples
+    rounds: Samples
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> dict[str, Ratio]:
+        """The ratio of time to that of the best allocator, by extreme."""
+        own = walls(self.rounds[self.best.name])
+        return {label: ratio(walls(self.rounds[label]), own) for label in POOLS}
+
+    @property
+    def between(self) -> Ratio:
+        """The ratio of time with random pools to that with one: the effect of placement alone."""
+        return ratio(walls(self.rounds[RANDOM]), walls(self.rounds[SINGLE]))
+
+    @property
+    def answer(self) -> Answer:
+        found = judge(self.between, self.changes.values())
+        return Answer.CANNOT_TELL if found is Answer.DOES_NOT_CARE and self.wide else found
+
+    @property
+    def wide(self) -> dict[str, float]:
+        """Wide interquartile ranges by label, as shares of the median."""
+        spreads = {label: summarize(walls(found)).spread for label, found in self.rounds.items()}
+        return {label: spread for label, spread in spreads.items() if spread > WIDE}
+
+
+def judge(between: Ratio, changes: Collection[Ratio]) -> Answer:
+    """The answer from the ratio between the extremes and from the gain of each."""
+    low, high = 1 - THRESHOLD, 1 + THRESHOLD
+    if between.low > high or between.high < low or any(c.high < low for c in changes):
+        return Answer.CARES
+    if low <= between.low and between.high <= high and all(c.low >= low for c in changes):
+        return Answer.DOES_NOT_CARE
+    return Answer.CANNOT_TELL
+
+
+def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporter) -> Probe:
+    """Times the baseline allocators, then the best against the extremes, for about `seconds`.
+
+    Raises `TrialFailed` if an output differs, `Unsuitable` if the runtime has no effect.
+    """
+    start = time.monotonic()
+    with workspace() as scratch, Launcher(options.cpu) as launcher:
+        laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
+        reporter.stage("timing the baseline allocators")
+        plain = {
+            allocator: Configuration(
+                allocator.name,
+                preload(options.environment, [allocator.library]),
+                optional=allocator.library is not None,
+            )
+            for allocator in baseline_allocators()
+        }
+        configs = list(plain.values())
+        first = run_first(laboratory, launcher, job, configs[0])
+        for remark in first.remarks:
+            reporter.warn(remark)
+        few = rounds_within(QUICK_SHARE * options.seconds, len(configs) * first.seconds)
+        trials = min(max(few, MIN_QUICK), MAX_QUICK)
+        quick = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
+        running = [allocator for allocator in plain if allocator.name in quick]
+        best = min(running, key=lambda allocator: median(walls(quick[allocator.name])))
+        reporter.stage(f"timing random placement over {best.name}")
+        extremes = _extremes(settings, job, options, best, scratch)
+        # In the dropped round the runtime counts, and so reports whether it is active.
+        taken = laboratory.measure(job, plain[best]).wall
+        for extreme in extremes:
+            taken += _measure_active(laboratory, job, extreme)
+        rest = options.seconds - (time.monotonic() - start)
+        trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
+        configs = [plain[best], *extremes]
+        rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
+    missing = laboratory.left_out.items()
+    left = [left_out(name, job.target.path.name, why) for name, why in missing]
+    return Probe(best, quick, rounds, (*first.remarks, *left, *laboratory.remarks.values()))
+
+
+def rounds_within(seconds: float, one_round: float) -> int:
+    """The number of rounds of that length that fit; a process needs milliseconds to start."""
+    return int(max(seconds, 0.0) / max(one_round, 0.01))
+
+
+def _extremes(
+    settings: Settings, job: Job, options: ProbeOptions, best: Allocator, scratch: Path
+) -> list[Configuration]:
+    found = []
+    for label, pools in POOLS.items():
+        path = scratch / f"{pools}.plan"
+        groups = [PlanGroup(huge_pages=False, reuse=REUSE_NEWEST_FIRST)] * pools
+        write_plan(drawing_plan(groups, MAX_OBJECT, ALIGNMENT, _module_of(job)), path)
+        chosen = under_plan(options.environment, settings.runtime, path, best)
+        found.append(Configuration(label, chosen))
+    return found
+
+
+def _module_of(job: Job) -> PlanModule | None:
+    """The program itself, so that the plan excludes its children; None if it has no build-id."""
+    try:
+        build_id = build_id_of(job.target.path)
+    except (ElfError, OSError):
+        return None
+    return PlanModule(build_id, str(job.target.path)) if build_id else None
+
+
+def _measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> float:
+    sample = laboratory.measure(job, replace(extreme, reports=True))
+    if not sample.runtime.get("active", False):
+        reason = sample.runtime.get("reason") or "it left no report"
+        raise Unsuitable(
+            f"The runtime has no effect on {job.target.name} ({reason}); see why with: halo doctor"
+            f" --run -- {job.target.name}"
+        )
+    return sample.wall

@@ -1,0 +1,86 @@
+"""A job (a program on one input), the configurations that it is run under, and the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from halo.aging import Litter
+from halo.process.target import Target
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program on one input; `compared` are the files it writes, besides its standard output.
+
+    A run with a status that is not `allowed` has failed; with `ignore_output` the standard
+    output is not compared.
+    """
+
+    target: Target
+    arguments: tuple[str, ...]
+    stdin: Path | None = None
+    compared: tuple[Path, ...] = ()
+    allowed: frozenset[int] = frozenset({0})
+    ignore_output: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        return [self.target.name, *self.arguments]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A configuration: a label, and an environment to run a job in.
+
+    `program` replaces the job's own, and must print the same; `litter` ages its heap. If it is
+    `optional`, rounds continue without it if it cannot run the job.
+    """
+
+    label: str
+    environment: Mapping[str, str]
+    reports: bool = False  # the runtime writes its statistics
+    needs_cooldown: bool = False  # starts only after the cool-down of earlier runs with huge pages
+    program: Target | None = None
+    litter: Litter | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Output:
+    """The output of a run, equal in all runs; `stderr_bytes` is not compared."""
+
+    exit_status: int
+    signal: int
+    stdout_bytes: int
+    stdout_sha256: str
+    files_sha256: tuple[tuple[str, str], ...]
+    stderr_bytes: int = field(default=0, compare=False)
+
+    def compared(self, ignore_output: bool) -> dict[str, Any]:
+        """The fields that `difference` compares, as JSON."""
+        unseen = {"stderr_bytes"} | ({"stdout_bytes", "stdout_sha256"} if ignore_output else set())
+        found = {key: value for key, value in asdict(self).items() if key not in unseen}
+        return {**found, "files_sha256": [list(pair) for pair in self.files_sha256]}
+
+    def difference(self, other: Output, ignore_output: bool = False) -> str:
+        """The first difference as text; empty if there is none."""
+        if self.signal != other.signal:
+            return f"{_ending(other)} instead of {_ending(self)}"
+        if self.exit_status != other.exit_status:
+            return f"exit status {other.exit_status} instead of {self.exit_status}"
+        if self.stdout_sha256 != other.stdout_sha256 and not ignore_output:
+            sizes = f"{other.stdout_bytes} and {self.stdout_bytes} bytes"
+            return f"another standard output ({sizes})"
+        for (path, mine), (_, others) in zip(self.files_sha256, other.files_sha256, strict=True):
+            if mine != others:
+                return f"another content of {path}"
+        return ""
+
+
+def _ending(output: Output) -> str:
+    if output.signal:
+        return f"death by signal {output.signal}"
+    return f"exit status {output.exit_status}"

@@ -1,0 +1,292 @@
+"""Runs a job under a configuration and compares its output with that of the first run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from msgspec import structs
+
+from halo.aging import LitterLog
+from halo.errors import BadInput, TrialFailed
+from halo.process.target import Target
+from halo.profile import Profile
+from halo.schema.trial import Runtime, Trial
+from halo.settings import Settings
+from halo.trials.folders import fresh_folder
+from halo.trials.runs.allocator_share import run_under
+from halo.trials.runs.failures import (
+    ConfigurationFailed,
+    ProgramFailed,
+    command_of,
+    last_words,
+    remedy,
+    so_far,
+)
+from halo.trials.runs.job import Configuration, Job, Output
+from halo.trials.runs.launcher import Launcher, Run, Streams
+from halo.trials.runs.litter import HeapAging
+from halo.trials.runs.simulated_runs import simulated_profile
+from halo.trials.runs.standard_input import ignored_input
+
+STREAMS = ("stdout", "stderr")
+# Seconds of the cool-down: a host reclaims freed huge pages after two (free page reporting). An
+# earlier run would find them still mapped, and be faster than a normal one.
+COOLDOWN = 3.0
+RECORDED = "HALO_LITTER_RECORDED"  # tells the recorder to drop the events of the littering
+NEVER = (0, 0)  # a compared file's times before a run, to detect whether it was written
+CONFIRMING_RUNS = 2  # under glibc, after a difference: does glibc itself repeat the first output?
+
+
+class Laboratory:
+    """Holds the launcher, a scratch folder, and the output of each job's first run.
+
+    `left_out` has the reason by label if an optional configuration is left out. `remarks` has a
+    sentence for each label under which a run wrote to its standard error and the first run did not,
+    or the other way round.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        launcher: Launcher,
+        scratch: Path,
+        evidence: Path,
+        fresh: bool = False,
+    ) -> None:
+        """Differing outputs are kept in the folder `evidence`.
+
+        If `fresh`, it is created only then, under another name if it exists already.
+        """
+        self._settings = settings
+        self._launcher = launcher
+        self._aging = HeapAging(settings, launcher, scratch, evidence)
+        self._scratch = scratch
+        self._evidence = evidence
+        self._fresh = fresh
+        self._first: dict[Job, Output] = {}
+        self._native: dict[Job, Configuration] = {}  # of the first run
+        self.left_out: dict[str, str] = {}
+        self.remarks: dict[str, str] = {}
+        self._huge_freed = -COOLDOWN
+
+    def measure(self, job: Job, config: Configuration) -> Trial:
+        """One fresh process.
+
+        Raises `TrialFailed` if its output differs from the first run's, or if the first run failed;
+        `LitterFailed` if its heap was not aged as the configuration requires.
+        """
+        run, output = self._run(job, config)
+        self._check(job, config, output)
+        aged = config.litter is not None
+        runtime = self._runtime_report(run.pid) if config.reports else Runtime()
+        log = self._aging.log(_program(job, config).name, run.pid) if aged else None
+        trial = structs.replace(
+            self._trial(run, runtime, log),
+            status=output.exit_status,
+            stderr_bytes=output.stderr_bytes,
+        )
+        if trial.huge_bytes:
+            self._huge_freed = time.monotonic()
+        return trial
+
+    def _run(self, job: Job, config: Configuration) -> tuple[Run, Output]:
+        streams = self._streams(job)
+        aged = config.litter is not None
+        environment = self._aging.environment(job, config) if aged else dict(config.environment)
+        if config.reports:
+            environment["HALO_STATS"] = os.fspath(self._scratch / "stats.%p")
+            environment["HALO_STATS_COUNTS"] = "0"  # which would cost time
+        for path in job.compared:
+            if path.exists():
+                os.utime(path, ns=NEVER)
+        target = _program(job, config)
+        argv = [target.name, *job.arguments]
+        if config.needs_cooldown:
+            time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
+        run = self._launcher.run(target.path, argv, environment, streams)
+        failed = bool(run.ending.signal) or self._is_unexpected(job, run.ending.exit_status)
+        return run, Output(
+            exit_status=0 if run.ending.signal else run.ending.exit_status,
+            signal=run.ending.signal,
+            stdout_bytes=streams.stdout.stat().st_size,
+            stdout_sha256=digest(streams.stdout),
+            files_sha256=()
+            if failed
+            else tuple((str(path), _written(path)) for path in job.compared),
+            stderr_bytes=streams.stderr.stat().st_size,
+        )
+
+    def _is_unexpected(self, job: Job, status: int) -> bool:
+        """Whether a run failed, so that its files need not exist."""
+        first = self._first.get(job)
+        return status not in job.allowed if first is None else status != first.exit_status
+
+    def _streams(self, job: Job) -> Streams:
+        stdin = job.stdin or Path(os.devnull)
+        return Streams(stdin, self._scratch / "stdout", self._scratch / "stderr")
+
+    def _trial(self, run: Run, runtime: Runtime, log: LitterLog | None) -> Trial:
+        wall = run.wall - float(runtime.get("report_seconds", 0.0))
+        faults = run.minor_faults
+        if log is None:
+            times = (wall, run.user, run.system)
+            return Trial(*times, run.peak_memory, runtime, run.counters, minor_faults=faults)
+        if log.program_seconds is not None:
+            wall = log.program_seconds  # without the runtime's report
+        else:
+            wall -= log.seconds
+        # The kernel's processor time is too coarse for a short program.
+        user = max(0.0, run.user - log.user_seconds)
+        system = max(0.0, run.system - log.system_seconds)
+        memory = run.peak_memory
+        return Trial(
+            wall, user, system, memory, runtime, run.counters, log.raw, minor_faults=faults
+        )
+
+    def sample(self, perf: str, job: Job, config: Configuration) -> tuple[Path, float]:
+        """Runs once under perf: the samples, and the program's start in monotonic seconds.
+
+        The configuration must have settings of litter, as the start is in the litterer's log.
+        """
+        data = self._scratch / "perf.data"
+        environment = self._aging.environment(job, config)
+        streams = self._streams(job)
+        target = _program(job, config)
+        argv = [target.name, *job.arguments]
+        run_under(perf, self._launcher, target.path, argv, environment, streams, data)
+        return data, self._aging.only_log(target.name).program_start
+
+    def simulate(self, job: Job, config: Configuration) -> Profile:
+        """Runs once with simulated caches and TLBs, from the program's start on.
+
+        The configuration must have settings of litter, as in `sample`.
+        """
+        environment = {**self._aging.environment(job, config), RECORDED: "1"}
+        target = _program(job, config)
+        inside = replace(job, target=target)
+        found = simulated_profile(self._settings, inside, environment, self._scratch)
+        self._aging.only_log(target.name)
+        return found
+
+    def output(self, job: Job) -> Output | None:
+        """The output that every run of this job must have; None before the first run."""
+        return self._first.get(job)
+
+    def _check(self, job: Job, config: Configuration, output: Output) -> None:
+        first = self._first.get(job)
+        if first is None:
+            self._check_first(job, config, output)
+            return
+        difference = first.difference(output, job.ignore_output)
+        if difference:
+            self._fail(job, config, difference)
+        if bool(first.stderr_bytes) != bool(output.stderr_bytes):
+            self._remark(job, config, bool(output.stderr_bytes))
+
+    def _check_first(self, job: Job, config: Configuration, output: Output) -> None:
+        """Raises `ProgramFailed` if the first run failed."""
+        if output.signal:
+            self._fail_first(job, config, f"died by signal {output.signal}", "fix that first")
+        if output.exit_status not in job.allowed:
+            status = output.exit_status
+            way_out = f"fix that first, or measure it all the same with --allow-status {status}"
+            self._fail_first(job, config, f"ended with status {status}", way_out)
+        self._first[job] = output
+        self._native[job] = config
+        for stream in STREAMS:
+            shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
+
+    def _fail_first(self, job: Job, config: Configuration, ending: str, way_out: str) -> NoReturn:
+        for stream in STREAMS:
+            self._keep(self._scratch / stream, f"failed.{stream}")
+        if job.stdin is None and ignored_input():
+            way_out = (
+                "its standard input was empty, for halo's own is not passed on: give it with"
+                " --stdin FILE"
+            )
+        words = last_words(self._scratch / "stderr")
+        raise ProgramFailed(
+            f"{command_of(job)} {ending} on its first run under {config.label},"
+            f" {so_far(config)}{words}; {way_out}."
+        )
+
+    def _fail(self, job: Job, config: Configuration, difference: str) -> NoReturn:
+        """Blames the configuration only if glibc repeats the first output."""
+        for stream in STREAMS:
+            os.replace(self._scratch / stream, self._scratch / f"different.{stream}")
+        unsteady = difference if config == self._native[job] else self._native_difference(job)
+        if config.optional and not unsteady:
+            raise ConfigurationFailed(difference)
+        for stream in STREAMS:
+            self._keep(self._scratch / f"different.{stream}", f"different.{stream}")
+            self._keep(self._first_stream(job, stream), f"first.{stream}")
+        if unsteady:
+            raise TrialFailed(
+                f"{command_of(job)} differs from run to run under glibc itself, without halo:"
+                f" {unsteady}; {remedy(unsteady)} (both are kept in {self._evidence})."
+            )
+        raise TrialFailed(
+            f"The output of {job.target.name} under {config.label} is not that of its first run"
+            f" under glibc: {difference}; both are kept in {self._evidence}."
+        )
+
+    def _native_difference(self, job: Job) -> str:
+        """The difference of a new run of the first configuration to the first run, or ''."""
+        for _ in range(CONFIRMING_RUNS):
+            _, output = self._run(job, self._native[job])
+            difference = self._first[job].difference(output, job.ignore_output)
+            if difference:
+                return difference
+        return ""
+
+    def _remark(self, job: Job, config: Configuration, wrote: bool) -> None:
+        who = f"Under {config.label}, {job.target.name} wrote"
+        what = (
+            f" to its standard error, unlike in its first run{last_words(self._scratch / 'stderr')}"
+        )
+        self.remarks.setdefault(config.label, f"{who}{'' if wrote else ' nothing'}{what}.")
+
+    def _first_stream(self, job: Job, stream: str) -> Path:
+        return self._scratch / f"first-{list(self._first).index(job)}.{stream}"
+
+    def _keep(self, stream: Path, name: str) -> None:
+        """Copies a stream to the evidence."""
+        if self._fresh:
+            self._evidence, self._fresh = fresh_folder(self._evidence), False
+        self._evidence.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(stream, self._evidence / name)
+
+    def _runtime_report(self, pid: int) -> Runtime:
+        """The runtime's report on this process; those of its children are dropped."""
+        found: Runtime = {}
+        for path in self._scratch.glob("stats.*"):
+            if path.name == f"stats.{pid}":
+                try:
+                    found = json.loads(path.read_text())
+                except (OSError, ValueError):
+                    found = {"active": False, "reason": "the runtime's report is damaged"}
+            path.unlink(missing_ok=True)
+        return found
+
+
+def _program(job: Job, config: Configuration) -> Target:
+    return config.program or job.target
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _written(path: Path) -> str:
+    if not path.is_file() or path.stat().st_mtime_ns == NEVER[1]:
+        raise BadInput(f"The program did not write {path}, which --compare names; check the path.")
+    return digest(path)

@@ -1,0 +1,140 @@
+"""Interleaved trials: each round runs every configuration once, in a fresh random order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from statistics import mean, median
+from typing import Any, NamedTuple
+
+from msgspec import to_builtins
+
+from halo.errors import TrialFailed
+from halo.schema.trial import Trial
+from halo.trials.runs.failures import ConfigurationFailed
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.laboratory import Laboratory
+
+Samples = dict[str, list[Trial]]
+
+
+class Step(NamedTuple):
+    """The position in a series of rounds, for the progress display."""
+
+    round: int
+    rounds: int
+    label: str
+
+
+Notice = Callable[[Step], None]
+
+
+def silent(step: Step) -> None:
+    """No progress display."""
+
+
+Round = dict[str, Any]
+"""One recorded round as JSON values: samples by label, the job's output, omitted labels."""
+
+Keep = Callable[[int, Callable[[int], Round]], Sequence[Round]]
+"""Returns that many rounds, from a journal or by calling the function with their indices."""
+
+
+def in_memory(count: int, run: Callable[[int], Round]) -> Sequence[Round]:
+    """Runs the rounds without storing them."""
+    return [run(number) for number in range(count)]
+
+
+def interleave(
+    laboratory: Laboratory,
+    job: Job,
+    configs: Sequence[Configuration],
+    trials: int,
+    notice: Notice = silent,
+    warm_up: int = 1,
+    keep: Keep = in_memory,
+) -> Samples:
+    """Runs `trials` recorded rounds after `warm_up` dropped ones, unless all are stored.
+
+    The first configuration of the list runs first, so that its output is the reference. An optional
+    configuration that cannot run the job is left out from then on, with its samples. Raises
+    `TrialFailed` if a stored round had another output.
+    """
+    running = [c for c in configs if c.label not in laboratory.left_out]
+    warm = 0
+
+    def run(number: int) -> Round:
+        nonlocal warm
+        while warm < warm_up:
+            _run_round(laboratory, job, running, Step(warm, warm_up + trials, ""), notice)
+            warm += 1
+        step = Step(warm_up + number, warm_up + trials, "")
+        found = _run_round(laboratory, job, running, step, notice)
+        output = laboratory.output(job)
+        assert output is not None
+        return {
+            "output": output.compared(job.ignore_output),
+            "samples": {label: to_builtins(trial) for label, trial in found.items()},
+            "left_out": dict(laboratory.left_out),
+        }
+
+    rounds = keep(trials, run)
+    _check_outputs(laboratory, job, rounds)
+    for each in rounds:
+        laboratory.left_out.update(each["left_out"])
+    return {
+        config.label: [Trial(**each["samples"][config.label]) for each in rounds]
+        for config in configs
+        if config.label not in laboratory.left_out
+    }
+
+
+def _run_round(
+    laboratory: Laboratory,
+    job: Job,
+    configs: Sequence[Configuration],
+    step: Step,
+    notice: Notice,
+) -> dict[str, Trial]:
+    order = [c for c in configs if c.label not in laboratory.left_out]
+    if laboratory.output(job) is not None:
+        random.shuffle(order)
+    found = {}
+    for config in order:
+        notice(step._replace(label=config.label))
+        try:
+            found[config.label] = laboratory.measure(job, config)
+        except ConfigurationFailed as failure:
+            laboratory.left_out[config.label] = str(failure)
+    return found
+
+
+def _check_outputs(laboratory: Laboratory, job: Job, rounds: Sequence[Round]) -> None:
+    first = laboratory.output(job)
+    outputs = [each["output"] for each in rounds]
+    if first is not None:
+        outputs.insert(0, first.compared(job.ignore_output))
+    if any(output != outputs[0] for output in outputs):
+        raise TrialFailed(
+            f"The output of {job.target.name} is not the one that it had before the measurement was"
+            " interrupted; remove the results folder and measure again."
+        )
+
+
+def walls(samples: Sequence[Trial]) -> list[float]:
+    """The wall-clock seconds of samples."""
+    return [sample.wall for sample in samples]
+
+
+def relative_times(samples: Samples) -> dict[str, float]:
+    """By label, the median of its time relative to the mean of the same round.
+
+    A slow phase of the machine affects a whole round and cancels out. All labels must have run in
+    all rounds.
+    """
+    times = {label: walls(found) for label, found in samples.items()}
+    rounds = [mean(values) for values in zip(*times.values(), strict=True)]
+    return {
+        label: median(time / usual for time, usual in zip(found, rounds, strict=True))
+        for label, found in times.items()
+    }

@@ -1,0 +1,67 @@
+"""Runs a configuration once with simulated caches and TLBs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from halo.errors import RecordingFailed
+from halo.profile import Profile, merge_parts
+from halo.recording.parts import Limits
+from halo.recording.producer import Job as Recorded
+from halo.recording.registry import find_producer
+from halo.schema.simulation import SimulatedRun
+from halo.settings import Settings
+from halo.simulation import run_misses
+from halo.trials.runs.job import Job
+from halo.trials.runs.launcher import Launcher, Run, Streams
+
+
+def run_recorder(
+    settings: Settings,
+    launcher: Launcher,
+    job: Job,
+    environment: Mapping[str, str],
+    limits: Limits,
+    folder: Path,
+    guest: bool = True,
+) -> Run:
+    """Runs the job once under the recorder, which writes parts and streams to the new folder."""
+    folder.mkdir()
+    inside = replace(settings, environment=environment)
+    engine = find_producer(settings)
+    recorded = Recorded(job.target, job.arguments, limits, guest)
+    streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
+    with engine.session(inside, recorded, folder) as command:
+        run = launcher.run(command.path, command.arguments, command.environment, streams)
+    engine.judge(recorded, run.ending, folder)
+    return run
+
+
+def simulate_config(
+    settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
+) -> SimulatedRun:
+    """Misses of this machine's caches and TLBs, as `halo eval simulate --json` has them."""
+    return run_misses(simulated_profile(settings, job, environment, scratch))
+
+
+def simulated_profile(
+    settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
+) -> Profile:
+    """One run with this machine's caches and TLBs simulated, without tracking allocations."""
+    folder = scratch / "simulate"
+    with Launcher() as launcher:
+        limits = Limits(sinks={"machine": "this"})
+        run = run_recorder(settings, launcher, job, environment, limits, folder, guest=False)
+    try:
+        parts = sorted(folder.glob("part.*.json"))
+        if run.ending.signal or not parts:
+            raise RecordingFailed(
+                f"{job.target.name} did not run to its end under the simulator; to see why,"
+                " run: halo eval simulate -- PROG ARGS"
+            )
+        return merge_parts(parts, job.target.path, job.arguments)
+    finally:
+        shutil.rmtree(folder)

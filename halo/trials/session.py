@@ -1,0 +1,145 @@
+"""A measurement in progress: its laboratory, its findings and its finished stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from msgspec import to_builtins
+
+from halo.aging import Litter
+from halo.errors import TrialFailed
+from halo.process.allocators import baseline_allocators, preload
+from halo.recording.parts import workspace
+from halo.recording.registry import find_producer
+from halo.settings import Settings
+from halo.trials.candidates import Candidate
+from halo.trials.findings import Findings
+from halo.trials.journal import Journal
+from halo.trials.reporter import Reporter
+from halo.trials.runs.failures import ProgramFailed
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.laboratory import Laboratory, digest
+from halo.trials.runs.launcher import Launcher
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of all measurements; `litter` ages the heap of every trial."""
+
+    trials: int
+    results: Path
+    environment: Mapping[str, str]
+    cpu: int | None = None
+    litter: Litter | None = None
+
+
+class Session:
+    """A laboratory, a journal of finished stages, and the findings so far."""
+
+    def __init__(
+        self, settings: Settings, options: Options, findings: Findings, reporter: Reporter
+    ) -> None:
+        self.settings = settings
+        self.options = options
+        self.findings = findings
+        self.reporter = reporter
+        self.allocators = baseline_allocators()
+        self.remarks: list[str] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Session:
+        self.scratch = self._stack.enter_context(workspace())
+        self.launcher = self._stack.enter_context(Launcher(self.options.cpu))
+        self.laboratory = Laboratory(
+            self.settings, self.launcher, self.scratch, self.options.results
+        )
+        self.journal = Journal(self.options.results / "stages", self._common_inputs())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def watching_outputs(self, job: Job) -> Iterator[None]:
+        """Stores the laboratory's comparison of outputs in the findings, even on failure."""
+        self.findings.outputs_compared = not job.ignore_output
+        try:
+            yield
+        except TrialFailed as error:
+            self.findings.outputs_equal = None if isinstance(error, ProgramFailed) else False
+            raise
+        finally:
+            self.findings.left_out = self.laboratory.left_out
+            self.findings.remarks = [*self.remarks, *self.laboratory.remarks.values()]
+
+    def baselines(self) -> list[Configuration]:
+        """A configuration of each baseline allocator alone; glibc first."""
+        return [
+            Configuration(
+                allocator.name,
+                preload(self.options.environment, [allocator.library]),
+                litter=self.options.litter,
+                optional=allocator.library is not None,
+            )
+            for allocator in self.allocators
+        ]
+
+    def planned(self, candidate: Candidate, label: str) -> Configuration:
+        """The configuration of the candidate under that label."""
+        return candidate.config(
+            self.options.environment, self.settings.runtime, label, self.options.litter
+        )
+
+    def job_inputs(self, job: Job) -> dict[str, Any]:
+        """The inputs of a job's runs, for the journal."""
+        files = [job.stdin, *(Path(argument) for argument in job.arguments)]
+        return {
+            "program": digest(job.target.path),
+            "arguments": list(job.arguments),
+            "files": [digest(path) for path in files if path is not None and path.is_file()],
+        }
+
+    def recorder_inputs(self, job: Job, **more: Any) -> dict[str, Any]:
+        """The inputs of a recording of the job, for the journal."""
+        parts = find_producer(self.settings).parts(self.settings)
+        return {**self.job_inputs(job), "recorder": [digest(part) for part in parts], **more}
+
+    def _common_inputs(self) -> dict[str, Any]:
+        machine = to_builtins(self.findings.machine)
+        del machine["load_average"]
+        return {
+            "machine": machine,
+            "runtime": digest(self.settings.runtime) if self.settings.runtime.is_file() else "",
+            "preloaded": self.options.environment.get("LD_PRELOAD", ""),
+            "cpu": self.options.cpu,
+        }
+
+
+def identities(configs: Sequence[Configuration]) -> list[dict[str, Any]]:
+    """The identity of each configuration: label, libraries and plan by content, heap."""
+    return [_identity(config) for config in configs]
+
+
+def _identity(config: Configuration) -> dict[str, Any]:
+    libraries = config.environment.get("LD_PRELOAD", "").split(":")
+    plan = config.environment.get("HALO_PLAN")
+    found: dict[str, Any] = {
+        "label": config.label,
+        "libraries": [digest(Path(it)) if Path(it).is_file() else it for it in libraries],
+        "plan": digest(Path(plan)) if plan else None,
+    }
+    if config.litter is not None:
+        found["litter"] = config.litter.settings()
+    if config.program is not None:
+        found["program"] = digest(config.program.path)
+    return found

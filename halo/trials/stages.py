@@ -1,0 +1,165 @@
+"""The stages of measurements; the journal stores each finished one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from halo.errors import RecordingFailed
+from halo.profile import Profile, read_profile
+from halo.recording.parts import Limits
+from halo.schema.summary import RecordCost
+from halo.strategies.planning import merge_recording
+from halo.trials.first_runs import run_first
+from halo.trials.placement import MIN_TRIALS
+from halo.trials.results import left_out
+from halo.trials.runs.job import Configuration, Job, Output
+from halo.trials.runs.laboratory import digest
+from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.rounds import Samples, interleave, walls
+from halo.trials.runs.simulated_runs import run_recorder
+from halo.trials.session import Session, identities
+
+PROFILE = "train.profile"
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The settings of a series: warm-up rounds, and whether runs have a cool-down."""
+
+    recorded: int
+    warm_up: int = 1
+
+
+def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> None:
+    """Runs each job under glibc first, to refuse programs that cannot be measured.
+
+    Not journaled, as the outputs of all other runs are compared with those of these runs.
+    """
+    reporter, trials = session.reporter, session.options.trials
+    if trials < MIN_TRIALS:
+        reporter.warn(
+            f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
+            " nothing."
+        )
+    reporter.stage("running it under glibc first")
+    native = session.baselines()[0]
+    for job in jobs:
+        found = run_first(session.laboratory, session.launcher, job, native, place_objects)
+        for remark in found.remarks:
+            if remark not in session.remarks:
+                reporter.warn(remark)
+                session.remarks.append(remark)
+
+
+def measure(
+    session: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+) -> Samples:
+    """Runs interleaved rounds of the configurations; stores each when it is complete."""
+    inputs = session.job_inputs(job) | {"configurations": identities(configs)}
+    return interleave(
+        session.laboratory,
+        job,
+        configs,
+        rounds.recorded,
+        session.reporter.notice,
+        rounds.warm_up,
+        keep=partial(session.journal.rounds, name, inputs),
+    )
+
+
+def time_allocators(session: Session, job: Job) -> None:
+    """Times the baseline allocators on the training input."""
+    session.reporter.stage("timing the allocators on the training input")
+    plain = session.baselines()
+
+    def count() -> int:
+        return quick_trials(session.laboratory.measure(job, plain[0]).wall)
+
+    trials = session.journal.stage("allocator-rounds", session.job_inputs(job), count)
+    session.findings.training = measure(session, "allocators", job, plain, Rounds(trials))
+    for name, why in session.laboratory.left_out.items():
+        session.reporter.warn(left_out(name, session.findings.program, why))
+
+
+def record(session: Session, job: Job, limits: Limits, streams: Limits | None = None) -> Profile:
+    """The profile of the job; the cost of its recording goes to the findings.
+
+    With `streams`, the profile is from a second recording with these limits.
+    """
+    session.reporter.stage("recording the training run")
+    path = session.options.results / PROFILE
+
+    def compute() -> dict[str, Any]:
+        seconds, equal = run_recording(session, job, limits, None if streams else path)
+        if streams:
+            run_recording(session, job, streams, path)
+        return {"seconds": seconds, "output_equal": equal, "file": digest(path)}
+
+    used = [asdict(it) for it in (limits, streams) if it is not None]
+    found = with_file(session, "record", job, {"limits": used}, path, compute)
+    seconds, native = found["seconds"], median(walls(session.findings.training["glibc"]))
+    session.findings.record = RecordCost(seconds, native, found["output_equal"], seconds / native)
+    return read_profile(path)
+
+
+def with_file(
+    session: Session,
+    name: str,
+    job: Job,
+    inputs: dict[str, Any],
+    path: Path,
+    compute: Callable[[], dict[str, Any]],
+) -> dict[str, Any]:
+    """A stage under the recorder that also writes `path`, whose digest is its result's `file`.
+
+    The stage runs again if the file is gone or changed.
+    """
+    needs = session.recorder_inputs(job, **inputs)
+    found: dict[str, Any] = session.journal.stage(name, needs, compute)
+    if not path.is_file() or digest(path) != found["file"]:
+        session.journal.forget(name)
+        found = session.journal.stage(name, needs, compute)
+    return found
+
+
+def run_recording(
+    session: Session, job: Job, limits: Limits, keep: Path | None
+) -> tuple[float, bool]:
+    """Seconds of a run under the recorder, and whether its output is the native one."""
+    folder, environment = session.scratch / "record", session.options.environment
+    with Launcher() as launcher:
+        run = run_recorder(session.settings, launcher, job, environment, limits, folder)
+    try:
+        first = _output_of(session, job)
+        if run.ending.signal or run.ending.exit_status != first.exit_status:
+            raise RecordingFailed(
+                f"{job.target.name} ended with status {run.ending.exit_status} under the recorder"
+                f" instead of {first.exit_status}; try `halo record` on it to see why."
+            )
+        if keep is not None:
+            parts = sorted(folder.glob("part.*.json"))
+            merge_recording(parts, job.target.path, job.arguments, keep)
+        return run.wall, digest(folder / "stdout") == first.stdout_sha256
+    finally:
+        shutil.rmtree(folder)
+
+
+def _output_of(session: Session, job: Job) -> Output:
+    if session.laboratory.output(job) is None:
+        session.laboratory.measure(job, session.baselines()[0])
+    output = session.laboratory.output(job)
+    assert output is not None
+    return output
+
+
+def quick_trials(seconds: float) -> int:
+    """The rounds needed to compare the allocators: many of a short run, few of a long one."""
+    if seconds > 30:
+        return 2
+    return max(5, min(15, round(2 / max(seconds, 0.01))))

@@ -1,0 +1,130 @@
+"""Writes docs/results-format.md from the types of halo/schema and the comments of their fields.
+
+generate_results_format.py [--check]: with --check, exit status 1 if it is not what it would write.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+from msgspec import inspect as types
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+OUTPUT = REPOSITORY / "docs" / "results-format.md"
+MODULES = ("results", "summary", "trial", "aged", "simulation", "analysis", "detection", "probe")
+HEAD = """# The format of results
+
+`scripts/generate_results_format.py` writes this page from the types in `halo/schema`.
+halo writes and reads these types.
+
+A reader ignores keys that are not listed. It refuses a file of a newer version, a file without a
+key that is not optional, and a value of another kind. Times are in seconds, sizes in bytes.
+A count is a whole number from 0 on. A number is neither NaN nor infinite, and not negative
+unless it is a change. halo also reads `results.json` of version 1.
+"""
+FIELD = re.compile(r"^    (\w+): .*?  # (.*)$", re.MULTILINE)
+
+
+def is_document(found: object) -> bool:
+    """Whether it is a type with fields: a structure, or an object of another program."""
+    return isinstance(found, type) and (
+        issubclass(found, msgspec.Struct) or "__required_keys__" in vars(found)
+    )
+
+
+def documents(module: ModuleType) -> list[type]:
+    """Its types, each before those that it contains."""
+    found = (it for it in vars(module).values() if is_document(it))
+    return [it for it in found if it.__module__ == module.__name__][::-1]
+
+
+def kind(found: Any) -> str:
+    """A type in words."""
+    match found:
+        case types.IntType():
+            return "count" if found.ge == 0 else "whole number"
+        case types.FloatType():
+            return "0 to 1" if found.le == 1 else "number"
+        case types.StrType():
+            return "text"
+        case types.BoolType():
+            return "`true` or `false`"
+        case types.NoneType():
+            return "`null`"
+        case types.EnumType():
+            return " or ".join(f"`{it.value}`" for it in found.cls)
+        case types.UnionType():
+            return union(found)
+        case types.ListType() | types.VarTupleType():
+            return f"list of {kind(found.item_type)}"
+        case types.TupleType():
+            return f"list of {', '.join(kind(it) for it in found.item_types)}"
+        case types.DictType():
+            return f"object of {kind(found.value_type)}"
+        case types.StructType() | types.TypedDictType():
+            return f"[{found.cls.__name__}](#{found.cls.__name__.lower()})"
+    return "any"
+
+
+def union(found: types.UnionType) -> str:
+    kinds = [kind(it) for it in found.types]
+    if {"text", "number"} <= set(kinds):
+        return "text, number, `true`, `false` or `null`"
+    if {"count", "number"} <= set(kinds):
+        kinds.remove("count")
+    return " or ".join(dict.fromkeys(kinds))
+
+
+def meanings(document: type) -> dict[str, str]:
+    """The comment of each field."""
+    return dict(FIELD.findall(inspect.getsource(document)))
+
+
+def rows(document: type) -> Iterator[str]:
+    """A row of the table for each field."""
+    info: Any = types.type_info(document)
+    fields = {getattr(it, "name", it.encode_name): it for it in info.fields}
+    for name, meaning in meanings(document).items():
+        field = fields[name]
+        optional = "" if field.required else ", optional"
+        yield f"| `{field.encode_name}` | {kind(field.type)}{optional} | {meaning} |"
+
+
+def section(document: type) -> list[str]:
+    head = [f"### {document.__name__}", "", inspect.getdoc(document) or "", ""]
+    return [*head, "| key | kind | meaning |", "| --- | --- | --- |", *rows(document), ""]
+
+
+def generate() -> str:
+    sys.path.insert(0, str(REPOSITORY))
+    lines = [HEAD]
+    for name in MODULES:
+        module = importlib.import_module(f"halo.schema.{name}")
+        head, *more = (module.__doc__ or "").strip().split("\n\n")
+        lines += [f"## {head.rstrip('.')}", "", *more]
+        for document in documents(module):
+            lines += section(document)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> int:
+    text = generate()
+    if OUTPUT.exists() and OUTPUT.read_text() == text:
+        return 0
+    if "--check" in sys.argv[1:]:
+        print(f"{OUTPUT.name} is not of the types in halo/schema; run: {Path(__file__).name}")
+        return 1
+    OUTPUT.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

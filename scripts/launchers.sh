@@ -1,0 +1,17 @@
+# The commands of a checkout and of an installed copy; sourced by build.sh and install.sh.
+# shellcheck shell=bash
+
+# TEMPLATE FILE [SED EXPRESSION ...]: an executable file, replaced in one step.
+make_launcher() {
+  local template=$1 file=$2
+  shift 2
+  sed "${@:---expression=}" "$template" >"$file.new"
+  chmod +x "$file.new"
+  mv "$file.new" "$file"
+}
+
+# FOLDER LIBRARIES: the compilers of programs to be traced; LIBRARIES is relative to FOLDER.
+make_compilers() {
+  make_launcher scripts/halo-cc.in "$1/halo-cc" -e "s|@VARIABLE@|HALO_CLANG|; s|@COMPILER@|clang-19|; s|@LIBRARIES@|$2|"
+  make_launcher scripts/halo-cc.in "$1/halo-c++" -e "s|@VARIABLE@|HALO_CLANGXX|; s|@COMPILER@|clang++-19|; s|@LIBRARIES@|$2|"
+}

@@ -1,0 +1,145 @@
+// halo-consumer: writes a part of the profile for each recorded process.
+//
+// halo-consumer SOCKET NAME=VALUE...   the arguments of docs/recorder.md
+//
+// It listens at SOCKET until its standard input ends. Each recorded process has a consumer process:
+// the analyses are large, and a fork of the recorded process is a fork of its consumer.
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "consumer/channel_reader.h"
+#include "consumer/process_recorder.h"
+#include "record/listener.h"
+#include "record/options.h"
+
+namespace {
+
+using namespace halo::record;
+using namespace halo::consumer;
+
+bool is_readable(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return poll(&one, 1, 0) == 1;
+}
+
+// Serves one channel to its end. `stop` becomes readable when the recording is over.
+class Session {
+ public:
+  Session(const halo::record::Options& options, int stop) : stop_(stop), recorder_(options) {}
+
+  int serve(const Descriptors& ends) {
+    reader_ = std::make_unique<ChannelReader>(ends);
+    if (!reader_->good()) return 1;
+    for (;;) {
+      const bool connected = reader_->connected();
+      const auto words = reader_->next();
+      if (!words.empty()) {
+        recorder_.set_process(reader_->process());  // a forked child connects only now
+        recorder_.set_instructions(reader_->instructions());
+        take(words);
+      } else if (!connected) {
+        return recorder_.finish() ? 0 : 1;
+      } else if (is_readable(stop_) && halo::record::is_running(reader_->process())) {
+        return 0;  // it outlives the recording: its part is not needed
+      }
+      recorder_.update_progress();
+    }
+  }
+
+ private:
+  void take(std::span<const uint64_t> words) {
+    const bool forks = recorder_.consume(words);
+    if (forks)
+      serve_fork();
+    else
+      reader_->release();
+  }
+
+  // The recorded process waits before it forks: the word is the last of its chunk.
+  void serve_fork() {
+    const Descriptors child = receive(reader_->connection());
+    if (fork() == 0) {
+      reader_ = std::make_unique<ChannelReader>(child);
+      if (!reader_->good()) _exit(1);
+      recorder_.continue_as_child();
+      return;
+    }
+    close(child.memory);
+    close(child.connection);
+    reader_->release();
+  }
+
+  const int stop_;
+  ProcessRecorder recorder_;
+  std::unique_ptr<ChannelReader> reader_;
+};
+
+int serve_connection(const halo::record::Options& options, int connection, int stop) {
+  try {
+    Descriptors ends = receive(connection);
+    ends.connection = connection;
+    return Session(options, stop).serve(ends);
+  } catch (const std::exception& error) {
+    fprintf(stderr, "halo-consumer: %s\n", error.what());
+    return 1;
+  }
+}
+
+int worst_of_children() {
+  int worst = 0, status = 0;
+  while (waitpid(-1, &status, 0) > 0 || errno == EINTR) {
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    worst = code > worst ? code : worst;
+  }
+  return worst;
+}
+
+int serve(const halo::record::Options& options, int listener) {
+  int stop[2];
+  if (pipe(stop) != 0) return 1;
+  for (pollfd both[2] = {{listener, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};;) {
+    if (poll(both, 2, -1) < 0 && errno != EINTR) break;
+    if (both[0].revents != 0) {
+      const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+      if (connection >= 0 && fork() == 0) {
+        close(stop[1]);
+        close(listener);
+        _exit(serve_connection(options, connection, stop[0]));
+      }
+      close(connection);
+    }
+    char ignored[64];
+    if (both[1].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) break;
+  }
+  close(stop[1]);
+  return worst_of_children();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  halo::record::Options options;
+  if (count < 2 || !halo::record::parse_options({arguments + 2, size_t(count - 2)}, options))
+    return 2;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGPIPE, SIG_IGN);
+  const int listener = halo::record::listen_at(arguments[1]);
+  if (listener < 0) {
+    fprintf(stderr, "halo-consumer: %s: %s\n", arguments[1], strerror(errno));
+    return 1;
+  }
+  puts("ready");
+  fflush(stdout);
+  return serve(options, listener);
+}

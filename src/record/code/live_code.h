@@ -1,0 +1,19 @@
+// The code that a process has mapped from files.
+#pragma once
+
+#include <sys/types.h>
+
+#include "record/code/memory_map.h"
+#include "record/code/module_table.h"
+
+namespace halo::record {
+
+// From the memory map and the ELF headers in memory. `of_recorder` returns whether a mapping
+// belongs to the recorder and not to the recorded program.
+void for_each_live_code(pid_t process, bool (*of_recorder)(const MapsLine&),
+                        const CodeVisitor& visit);
+
+// For qemu-user in this process: it maps the guest's code without the right to execute it.
+void for_each_emulated_code(const CodeVisitor& visit);
+
+}  // namespace halo::record

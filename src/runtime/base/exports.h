@@ -1,0 +1,58 @@
+// The functions of the program's libraries that the runtime takes the place of, in the order of
+// their symbols: X(symbol, declaration). A definition is exported because it is declared by a list.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include "runtime/base/exported.h"
+
+// clang-format off
+#define HALO_EXPORTED_OPERATORS(X) \
+  X(_ZdaPv, void operator delete[](void* p) noexcept) \
+  X(_ZdaPvRKSt9nothrow_t, void operator delete[](void* p, const std::nothrow_t&) noexcept) \
+  X(_ZdaPvSt11align_val_t, void operator delete[](void* p, std::align_val_t) noexcept) \
+  X(_ZdaPvSt11align_val_tRKSt9nothrow_t, \
+    void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept) \
+  X(_ZdaPvm, void operator delete[](void* p, std::size_t) noexcept) \
+  X(_ZdaPvmSt11align_val_t, void operator delete[](void* p, std::size_t, std::align_val_t) noexcept) \
+  X(_ZdlPv, void operator delete(void* p) noexcept) \
+  X(_ZdlPvRKSt9nothrow_t, void operator delete(void* p, const std::nothrow_t&) noexcept) \
+  X(_ZdlPvSt11align_val_t, void operator delete(void* p, std::align_val_t) noexcept) \
+  X(_ZdlPvSt11align_val_tRKSt9nothrow_t, \
+    void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept) \
+  X(_ZdlPvm, void operator delete(void* p, std::size_t) noexcept) \
+  X(_ZdlPvmSt11align_val_t, void operator delete(void* p, std::size_t, std::align_val_t) noexcept) \
+  X(_Znam, void* operator new[](std::size_t size)) \
+  X(_ZnamRKSt9nothrow_t, void* operator new[](std::size_t size, const std::nothrow_t&) noexcept) \
+  X(_ZnamSt11align_val_t, void* operator new[](std::size_t size, std::align_val_t)) \
+  X(_ZnamSt11align_val_tRKSt9nothrow_t, \
+    void* operator new[](std::size_t size, std::align_val_t, const std::nothrow_t&) noexcept) \
+  X(_Znwm, void* operator new(std::size_t size)) \
+  X(_ZnwmRKSt9nothrow_t, void* operator new(std::size_t size, const std::nothrow_t&) noexcept) \
+  X(_ZnwmSt11align_val_t, void* operator new(std::size_t size, std::align_val_t)) \
+  X(_ZnwmSt11align_val_tRKSt9nothrow_t, \
+    void* operator new(std::size_t size, std::align_val_t, const std::nothrow_t&) noexcept)
+
+#define HALO_EXPORTED_FUNCTIONS(X) \
+  X(__libc_free, void __libc_free(void* p)) \
+  X(__libc_realloc, void* __libc_realloc(void* p, std::size_t size)) \
+  X(aligned_alloc, void* aligned_alloc(std::size_t alignment, std::size_t size)) \
+  X(calloc, void* calloc(std::size_t count, std::size_t size)) \
+  X(cfree, void cfree(void* p)) \
+  X(dlclose, int dlclose(void* handle) noexcept) \
+  X(dlopen, void* dlopen(const char* name, int flags)) \
+  X(free, void free(void* p)) \
+  X(free_aligned_sized, void free_aligned_sized(void* p, std::size_t, std::size_t)) \
+  X(free_sized, void free_sized(void* p, std::size_t)) \
+  X(malloc, void* malloc(std::size_t size)) \
+  X(malloc_usable_size, std::size_t malloc_usable_size(void* p)) \
+  X(memalign, void* memalign(std::size_t alignment, std::size_t size)) \
+  X(posix_memalign, int posix_memalign(void** into, std::size_t alignment, std::size_t size) noexcept) \
+  X(pvalloc, void* pvalloc(std::size_t size)) \
+  X(realloc, void* realloc(void* p, std::size_t size)) \
+  X(reallocarray, void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept) \
+  X(valloc, void* valloc(std::size_t size) noexcept)
+// clang-format on
+
+#define HALO_DECLARE(symbol, ...) HALO_EXPORT __VA_ARGS__;

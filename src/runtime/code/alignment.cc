@@ -1,0 +1,136 @@
+#include "runtime/code/alignment.h"
+
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/base/active_plan.h"
+#include "runtime/base/diagnosis.h"
+#include "runtime/base/next.h"
+#include "runtime/code/build_id.h"
+#include "runtime/code/code_writer.h"
+
+namespace halo::runtime {
+
+constinit std::atomic<bool> all_to_16{true};
+
+namespace {
+
+constinit unsigned long relaxed = 0;
+
+bool contains(const dl_phdr_info& module, std::uintptr_t address) {
+  return std::any_of(
+      module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
+        return part.p_type == PT_LOAD && address - module.dlpi_addr - part.p_vaddr < part.p_memsz;
+      });
+}
+
+template <typename Function>
+bool defines(const dl_phdr_info& module, Function* function) {
+  return contains(module, reinterpret_cast<std::uintptr_t>(function));
+}
+
+std::string_view name_of(const dl_phdr_info& module) {
+  std::string_view path = module.dlpi_name == nullptr ? "" : module.dlpi_name;
+  path.remove_prefix(path.rfind('/') + 1);
+  return path;
+}
+
+// Libraries that never access the program's objects with vector instructions: the vDSO, the
+// runtime, halo's other preloaded libraries, and the next allocator, which accesses only its own
+// blocks.
+bool is_exempt(const dl_phdr_info& module) {
+  const unsigned long kernel = getauxval(AT_SYSINFO_EHDR);
+  if (kernel != 0 && contains(module, kernel)) return true;
+  if (defines(module, &begin_alignment)) return true;
+  const std::string_view name = name_of(module);
+  if (name == "libhalo-detector.so" || name == "libhalo-litterer.so") return true;
+  if (checking_build && (name.starts_with("libunwind") || name.starts_with("liblzma"))) return true;
+  return name != "libc.so.6" && defines(module, next.malloc);
+}
+
+// The module's index among the checked modules, or their count if it is not one of them.
+std::size_t find_checked(const dl_phdr_info& module) {
+  const auto build_id = build_id_of(module);
+  const auto& checked = active_plan.checked_modules;
+  const auto found = std::ranges::find_if(checked, [&](const plan::CheckedModule& each) {
+    return std::ranges::equal(std::span(each.build_id, each.build_id_length), build_id);
+  });
+  return static_cast<std::size_t>(found - checked.begin());
+}
+
+std::span<const plan::Relaxation> relaxations_of(std::size_t number) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < number; ++i) first += active_plan.checked_modules[i].relaxations;
+  return active_plan.relaxations.subspan(first, active_plan.checked_modules[number].relaxations);
+}
+
+// Whether the byte and its neighbours are in a mapped code segment that is not writable.
+bool is_code(const dl_phdr_info& module, std::uint64_t offset) {
+  return std::any_of(
+      module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
+        constexpr std::uint64_t around = 4;
+        return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
+               offset >= part.p_vaddr + around && offset + around < part.p_vaddr + part.p_filesz;
+      });
+}
+
+// Whether the bytes encode an aligned vector move (legacy, VEX or EVEX) and the change makes it the
+// unaligned one. The plan has checked this as well, but its contents may be damaged.
+bool is_relaxation(const std::uint8_t* at, std::uint8_t before, std::uint8_t after) {
+  const auto is_move = [](std::uint8_t opcode) { return opcode == 0x6F || opcode == 0x7F; };
+  if (before == 0x28 || before == 0x29)
+    return after == before - 0x18 &&
+           (at[-1] == 0x0F || at[-2] == 0xC5 || at[-3] == 0xC4 || at[-4] == 0x62);
+  if (before == 0x66 && after == 0xF3) {
+    const std::uint8_t* escape = (at[1] & 0xF0) == 0x40 ? at + 2 : at + 1;  // past a REX prefix
+    return escape[0] == 0x0F && is_move(escape[1]);
+  }
+  return (before & 3) == 1 && after == (before ^ 3) &&
+         (((at[-1] == 0xC5 || at[-2] == 0xC4) && is_move(at[1])) ||
+          (at[-2] == 0x62 && is_move(at[2])));
+}
+
+bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxations) {
+  CodeWriter writer;
+  for (const plan::Relaxation& each : relaxations) {
+    if (!is_code(module, each.offset)) return false;
+    auto* at = reinterpret_cast<const std::uint8_t*>(module.dlpi_addr + each.offset);
+    if (*at == each.after) continue;  // already relaxed
+    if (*at != each.before || !is_relaxation(at, each.before, each.after)) return false;
+    if (!writer.write(at, each.after)) return false;
+    ++relaxed;
+  }
+  return true;
+}
+
+int find_unknown(dl_phdr_info* module, std::size_t, void*) {
+  return find_checked(*module) == active_plan.checked_modules.size() && !is_exempt(*module);
+}
+
+int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_alignment_of(*module); }
+
+}  // namespace
+
+void begin_alignment() {
+  if (active_plan.checked_modules.empty()) return;
+  // If any module is not covered, relaxing the others would copy code pages for nothing.
+  if (dl_iterate_phdr(find_unknown, nullptr) != 0) return;
+  all_to_16 = false;
+  dl_iterate_phdr(relax_module, nullptr);
+}
+
+bool check_alignment_of(const dl_phdr_info& module) {
+  if (aligns_all_to_16()) return false;
+  const std::size_t number = find_checked(module);
+  const bool known = number < active_plan.checked_modules.size();
+  if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
+  all_to_16 = true;
+  return false;
+}
+
+unsigned long relaxed_instructions() { return relaxed; }
+
+}  // namespace halo::runtime

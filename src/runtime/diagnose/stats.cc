@@ -1,0 +1,247 @@
+// Statistics as JSON, written with a fixed buffer and write(2).
+#include "runtime/diagnose/stats.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/output.h"
+#include "base/output_path.h"
+#include "runtime/base/diagnosis.h"
+#include "runtime/diagnose/check.h"
+#include "runtime/heap/thread_heap.h"
+#include "runtime/identify/walk_counts.h"
+#include "runtime/pages/arena.h"
+#include "runtime/redirect/selectors.h"
+
+namespace halo::runtime {
+
+constinit bool keeping_stats = false;
+
+namespace {
+
+struct Totals {
+  std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, pages = 0;
+  std::uint64_t max_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
+};
+
+// The totals of a group, or of a shared heap.
+Totals totals_of(std::uint32_t group) {
+  Totals sum;
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    if (!is_shared_heap(group)) sum.allocations += t->shared_allocations(group);
+    const GroupBytes part = t->bytes_of(group);
+    sum.live += part.live;
+    sum.resident += part.resident;
+    if (const GroupHeap* heap = t->existing_heap(group)) {
+      sum.allocations += heap->allocations();
+      sum.refusals += heap->refusals();
+      sum.pages += heap->pages();
+    }
+  }
+  if (const Peak* peak = peak_of(group)) {
+    sum.max_live = peak->max_live.load(std::memory_order_relaxed);
+    sum.peak_resident = peak->resident.load(std::memory_order_relaxed);
+    sum.live_at_peak = peak->live.load(std::memory_order_relaxed);
+    sum.last_live = peak->last_live.load(std::memory_order_relaxed);
+  }
+  if (sum.live > sum.max_live) sum.max_live = sum.live;
+  if (sum.resident > sum.peak_resident) {
+    // The last growth, which no sample has covered since.
+    sum.peak_resident = sum.resident;
+    sum.live_at_peak = sum.live > sum.last_live ? sum.live : sum.last_live;
+  }
+  return sum;
+}
+
+// The sum over all shared heaps; their peaks need not coincide.
+Totals totals_of_shared(std::uint32_t groups) {
+  Totals sum;
+  for (std::uint32_t i = 0; i < shared_heaps; ++i) {
+    const Totals t = totals_of(groups + i);
+    sum.refusals += t.refusals;
+    sum.live += t.live;
+    sum.resident += t.resident;
+    sum.pages += t.pages;
+    sum.max_live += t.max_live;
+    sum.peak_resident += t.peak_resident;
+    sum.live_at_peak += t.live_at_peak;
+  }
+  return sum;
+}
+
+struct Memory {
+  std::uint64_t resident = 0, huge = 0;  // bytes
+};
+
+// Sums Rss and AnonHugePages of the arena's mappings, in a streaming parse of smaps.
+class SmapsParser {
+ public:
+  void line(const char* text) {
+    std::uint64_t from, to, kib;
+    if (sscanf(text, "%lx-%lx ", &from, &to) == 2) {
+      // A mapping that grows while the file is read may be listed twice.
+      inside_ = from >= end_ && from >= arena.base() && to <= arena.base() + arena.bytes();
+      end_ = to;
+    } else if (inside_ && sscanf(text, "Rss: %lu kB", &kib) == 1) {
+      memory.resident += kib * 1024;
+    } else if (inside_ && sscanf(text, "AnonHugePages: %lu kB", &kib) == 1) {
+      memory.huge += kib * 1024;
+    }
+  }
+  Memory memory;
+
+ private:
+  std::uint64_t end_ = 0;  // of the previous mapping
+  bool inside_ = false;
+};
+
+Memory arena_memory() {
+  SmapsParser parser;
+  if (arena.bytes() == 0) return {};
+  const int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  char buffer[4096], text[512];
+  std::size_t length = 0;
+  for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;) {
+    for (ssize_t i = 0; i < n; ++i) {
+      if (buffer[i] == '\n') {
+        text[length] = '\0';
+        parser.line(text);
+        length = 0;
+      } else if (length + 1 < sizeof text) {
+        text[length++] = buffer[i];
+      }
+    }
+  }
+  close(fd);
+  return parser.memory;
+}
+
+double now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+int open_output(const char* path) {
+  char name[4096];
+  insert_process_id(path, name);
+  // A FIFO without a reader must not block the process.
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  return open(name, flags, 0666);
+}
+
+void write_walks_json(Output& out) {
+  if (!counting_all) return;
+  out.print("\"walk_misses\": %lu, \"walks_by_steps\": [",
+            walk_counts.misses.load(std::memory_order_relaxed));
+  for (std::uint32_t i = 0; i < max_steps_counted; ++i)
+    out.print("%s%lu", i == 0 ? "" : ", ", walk_counts.by_steps[i].load(std::memory_order_relaxed));
+  out.print("], ");
+}
+
+void write_memory_json(Output& out, const Totals& t) {
+  out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu, ", t.live, t.max_live);
+  out.print("\"resident_bytes\": %lu, \"peak_resident_bytes\": %lu, ", t.resident, t.peak_resident);
+  out.print("\"live_at_peak_bytes\": %lu, \"pages\": %lu, \"refused\": %lu}", t.live_at_peak,
+            t.pages, t.refusals);
+}
+
+void write_json(Output& out, const char* reason, std::uint32_t groups, const char* identification,
+                double start) {
+  out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
+            reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const Totals t = totals_of(i);
+    out.print(i == 0 ? "{" : ", {");
+    if (counting_all) out.print("\"allocations\": %lu, ", t.allocations);
+    write_memory_json(out, t);
+  }
+  const Memory memory = arena_memory();
+  const CheckCounts check = check_counts();
+  out.print("], \"shared\": {");
+  write_memory_json(out, groups == 0 ? Totals{} : totals_of_shared(groups));
+  out.print(", \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
+  out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
+  const HugePages& huge = arena.huge_pages();
+  out.print("\"huge_asked\": %lu, \"huge_touch_seconds\": %.6f, ", huge.requested(),
+            static_cast<double>(huge.nanoseconds()) * 1e-9);
+  const SiteCounts sites = site_counts();
+  out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
+            identification, sites.redirected, sites.immediate);
+  out.print("\"sites_left\": %u, ", sites.left);
+  write_walks_json(out);
+  out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
+            check.walks, check.differences, now() - start);
+}
+
+// The histogram of return addresses that walks read beyond the caller's.
+void write_walks_text(Output& out) {
+  bool any = false;
+  for (std::uint32_t i = 0; i < max_steps_counted; ++i) {
+    const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed);
+    if (n == 0) continue;
+    out.print(any ? " %u: %lu" : "halo: walks by return addresses read: %u: %lu", i + 1, n);
+    any = true;
+  }
+  if (any)
+    out.print("; to no group: %lu\n", walk_counts.misses.load(std::memory_order_relaxed));
+  else
+    out.print("halo: no allocation needed a walk\n");
+}
+
+void write_line(Output& out, const char* name, const char* allocations, const Totals& t) {
+  out.print("halo: %6s %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", name, allocations, t.live,
+            t.max_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.pages,
+            t.refusals);
+}
+
+void write_text(Output& out, const char* reason, std::uint32_t groups, const char* identification) {
+  out.print("halo: process %d, %s%s\n", getpid(),
+            reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
+  if (groups != 0)
+    out.print("halo: %6s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
+              "peak bytes", "resident", "waste", "pages", "refused");
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const Totals t = totals_of(i);
+    char name[12], allocations[24] = "-";
+    snprintf(name, sizeof name, "%u", i);
+    if (counting_all) snprintf(allocations, sizeof allocations, "%lu", t.allocations);
+    write_line(out, name, allocations, t);
+  }
+  const Totals t = groups == 0 ? Totals{} : totals_of_shared(groups);
+  if (t.peak_resident != 0) write_line(out, "shared", "-", t);
+  if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
+    out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
+              sites.redirected, sites.immediate, sites.left);
+  if (counting_all) write_walks_text(out);
+}
+
+}  // namespace
+
+bool is_human_readable(const char* path) { return strcmp(path, "1") == 0; }
+
+void write_stats(const char* path, const char* reason, std::uint32_t groups,
+                 const char* identification) {
+  if (arena.bytes() == 0) groups = 0;  // no group was ever opened
+  const double start = now();
+  if (is_human_readable(path)) {
+    Output out(STDERR_FILENO);
+    write_text(out, reason, groups, identification);
+    return;
+  }
+  const int fd = open_output(path);
+  if (fd < 0) return;
+  {
+    Output out(fd);
+    write_json(out, reason, groups, identification, start);
+  }
+  close(fd);
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,122 @@
+// The exported allocation functions: each checks whether the caller is in the plan, and forwards if
+// not. The first instructions of malloc and free are in forwarding.cc.
+#include <errno.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/exports.h"
+#include "runtime/base/next.h"
+#include "runtime/pages/arena.h"
+#include "runtime/serve/grouped.h"
+
+using halo::plan::max_object_limit;
+using halo::runtime::arena;
+using halo::runtime::bump_block;
+using halo::runtime::CallerCode;
+using halo::runtime::fallback;
+using halo::runtime::free_fast;
+using halo::runtime::free_grouped;
+using halo::runtime::is_fast_size;
+using halo::runtime::max_direct;
+using halo::runtime::next;
+using halo::runtime::planned;
+using halo::runtime::release;
+using halo::runtime::serve_decided;
+
+// The compiler turns `return f(…)` into a jump in all of these. The trampolines rely on that: they
+// find the program's return address on top of the stack, which a test checks.
+extern "C" {
+
+HALO_EXPORTED_FUNCTIONS(HALO_DECLARE)
+
+// The parts of malloc and free that are not forwarded directly. forwarding.cc enters them by a
+// jump, as parts of the exported functions.
+__attribute__((noinline)) static void* cut_for_malloc(std::size_t size, CallerCode code) {
+  if (void* p = bump_block(code, size)) [[likely]]
+    return p;
+  return halo_enter_malloc(size);
+}
+
+__attribute__((noinline)) static void* serve_larger(std::size_t size, std::uint64_t word) {
+  if (!is_fast_size<max_object_limit>(size)) return halo_enter_malloc(size);
+  return serve_decided<max_object_limit>(size, word, halo_enter_malloc, cut_for_malloc);
+}
+
+__attribute__((used)) void* halo_serve_malloc(std::size_t size, std::uint64_t word) {
+  if (!is_fast_size<max_direct>(size)) [[unlikely]]
+    return serve_larger(size, word);
+  return serve_decided<max_direct>(size, word, halo_enter_malloc, cut_for_malloc);
+}
+
+__attribute__((used)) void halo_release(void* p, std::uintptr_t page) {
+  if (free_fast(arena.page_at(page), p)) [[likely]]
+    return;
+  free_grouped(p);
+}
+
+void* calloc(std::size_t count, std::size_t size) {
+  if (planned(__builtin_return_address(0))) [[unlikely]]
+    return halo_enter_calloc(count, size);
+  return fallback.calloc(count, size);
+}
+
+void* realloc(void* p, std::size_t size) {
+  if (planned(__builtin_return_address(0)) || arena.contains(p)) [[unlikely]]
+    return halo_enter_realloc(p, size);
+  return next.realloc(p, size);
+}
+
+void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (planned(__builtin_return_address(0)) || arena.contains(p)) [[unlikely]]
+    return halo_enter_realloc(p, bytes);
+  return next.realloc(p, bytes);
+}
+
+void cfree(void* p) { release(p); }
+
+void free_sized(void* p, std::size_t) { release(p); }
+
+void free_aligned_sized(void* p, std::size_t, std::size_t) { release(p); }
+
+void __libc_free(void* p) {
+  if (arena.contains(p)) return free_grouped(p);
+  next.libc_free(p);
+}
+
+void* __libc_realloc(void* p, std::size_t size) {
+  if (arena.contains(p)) return halo_enter_realloc(p, size);
+  return next.libc_realloc(p, size);
+}
+
+std::size_t malloc_usable_size(void* p) {
+  if (arena.contains(p)) return halo::runtime::usable_size_grouped(p);
+  return next.usable_size != nullptr && p != nullptr ? next.usable_size(p) : 0;
+}
+
+void* memalign(std::size_t alignment, std::size_t size) { return next.memalign(alignment, size); }
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return next.aligned_alloc(alignment, size);
+}
+
+int posix_memalign(void** into, std::size_t alignment, std::size_t size) noexcept {
+  return next.posix_memalign(into, alignment, size);
+}
+
+void* valloc(std::size_t size) noexcept {
+  return next.valloc != nullptr ? next.valloc(size) : next.memalign(4096, size);
+}
+
+void* pvalloc(std::size_t size) {
+  if (next.pvalloc != nullptr) return next.pvalloc(size);
+  const std::size_t rounded = (size + 4095) & ~std::size_t{4095};
+  return next.memalign(4096, rounded < size ? size : rounded);
+}
+
+}  // extern "C"

@@ -1,0 +1,99 @@
+// operator new and delete, all twenty forms.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <new>
+
+#include "runtime/base/exports.h"
+#include "runtime/base/next.h"
+#include "runtime/serve/grouped.h"
+
+using halo::plan::max_object_limit;
+using halo::runtime::bump_block;
+using halo::runtime::caller_hash;
+using halo::runtime::caller_word_at;
+using halo::runtime::CallerCode;
+using halo::runtime::fallback;
+using halo::runtime::is_fast_size;
+using halo::runtime::max_direct;
+using halo::runtime::new_of_others;
+using halo::runtime::next;
+using halo::runtime::own_slot;
+using halo::runtime::planned;
+using halo::runtime::refused_new;
+using halo::runtime::release;
+using halo::runtime::serve_decided;
+
+HALO_EXPORTED_OPERATORS(HALO_DECLARE)
+
+#define HALO_OPERATOR
+#include "base/operators.inc"
+
+namespace {
+
+// If rounding `size` up overflows, returns nullptr and a size that no library can serve: the C++
+// library's own form, which is tried next, may overflow as well.
+void* allocate_aligned(std::size_t& size, std::align_val_t alignment) {
+  const auto step = static_cast<std::size_t>(alignment);
+  const std::size_t rounded = (size + step - 1) & ~(step - 1);
+  if (rounded < size) {
+    size = SIZE_MAX / 2 + 1;
+    return nullptr;
+  }
+  return next.aligned_alloc(step, rounded == 0 ? step : rounded);
+}
+
+}  // namespace
+
+// Entered by a jump, as a part of the exported operator.
+
+__attribute__((noinline)) static void* cut_for_new(std::size_t size, CallerCode code) {
+  if (void* p = bump_block(code, size)) [[likely]]
+    return p;
+  return halo_enter_new(size);
+}
+
+__attribute__((noinline)) static void* serve_larger_new(std::size_t size, std::uint64_t word) {
+  if (!is_fast_size<max_object_limit>(size)) return halo_enter_new(size);
+  return serve_decided<max_object_limit>(size, word, halo_enter_new, cut_for_new);
+}
+
+extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size,
+                                                                std::uint64_t word) {
+  if (!is_fast_size<max_direct>(size)) [[unlikely]]
+    return serve_larger_new(size, word);
+  return serve_decided<max_direct>(size, word, halo_enter_new, cut_for_new);
+}
+
+void* operator new(std::size_t size) {
+  const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
+  if (word != 0) [[unlikely]]
+    return halo_serve_new(size, word);
+  return new_of_others(size);
+}
+
+void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
+  if (!new_is_ours()) return refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
+  if (planned(__builtin_return_address(0))) [[unlikely]]
+    return halo_enter_new_nothrow(size, &tag);
+  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
+    return p;
+  return refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  if (void* p = allocate_aligned(size, alignment)) return p;
+  return refused_new("_ZnwmSt11align_val_t", size, alignment);
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment,
+                   const std::nothrow_t& tag) noexcept {
+  if (aligned_new_is_ours())
+    if (void* p = allocate_aligned(size, alignment)) return p;
+  return refused_new("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, &tag);
+}
+
+// Not through the public free: a program may define its own malloc, which does not recognise blocks
+// of `new`.
+void operator delete(void* p) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }

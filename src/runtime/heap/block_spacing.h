@@ -1,0 +1,63 @@
+// The offsets of the blocks in a single-size page.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "runtime/pages/page.h"
+
+namespace halo::runtime {
+
+inline constexpr std::uint32_t line = 64;
+inline constexpr std::uint32_t sets = 64;  // of a first-level cache: 4 KiB per way
+
+// Spreads blocks over all cache sets. If a block's number of lines shares a factor g with the
+// number of sets, blocks would start in 1 / g of the sets. So large blocks are one line further
+// apart, which costs at most a sixteenth. Small ones skip a line after each sets / g blocks, and
+// any run of them starts in all sets equally.
+struct BlockSpacing {
+  std::uint32_t step;          // bytes between starts of neighbouring blocks
+  std::uint32_t before_a_gap;  // bytes of blocks between two skipped lines; 0: no line is skipped
+
+  static constexpr BlockSpacing of(std::uint32_t block) {
+    const bool aliases = block % (2 * line) == 0;
+    if (!aliases || block > page_size / 2) return {block, 0};
+    if (block >= 16 * line) return {block + line, 0};
+    return {block, sets / std::gcd(block / line, sets) * block};
+  }
+
+  // The offset of the block behind the one at `offset`, relative to the first block.
+  constexpr std::uint32_t next(std::uint32_t offset) const {
+    const std::uint32_t behind = offset + step;
+    if (before_a_gap == 0 || behind % (before_a_gap + line) != before_a_gap) return behind;
+    return behind + line;
+  }
+
+  // A row of blocks that are `step` bytes apart, from `offset` on and within `bytes`: their number,
+  // and the offset of the block behind them.
+  struct Row {
+    std::uint32_t count, behind;
+  };
+  constexpr Row row(std::uint32_t offset, std::uint32_t bytes) const {
+    const std::uint32_t count = bytes / step;
+    if (before_a_gap == 0) return {count, offset + count * step};
+    const std::uint32_t to_gap = before_a_gap - offset % (before_a_gap + line);
+    if (count * step < to_gap) return {count, offset + count * step};
+    return {to_gap / step, offset + to_gap + line};
+  }
+};
+
+// The offset of the first block of page number `page`. Pages are often traversed together; with
+// equal offsets, their blocks would compete for the same cache sets. Blocks with an additional line
+// use few sets, so the page moves as far as it has room. (137 is prime, and near 37 modulo 50
+// lines: pages of 4 KiB blocks.)
+constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block) {
+  const std::uint32_t step = BlockSpacing::of(block).step;
+  const auto room = static_cast<std::uint32_t>(page_size % step);
+  if (step != block) return page * 137 % std::min(room / line + 1, sets) * line;
+  const std::uint32_t staggered = page * 5 % 16 * line;
+  return block <= page_size / 16 || staggered <= room ? staggered : room / line * line;
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,99 @@
+// Single-size pages: their layout, and the refill of caches from them.
+#include <algorithm>
+
+#include "runtime/heap/block_spacing.h"
+#include "runtime/heap/group_heap.h"
+#include "runtime/pages/free_block.h"
+#include "runtime/pages/page_bits.h"
+
+namespace halo::runtime {
+namespace {
+
+// Pages with free blocks that one refill scans at most.
+constexpr int max_pages = 8;
+// Bytes of freed blocks that one refill takes at most: the program may not need them.
+constexpr std::size_t max_taken = 16 * 1024;
+// Bytes of never used blocks in one run at most.
+constexpr std::uint32_t max_run = 4 * 1024;
+
+bool has_room(const Page& page) { return page.bump_offset * granule + page.block <= page_size; }
+
+}  // namespace
+
+// Refills an empty cache with freed blocks, at most to a half, or opens a run. Returns false if no
+// memory is available.
+bool GroupHeap::refill(BlockCache& cache) {
+  const std::size_t wanted = std::min(cache.capacity() / 2, 1 + max_taken / cache.block());
+  std::size_t taken = 0;
+  for (int i = 0; i < max_pages && taken < wanted; ++i) {
+    Page* page = cache.pages().front();
+    if (page == nullptr) break;
+    taken += take_freed(*page, cache, wanted - taken);
+    if (page->free_words != 0) break;
+    if (has_room(*page)) {
+      if (taken != 0) break;
+      open_run(*page, cache);
+      return true;
+    }
+    cache.pages().remove(*page);
+  }
+  cache.reverse_newest(taken);
+  if (taken != 0) return true;
+  Page* page = add_equal_page(cache);
+  if (page != nullptr) open_run(*page, cache);
+  return page != nullptr;
+}
+
+// Takes at most `maximum` of a page's free blocks.
+std::size_t GroupHeap::take_freed(Page& page, BlockCache& cache, std::size_t maximum) {
+  const std::size_t taken = PageBits(page).take(maximum, [&](void* p) { cache.push(p); });
+  page.used += static_cast<std::uint32_t>(taken);
+  taken_bytes_ += taken * page.block;
+  return taken;
+}
+
+// Opens a run of equally spaced blocks behind the cut part of a page with room. They count as used,
+// but their bits are clear: no thread has received them, so a free of one is invalid.
+void GroupHeap::open_run(Page& page, BlockCache& cache) {
+  const BlockSpacing spacing = BlockSpacing::of(page.block);
+  const std::uint32_t first = first_offset(arena.link_of(page), page.block);
+  const std::uint32_t begin = page.bump_offset * granule;
+  const std::size_t room = std::min<std::size_t>(page_size - begin - page.block, max_run);
+  const auto [count, behind] =
+      spacing.row(begin - first, static_cast<std::uint32_t>(room) + spacing.step);
+  char* const run = arena.memory_of(page) + begin;
+  cache.set_run(run, run + count * spacing.step, spacing.step);
+  set_bump_offset(page, first + behind);
+  account_touched(page);
+  page.used += count;
+  taken_bytes_ += std::uint64_t{count} * page.block;
+  if (!has_room(page)) cache.pages().remove(page);
+}
+
+// Returns the rest of a run to its page, as if it had not been opened.
+void GroupHeap::close_run(BlockCache& cache) {
+  char* const begin = cache.run_next();
+  char* const end = cache.run_end();
+  if (begin == end) return;
+  Page& page = arena.page_of(begin);
+  const auto count = static_cast<std::uint32_t>(end - begin) / BlockSpacing::of(page.block).step;
+  page.used -= count;
+  taken_bytes_ -= std::uint64_t{count} * page.block;
+  cache.set_run(nullptr, nullptr, 0);
+  set_bump_offset(page, static_cast<std::size_t>(begin - arena.memory_of(page)));
+  release_or_queue(page);
+}
+
+Page* GroupHeap::add_equal_page(BlockCache& cache) {
+  Page* page = add_page();
+  if (page == nullptr) return nullptr;
+  const std::uint32_t block = cache.block(), first = first_offset(arena.link_of(*page), block);
+  page->block = block;
+  set_bump_offset(*page, first);
+  page->cache = &cache;
+  page->thread.store(thread_, std::memory_order_release);
+  cache.pages().push_back(*page);
+  return page;
+}
+
+}  // namespace halo::runtime

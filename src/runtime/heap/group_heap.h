@@ -1,0 +1,112 @@
+// One thread's part of one group: its pages and block caches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/format.h"
+#include "runtime/heap/block_cache.h"
+#include "runtime/heap/mixed_range.h"
+#include "runtime/heap/size_classes.h"
+
+namespace halo::runtime {
+
+class ThreadHeap;
+
+// A block is in use, in the cache of its size, in a cache's run, or in the free bitmap of its page;
+// the rest of a page is not cut into blocks yet. Most allocations and frees only pop from a cache
+// or push to it. An empty cache is refilled from the free bitmaps, in address order within each
+// page. A full cache flushes its oldest blocks to their pages. No operation sorts or searches lists
+// of blocks. A page without used blocks is released immediately, unless a run lies in it.
+//
+// Only the owner's thread changes it, inside its heap (thread_heap.h), or a thread that has adopted
+// the heap. Members that the statistics of other threads read are counters; relaxed atomics read
+// them. `first_cache_` is stored with release once the cache is initialised.
+class GroupHeap {
+ public:
+  // The object must be in zeroed memory. `caches` has an entry for each size class of groups, all
+  // of them `no_cache`.
+  void initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
+                  BlockCache** caches);
+
+  // Returns a block of `bytes`, a multiple of 8, or nullptr if no memory is available. The owner
+  // only, inside its heap.
+  void* allocate(std::uint32_t bytes);
+
+  // Frees a block of this heap; ignores an address that is not a used block. The owner only, inside
+  // its heap.
+  void deallocate(Page& page, void* p);
+
+  // Frees to the page, bypassing the cache. Also for the thread that adopts an abandoned heap.
+  void deallocate_to_page(Page& page, void* p);
+
+  // Returns all cached blocks to their pages, and releases pages without used blocks.
+  void flush();
+
+  // Releases the page of the bump range if it has no used block.
+  void leave_empty_page() { range_.leave_empty_page(*this); }
+
+  // Whether a block starts at `p`, an arena address, and does not look free. Any thread.
+  static bool may_be_in_use(const void* p);
+  // Bytes of the block at `p`. Any thread that may use the block.
+  static std::size_t size_of(const Page& page, const void* p);
+
+  std::uint32_t group() const { return group_; }
+
+  // Number of allocations by `allocate`; the fast path bypasses it unless statistics are enabled.
+  std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
+  // Requests forwarded because memory was refused.
+  std::uint64_t refusals() const { return __atomic_load_n(&refusals_, __ATOMIC_RELAXED); }
+  // Bytes of blocks in use; another thread may read a slightly different number.
+  std::uint64_t live_bytes() const;
+  // Bytes of system pages that its blocks touched since the pages were last purged.
+  std::uint64_t resident_bytes() const {
+    return __atomic_load_n(&resident_, __ATOMIC_RELAXED) * system_page;
+  }
+  std::uint64_t pages() const { return __atomic_load_n(&pages_, __ATOMIC_RELAXED); }
+
+ private:
+  friend class MixedRange;
+
+  // Bytes of blocks in use or cached.
+  std::uint64_t used_bytes() const;
+  BlockCache* cache_for(std::uint32_t block);
+  bool enlarge(BlockCache& cache);
+
+  // Single-size pages (equal_pages.cc).
+  bool refill(BlockCache& cache);
+  std::size_t take_freed(Page& page, BlockCache& cache, std::size_t maximum);
+  void open_run(Page& page, BlockCache& cache);
+  void close_run(BlockCache& cache);
+  void release_or_queue(Page& page);
+  Page* add_equal_page(BlockCache& cache);
+  void flush_oldest(BlockCache& cache, std::size_t count);
+  void return_to_page(Page& page, void* p, std::uint32_t bytes);
+
+  // Mixed-size pages (mixed_pages.cc).
+  void* bump_mixed(BlockCache& cache);
+  bool uses_bump(std::uint32_t bytes) const;
+  bool may_add_mixed_page() const;
+
+  Page* add_page();
+  void drop_page(Page& page);
+  void account_touched(Page& page);
+  void* prepared(void* p);
+
+  BlockCache** caches_;
+  BlockCache* first_cache_;  // head of the list of its caches
+  ThreadHeap* thread_;
+  std::uint32_t group_;
+  plan::Reuse reuse_;
+  bool mixed_;
+  bool huge_pages_;
+  std::uint64_t taken_bytes_;     // bytes of blocks taken from single-size pages
+  std::uint64_t returned_bytes_;  // bytes of blocks returned to pages
+  std::uint64_t pages_;
+  std::uint64_t resident_;  // system pages
+  std::uint64_t allocations_;
+  std::uint64_t refusals_;
+  MixedRange range_;
+};
+
+}  // namespace halo::runtime

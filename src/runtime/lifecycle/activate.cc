@@ -1,0 +1,189 @@
+// Starts the runtime in a process: reads the plan, finds the modules, opens the arena; writes
+// statistics at its end.
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "base/keep_errno.h"
+#include "plan/plan_file.h"
+#include "runtime/base/active_plan.h"
+#include "runtime/base/diagnosis.h"
+#include "runtime/base/next.h"
+#include "runtime/code/alignment.h"
+#include "runtime/diagnose/stats.h"
+#include "runtime/identify/active_sites.h"
+#include "runtime/identify/walk_counts.h"
+#include "runtime/lifecycle/detach.h"
+#include "runtime/lifecycle/plan_variable.h"
+#include "runtime/lifecycle/settings.h"
+#include "runtime/modules/loader.h"
+#include "runtime/modules/module_changes.h"
+#include "runtime/modules/modules.h"
+#include "runtime/pages/arena.h"
+#include "runtime/redirect/selectors.h"
+#include "runtime/serve/global_policy.h"
+#include "runtime/serve/grouped.h"
+#include "runtime/serve/random_pools.h"
+
+namespace halo::runtime {
+
+namespace {
+
+// Copied: programs overwrite their environment to change the output of ps.
+constinit char stats_path[4096]{};
+constinit pid_t stats_owner = 0;
+constinit const char* inactive_reason = "no plan was given";
+
+// Writes one line by one write: stdio may not be initialised, or belong to the program.
+void report_error(const char* sentence, const char* path) {
+  char line[1024];
+  const int n =
+      snprintf(line, sizeof line, "halo: %s (%s); every allocation is forwarded\n", sentence, path);
+  if (n > 0 && write(STDERR_FILENO, line,
+                     static_cast<std::size_t>(n) < sizeof line ? static_cast<std::size_t>(n)
+                                                               : sizeof line - 1) < 0)
+    return;
+}
+
+bool wants_stats() { return stats_path[0] != '\0'; }
+
+// The kind of identification, as a human-readable string.
+const char* identification() {
+  if (active_plan.header == nullptr) return "none";
+  if (active_plan.draws_pools()) return active_plan.groups.size() == 1 ? "none needed" : "random";
+  return active_plan.selects() ? "selectors" : "walk";
+}
+
+void report() {
+  // Modules may have been loaded since.
+  const char* reason = arena.bytes() != 0 ? nullptr : inactive_reason;
+  write_stats(stats_path, reason, static_cast<std::uint32_t>(active_plan.groups.size()),
+              identification());
+}
+
+void report_at_signal(int) {
+  const KeepErrno keep;
+  report();
+}
+
+// Handles the signal only if it has no other handler.
+void report_at(int signal) {
+  struct sigaction old;
+  if (signal <= 0 || sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) return;
+  struct sigaction action{};
+  action.sa_handler = report_at_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
+
+// The end of the calling thread's stack; 0 if it is not the first thread.
+std::uintptr_t main_stack_end() {
+  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
+  return end != nullptr && gettid() == getpid() ? *end : 0;
+}
+
+// Starts a plan whose selectors use redirected calls.
+void begin_selectors() {
+  configure_selectors();
+  if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack(end);
+  set_place_listener(redirect_module);
+}
+
+// A module was loaded: the plan's alignment proof may not cover it.
+void keep_alignment(const dl_phdr_info& module) {
+  if (aligns_all_to_16() || check_alignment_of(module)) return;
+  align_table_to_16();
+  align_random_pools_to_16();
+}
+
+// Starts a plan that does not use callers.
+bool begin_random_pools() {
+  if (!open_groups()) {
+    inactive_reason = "there is no room for the groups";
+    return false;
+  }
+  configure_random_pools(static_cast<std::uint32_t>(active_plan.groups.size()),
+                         active_plan.states[0].alignment == 16 || aligns_all_to_16());
+  // Modules matter only while blocks depend on their alignment proof.
+  if (!aligns_all_to_16()) {
+    watch_modules();
+    publish_table();
+  }
+  if (active_plan.groups.size() == 1)
+    set_one_group_policy();
+  else
+    set_random_pools_policy();
+  return true;
+}
+
+// glibc's malloc initialises itself at its first allocation, without locks: normally inside the
+// first pthread_create, before the thread runs. A plan may group that allocation, and threads would
+// then initialise concurrently.
+void initialise_next_allocator() {
+  const KeepErrno keep;
+  next.free(next.malloc(1));
+}
+
+// Whether any allocation of this process may ever be grouped.
+bool begin(const Settings& settings) {
+  if (settings.plan == nullptr) return false;
+  if (const char* problem = plan::load_plan(settings.plan, active_plan)) {
+    inactive_reason = problem;
+    report_error(problem, settings.plan);
+    hide_plan_from_children();
+    return false;
+  }
+  name_plan_to_children(settings.plan);
+  if (active_plan.groups.empty()) {
+    inactive_reason = "the plan has no groups";
+    return false;
+  }
+  // Not an error: a child process, for example.
+  if (!is_for_this_program()) {
+    inactive_reason = "the plan is for another program";
+    return false;
+  }
+  if (wants_stats()) {
+    report_at(settings.stats_signal);
+    keeping_stats = true;
+    counting_all = settings.stats_counts;
+  }
+  max_object = active_plan.header->max_object;
+  fast_max = counting_all ? 0 : max_object;
+  fast_direct_max = std::min<std::uint64_t>(fast_max, max_direct);
+  initialise_next_allocator();
+  begin_alignment();
+  set_loaded_listener(keep_alignment);
+  forbid_deep_binding();
+  if (active_plan.draws_pools()) return begin_random_pools();
+  if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
+  if (active_plan.selects()) begin_selectors();
+  watch_modules();
+  inactive_reason = publish_table() != 0
+                        ? nullptr
+                        : "no module of the plan is loaded, or there is no room for the groups";
+  if (active_plan.selects()) set_selectors_policy();
+  return true;
+}
+
+__attribute__((constructor(101))) void activate() {
+  resolve_next();
+  const Settings settings = read_settings();
+  stats_owner = getpid();
+  if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
+  if (!begin(settings)) detach();
+}
+
+__attribute__((destructor)) void finish() {
+  // A forked child must not overwrite its parent's report.
+  const bool own = getpid() == stats_owner || strstr(stats_path, "%p") != nullptr;
+  if (wants_stats() && (own || is_human_readable(stats_path))) report();
+}
+
+}  // namespace
+}  // namespace halo::runtime

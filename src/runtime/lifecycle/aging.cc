@@ -1,0 +1,25 @@
+// Queries of the detector and the litterer about groups, and their allocations from groups.
+#include "base/runtime_abi.h"
+#include "runtime/modules/modules.h"
+#include "runtime/serve/grouped.h"
+
+using namespace halo::runtime;
+
+extern "C" {
+
+std::uint32_t halo_group_count() { return open_group_count; }
+
+void* halo_allocate_in_group(std::uint32_t group, std::size_t size) {
+  if (group >= open_group_count || size > max_object) return nullptr;
+  return allocate_in(decided_code(static_cast<std::uint16_t>(group), false), size);
+}
+
+std::int32_t halo_group_of_request(std::size_t size, const std::uintptr_t* slot,
+                                   std::uintptr_t rbp) {
+  if (open_group_count == 0 || size > max_object) return -1;
+  const Verdict verdict = verdict_of_request(slot, rbp);
+  if (verdict.group == halo::plan::verdict_forward || verdict.alignment > 16) return -1;
+  return verdict.group;
+}
+
+}  // extern "C"

@@ -1,0 +1,44 @@
+// Replaces the variable in place: allocates nothing, and keeps the length and order of the
+// program's environment.
+#include "runtime/lifecycle/plan_variable.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/keep_errno.h"
+#include "base/output_path.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr char name[] = "HALO_PLAN=";
+constexpr std::size_t name_length = sizeof name - 1;
+constexpr std::size_t longest_path = 4096;
+
+constinit char absolute[name_length + longest_path]{};
+constinit char empty[sizeof name]{};
+
+void replace(char* with) {
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    if (std::strncmp(*variable, name, name_length) == 0) *variable = with;
+}
+
+}  // namespace
+
+void name_plan_to_children(const char* path) {
+  if (path[0] == '/') return;
+  const KeepErrno keep;
+  char whole[longest_path];
+  if (make_absolute(path, whole) >= sizeof whole || whole[0] != '/') return;
+  snprintf(absolute, sizeof absolute, "%s%s", name, whole);
+  replace(absolute);
+}
+
+void hide_plan_from_children() {
+  std::memcpy(empty, name, sizeof name);
+  replace(empty);
+}
+
+}  // namespace halo::runtime

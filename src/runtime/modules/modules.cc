@@ -1,0 +1,380 @@
+// Build-id matching over dl_iterate_phdr, and the state of each module of the plan.
+#include "runtime/modules/modules.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "runtime/base/active_plan.h"
+#include "runtime/base/diagnosis.h"
+#include "runtime/code/build_id.h"
+#include "runtime/heap/thread_heap.h"
+#include "runtime/identify/identifier.h"
+#include "runtime/modules/linker.h"
+#include "runtime/modules/placing_budget.h"
+#include "runtime/pages/arena.h"
+
+namespace halo::runtime {
+namespace {
+
+enum class Presence : std::uint8_t {
+  absent,
+  expected,    // mapped by a dlopen that may fail
+  recognised,  // its states are in the table
+  suspended,   // was recognised; an active dlclose may unmap it
+};
+
+struct KnownModule {
+  std::uintptr_t bias;
+  std::uintptr_t start;  // of its first segment
+  Presence presence;
+  bool stays;  // it was loaded at the start
+};
+
+// The place at which a scan of the list found a module of the plan.
+struct Sighting {
+  std::uintptr_t bias, start;
+  bool seen;
+  bool is_new;
+};
+
+constinit Table* table = nullptr;
+constinit KnownModule* known = nullptr;
+constinit std::uint32_t linker_module = plan::max_modules;  // index in the plan; its number of
+                                                            // modules: not in it
+constinit LoadedListener loaded_listener = nullptr;
+constinit PlaceListener place_listener = nullptr;
+constinit bool no_room = false;
+
+// Used by one scan at a time: scans hold the linker's lock.
+constinit Sighting* sightings = nullptr;
+
+// The list at the last scan: the number of modules ever loaded, the number ever unloaded, and the
+// number scanned.
+struct Generation {
+  unsigned long long adds, subs;
+  std::size_t count;
+};
+constinit Generation last_generation{};
+
+// Guards the states of modules and changes of the table. A thread that holds it never waits for
+// another lock.
+constinit std::atomic_flag changing = ATOMIC_FLAG_INIT;
+constinit std::atomic<std::uint32_t> expected_count{0};
+constinit std::uint32_t closing = 0;  // threads in dlclose
+constinit int expecting_thread = 0;   // the thread whose dlopen loaded the expected modules
+constinit PlacingBudget budget;
+
+bool try_lock() { return !changing.test_and_set(std::memory_order_acquire); }
+void lock() {
+  while (!try_lock()) sched_yield();
+}
+void unlock() { changing.clear(std::memory_order_release); }
+
+void* map_zeroed(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+std::uint32_t module_count() { return static_cast<std::uint32_t>(active_plan.modules.size()); }
+
+void set_presence(KnownModule& module, Presence presence) {
+  const std::uint32_t before = module.presence == Presence::expected ? 1 : 0;
+  const std::uint32_t after = presence == Presence::expected ? 1 : 0;
+  module.presence = presence;
+  expected_count.store(expected_count.load(std::memory_order_relaxed) + after - before,
+                       std::memory_order_relaxed);
+}
+
+// The executable is the first module, even if the loader was started as a program to load it.
+int inspect_executable(dl_phdr_info* info, std::size_t, void*) {
+  const auto& executable = active_plan.modules[active_plan.header->executable - 1];
+  return is_build_of(executable, build_id_of(*info)) ? 1 : -1;
+}
+
+int read_generation(dl_phdr_info* info, std::size_t, void* data) {
+  auto& generation = *static_cast<Generation*>(data);
+  generation.adds = info->dlpi_adds;
+  generation.subs = info->dlpi_subs;
+  return 1;
+}
+
+int count_module(dl_phdr_info*, std::size_t, void* data) {
+  ++*static_cast<std::size_t*>(data);
+  return 0;
+}
+
+std::uintptr_t start_of(const dl_phdr_info& info) {
+  constexpr std::uintptr_t page = 4096;
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_LOAD)
+      return (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr) & ~(page - 1);
+  return 0;
+}
+
+// A scan of the list from the module with that index on. New modules are at its end.
+struct Scan {
+  std::size_t at, begin, first_new;
+};
+
+int scan_module(dl_phdr_info* info, std::size_t, void* data) {
+  auto& scan = *static_cast<Scan*>(data);
+  const std::size_t at = scan.at++;
+  if (at < scan.begin) return 0;
+  const auto build_id = build_id_of(*info);
+  for (std::size_t i = 0; i < active_plan.modules.size(); ++i)
+    if (!sightings[i].seen && is_build_of(active_plan.modules[i], build_id))
+      sightings[i] = {info->dlpi_addr, start_of(*info), true, at >= scan.first_new};
+  return 0;
+}
+
+// Some modules of the list, copied so that the list is unlocked during the callbacks.
+struct Batch {
+  std::size_t at, begin, count;
+  dl_phdr_info infos[16];
+};
+
+int fill_batch(dl_phdr_info* info, std::size_t, void* data) {
+  auto& batch = *static_cast<Batch*>(data);
+  if (batch.at++ < batch.begin) return 0;
+  if (batch.count == std::size(batch.infos)) return 1;
+  batch.infos[batch.count++] = *info;
+  return 0;
+}
+
+void report_loaded(std::size_t first) {
+  if (loaded_listener == nullptr) return;
+  Batch batch{};
+  do {
+    batch.at = batch.count = 0;
+    batch.begin = first;
+    dl_iterate_phdr(fill_batch, &batch);
+    for (std::size_t i = 0; i < batch.count; ++i) loaded_listener(batch.infos[i]);
+    first += batch.count;
+  } while (batch.count == std::size(batch.infos));
+}
+
+void report_place(std::uint32_t module, bool present) {
+  if (place_listener != nullptr) place_listener(module, {known[module].bias, present});
+}
+
+void drop_module(std::uint32_t module) {
+  remove_module(*table, module);
+  set_presence(known[module], Presence::absent);
+  report_place(module, false);
+}
+
+// Modules that were unloaded or moved.
+void drop_unseen() {
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const KnownModule& module = known[i];
+    const bool is_there =
+        sightings[i].seen && !sightings[i].is_new && sightings[i].bias == module.bias;
+    if (module.presence != Presence::absent && !is_there) drop_module(i);
+  }
+}
+
+// Marks modules that were found for the first time. Returns whether there were any.
+bool expect_seen() {
+  bool any = false;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const bool is_new = sightings[i].seen && known[i].presence == Presence::absent;
+    sightings[i].is_new = is_new;
+    if (!is_new) continue;
+    known[i].bias = sightings[i].bias;
+    known[i].start = sightings[i].start;
+    set_presence(known[i], Presence::expected);
+    any = true;
+  }
+  return any;
+}
+
+// Scans the list; `first_new` is the index of the first module that the last scan cannot have
+// found. Returns whether modules of the plan were loaded.
+bool scan_modules(bool any_gone, std::size_t first_new) {
+  std::memset(sightings, 0, module_count() * sizeof *sightings);
+  Scan scan{0, any_gone ? 0 : first_new, first_new};
+  dl_iterate_phdr(scan_module, &scan);
+  report_loaded(first_new);
+  lock();
+  if (any_gone) drop_unseen();
+  const bool any = expect_seen();
+  unlock();
+  if (any && place_listener != nullptr)
+    for (std::uint32_t i = 0; i < module_count(); ++i)
+      if (sightings[i].is_new) report_place(i, true);
+  return any;
+}
+
+// Recognises an expected module that is registered, or a suspended one that is still loaded.
+void recognise(std::uint32_t module) {
+  if (closing != 0 || no_room) return;
+  if (!open_groups()) {
+    no_room = true;
+    return;
+  }
+  place_module(*table, module, known[module].bias);
+  set_presence(known[module], Presence::recognised);
+}
+
+// Likewise, after the start. If it would happen too often, the module stays unplaced, and its
+// callers' allocations are forwarded until the next dlopen or dlclose.
+void recognise_again(std::uint32_t module) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // no system call
+  const ModuleStates& states = table->modules[module];
+  const auto nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                           static_cast<std::uint64_t>(now.tv_nsec);
+  if (budget.take(states.end - states.entries, nanoseconds))
+    recognise(module);
+  else
+    set_presence(known[module], Presence::recognised);
+}
+
+void recognise_registered() {
+  if (closing != 0 || no_room) return;
+  for (std::uint32_t i = 0; i < module_count(); ++i)
+    if (known[i].presence == Presence::expected && is_registered(known[i].start))
+      recognise_again(i);
+}
+
+// Recognises suspended modules again, or removes those that were unloaded.
+void finish_suspended() {
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    if (known[i].presence != Presence::suspended) continue;
+    if (is_registered(known[i].start))
+      recognise_again(i);
+    else
+      drop_module(i);
+  }
+}
+
+bool make_room() {
+  const std::size_t count = active_plan.modules.size();
+  const std::size_t bytes = count * (sizeof *known + sizeof *sightings);
+  auto* memory =
+      static_cast<char*>(map_zeroed(bytes + table_bytes(active_plan.states.size(), count)));
+  if (memory == nullptr) return false;
+  known = reinterpret_cast<KnownModule*>(memory);
+  sightings = reinterpret_cast<Sighting*>(known + count);
+  table = make_table(active_plan.states, count, memory + bytes);
+  return true;
+}
+
+}  // namespace
+
+bool is_for_this_program() {
+  return active_plan.header->executable == 0 || dl_iterate_phdr(inspect_executable, nullptr) == 1;
+}
+
+constinit std::uint32_t open_group_count = 0;
+
+// Opened with the first of the plan's modules, so that processes that merely inherit the plan
+// reserve nothing.
+bool open_groups() {
+  if (open_group_count != 0) return true;
+  const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  configure_heaps(active_plan.groups, active_plan.header->max_object);
+  if (!arena.reserve(pages * system_page * 2)) return false;
+  open_group_count = static_cast<std::uint32_t>(active_plan.groups.size());
+  if (keeping_stats) watch_growth();
+  prepare_heap();
+  return true;
+}
+
+void set_loaded_listener(LoadedListener listener) { loaded_listener = listener; }
+void set_place_listener(PlaceListener listener) { place_listener = listener; }
+void align_table_to_16() {
+  lock();
+  align_states_to_16(*table, linker_module);
+  unlock();
+}
+
+bool follows_modules() { return table != nullptr; }
+bool expects_modules() { return expected_count.load(std::memory_order_relaxed) != 0; }
+
+unsigned publish_table() {
+  if (!make_room()) return 0;
+  dl_iterate_phdr(read_generation, &last_generation);
+  dl_iterate_phdr(count_module, &last_generation.count);
+  scan_modules(true, 0);
+  unsigned found = 0;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    if (known[i].presence != Presence::expected) continue;
+    recognise(i);
+    known[i].stays = true;
+    if (known[i].presence == Presence::recognised) ++found;
+    if (known[i].bias == linker_bias()) linker_module = i;
+  }
+  use_table(table);
+  return found;
+}
+
+void inspect_modules(int thread) {
+  Generation now{};
+  dl_iterate_phdr(read_generation, &now);
+  if (now.adds == last_generation.adds && now.subs == last_generation.subs) return;
+  dl_iterate_phdr(count_module, &now.count);
+  const std::size_t came = now.adds - last_generation.adds;
+  const bool any_gone = last_generation.count + came != now.count;
+  last_generation = now;
+  expecting_thread = thread;
+  scan_modules(any_gone, now.count > came ? now.count - came : 0);
+}
+
+void recognise_expected() {
+  if (!try_lock()) return;
+  recognise_registered();
+  unlock();
+}
+
+bool finish_expected(int thread) {
+  if (!try_lock()) return false;
+  recognise_registered();
+  for (std::uint32_t i = 0; i < module_count() && expecting_thread == thread; ++i)
+    if (known[i].presence == Presence::expected && !is_registered(known[i].start)) drop_module(i);
+  unlock();
+  return true;
+}
+
+void suspend_modules() {
+  lock();
+  ++closing;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const bool may_go = known[i].presence == Presence::recognised ||
+                        (known[i].presence == Presence::expected && is_registered(known[i].start));
+    if (known[i].stays || !may_go) continue;
+    remove_module(*table, i);
+    set_presence(known[i], Presence::suspended);
+  }
+  unlock();
+}
+
+void resume_modules() {
+  lock();
+  --closing;
+  finish_suspended();
+  recognise_registered();
+  unlock();
+}
+
+void silence_linker(bool silent) {
+  if (linker_module == plan::max_modules) return;
+  lock();
+  silence_callers(*table, linker_module, silent);
+  unlock();
+}
+
+void drop_other_threads(bool is_closing) {
+  unlock();
+  if (table == nullptr) return;
+  closing = is_closing ? 1 : 0;
+  finish_suspended();
+  recognise_registered();
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,38 @@
+// Limits how often modules are placed again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace halo::runtime {
+
+// Each caller of a module has a word in the callers table, which a dlclose removes and the next
+// dlopen adds. A program that often reloads a plug-in with thousands of callers would spend its
+// time on that.
+class PlacingBudget {
+ public:
+  // Whether that many callers may be written now; if so, subtracts the cost. `now`: nanoseconds of
+  // a monotonic clock. One thread at a time.
+  bool take(std::uint32_t callers, std::uint64_t now) {
+    if (callers <= free_of_charge) return true;
+    if (now > last_) {
+      saved_ = std::min(saved_ + (now - last_) / share, max_saved);
+      last_ = now;
+    }
+    const std::uint64_t cost = std::uint64_t{callers} * each;
+    if (cost > saved_) return false;
+    saved_ -= cost;
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t free_of_charge = 256;  // negligible beside a dlopen
+  static constexpr std::uint64_t each = 4;              // nanoseconds to write and remove a word
+  static constexpr std::uint64_t share = 50;
+  static constexpr std::uint64_t max_saved = 5'000'000;
+
+  std::uint64_t saved_ = max_saved;  // nanoseconds
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace halo::runtime

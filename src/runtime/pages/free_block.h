@@ -1,0 +1,78 @@
+// A freed block: its first word is a mark, or an encoded link to another freed block.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "runtime/base/diagnosis.h"
+#include "runtime/base/exported.h"
+#include "runtime/pages/arena.h"
+
+namespace halo::runtime {
+
+struct LinkSecret {
+  std::uint64_t mask;
+  std::uint64_t factor;
+  std::uint64_t inverse;  // of the factor, modulo 2^64
+};
+
+HALO_HIDDEN extern constinit LinkSecret link_secret;
+
+// Derives this process's secret from the kernel's random bytes. Must run before the first block is
+// served.
+void draw_link_secret();
+
+// The owner's thread writes the mark. Another thread writes a link only if the owner's ring of
+// remote frees is full. The program may overwrite the word by mistake, so both are encoded with a
+// secret of the process: other values do not decode to an address in the arena.
+class [[gnu::may_alias]] Block {
+ public:
+  // Called by the owner's thread, or by a thread that puts the block into the owner's ring.
+  void mark_freed() { word_ = mark(); }
+  bool is_marked_freed() const { return word_ == mark(); }
+
+  void set_next(const Block* next) {
+    word_ = (reinterpret_cast<std::uintptr_t>(next) ^ own_mask()) * link_secret.factor;
+  }
+
+  // The next block of the list; null at its end. Also null if the word has been overwritten: the
+  // rest of the list then leaks. The multiplication spreads any change of the word over the
+  // address's upper bits.
+  Block* next() const {
+    const std::uint64_t address = decoded();
+    if (std::rotr(address - arena.base(), 3) < arena.granule_limit()) [[likely]]
+      return reinterpret_cast<Block*>(address);
+    if (checking_build && address != 0) report_overwritten(this);
+    return nullptr;
+  }
+
+  // Must be called for every block that is served: memory that was free before may contain a valid
+  // link.
+  void clear() { word_ = 0; }
+
+  // Whether any thread has freed it. A random word is mistaken for a link with a probability of at
+  // most 2^-37.
+  bool is_free() const { return is_marked_freed() || is_link(); }
+
+  // Whether another thread freed it and the owner has not collected it yet.
+  bool is_link() const {
+    const std::uint64_t address = decoded();
+    return address == 0 || std::rotr(address - arena.base(), 3) < arena.granule_limit();
+  }
+
+  std::uint64_t word() const { return word_; }
+
+ private:
+  std::uint64_t mark() const { return reinterpret_cast<std::uintptr_t>(this) ^ link_secret.mask; }
+  // The block's own address is rotated into the upper bits: a word copied with the rest of its
+  // block does not decode to an address in the arena.
+  std::uint64_t own_mask() const {
+    return std::rotl(std::uint64_t{reinterpret_cast<std::uintptr_t>(this)}, 40) ^ link_secret.mask;
+  }
+  std::uint64_t decoded() const { return word_ * link_secret.inverse ^ own_mask(); }
+
+  std::uint64_t word_;
+};
+static_assert(sizeof(Block) == granule);
+
+}  // namespace halo::runtime

@@ -1,0 +1,93 @@
+// The free pages of the arena, and which of them to purge; lock-free.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/pages/page.h"
+#include "runtime/pages/purge_limit.h"
+
+namespace halo::runtime {
+
+// The kind of system pages behind a page. It is the same for a whole slab, so a huge page never
+// covers pages of groups that did not request it.
+enum class PageKind : std::uint32_t { normal = 0, huge = 1 };
+
+// The step in which the range is opened; the size of a huge page.
+inline constexpr std::size_t slab_size = std::size_t{2} << 20;
+inline constexpr std::uint32_t slab_pages = slab_size >> page_shift;
+
+// One bit for each page of the slab.
+struct Slab {
+  std::atomic<std::uint32_t> free;
+  std::atomic<std::uint32_t> dirty;  // free pages that may be in memory
+  PageKind kind;                     // constant once the slab is added
+};
+static_assert(slab_pages == 32 && sizeof(Slab) == 12);
+
+// Pages of one slab.
+struct PageMask {
+  std::uint32_t slab;
+  std::uint32_t pages;
+};
+
+// A set bit in `Slab::free` means that no thread owns the page. A thread takes pages by clearing
+// their bits with a CAS (acquire); it puts them back by setting them with fetch_or (sequentially
+// consistent, so release). Between the two, the pages, their entries and their `dirty` bits belong
+// to that thread alone. Hence a page being purged is neither free nor in a heap.
+//
+// `dirty` is a subset of the free pages, plus bits that a thread is about to publish or has just
+// taken: `put` sets the dirty bit before the free bit, and a taker clears it after the free bit.
+//
+// `available_` is a hint for the search. Invariant: if a slab has a free page and no thread is
+// inside `take` or `put` for it, its bit is set. `take` clears the bit of a full slab and then
+// reads `free` again; `put` sets the free bit, and then sets the hint unless it reads it as set. So
+// one of the two sees the other's write. The clear, the re-read and the fetch_or are sequentially
+// consistent. On x86-64 a fetch_or is also a full barrier before the relaxed read of the hint.
+// `lowest_`, `used_`, `dirty_` and `shrinks_` are relaxed hints and statistics.
+class PagePool {
+ public:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  // The tables for all slabs, zeroed: one Slab and one bit each.
+  void place_at(Slab* slabs, std::atomic<std::uint64_t>* available);
+
+  // Adds a new slab; its pages become free and clean.
+  void add(std::uint32_t slab, PageKind kind);
+
+  // Takes a free page of that kind; returns its number, or `none`. It prefers low slabs, and in a
+  // slab the dirty pages.
+  std::uint32_t take(PageKind kind);
+
+  // Puts a page back. `dirty`: it may be in memory.
+  void put(std::uint32_t page, bool dirty);
+
+  // Takes the dirty pages of one slab for purging if more pages are dirty than the limit; otherwise
+  // none. The slab `last` comes first if all of its pages are free.
+  PageMask take_dirty(std::uint32_t last);
+
+  // Frees the pages that take_dirty returned. Those in `dirty` may still be in memory.
+  void put_purged(PageMask mask, std::uint32_t dirty);
+
+  std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  std::uint32_t find(PageKind kind, std::uint32_t from) const;
+  std::uint32_t take_from(std::uint32_t slab);
+  void mark_available(std::uint32_t slab);
+  PageMask claim_dirty(std::uint32_t slab);
+  bool has_too_many_dirty();
+
+  Slab* slabs_ = nullptr;
+  std::atomic<std::uint64_t>* available_ = nullptr;  // by slab: a page may be free
+  std::atomic<std::uint32_t> end_{0};                // number of slabs added
+  std::atomic<std::uint32_t> lowest_[2]{};           // by kind: lower slabs rarely have a free page
+  std::atomic<std::uint32_t> scan_from_{0};          // where take_dirty continues its search
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> dirty_{0};
+  std::atomic<bool> shrinks_{false};  // purging until half of the limit is left
+  PurgeLimit limit_;
+};
+
+}  // namespace halo::runtime

@@ -1,0 +1,76 @@
+// Evaluation of selectors, and updates of the sites as modules are loaded and unloaded.
+#include "runtime/redirect/selectors.h"
+
+#include "runtime/base/active_plan.h"
+#include "runtime/code/alignment.h"
+#include "runtime/redirect/redirect.h"
+
+namespace halo::runtime {
+namespace {
+
+constinit std::span<const plan::Site> sites;  // of the plan; none before configure_selectors
+constinit SiteAddress addresses[plan::max_sites]{};
+
+// Collects the calls of one module; returns their number.
+std::size_t calls_of(std::uint32_t module, std::uintptr_t bias, Call* calls) {
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < sites.size(); ++i)
+    if (sites[i].module == module && !addresses[i].immediate)
+      calls[count++] = {bias + sites[i].offset, i, sites[i].step, false};
+  return count;
+}
+
+void set_address(std::uint32_t site, std::uintptr_t address) {
+  __atomic_store_n(&addresses[site].address, address, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+void configure_selectors() {
+  sites = active_plan.sites;
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    addresses[i] = {no_address, sites[i].step, (sites[i].flags & plan::site_immediate) != 0};
+}
+
+void redirect_module(std::uint32_t module, ModulePlace place) {
+  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+    const plan::Site& site = sites[i];
+    if (site.module == module)
+      set_address(i,
+                  place.present && addresses[i].immediate ? place.bias + site.offset : no_address);
+  }
+  if (!place.present) return;
+  Call calls[plan::max_sites];
+  const std::size_t count = calls_of(module, place.bias, calls);
+  if (count == 0) return;
+  redirect_calls(module, place.bias, {calls, count});
+  for (std::size_t i = 0; i < count; ++i)
+    if (calls[i].redirected) set_address(calls[i].site, calls[i].return_address);
+}
+
+CallerCode select_group(const std::uintptr_t* here) {
+  ActiveSites* active = active_sites;
+  if (active == nullptr) [[unlikely]] {
+    active = begin_active_sites(addresses, sites.size(), here);
+    if (active == nullptr) return code_forward;
+  }
+  if (!on_own_stack(*active, here)) return code_forward;
+  const auto* held = first_holding(active_plan.conjunctions, addresses, *active, here);
+  return held == nullptr ? code_forward
+                         : decided_code(held->group, held->alignment == 16 || aligns_all_to_16());
+}
+
+SiteCounts site_counts() {
+  SiteCounts counts{};
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (addresses[i].address == no_address)
+      ++counts.left;
+    else if (addresses[i].immediate)
+      ++counts.immediate;
+    else
+      ++counts.redirected;
+  }
+  return counts;
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,101 @@
+#include "runtime/serve/global_policy.h"
+
+#include "runtime/base/next.h"
+#include "runtime/redirect/selectors.h"
+#include "runtime/serve/grouped.h"
+#include "runtime/serve/random_pools.h"
+#include "runtime/serve/requests.h"
+
+namespace halo::runtime {
+namespace {
+
+// The next allocator before the policy was set.
+constinit NextAllocator replaced_next{};
+
+// malloc, calloc and realloc as the exported functions enter them: by a jump, or from operator new.
+// `choose` selects the group, given a stack address at or just below the caller's return address.
+template <CallerCode (*choose)(const std::uintptr_t* slot)>
+struct PolicyFunctions {
+  static void* malloc(std::size_t size) { return serve_fast<serve_uncached, serve_any>(size); }
+
+  // The fallback of operator new.
+  static void* make(std::size_t size) { return serve_fast<make_uncached, make_any>(size); }
+
+  static void* calloc(std::size_t count, std::size_t size) {
+    const auto* slot = own_slot();
+    const auto allocate = [&](std::size_t bytes) { return serve(bytes, choose(slot)); };
+    void* p = calloc_in_group(count, size, allocate);
+    return p != nullptr ? p : replaced_next.calloc(count, size);
+  }
+
+  // Reallocates a block that is in no group.
+  static void* realloc(void* p, std::size_t size) {
+    const auto* slot = own_slot();
+    return realloc_into_group(replaced_next, p, size, [&](std::size_t bytes) {
+      return bytes <= max_object ? serve(bytes, choose(slot)) : nullptr;
+    });
+  }
+
+  static void install() {
+    global_policy = choose;
+    replaced_next = next;
+    next.malloc = fallback.malloc = malloc;
+    next.calloc = fallback.calloc = calloc;
+    next.realloc = realloc;
+  }
+
+ private:
+  template <void* (*uncached)(std::size_t, CallerCode),
+            void* (*any)(std::size_t, const std::uintptr_t*)>
+  [[gnu::always_inline]] static void* serve_fast(std::size_t size) {
+    if (!is_fast_size<max_direct>(size)) [[unlikely]]
+      return any(size, own_slot());
+    const CallerCode code = choose(own_slot());
+    void* p = is_decided(code) ? cached_block<max_direct>(code, size) : nullptr;
+    return p != nullptr ? p : uncached(size, code);
+  }
+
+  static void* serve(std::size_t size, CallerCode code) {
+    if (is_decided(code) && is_fast_size<plan::max_object_limit>(size)) {
+      if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;
+      if (void* p = bump_block(code, size)) return p;
+    }
+    return allocate_in(code, size);
+  }
+
+  [[gnu::noinline]] static void* serve_uncached(std::size_t size, CallerCode code) {
+    void* p = serve(size, code);
+    return p != nullptr ? p : replaced_next.malloc(size);
+  }
+  [[gnu::noinline]] static void* serve_any(std::size_t size, const std::uintptr_t* slot) {
+    return size <= max_object ? serve_uncached(size, choose(slot)) : replaced_next.malloc(size);
+  }
+
+  [[gnu::noinline]] static void* make_uncached(std::size_t size, CallerCode code) {
+    void* p = serve_uncached(size, code);
+    return p != nullptr ? p : refused_new("_Znwm", size);
+  }
+  [[gnu::noinline]] static void* make_any(std::size_t size, const std::uintptr_t* slot) {
+    void* p = serve_any(size == 0 ? 1 : size, slot);
+    return p != nullptr ? p : refused_new("_Znwm", size);
+  }
+};
+
+CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
+
+CallerCode take_only_group(const std::uintptr_t*) {
+  return decided_code(0, false) | alignment_of_pools();
+}
+
+}  // namespace
+
+constinit GlobalPolicy global_policy = nullptr;
+
+void set_random_pools_policy() { PolicyFunctions<draw>::install(); }
+void set_one_group_policy() {
+  PolicyFunctions<take_only_group>::install();
+  new_of_others = PolicyFunctions<take_only_group>::make;
+}
+void set_selectors_policy() { PolicyFunctions<select_group>::install(); }
+
+}  // namespace halo::runtime

@@ -1,0 +1,170 @@
+// Connects identification with the group heaps.
+#include "runtime/serve/grouped.h"
+
+#include <dlfcn.h>
+
+#include <new>
+
+#include "runtime/base/diagnosis.h"
+#include "runtime/base/next.h"
+#include "runtime/diagnose/check.h"
+#include "runtime/heap/thread_heap.h"
+#include "runtime/identify/identifier.h"
+#include "runtime/identify/walk_counts.h"
+#include "runtime/pages/arena.h"
+#include "runtime/serve/global_policy.h"
+#include "runtime/serve/requests.h"
+
+namespace halo::runtime {
+
+constinit std::uint32_t max_object = 0;
+constinit std::uint64_t fast_max = 0;
+constinit std::uint64_t fast_direct_max = 0;
+constinit NewFunction new_of_others = new_by_malloc;
+
+namespace {
+
+// The program's call into the runtime: the slot of its return address, and its rbp.
+struct CallSite {
+  const std::uintptr_t* slot;
+  std::uintptr_t rbp;
+};
+
+inline Verdict verdict_for(CallSite site) {
+  const CallerCode code = find_caller(*site.slot);
+  if (code == code_forward) return forward_verdict;
+  const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
+  const Verdict verdict = identify_caller(table, code, site.slot, site.rbp);
+  check_walk(table, site.slot, verdict);
+  if (counting_all && !is_decided(code)) [[unlikely]]
+    count_walk(verdict);
+  return verdict;
+}
+
+// A block for `size` bytes of that group; nullptr: forward.
+inline void* allocate_for(Verdict verdict, std::size_t size) {
+  // Alignments above malloc's own 16 bytes are left to the next allocator.
+  if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
+  ThreadHeap* heaps = thread_heap();
+  if (heaps == nullptr) return nullptr;
+  const InsideHeap inside(heaps);
+  const std::uint32_t bytes = block_bytes(size, verdict.alignment == 16);
+  GroupHeap* heap = heaps->heap_for(verdict.group, bytes);
+  if (heap == nullptr) return nullptr;
+  void* p = heap->allocate(bytes);
+  if (p != nullptr && heap->group() != verdict.group) heaps->count_shared(verdict.group);
+  return track_alloc(p);
+}
+
+inline void* allocate_grouped(std::size_t size, CallSite site) {
+  return size > max_object ? nullptr : allocate_for(verdict_for(site), size);
+}
+
+}  // namespace
+
+void* allocate_in(CallerCode code, std::size_t size) {
+  return allocate_for(verdict_of(code, 0), size);
+}
+
+Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
+  if (global_policy != nullptr) return verdict_of(global_policy(slot), 0);
+  const CallerCode code = find_caller(*slot);
+  if (code == code_forward) return forward_verdict;
+  return identify_caller(*__atomic_load_n(&current_table, __ATOMIC_ACQUIRE), code, slot, rbp);
+}
+
+void free_grouped(void* p) {
+  if (!track_free(p)) return;
+  Page& page = arena.page_of(p);
+  const ThreadHeap* owner = page.thread.load(std::memory_order_acquire);
+  if (owner == nullptr) return;  // a foreign pointer that was never allocated: ignored
+  ThreadHeap* const heaps = current_heap;
+  if (owner != heaps) return const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
+  const InsideHeap inside(heaps);
+  page.heap->deallocate(page, p);
+}
+
+void* new_by_malloc(std::size_t size) {
+  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
+    return p;
+  return refused_new("_Znwm", size);
+}
+
+void* find_operator(const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+bool is_block_in_use(const void* p) {
+  const Page& page = arena.page_of(p);
+  return page.thread.load(std::memory_order_relaxed) != nullptr && GroupHeap::may_be_in_use(p);
+}
+
+std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+
+}  // namespace halo::runtime
+
+using namespace halo::runtime;
+
+extern "C" {
+
+__attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
+                                                std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  return fallback.malloc(size);
+}
+
+__attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
+                                             std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  return p != nullptr ? p : refused_new("_Znwm", size);
+}
+
+__attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,
+                                                     const std::uintptr_t* slot,
+                                                     std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
+    return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  return p != nullptr ? p : refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
+}
+
+__attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t size,
+                                                const std::uintptr_t* slot, std::uintptr_t rbp) {
+  const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
+  void* p = calloc_in_group(count, size, allocate);
+  return p != nullptr ? p : fallback.calloc(count, size);
+}
+
+__attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
+                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
+  const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
+  if (!arena.contains(p)) return realloc_into_group(next, p, size, allocate);
+  if (size == 0) {
+    free_grouped(p);
+    return nullptr;
+  }
+  if (!is_block_in_use(p)) [[unlikely]] {
+    // Freed already, for example: its contents are not copied.
+    track_free(p);
+    void* made = allocate(size);
+    return made != nullptr ? made : next.malloc(size);
+  }
+  // A block of suitable size stays in place, unless blocks of its new size or call site need a
+  // stronger alignment.
+  const std::size_t old = usable_size_grouped(p);
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(p) % 16 == 0 ||
+      (block_bytes(size, false) % 16 != 0 && verdict_for({slot, rbp}).alignment < 16);
+  if (size <= old && size * 2 >= old && aligned) return p;
+  void* moved = allocate(size);
+  if (moved == nullptr) moved = next.malloc(size);
+  if (moved == nullptr) return nullptr;
+  copy_block(moved, size, p, old);
+  free_grouped(p);
+  return moved;
+}
+
+}  // extern "C"

@@ -1,0 +1,173 @@
+// Allocations whose caller may be in the plan: identify, then serve from the group or forward.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/diagnosis.h"
+#include "runtime/base/exported.h"
+#include "runtime/base/next.h"
+#include "runtime/heap/thread_heap.h"
+#include "runtime/identify/callers.h"
+#include "runtime/identify/identifier.h"
+
+namespace halo::runtime {
+
+// In bytes; larger requests are forwarded. 0: no plan.
+HALO_HIDDEN extern constinit std::uint32_t max_object;
+// Maximum size of the fast paths: max_object, or 0 while everything is counted.
+HALO_HIDDEN extern constinit std::uint64_t fast_max;
+// Likewise, but at most max_direct.
+HALO_HIDDEN extern constinit std::uint64_t fast_direct_max;
+
+// The slot of the return address of the enclosing function, into which this is inlined.
+[[gnu::always_inline]] inline const std::uintptr_t* own_slot() {
+  return static_cast<const std::uintptr_t*>(__builtin_dwarf_cfa()) - 1;
+}
+
+// The code of the state that the walk from the undecided state `now` reaches. The first steps are
+// unrolled: backward jumps would dominate their cost.
+template <int Ahead = 6>
+[[gnu::always_inline]] inline CallerCode decide_walk(const State* now, const std::uintptr_t* slot) {
+  if constexpr (Ahead == 0) {
+    return walk_fast(now, slot)->code;
+  } else {
+    now = next_fast(now, slot);
+    if (now == nullptr) return code_forward;
+    return is_decided(now->code) ? now->code : decide_walk<Ahead - 1>(now, slot);
+  }
+}
+
+// Whether a fast path for at most `MaxBytes` bytes may serve `size`. The subtraction turns 0 into
+// the largest value.
+template <std::size_t MaxBytes>
+bool is_fast_size(std::size_t size) {
+  return !checking_build && size - 1 < (MaxBytes <= max_direct ? fast_direct_max : fast_max);
+}
+
+// A block from the calling thread's cache or run, else nullptr; for 1 to `MaxBytes` bytes.
+template <std::size_t MaxBytes = plan::max_object_limit>
+[[gnu::always_inline]] inline void* cached_block(CallerCode code, std::size_t size) {
+  ThreadHeap* const heaps = current_heap;
+  if (heaps == nullptr) [[unlikely]]
+    return nullptr;
+  BlockCache& cache = heaps->cache_of<MaxBytes>(code, size);
+  enter_heap();
+  auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump() : cache.pop_marked());
+  leave_heap(heaps);
+  if (block != nullptr) [[likely]]
+    block->clear();
+  return block;
+}
+
+// The code for an allocation of the caller with the word `word`, without a stack frame of our own.
+// If more than a walk by constant distances is needed, it returns a code that is not decided.
+[[gnu::always_inline]] inline CallerCode decide_fast(std::uint64_t word,
+                                                     const std::uintptr_t* slot) {
+  if (word >> 16 != *slot) return code_unknown;
+  const auto code = static_cast<CallerCode>(word);
+  if (is_decided(code)) return code;
+  const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
+  if (address_now(from->address) != *slot) return code_unknown;  // its module has moved
+  asm(""
+      : "+r"(slot));  // delays the computation until it
+                      // is needed
+  return decide_walk(from, slot);
+}
+
+// Frees `p`, a block of that page, if the fast path can.
+[[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
+  ThreadHeap* const heaps = current_heap;
+  if (checking_build || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
+    return false;
+  // A page without an owner has no used blocks, so behind this check the thread has a heap and is
+  // outside it.
+  if (!arena.is_used(p)) [[unlikely]]
+    return false;
+  BlockCache* const cache = cache_for_freed(page, p);
+  if (cache == nullptr) [[unlikely]]
+    return false;
+  enter_heap();
+  const bool fits = cache->push_marked(p);
+  leave_heap(heaps);
+  return fits;
+}
+
+// A block of a mixed-size page by fast bump allocation, if no block is cached; else nullptr.
+inline void* bump_block(CallerCode code, std::size_t size) {
+  ThreadHeap* const heaps = current_heap;
+  if (heaps == nullptr) return nullptr;
+  BlockCache& cache = heaps->cache_of<plan::max_object_limit>(code, size);
+  enter_heap();
+  auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump_fast() : nullptr);
+  leave_heap(heaps);
+  if (block != nullptr) block->clear();
+  return block;
+}
+
+// malloc or operator new for a fast-path size of 1 to MaxBytes bytes and a caller with that word.
+// `enter` is the general path; `cut` serves by bump allocation if no block is cached.
+template <std::size_t MaxBytes>
+[[gnu::always_inline]] inline void* serve_decided(std::size_t size, std::uint64_t word,
+                                                  void* (*enter)(std::size_t),
+                                                  void* (*bump)(std::size_t, CallerCode)) {
+  const CallerCode code = decide_fast(word, own_slot());
+  if (!is_decided(code)) [[unlikely]]
+    return enter(size);
+  if (void* p = cached_block<MaxBytes>(code, size)) [[likely]]
+    return p;
+  return bump(size, code);
+}
+
+// A block for at most `max_object` bytes of that code's group; nullptr: forward.
+void* allocate_in(CallerCode code, std::size_t size);
+
+// The verdict for a request by the call whose return address is at `slot` and whose caller's rbp is
+// `rbp`. Counts nothing.
+Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp);
+
+// Must be called only for addresses inside the arena.
+void free_grouped(void* p);
+// Whether `p` may be a block that the program owns.
+bool is_block_in_use(const void* p);
+std::size_t usable_size_grouped(const void* p);
+
+// Frees `p` to the heap or allocator that served it.
+[[gnu::always_inline]] inline void release(void* p) {
+  const std::uintptr_t page = arena.index_of(p);
+  if (page >= arena.page_limit()) return next.free(p);
+  if (free_fast(arena.page_at(page), p)) [[likely]]
+    return;
+  free_grouped(p);
+}
+
+// operator new for callers that are not in the plan: malloc, or the global policy. Entered by a
+// jump.
+void* new_by_malloc(std::size_t size);
+using NewFunction = void* (*)(std::size_t size);
+HALO_HIDDEN extern constinit NewFunction new_of_others;
+
+// The C++ library's function with that mangled name, or nullptr. The library may have been loaded
+// by dlopen.
+void* find_operator(const char* name);
+
+// Called if memory was refused or an operator was replaced. The C++ library's own form handles new
+// handlers, exceptions and replaced operators. Returns nullptr if no C++ library is loaded.
+template <typename... Arguments>
+[[gnu::cold]] void* refused_new(const char* name, Arguments... arguments) {
+  using Function = void* (*)(Arguments...);
+  const auto function = reinterpret_cast<Function>(find_operator(name));
+  return function == nullptr ? nullptr : function(arguments...);
+}
+
+}  // namespace halo::runtime
+
+// Trampolines (entry.cc). The exported function of the same name enters them by a jump; they pass
+// on the slot of the program's return address and the caller's rbp.
+extern "C" {
+void* halo_enter_malloc(std::size_t size);
+void* halo_enter_new(std::size_t size);
+void* halo_enter_new_nothrow(std::size_t size, const void* tag);
+void* halo_enter_calloc(std::size_t count, std::size_t size);
+void* halo_enter_realloc(void* p, std::size_t size);
+}

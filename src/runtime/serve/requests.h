@@ -1,0 +1,41 @@
+// calloc and realloc of groups, for every way to choose the group.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "runtime/base/next.h"
+#include "runtime/serve/grouped.h"
+
+namespace halo::runtime {
+
+// calloc by `allocate`, which returns a block of a group or nullptr; nullptr: forward.
+template <typename Allocate>
+[[gnu::always_inline]] inline void* calloc_in_group(std::size_t count, std::size_t size,
+                                                    Allocate&& allocate) {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > max_object) return nullptr;
+  void* p = allocate(bytes);
+  return p == nullptr ? nullptr : std::memset(p, 0, bytes);
+}
+
+// Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.
+inline void* copy_block(void* moved, std::size_t size, const void* p, std::size_t old_bytes) {
+  return std::memcpy(moved, p, old_bytes < size ? old_bytes : size);
+}
+
+// realloc of a block that is in no group. It moves into one by `allocate` if the allocator that it
+// came from can report how much there is to copy; else that allocator reallocates it.
+template <typename Allocate>
+[[gnu::always_inline]] inline void* realloc_into_group(const NextAllocator& from, void* p,
+                                                       std::size_t size, Allocate&& allocate) {
+  if (p != nullptr && (from.usable_size == nullptr || size == 0)) return from.realloc(p, size);
+  void* moved = allocate(size);
+  if (moved == nullptr) return from.realloc(p, size);
+  if (p == nullptr) return moved;
+  copy_block(moved, size, p, from.usable_size(p));
+  from.free(p);
+  return moved;
+}
+
+}  // namespace halo::runtime

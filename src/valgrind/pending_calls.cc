@@ -1,0 +1,49 @@
+// Memory for each thread, and sending.
+#include "valgrind/pending_calls.h"
+
+#include "channel/word.h"
+#include "valgrind/memory.h"
+
+namespace halo::valgrind {
+
+using channel::Word;
+using channel::WordKind;
+
+uint64_t PendingCalls::resume(ThreadId thread, uint64_t end, Sender& sender) {
+  if (!has_end_[thread]) {
+    if (begins_[thread] == nullptr) {
+      // A call before the first entry, which no return matches.
+      auto* room = reserve<Call>(kRoomBytes / sizeof(Call));
+      if (room == nullptr) {
+        VG_(umsg)("halo: too little address space for a thread's calls\n");
+        VG_(exit)(1);
+      }
+      begins_[thread] = room + 1;
+    }
+    has_end_[thread] = true;
+    return reinterpret_cast<uint64_t>(begin(thread));
+  }
+  const uint64_t used = end - reinterpret_cast<uint64_t>(begin(thread));
+  return used < kSparedBytes ? end : send(thread, end, sender);
+}
+
+uint64_t PendingCalls::send(ThreadId thread, uint64_t end, Sender& sender) {
+  for (const Call* call = begin(thread); reinterpret_cast<uint64_t>(call) < end; ++call) {
+    sender.make_room();
+    if (call->slot == 0) {
+      sender.put(Word::make(WordKind::kStackMoved, 0));
+    } else {
+      sender.put(Word::make(WordKind::kCall, call->slot));
+      sender.put_raw(call->return_address);
+    }
+  }
+  return reinterpret_cast<uint64_t>(begin(thread));
+}
+
+uint64_t PendingCalls::on_stack_moved(uint64_t end) {
+  auto* call = reinterpret_cast<Call*>(end);
+  *call = {0, 0};
+  return reinterpret_cast<uint64_t>(call + 1);
+}
+
+}  // namespace halo::valgrind

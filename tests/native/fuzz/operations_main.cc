@@ -1,6 +1,0 @@
-// fuzz_operations: the operation fuzzer with our own driver.
-#include "fuzz/operations_target.h"
-
-int main(int argc, char** argv) {
-  return halo::fuzz::drive(argc, argv, halo::fuzz::operations_target);
-}

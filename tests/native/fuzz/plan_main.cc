@@ -1,4 +1,0 @@
-// fuzz_plan: the plan fuzzer with our own driver.
-#include "fuzz/plan_target.h"
-
-int main(int argc, char** argv) { return halo::fuzz::drive(argc, argv, halo::fuzz::plan_target); }

@@ -1,4 +1,0 @@
-// fuzz_trace: the trace fuzzer with our own driver.
-#include "fuzz/trace_target.h"
-
-int main(int argc, char** argv) { return halo::fuzz::drive(argc, argv, halo::fuzz::trace_target); }

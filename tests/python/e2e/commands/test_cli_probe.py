@@ -1,0 +1,103 @@
+"""`halo probe` on programs whose answer is known, and on those that it cannot measure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from halo.trials.probe import RANDOM, SINGLE, Answer
+from support.command import BUILD, compile_c, halo
+
+
+def test_a_bundled_workload_is_probed(tmp_path: Path) -> None:
+    command = [str(BUILD / "bench" / "scene"), "20000", "10", "1"]
+    outcome = halo("probe", "--seconds", "5", "--json", "probe.json", "--", *command, cwd=tmp_path)
+    assert outcome.status in {answer.value for answer in Answer}, outcome.stderr
+    summary = json.loads((tmp_path / "probe.json").read_text())
+    assert summary["program"] == "scene"
+    assert Answer[summary["answer"].upper().replace("-", "_")].value == outcome.status
+    assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert set(summary["rounds"]) == {summary["best_baseline"], RANDOM, SINGLE}
+    assert all(7 <= found["trials"] <= 51 for found in summary["rounds"].values())
+    *_, sentence, step = outcome.stdout.splitlines()
+    assert "scene" in sentence and "placement-sensitive" in sentence
+    assert step.startswith("Next: ") and shlex.join(command) in step
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["probe.json"]
+
+
+# Every list walked in the order in which it was made, beside the nodes of many others.
+LISTS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+struct node { struct node *next; long pad[5]; };
+enum { length = 400000 };
+int main(void) {
+  struct node *head = 0;
+  long sum = 0;
+  for (long i = 0; i < length; ++i) {
+    struct node *node = malloc(sizeof *node);
+    node->next = head;
+    node->pad[0] = i;
+    head = node;
+  }
+  for (int round = 0; round < 12; ++round)
+    for (struct node *node = head; node; node = node->next) sum += node->pad[0];
+  printf("%ld\n", sum);
+}
+"""
+
+
+def test_a_program_that_follows_pointers_cares(tmp_path: Path) -> None:
+    """On a machine that is busy it may not be told, and the spread is named as the cause."""
+    compile_c(LISTS, tmp_path / "lists")
+    outcome = halo("probe", "--seconds", "8", "--", "./lists", cwd=tmp_path)
+    if outcome.status == Answer.CANNOT_TELL.value:
+        assert "The times vary much" in outcome.stdout
+        return
+    assert outcome.status == Answer.CARES.value, outcome.stdout
+    assert "halo run -- ./lists SMALL-ARGS -- ./lists" in outcome.stdout
+
+
+def test_a_program_that_computes_does_not_care(tmp_path: Path) -> None:
+    source = """
+    #include <stdio.h>
+    int main(void) {
+      unsigned long x = 1;
+      for (long i = 0; i < 60000000; ++i) x = x * 6364136223846793005u + 1;
+      printf("%lu\\n", x);
+    }
+    """
+    compile_c(source, tmp_path / "computes")
+    outcome = halo("probe", "--seconds", "8", "--", "./computes", cwd=tmp_path)
+    assert outcome.status != Answer.CARES.value, outcome.stdout
+
+
+def test_an_output_that_differs_is_a_failure(tmp_path: Path) -> None:
+    source = """
+    #include <stdio.h>
+    #include <stdlib.h>
+    int main(void) { puts(getenv("HALO_PLAN") ? "planned" : "plain"); }
+    """
+    compile_c(source, tmp_path / "shy")
+    outcome = halo("probe", "--seconds", "1", "--", "./shy", cwd=tmp_path)
+    assert outcome.status == 119
+    assert "another standard output" in outcome.stderr.splitlines()[-1]
+    assert list(tmp_path.glob("results/shy-*/different.stdout"))
+
+
+def test_a_program_that_the_runtime_does_not_reach(tmp_path: Path) -> None:
+    """It executes itself again without the variables, as some wrappers do."""
+    source = """
+    #include <stdlib.h>
+    #include <unistd.h>
+    int main(int argc, char **argv) {
+      char *none[] = {0};
+      if (getenv("HALO_PLAN")) execve("/proc/self/exe", argv, none);
+      return 0;
+    }
+    """
+    compile_c(source, tmp_path / "wrapper")
+    outcome = halo("probe", "--seconds", "1", "--", "./wrapper", cwd=tmp_path)
+    assert outcome.status == 113
+    assert "halo doctor --run" in outcome.stderr.splitlines()[-1]

@@ -1,0 +1,105 @@
+"""A real measurement, read back: its trials, its metrics, and its graph in every form."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import networkx
+import pytest
+
+from halo.elf import build_id_of
+from halo.errors import BadInput
+from halo.figures import Options, find_figure
+from halo.profile import Module, name_frames
+from halo.results import read_measurement
+from halo.results.graph import build_graph, source_of_folder
+from halo.results.metrics import (
+    evaluate,
+    fastest_allocator,
+    parse_metric,
+)
+from support.command import compile_c
+from support.samples.plan import Sample
+from support.samples.results import (
+    measured_folder,
+    with_kept,
+)
+from support.svg import words
+
+
+def test_a_real_folder_gives_its_kept_plan(tmp_path: Path) -> None:
+    folder = with_kept(tmp_path / "kept", measured_folder(), "halo")
+    graph = build_graph(source_of_folder(read_measurement(folder)), top=10)
+    assert graph.note.startswith("groups of the kept plan 'halo'")
+    assert any("push" in frame for node in graph.nodes for frame in node.stack)
+    assert any(node.group == 0 for node in graph.nodes)
+    (folder / "halo.plan").unlink()
+    with pytest.raises(BadInput, match=r"holds no halo\.plan, the plan that was kept"):
+        source_of_folder(read_measurement(folder))
+
+
+def test_a_real_folder_without_a_plan_shows_the_one_that_was_tried(tmp_path: Path) -> None:
+    folder = with_kept(tmp_path / "none", measured_folder(), "none")
+    source = source_of_folder(read_measurement(folder))
+    assert source.plan_note == "no plan was kept; groups of the plan 'halo'"
+    (folder / "train.profile").unlink()
+    with pytest.raises(BadInput, match=r"holds no train\.profile"):
+        source_of_folder(read_measurement(folder))
+
+
+def test_a_rebuilt_module_has_no_names(tmp_path: Path) -> None:
+    """Its old offsets lie in other functions now."""
+    program = compile_c("int main(void) { return 0; }", tmp_path / "prog")
+    [start] = [
+        int(line.split()[0], 16)
+        for line in subprocess.run(["nm", program], capture_output=True, text=True).stdout.split(
+            "\n"
+        )
+        if line.endswith(" T main")
+    ]
+    for build_id, name in ((build_id_of(program), "main at "), ("aa" * 20, "prog+0x")):
+        recorded = Sample(modules=[Module(str(program), build_id)])
+        recorded.add([start + 4])
+        assert name_frames(recorded.profile(), [0])[0].startswith(name)
+
+
+def test_a_real_measurement_is_read_back() -> None:
+    folder = measured_folder()
+    found = read_measurement(folder)
+    raw = json.loads((folder / "results.json").read_text())
+    assert found.program == "list"
+    assert found.allocators == ["glibc", "jemalloc", "mimalloc", "tcmalloc"]
+    assert [t.wall for t in found.reference["glibc"]] == [
+        sample["wall"] for sample in raw["trials"]["reference"]["glibc"]
+    ]
+    assert found.kept is not None and found.kept.candidate == raw["summary"]["candidate"]
+    assert found.summary.record is not None and found.summary.record.slowdown > 1
+    assert found.machine.kernel == raw["machine"]["kernel"]
+    assert read_measurement(folder / "results.json") == found
+
+
+def test_a_real_speedup_is_that_of_the_summary() -> None:
+    found = read_measurement(measured_folder())
+    value = evaluate(found, parse_metric("time@speedup"), "halo", fastest_allocator(found))
+    assert value.value == pytest.approx(found.summary.speedup)
+    assert value.low <= value.value <= value.high
+
+
+def test_a_real_graph_in_every_form(tmp_path: Path) -> None:
+    folder = with_kept(tmp_path / "kept", measured_folder(), "halo")
+    figure = find_figure("affinity-graph")
+    drawn = words(figure.make([folder], Options(top=5), "svg"))
+    assert "Affinity graph of list" in drawn and "push" in drawn
+    assert "Groups of the kept plan 'halo'; " in drawn and "to itself; width" in drawn
+    plan = [folder / "train.profile", folder / "halo.plan"]
+    found = networkx.read_graphml(io.BytesIO(figure.make(plan, Options(), "graphml")))
+    assert found.number_of_edges() > 0
+    assert any("push" in data["stack"] for _, data in found.nodes(data=True))
+    assert {data["group"] for _, data in found.nodes(data=True)} <= {-1, 0, 1, 2, 3}
+    dot = figure.make(plan, Options(), "dot").decode()
+    assert dot.startswith('graph "list" {') and re.search(r"\d+ -- \d+ \[weight=\d+", dot)
+    assert figure.make([folder / "train.profile"], Options(), "png").startswith(b"\x89PNG")

@@ -1,0 +1,171 @@
+"""`halo eval simulate`: caches and TLBs simulated under real programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.simulation.cost import modelled_cycles
+from halo.simulation.latencies import (
+    CACHE_CYCLES,
+    MEMORY_CYCLES,
+    TLB_CYCLES,
+    WALK_CYCLES,
+)
+from support.command import compile_c, halo
+
+# Two arrays of pointers to objects of 64 bytes: one small enough for the first level, one not.
+ARRAYS = """
+#include <stdlib.h>
+enum { SMALL = 64, MANY = 8192, ROUNDS = 20 };
+static long *few[SMALL], *many[MANY];
+__attribute__((noinline)) static long *make_few(void) { return calloc(8, sizeof(long)); }
+__attribute__((noinline)) static long *make_many(void) { return calloc(8, sizeof(long)); }
+__attribute__((noinline)) static long sum_few(void) {
+  long sum = 0;
+  for (int at = 0; at < MANY; ++at) sum += ++*few[at % SMALL];
+  return sum;
+}
+__attribute__((noinline)) static long sum_many(void) {
+  long sum = 0;
+  for (long at = 0; at < MANY; ++at) sum += ++*many[at * 4099 % MANY];
+  return sum;
+}
+int main(void) {
+  for (int at = 0; at < SMALL; ++at) few[at] = make_few();
+  for (int at = 0; at < MANY; ++at) many[at] = make_many();
+  long sum = 0;
+  for (int round = 0; round < ROUNDS; ++round) sum += sum_few() + sum_many();
+  return sum == 0;
+}
+"""
+MACHINE = """
+memory_cycles = 100
+walk_cycles = 20
+[[cache]]
+name = "L1D"
+bytes = 32768
+ways = 8
+[[cache]]
+name = "L2"
+bytes = 16777216
+ways = 16
+cycles = 10
+[[tlb]]
+name = "DTLB"
+pages = 64
+ways = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_c(ARRAYS, tmp_path_factory.mktemp("arrays") / "arrays")
+
+
+def simulated(program: Path, folder: Path, *options: str) -> dict[str, Any]:
+    """What `--json` says."""
+    (folder / "machine.toml").write_text(MACHINE)
+    machine = ("--machine", str(folder / "machine.toml"))
+    outcome = halo(
+        "simulate", *machine, "--json", str(folder / "out.json"), *options, "--", str(program)
+    )
+    assert outcome.status == 0, outcome.stderr
+    found: dict[str, Any] = json.loads((folder / "out.json").read_text())
+    return found
+
+
+def test_misses_belong_to_the_context_and_the_line_that_make_them(
+    arrays: Path, tmp_path: Path
+) -> None:
+    found = simulated(arrays, tmp_path)
+    top = found["contexts"][0]
+    assert top["stack"][0].startswith("make_many")
+    rounds, many = 20, 8192
+    assert top["misses"]["L1D"] == pytest.approx(rounds * many, rel=0.1)
+    assert top["misses"]["L2"] <= 1.2 * many, "it holds all of them"
+    few = next(c for c in found["contexts"] if c["stack"][0].startswith("make_few"))
+    assert few["accesses"] == pytest.approx(2 * rounds * many, rel=0.1)
+    assert few["misses"]["L1D"] < 0.05 * few["accesses"]
+    assert found["code"][0]["place"].startswith("sum_many")
+    assert found["misses"]["L1D"] >= top["misses"]["L1D"] + few["misses"]["L1D"]
+    assert found["objects_for_half"] > many // 4
+
+
+def test_costs_are_the_same_in_the_recorder_and_in_what_reads_results(
+    arrays: Path, tmp_path: Path
+) -> None:
+    """For a machine without a description."""
+    path = tmp_path / "out.json"
+    assert halo("simulate", "--json", str(path), "--", str(arrays)).status == 0
+    found = json.loads(path.read_text())
+    levels = found["machine"]["caches"], found["machine"]["tlbs"]
+    for kind, cycles in zip(levels, (CACHE_CYCLES, TLB_CYCLES), strict=True):
+        assert [level["cycles"] for level in kind] == list(cycles[: len(kind)])
+    assert found["machine"]["memory_cycles"] == MEMORY_CYCLES
+    assert found["machine"]["walk_cycles"] == WALK_CYCLES
+    misses = [[found["misses"][level["name"]] for level in kind] for kind in levels]
+    expected = modelled_cycles(found["instructions"], *misses)
+    assert found["cycles"] == pytest.approx(expected, rel=0.02), "two lines count once"
+
+
+def test_a_plan_changes_what_is_missed(arrays: Path, tmp_path: Path) -> None:
+    halo("record", "-o", str(tmp_path / "profile"), "--", str(arrays))
+    halo("plan", str(tmp_path / "profile"), "--strategy", "per-site", cwd=tmp_path)
+    plan = tmp_path / "profile.plan"
+    assert plan.is_file()
+    before = simulated(arrays, tmp_path, "--allocator", "jemalloc")
+    after = simulated(arrays, tmp_path, "--plan", str(plan))
+    assert after["plan"] == str(plan)
+    assert after["contexts"] == []
+    assert after["code"][0]["place"].startswith("sum_many")
+    assert after["misses"]["L1D"] == pytest.approx(before["misses"]["L1D"], rel=0.3)
+    assert after["misses"]["DTLB"] < 1.2 * before["misses"]["DTLB"]
+    assert after["instructions"] != before["instructions"]
+
+
+def test_the_program_keeps_its_output_and_status(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--rows", "2", "--", "sh", "-c", "echo out; exit 3")
+    assert outcome.status == 3
+    assert outcome.stdout == "out\n"
+    assert "L1D" in outcome.stderr and "modelled cycles" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("]", "is not TOML"),
+        ("lines = 64", "unknown key 'lines'"),
+        ("line = 48", "not a power of two"),
+        ("line = 4096\npage = 2048", "lines larger than pages"),
+        ("prefetch = 'all'", "prefetch that is not a list"),
+        ("", "[[cache]]"),
+        (MACHINE.replace("ways = 8", "ways = 7"), "not a multiple of its ways"),
+        (MACHINE.replace("ways = 8", "way = 8"), "other keys"),
+        (MACHINE.replace('"L1D"', '"L 1"'), "letters and digits"),
+        (MACHINE.replace("bytes = 32768", "bytes = -1"), "no bytes from 0"),
+        (MACHINE + "[huge_tlb]\npages = 0\nways = 4\n", "not a multiple of its ways"),
+    ],
+)
+def test_a_machine_that_cannot_be_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(text)
+    outcome = halo("simulate", "--machine", str(path), "--", "true")
+    assert outcome.status == 117
+    assert words in outcome.stderr and "machine.toml" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_no_machine_file_is_one_sentence(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--machine", str(tmp_path / "none"), "--", "true")
+    assert outcome.status == 117
+    assert "cannot be read" in outcome.stderr
+
+
+def test_the_recorder_is_needed(tmp_path: Path) -> None:
+    outcome = halo("simulate", "--", "true", env={"HALO_BUILD": str(tmp_path)})
+    assert outcome.status != 0
+    assert "make build" in outcome.stderr

@@ -1,0 +1,227 @@
+"""One measured run: its figures, its output compared, and its surroundings untouched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from halo.errors import BadInput, TrialFailed
+from halo.process.target import Target
+from halo.settings import read_settings
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.laboratory import Laboratory
+from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.rounds import interleave
+
+SHELL = Target(Path("/bin/sh"), "sh")
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with Launcher() as launcher:
+        yield Laboratory(read_settings(), launcher, scratch, tmp_path / "evidence")
+
+
+def shell(script: str, *compared: Path, stdin: Path | None = None) -> Job:
+    return Job(SHELL, ("-c", script), stdin, compared)
+
+
+def plain(label: str = "glibc", **environment: str) -> Configuration:
+    return Configuration(label, {"PATH": os.environ["PATH"], **environment})
+
+
+def test_a_sample_holds_time_and_memory(laboratory: Laboratory) -> None:
+    sample = laboratory.measure(shell("sleep 0.2"), plain())
+    assert 0.2 <= sample.wall < 2
+    assert sample.user + sample.system < 0.2
+
+
+def test_memory_is_the_programs_own_and_not_that_of_this_process(laboratory: Laboratory) -> None:
+    """Linux counts the starting process's memory into the peak: the spawner keeps it small."""
+    ballast = bytearray(100_000_000)
+    sample = laboratory.measure(shell("true"), plain())
+    assert sample.peak_memory < 20_000_000
+    assert len(ballast) == 100_000_000
+    assert 0 < sample.minor_faults < 5000
+
+
+def test_equal_outputs_pass(laboratory: Laboratory) -> None:
+    job = replace(shell("echo same; exit 3"), allowed=frozenset({3}))
+    for _ in range(3):
+        laboratory.measure(job, plain())
+    output = laboratory.output(job)
+    assert output is not None
+    assert output.exit_status == 3
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [
+        ("echo $WHO", "standard output"),
+        ('test "$WHO" = a', "exit status 1 instead of 0"),
+        ('test "$WHO" = a || kill -SEGV $$', "death by signal 11"),
+    ],
+)
+def test_a_different_output_is_a_failure(
+    laboratory: Laboratory, tmp_path: Path, script: str, what: str
+) -> None:
+    job = shell(script)
+    laboratory.measure(job, plain(WHO="a"))
+    with pytest.raises(TrialFailed, match=what):
+        laboratory.measure(job, plain("halo", WHO="b"))
+    assert (tmp_path / "evidence" / "first.stdout").exists()
+    assert (tmp_path / "evidence" / "different.stdout").exists()
+
+
+def test_a_status_that_is_not_allowed_ends_it_with_the_last_words(laboratory: Laboratory) -> None:
+    script = "for n in 1 2 3 4; do echo line $n >&2; done; exit 2"
+    with pytest.raises(TrialFailed) as found:
+        laboratory.measure(shell(script), plain())
+    assert "ended with status 2 on its first run under glibc" in str(found.value)
+    assert "line 2 / line 3 / line 4" in str(found.value)
+    assert "line 1" not in str(found.value)
+    assert "--allow-status 2" in str(found.value)
+    sample = laboratory.measure(replace(shell(script), allowed=frozenset({0, 2})), plain())
+    assert (sample.status, sample.stderr_bytes) == (2, 28)
+
+
+def test_a_program_that_varies_under_glibc_is_not_blamed_on_anybody(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """Its first two runs may agree: then a difference under another makes glibc run again."""
+    count = tmp_path / "count"
+    script = f"n=$(($(cat {count} 2>/dev/null) + 1)); echo $n >{count}; test $n -lt 3 || echo $n"
+    job = shell(script)
+    for _ in range(2):
+        laboratory.measure(job, plain())
+    with pytest.raises(TrialFailed) as found:
+        laboratory.measure(job, plain("tcmalloc"))
+    assert "differs from run to run under glibc itself" in str(found.value)
+    assert "--ignore-output" in str(found.value)
+    assert "tcmalloc" not in str(found.value)
+
+
+def test_evidence_of_two_laboratories_lies_apart(tmp_path: Path) -> None:
+    """Two probes that begin in the same second name the same folder, which neither has made."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with Launcher() as launcher:
+            scratch, evidence = tmp_path / name, tmp_path / "evidence"
+            found = Laboratory(read_settings(), launcher, scratch, evidence, fresh=True)
+            with pytest.raises(TrialFailed):
+                found.measure(shell(f"echo {name}; exit 1"), plain())
+    assert (tmp_path / "evidence" / "failed.stdout").read_text() == "one\n"
+    assert (tmp_path / "evidence-2" / "failed.stdout").read_text() == "two\n"
+
+
+def test_an_output_that_is_ignored_may_differ(laboratory: Laboratory) -> None:
+    job = replace(shell('echo $WHO; test "$WHO" != c'), ignore_output=True)
+    laboratory.measure(job, plain(WHO="a"))
+    laboratory.measure(job, plain("other", WHO="b"))
+    with pytest.raises(TrialFailed, match="exit status 1 instead of 0"):
+        laboratory.measure(job, plain("third", WHO="c"))
+
+
+def test_a_standard_error_unlike_the_first_is_named(laboratory: Laboratory) -> None:
+    job = shell('test "$WHO" = a || echo oh dear >&2')
+    laboratory.measure(job, plain(WHO="a"))
+    laboratory.measure(job, plain("quiet", WHO="a"))
+    laboratory.measure(job, plain("loud", WHO="b"))
+    assert list(laboratory.remarks) == ["loud"]
+    assert "oh dear" in laboratory.remarks["loud"]
+
+
+def test_an_optional_configuration_that_cannot_run_it_is_left_out(laboratory: Laboratory) -> None:
+    job = shell('test "$WHO" = a || kill -SEGV $$')
+    configs = [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)]
+    found = interleave(laboratory, job, configs, 3)
+    assert {label: len(samples) for label, samples in found.items()} == {"glibc": 3}
+    assert laboratory.left_out == {"bad": "death by signal 11 instead of exit status 0"}
+    assert set(interleave(laboratory, job, configs, 1)) == {"glibc"}
+
+
+def test_a_crash_of_the_first_run_is_not_blamed_on_halo(laboratory: Laboratory) -> None:
+    with pytest.raises(TrialFailed, match="before halo did anything"):
+        laboratory.measure(shell("kill -SEGV $$"), plain())
+
+
+def test_a_compared_file_must_be_equal(laboratory: Laboratory, tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    job = shell(f"echo $WHO > {written}", written)
+    laboratory.measure(job, plain(WHO="a"))
+    laboratory.measure(job, plain(WHO="a"))
+    with pytest.raises(TrialFailed, match="another content of"):
+        laboratory.measure(job, plain(WHO="b"))
+
+
+def test_a_stale_compared_file_does_not_count(laboratory: Laboratory, tmp_path: Path) -> None:
+    """A run that writes nothing must not pass because an older run did."""
+    written = tmp_path / "written"
+    written.write_text("from before")
+    with pytest.raises(BadInput, match="did not write"):
+        laboratory.measure(shell("true", written), plain())
+
+
+def test_standard_input_comes_from_the_file(laboratory: Laboratory, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.write_text("hello\n")
+    job = shell("read word; test $word = hello", stdin=given)
+    laboratory.measure(job, plain())
+    output = laboratory.output(job)
+    assert output is not None
+    assert output.exit_status == 0
+
+
+def test_the_runtimes_report_is_read_and_its_time_taken_off(laboratory: Laboratory) -> None:
+    """The report is found by the process id that the runtime puts in place of %p."""
+    report = '{"active": true, "huge_bytes": 5, "report_seconds": 0.3}'
+    script = f"sleep 0.3; echo '{report}' > \"${{HALO_STATS%\\%p}}$$\""
+    sample = laboratory.measure(
+        shell(script), Configuration("halo", dict(os.environ), reports=True)
+    )
+    assert sample.runtime["active"] is True
+    assert sample.huge_bytes == 5
+    assert sample.wall < 0.3
+
+
+@pytest.mark.parametrize(("name", "number"), [("PIPE", 13), ("INT", 2), ("XFSZ", 25)])
+def test_signals_are_at_their_defaults(laboratory: Laboratory, name: str, number: int) -> None:
+    """Python ignores these; a program that inherited that would behave differently."""
+    with pytest.raises(TrialFailed, match=f"died by signal {number} "):
+        laboratory.measure(shell(f"kill -{name} $$; true"), plain())
+
+
+def test_rounds_are_interleaved_and_the_first_is_dropped(laboratory: Laboratory) -> None:
+    steps: list[tuple[int, str]] = []
+    configs = [plain("glibc"), plain("other"), plain("third")]
+    found = interleave(
+        laboratory,
+        shell("true"),
+        configs,
+        4,
+        lambda step: steps.append((step.round, step.label)),
+    )
+    assert {label: len(samples) for label, samples in found.items()} == dict.fromkeys(
+        ("glibc", "other", "third"), 4
+    )
+    assert [number for number, _ in steps] == [n for n in range(5) for _ in range(3)]
+    assert steps[0] == (0, "glibc"), "the reference output is glibc's"
+    for number in range(5):
+        assert {label for n, label in steps if n == number} == {"glibc", "other", "third"}
+    assert len({tuple(label for n, label in steps if n == number) for number in range(5)}) > 1
+
+
+def test_a_configuration_that_ends_otherwise_need_not_have_written_its_files(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    written = tmp_path / "written"
+    job = shell(f'test "$WHO" = a && echo x > {written}', written)
+    laboratory.measure(job, plain(WHO="a"))
+    interleave(laboratory, job, [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)], 1)
+    assert laboratory.left_out == {"bad": "exit status 1 instead of 0"}

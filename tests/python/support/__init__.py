@@ -1,0 +1,1 @@
+"""Parts that several test files share: programs, samples, and ways to run them."""

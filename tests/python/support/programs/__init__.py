@@ -1,0 +1,1 @@
+"""Programs that tests compile, record and run, by the part that they try."""

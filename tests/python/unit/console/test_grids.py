@@ -1,0 +1,156 @@
+"""Tables and prose fit the terminal, and no figure or place is cut at any width."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from halo.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.analyses.render import grid_of, title_of
+from halo.analyses.split.analysis import split_of
+from halo.analyses.split.table import fields_table, parts_table
+from halo.commands.shared.review import groups_table
+from halo.console.terminal import Cell, Field, Grid, Row, show_grid, show_prose, wrap
+from halo.plan.model import GroupReview, Member
+from halo.profile.simulation import Simulation, Tally
+from halo.results import read_measurement
+from halo.results.aged_summary import aged_grid
+from halo.schema.simulation import Level, SimulatedMachine
+from halo.simulation.table import levels_table, tallies_table
+from halo.trials import probe_report, table
+from support.samples.aged_results import aged_document
+from support.samples.findings import complete
+from support.samples.probe import measured
+from support.samples.results import save
+from support.samples.split import arcs_and_nodes
+from support.samples.trace import scan_of_wide_structures
+
+WIDTHS = (60, 80, 120)
+NAME = "void store::deep::insert_or_assign<std::pair<unsigned long const, store::value> >(key)"
+PLACE = "src/containers/hash_table_with_a_long_name.cc:12345"
+LEVELS = ("L1D", "L2", "L3", "DTLB", "STLB")
+
+
+def rendered(grid: Grid, width: int) -> str:
+    stream = io.StringIO()
+    show_grid(Console(file=stream, width=width, color_system=None), grid)
+    return stream.getvalue()
+
+
+def text_of(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell.plain
+
+
+def of_run(_: Path) -> list[Grid]:
+    found = complete(1234.5678)
+    return [table.table([found]), table.table([found, found])]
+
+
+def of_baseline(_: Path) -> list[Grid]:
+    found = complete(1.0)
+    del found.reference["halo"]
+    return [table.table([found])]
+
+
+def of_probe(_: Path) -> list[Grid]:
+    return [probe_report.table(measured(1234.0, 2345.0, 3456.0))]
+
+
+def of_age(folder: Path) -> list[Grid]:
+    return [aged_grid(read_measurement(save(aged_document(), folder)))]
+
+
+def of_plan(_: Path) -> list[Grid]:
+    member = Member(7, 10**9, 10**6, ((24, 9), (4096, 1)), (f"{NAME} at {PLACE}", "main at m.c:3"))
+    return [groups_table((GroupReview("affinity (HALO, figure 6)", 0.987, 5, (member,)),) * 3)]
+
+
+def of_simulate(_: Path) -> list[Grid]:
+    caches = tuple(Level(name, 32768, 16, 10) for name in LEVELS[:3])
+    tlbs = tuple(Level(name, 128, 12, 10) for name in LEVELS[3:])
+    machine = SimulatedMachine(caches, tlbs, (32, 4), 64, 4096, 200, 30, True, True)
+    tally = Tally(10**9, 10**10, (123456789, 23456789, 3456789, 456789, 56789))
+    found = Simulation(machine, tally, (), (), (), (0, 0, 0), 10**10, 1, 1)
+    simulated = SimpleNamespace(
+        simulation=found,
+        profile=SimpleNamespace(
+            recorder=SimpleNamespace(instructions=10**11), sections={"simulation": found}
+        ),
+    )
+    return [
+        levels_table(simulated),  # type: ignore[arg-type]
+        tallies_table("objects allocated by", found, [(f"{NAME} at {PLACE}", tally)]),
+    ]
+
+
+def analysed(name: str, folder: Path) -> list[Grid]:
+    analysis = find_analysis(name)
+    trace = scan_of_wide_structures()
+    columns = open_folder(trace.write(folder / "columns"))
+    answer = run_analysis(analysis, columns, Request(folder))
+    table = analysis.rendered(answer.report)
+    return [grid_of(table, title_of(analysis, answer))]
+
+
+def of_offenders(folder: Path) -> list[Grid]:
+    return analysed("offenders", folder)
+
+
+def of_sharing(_: Path) -> list[Grid]:
+    names = ("line", "transfers", "sharing", "variable", "where", "in", "bytes", "accesses")
+    row = ("0x55d0c0ffee40", "≤ 400,000", "false", NAME, PLACE, NAME, "0–7", "12,345,678")
+    return [Grid([Field(name, prose=name != "transfers") for name in names], [Row(row)] * 2)]
+
+
+def of_split(folder: Path) -> list[Grid]:
+    columns = open_folder(arcs_and_nodes().write(folder / "columns"))
+    answer = run_analysis(find_analysis("split"), columns, Request(folder))
+    result = split_of("prog", answer.report, answer.details)
+    parted = [found for found in result.classes if found.parts is not None]
+    assert parted
+    return [*map(fields_table, result.classes), *map(parts_table, parted)]
+
+
+MAKERS = [
+    *(of_run, of_baseline, of_probe, of_age, of_plan, of_simulate),
+    *(of_offenders, of_sharing, of_split),
+]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_no_figure_and_no_place_is_cut(
+    make: Callable[[Path], list[Grid]], width: int, tmp_path: Path
+) -> None:
+    for grid in make(tmp_path):
+        shown = rendered(grid, width)
+        assert max(map(len, shown.splitlines())) <= width, shown
+        assert "…" not in shown
+        for row in grid.rows:
+            for word in " ".join(map(text_of, row.cells)).split():
+                assert word in shown, shown
+
+
+def test_a_wide_terminal_gets_a_table_and_a_narrow_one_records() -> None:
+    grid = Grid([Field("name"), Field("count", figures=True)], [Row(("x" * 30, "1,234,567"))])
+    assert "───" in rendered(grid, 60)
+    assert rendered(grid, 40).split("\n")[1:3] == [f"name: {'x' * 30}", "  count: 1,234,567"]
+
+
+def test_prose_is_broken_between_words() -> None:
+    stream = io.StringIO()
+    sentence = "The middle half of the times spreads over more than 10 % of the median."
+    show_prose(Console(file=stream, width=30), sentence, "  ")
+    lines = stream.getvalue().splitlines()
+    assert all(len(line) <= 30 and line.startswith("  ") for line in lines)
+    assert " ".join(" ".join(lines).split()) == sentence
+
+
+def test_a_path_longer_than_the_line_stays_whole() -> None:
+    path = "/a/path/" + "x" * 70
+    assert wrap(f"See {path} there", 40) == ["See", path, "there"]

@@ -1,0 +1,104 @@
+"""The docs are correct: links and paths exist, and so do statuses, commands and options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from halo import errors
+from halo.cli import build_parser
+from halo.commands import every_command
+from halo.settings import read_settings
+from support.command import REPOSITORY, load_module
+
+PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
+FOLDERS = "bench|docs|fuzz|halo|scripts|src|tests"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if not link.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_exist(page: Path) -> None:
+    """Paths in backquotes that start with a folder of ours; `…` and placeholders are left out."""
+    for path in re.findall(rf"`((?:{FOLDERS})/[\w./+-]+)`", page.read_text()):
+        if "NAME" not in path:
+            assert (REPOSITORY / path).exists(), path
+
+
+def test_every_exit_status_is_documented() -> None:
+    text = (REPOSITORY / "docs" / "exit-status.md").read_text()
+    kinds = [
+        k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, errors.HaloError)
+    ]
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, re.MULTILINE)
+    assert {(str(kind.exit_status), kind.__name__) for kind in kinds} == set(rows)
+    assert len({kind.exit_status for kind in kinds}) == len(kinds)
+
+
+def test_the_command_reference_is_the_generated_one() -> None:
+    generator = load_module(REPOSITORY / "scripts" / "generate_cli_reference.py", "cli_reference")
+    page = (REPOSITORY / "docs" / "cli.md").read_text()
+    assert generator.fill(page) == page
+    assert generator.fill(page.replace("| `--seconds N` | ", "| `--minutes N` | ")) == page
+    with pytest.raises(ValueError, match="halo probe"):
+        generator.fill(page.replace("<!-- generated: halo probe -->", ""))
+
+
+def test_every_documented_option_exists() -> None:
+    pages = ("cli.md", "measuring.md", "figures.md", "doctor.md", "exit-status.md")
+    text = "".join((REPOSITORY / "docs" / page).read_text() for page in pages)
+    known = {"--help", "--version"}
+    for _, command in every_command():
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        known |= {option for action in parser._actions for option in action.option_strings}
+    compilers = (REPOSITORY / "scripts" / "halo-cc.in").read_text()
+    known |= {f"--halo-{key}" for key in re.findall(r"\b([a-z]+)=\?\*", compilers)}
+    assert set(re.findall(r"`?(--[a-z][a-z-]*)", text)) <= known
+    assert build_parser([]).prog == "halo"
+
+
+def test_every_variable_that_halo_reads_is_documented() -> None:
+    source = Path(read_settings.__code__.co_filename).read_text()
+    text = (REPOSITORY / "docs" / "cli.md").read_text()
+    for variable in set(re.findall(r"HALO_[A-Z]+", source)):
+        assert f"| `{variable}` |" in text
+
+
+def test_the_environment_is_read_in_one_place() -> None:
+    for path in (REPOSITORY / "halo").rglob("*.py"):
+        if path.name != "settings.py":
+            assert not re.search(r"os\.(environ|getenv)", path.read_text()), path
+
+
+def test_no_text_installs_halo_from_a_package_index() -> None:
+    """`halo` there is another project; the checkout is installed by its path."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "halo-placement" and set(project["scripts"]) == {"halo"}
+    foreign = re.compile(r"""\bpip3?\b.*\binstall\s+(-\S+\s+)*['"]?halo\b""")
+    assert foreign.search("pip install 'halo[spark]'") and foreign.search("-m pip install -U halo")
+    texts = [path for folder in ("halo", "scripts") for path in (REPOSITORY / folder).rglob("*")]
+    for path in [*PAGES, *(path for path in texts if path.suffix in (".py", ".sh", ".in", ".md"))]:
+        assert not foreign.search(path.read_text()), path
+
+
+def test_the_front_page_names_commands_that_exist() -> None:
+    known = {words.split()[0] for words, _ in every_command()}
+    named = set(re.findall(r"`halo ([a-z]+)", (REPOSITORY / "README.md").read_text()))
+    assert len(named) > 5
+    assert named <= known
+
+
+def test_the_map_leads_to_every_page() -> None:
+    text = (REPOSITORY / "docs" / "README.md").read_text()
+    for page in (REPOSITORY / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in text, page

@@ -1,0 +1,92 @@
+"""Simulations of several processes are added up, and damaged ones are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.errors import BadProfile
+from halo.profile import SIMULATION, merge_parts, profile_json, read_profile, write_profile
+from support.samples.plan import Sample
+
+
+def part(tmp_path: Path, name: str, **simulation: Any) -> Path:
+    """A part of two contexts whose simulation is changed by the arguments."""
+    sample = Sample()
+    sample.add([1, 2])
+    sample.add([3])
+    profile = sample.profile()
+    width = 3
+    document: dict[str, Any] = json.loads(json.dumps(profile_json(profile)))
+    document["simulation"] = {
+        "machine": {
+            "caches": [{"name": "L1D", "sets": 64, "ways": 8, "cycles": 0}],
+            "tlbs": [
+                {"name": "DTLB", "sets": 16, "ways": 4, "cycles": 0},
+                {"name": "STLB", "sets": 128, "ways": 12, "cycles": 7},
+            ],
+            "huge_tlb": [8, 4],
+            "line": 64,
+            "page": 4096,
+            "memory_cycles": 200,
+            "walk_cycles": 30,
+            "next_line": True,
+            "streams": False,
+        },
+        "contexts": [[10, 20 + at, *range(width)] for at in range(len(profile.contexts))],
+        "code": [[0, 0, 9, 1, 1, 1]],
+        "objects": [[1, 0, 24, 5]],
+        "outside": [100, 40, 4, 5, 6],
+        "prefetched": [3],
+        "cycles": 1000,
+        "objects_missed": 4,
+        "objects_for_half": 1,
+        **simulation,
+    }
+    path = tmp_path / name
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_parts_are_added_up(tmp_path: Path) -> None:
+    one = part(tmp_path, "one")
+    merged = merge_parts([one, part(tmp_path, "two")], "prog")
+    whole, single = SIMULATION.of(merged), SIMULATION.of(read_profile(one))
+    assert whole is not None and single is not None
+    assert whole.total == single.total.plus(single.total)
+    assert whole.cycles == 2000
+    assert whole.prefetched == (6,)
+    assert whole.code[0][1].cycles == 18
+    assert len(whole.objects) == 2
+    write_profile(merged, tmp_path / "merged")
+    assert read_profile(tmp_path / "merged") == merged
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"contexts": []}, "contexts are not those of the profile"),
+        ({"code": [[10**6, 0, 9, 1, 1, 1]]}, "frame of the simulation is out of range"),
+        ({"code": [[0, 0, 9, 1, 1]]}, "does not have 6 numbers"),
+        ({"objects": [[1, 10**6, 24, 5]]}, "context of the simulation is out of range"),
+        ({"outside": [100, 40, 4, 5, -6]}, r"simulation.outside\[4\] is negative"),
+        ({"machine": 1}, "simulation.machine is not an object"),
+        ({"cycles": "many"}, "simulation.cycles is not a whole number"),
+    ],
+)
+def test_a_damaged_simulation_is_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadProfile, match=words):
+        read_profile(part(tmp_path, "part", **change))
+
+
+def test_other_machines_are_not_added_up(tmp_path: Path) -> None:
+    document = json.loads(part(tmp_path, "one").read_text())
+    document["simulation"]["machine"]["line"] = 128
+    (tmp_path / "two").write_text(json.dumps(document))
+    with pytest.raises(BadProfile, match="different machines"):
+        merge_parts([tmp_path / "one", tmp_path / "two"], "prog")

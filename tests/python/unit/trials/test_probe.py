@@ -1,0 +1,112 @@
+"""A probe's answer, the next step that it recommends, and its summary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import to_builtins
+
+from halo.process.target import Target
+from halo.trials.probe import RANDOM, SINGLE, Answer, Probe, judge, rounds_within
+from halo.trials.probe_report import conclusion, next_step, show_probe, summarize_probe
+from halo.trials.runs.job import Job
+from halo.trials.statistics import Ratio
+from support.samples.probe import measured, samples
+
+JOB = Job(Target(Path("/bin/prog"), "prog"), ("a b",))
+
+
+@pytest.mark.parametrize(
+    ("between", "changes", "answer"),
+    [
+        ((1.05, 1.20), [(1.1, 1.3), (1.0, 1.1)], Answer.CARES),
+        ((0.80, 0.97), [(1.1, 1.3), (1.0, 1.1)], Answer.CARES),
+        ((0.99, 1.01), [(0.8, 0.9), (0.8, 0.9)], Answer.CARES),  # both gain: density
+        ((0.99, 1.01), [(0.99, 1.01), (0.99, 1.01)], Answer.DOES_NOT_CARE),
+        ((0.99, 1.01), [(1.10, 1.20), (1.1, 1.2)], Answer.DOES_NOT_CARE),  # the allocator's price
+        ((0.90, 1.10), [(0.99, 1.01), (1.0, 1.0)], Answer.CANNOT_TELL),
+        ((1.01, 1.03), [(0.99, 1.01), (1.0, 1.0)], Answer.CANNOT_TELL),
+        ((0.99, 1.01), [(0.90, 1.10), (1.0, 1.0)], Answer.CANNOT_TELL),
+    ],
+)
+def test_the_answer_is_sure_or_not_given(
+    between: tuple[float, float], changes: list[tuple[float, float]], answer: Answer
+) -> None:
+    def middle(pair: tuple[float, float]) -> Ratio:
+        return Ratio(sum(pair) / 2, *pair)
+
+    assert judge(middle(between), [middle(change) for change in changes]) is answer
+
+
+def test_conclusions_and_next_steps_are_plain() -> None:
+    cares = measured(1.0, 1.5, 1.1)
+    assert "is placement-sensitive: 4 random pools instead of one" in conclusion(cares, "prog")
+    assert "+36.4 %" in conclusion(cares, "prog")
+    assert next_step(cares, JOB, 60, "halo") == "halo run -- prog SMALL-ARGS -- prog 'a b'"
+    gains = measured(1.0, 0.8, 0.7)
+    assert "1 pool alone changes its time by -30.0 %" in conclusion(gains, "prog")
+    indifferent = measured(1.0, 1.0, 1.0)
+    assert "is not placement-sensitive" in conclusion(indifferent, "prog")
+    plain = next_step(indifferent, JOB, 60, "halo")
+    assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b'"
+    unsure = Probe(cares.best, cares.quick, {**indifferent.rounds, RANDOM: samples(0.5, 1.0, 1.5)})
+    assert "not decided" in conclusion(unsure, "prog")
+    assert next_step(unsure, JOB, 60, "halo") == "halo probe --seconds 240 -- prog 'a b'"
+
+
+def test_the_next_step_has_the_options_of_this_one() -> None:
+    job = replace(JOB, stdin=Path("/i n"), allowed=frozenset({0, 3}), ignore_output=True)
+    given = "--stdin '/i n' --allow-status 3 --ignore-output"
+    assert next_step(measured(1.0, 1.5, 1.1), job, 60, "halo") == (
+        f"halo run {given} -- prog SMALL-ARGS -- prog 'a b'"
+    )
+    plain = next_step(measured(1.0, 1.0, 1.0), job, 60, "halo")
+    assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b' <'/i n'"
+
+
+def test_times_that_vary_much_show_no_indifference() -> None:
+    """Rounds that are slow alike leave no difference, and are not evidence that there is none."""
+    times = [1 + 0.1 * number for number in range(10)]
+    rounds = {label: samples(*times) for label in ("jemalloc", RANDOM, SINGLE)}
+    found = Probe(measured(1.0, 1.0, 1.0).best, {}, rounds)
+    assert judge(found.between, found.changes.values()) is Answer.DOES_NOT_CARE
+    assert found.answer is Answer.CANNOT_TELL
+    (warning,) = summarize_probe(found, JOB).warnings
+    assert "The times vary much" in warning and "1 pool (" in warning
+    assert summarize_probe(measured(1.0, 1.5, 1.0), JOB).warnings == ()
+
+
+def test_the_summary_has_every_documented_key() -> None:
+    summary = json.loads(json.dumps(to_builtins(summarize_probe(measured(1.0, 1.5, 1.0), JOB))))
+    assert set(summary) == {
+        "program",
+        "answer",
+        "best_baseline",
+        "allocators",
+        "rounds",
+        "between",
+        "changes",
+        "outputs_compared",
+        "warnings",
+    }
+    assert summary["answer"] == "cares"
+    assert summary["changes"][RANDOM] == {"value": 0.5, "interval": [0.5, 0.5]}
+
+
+def test_a_budget_holds_whole_rounds() -> None:
+    assert rounds_within(10.0, 3.0) == 3
+    assert rounds_within(-5.0, 3.0) == 0
+    assert rounds_within(1.0, 0.0) == 100
+
+
+def test_a_wide_spread_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet, wide = measured(1.0, 1.5, 1.0), measured(1.0, 1.5, 1.0)
+    wide.rounds[RANDOM][:] = samples(1.0, 1.5, 2.0)
+    assert summarize_probe(quiet, JOB).warnings == ()
+    (warning,) = summarize_probe(wide, JOB).warnings
+    assert f"{RANDOM} (" in warning and "--seconds" in warning
+    show_probe(wide, JOB, 60, "halo")
+    assert warning in capsys.readouterr().out

@@ -1,0 +1,47 @@
+"""Results folders: two measurements never share one, and a finished one is never overwritten."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from halo.errors import BadInput
+from halo.trials.folders import fresh_folder, refuse_finished
+from support.samples.results import document, save
+
+
+def test_a_folder_that_is_there_is_not_given_twice(tmp_path: Path) -> None:
+    wanted = tmp_path / "results" / "prog-1"
+    made = [fresh_folder(wanted).name for _ in range(3)]
+    assert made == ["prog-1", "prog-1-2", "prog-1-3"]
+
+
+def test_each_of_many_at_once_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: fresh_folder(tmp_path / "prog"), range(40)))
+    assert len(set(made)) == 40
+
+
+def test_a_finished_measurement_is_refused(tmp_path: Path) -> None:
+    folder = save(document(), tmp_path / "done")
+    with pytest.raises(BadInput, match="would be overwritten"):
+        refuse_finished(folder)
+
+
+@pytest.mark.parametrize("what", ["missing", "empty", "damaged", "failed", "unfinished"])
+def test_what_is_not_finished_may_be_replaced(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / what
+    if what != "missing":
+        folder.mkdir()
+    raw = document()
+    if what == "failed":
+        raw["summary"]["failure"] = "It printed something else."
+    if what == "unfinished":
+        raw["trials"]["reference"] = {}
+    if what not in ("missing", "empty"):
+        text = "{" if what == "damaged" else json.dumps(raw)
+        (folder / "results.json").write_text(text)
+    refuse_finished(folder)

@@ -1,0 +1,130 @@
+"""What is written down: the summary's keys, its figures, and files that are whole or absent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from halo.errors import BadInput
+from halo.files.atomic import write_json
+from halo.trials.candidates import choose_variants
+from halo.trials.findings import Findings
+from halo.trials.results import raw_results, summarize_findings
+from halo.trials.table import next_step
+from support.samples.findings import MACHINE, complete, eleven
+
+KEYS = {
+    "program",
+    "strategy",
+    "candidates",
+    "allocators",
+    "halo",
+    "best_baseline",
+    "speedup",
+    "verdict",
+    "outputs_equal",
+    "outputs_compared",
+    "left_out",
+    "record",
+}
+
+
+def test_the_summary_has_every_documented_key() -> None:
+    summary = json.loads(json.dumps(to_builtins(summarize_findings(complete(1.0)))))
+    assert set(summary) >= KEYS
+    assert summary["strategy"] == "halo"
+    assert summary["best_baseline"] == "jemalloc"
+    assert summary["speedup"] == 2.0
+    assert summary["record"]["slowdown"] == 10.0
+    assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
+    assert summary["allocators"]["glibc"] == {
+        "median": 3.0,
+        "quartiles": [3.0, 3.0],
+        "peak_memory": 1000,
+        "system": 0.0,
+        "minor_faults": 0,
+        "trials": 11,
+    }
+    assert summary["halo"]["huge_bytes"] == 7
+    assert [c["seconds"] for c in summary["candidates"]] == [0.2, 0.1]
+    assert [c["kept"] for c in summary["candidates"]] == [False, True]
+
+
+def test_what_was_not_measured_is_null() -> None:
+    findings = Findings("prog", {}, MACHINE)
+    findings.outputs_equal, findings.failure = False, "The output differs."
+    summary = to_builtins(summarize_findings(findings))
+    assert set(summary) >= KEYS
+    assert summary["outputs_equal"] is False
+    assert summary["halo"] is summary["speedup"] is summary["record"] is None
+
+
+def test_raw_results_hold_every_trial() -> None:
+    raw = to_builtins(raw_results(complete(1.0)))
+    assert len(raw["trials"]["reference"]["halo"]) == 11
+    assert raw["trials"]["reference"]["halo"][0]["runtime"]["huge_bytes"] == 7
+
+
+def test_the_next_step_is_a_command() -> None:
+    folder = Path("/r")
+    assert next_step(complete(1.0), "halo", folder, ["prog", "a b"]) == (
+        "halo exec --plan /r/halo.plan --allocator jemalloc -- prog 'a b'"
+    )
+    plain = next_step(complete(2.0, kept="none over jemalloc"), "halo", folder, ["prog"])
+    assert plain.startswith("env LD_PRELOAD=/")
+    assert plain.endswith("libjemalloc.so.2 prog")
+    lost = next_step(complete(2.5), "halo", folder, ["prog"])
+    assert lost.endswith("libjemalloc.so.2 prog")  # a plan that lost on the reference input
+
+
+def test_another_allocator_is_advised_only_if_it_is_significantly_faster() -> None:
+    few = complete(2.0, kept="none over jemalloc")
+    few.reference = {label: found[:3] for label, found in few.reference.items()}
+    assert next_step(few, "halo", Path("/r"), ["prog"]) == ""
+    equal = complete(2.0, kept="none over jemalloc")
+    equal.reference["glibc"] = eleven(2.0)
+    assert next_step(equal, "halo", Path("/r"), ["prog"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ((5.0, 0, 0), "busy"),
+        (MACHINE.load_average, None),
+    ],
+)
+def test_a_busy_machine_is_said(load: tuple[float, ...], words: str | None) -> None:
+    findings = complete(1.0)
+    findings.machine = replace(MACHINE, load_average=load)
+    found = summarize_findings(findings).warnings
+    assert (words in " ".join(found)) if words else not found
+
+
+def test_wide_spread_and_an_idle_runtime_are_said() -> None:
+    findings = complete(1.0)
+    findings.reference["glibc"] = [s for t in (1, 2, 3) for s in eleven(t)]
+    findings.reference["halo"] = eleven(1.0, active=False, reason="the build-id differs")
+    found = " ".join(summarize_findings(findings).warnings)
+    assert "The times vary much" in found and "glibc (" in found
+    assert "the build-id differs" in found
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "summary.json"
+    write_json({"a": 1}, path)
+    with pytest.raises(TypeError):
+        write_json({"a": object()}, path)
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [entry.name for entry in path.parent.iterdir()] == ["summary.json"]
+    with pytest.raises(BadInput):
+        write_json({}, tmp_path / "new" / "summary.json" / "below.json")
+
+
+def test_candidates_are_chosen_by_strategy_or_label() -> None:
+    assert {variant.strategy for variant in choose_variants(["halo"])} == {"halo"}
+    assert choose_variants(["none"]) == []
+    assert len(choose_variants([])) >= 3
