@@ -28,19 +28,19 @@ struct Keeper {
 Keeper keeper;
 
 void at_quick() {
-  for (void*& p : keeper.kept) drop(p), p = left_make(object_bytes);
+  for (void*& p : keeper.kept) release_block(p), p = left_make(object_bytes);
   dprintf(1, "quick handler\n");
 }
 
 void on_abort(int) {
-  for (void*& p : keeper.kept) drop(p), p = left_make(object_bytes);
+  for (void*& p : keeper.kept) release_block(p), p = left_make(object_bytes);
   dprintf(1, "abort handler\n");
 }
 
 [[noreturn]] void* churn(void*) {
   for (;;) {
-    drop(near_make(100));
-    drop(left_make(object_bytes));
+    release_block(near_make(100));
+    release_block(left_make(object_bytes));
   }
 }
 

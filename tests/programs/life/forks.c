@@ -13,7 +13,7 @@ static volatile int stop;
 static void* inherited[inherited_objects];
 
 static void around_fork(void) {
-  drop(near_make(object_bytes));
+  release_block(near_make(object_bytes));
   free(malloc(1000));
 }
 

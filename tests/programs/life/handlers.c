@@ -11,7 +11,7 @@ static int early, late, nested, grouped;
 static int use(void) {
   void* p = left_make(object_bytes);
   int answer = is_grouped(p);
-  drop(p);
+  release_block(p);
   return answer;
 }
 

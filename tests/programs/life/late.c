@@ -12,8 +12,8 @@ void late_free(void* p) { kept[count++] = p; }
 
 __attribute__((destructor)) static void destroy(void) {
   for (int i = 0; i < count; ++i) {
-    drop(kept[i]);
-    drop(left_make(object_bytes));
+    release_block(kept[i]);
+    release_block(left_make(object_bytes));
   }
   dprintf(1, "late freed %d\n", count);
 }

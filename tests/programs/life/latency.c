@@ -25,7 +25,7 @@ static void* go_on(void* worst) {
   long longest = 0;
   for (unsigned i = 0; !atomic_load(&done) || i < 10 * window; ++i) {
     const long before = microseconds();
-    drop(mine[i % window]);
+    release_block(mine[i % window]);
     mine[i % window] = near_make(16 + i % 240);
     const long took = microseconds() - before;
     if (took > longest) longest = took;
@@ -51,7 +51,7 @@ int main(void) {
     kept[at] = p;
   }
   if (pthread_create(&other, NULL, go_on, &worst) != 0) return 1;
-  for (int i = 0; i < objects; ++i) drop(kept[i]);
+  for (int i = 0; i < objects; ++i) release_block(kept[i]);
   atomic_store(&done, 1);
   pthread_join(other, NULL);
   printf("%ld\n", worst);

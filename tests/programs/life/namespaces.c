@@ -27,7 +27,7 @@ static int use(void* handle, const char* make_name, const char* drop_name) {
   for (int i = 0; i < 200; ++i) {
     if (*(unsigned char*)there[i] != i || *(unsigned char*)here[i] != i) abort();
     drop(there[i]);
-    drop(here[i]);
+    release_block(here[i]);
   }
   return grouped;
 }
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 4; ++i) {
     void* handle = open_new(argv[1]);
     if (handle == NULL) return 1;
-    grouped += use(handle, "left_make", "drop");
+    grouped += use(handle, "left_make", "release_block");
     dlclose(handle);
   }
   void* runtime = open_new(argv[2]);

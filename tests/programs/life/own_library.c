@@ -11,7 +11,7 @@ static int use(void) {
   int grouped = 0;
   void* kept[500];
   for (int i = 0; i < 500; ++i) grouped += is_grouped(kept[i] = left_make(object_bytes));
-  for (int i = 0; i < 500; ++i) drop(kept[i]);
+  for (int i = 0; i < 500; ++i) release_block(kept[i]);
   return grouped;
 }
 

@@ -45,4 +45,4 @@ void* resized(void* p, size_t bytes) {
   return moved;
 }
 
-void drop(void* p) { free(p); }
+void release_block(void* p) { free(p); }

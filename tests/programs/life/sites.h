@@ -21,7 +21,7 @@ void* resized(void* p, size_t bytes);
 // Ends before left_make and right_make are distinguished: called from elsewhere, in no group.
 void* between(size_t bytes);
 
-void drop(void* p);
+void release_block(void* p);
 
 // A size that shows the allocator: glibc has 40 usable bytes for it, a group 32.
 enum { object_bytes = 32 };

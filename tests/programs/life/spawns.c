@@ -17,7 +17,7 @@ static volatile int stop;
 
 static void* churn(void* unused) {
   (void)unused;
-  while (!stop) drop(left_make(object_bytes));
+  while (!stop) release_block(left_make(object_bytes));
   return NULL;
 }
 

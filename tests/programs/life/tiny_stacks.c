@@ -18,7 +18,7 @@ static void* run(void* unused) {
   for (int i = 0; i < objects; ++i) {
     kept[i] = i % 2 ? left_make(object_bytes) : near_make(object_bytes);
     grouped += (size_t)is_grouped(kept[i]);
-    drop(right_make(4096));
+    release_block(right_make(4096));
   }
   for (int i = 0; i < objects; ++i) free(kept[i]);
   return (void*)grouped;

@@ -30,7 +30,7 @@ static void on_trap(int number, siginfo_t* info, void* context) {
 }
 
 // Modules loaded or unloaded are scanned now, not during single steps, which would take long.
-static void settle(void) { drop(between(48)); }
+static void settle(void) { release_block(between(48)); }
 
 // Grouped and forwarded, first of their size and repeated.
 static void work(void) {
@@ -43,9 +43,9 @@ static void work(void) {
     p[4] = q = resized(q, 100 << round);
     p[5] = malloc(100);
     for (int i = 0; i < 6; ++i)
-      if (i != 4) drop(p[i]);
+      if (i != 4) release_block(p[i]);
   }
-  drop(q);
+  release_block(q);
 }
 
 static void open_sites(void) { dlopen("libsites.so", RTLD_NOW | RTLD_NOLOAD); }

@@ -138,7 +138,7 @@ def test_a_static_program_of_gos(tmp_path: Path) -> None:
     static = compile_c(ALLOCATES, tmp_path / "prog", "-static")
     found = the(examine(with_go_note(tmp_path, static)), "suitable")
     assert found.weight is Weight.REFUSAL
-    assert "of Go's" in found.sentence and "never calls malloc" in found.sentence
+    assert "static Go program" in found.sentence and "never calls malloc" in found.sentence
 
 
 def test_a_dynamic_program_of_gos(plain: Path, tmp_path: Path) -> None:

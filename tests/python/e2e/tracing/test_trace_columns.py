@@ -157,7 +157,7 @@ def test_events_that_were_lost_are_counted(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         (b"", "empty"),
-        (b"#!/bin/sh\necho\n", "no trace"),
+        (b"#!/bin/sh\necho\n", "not a trace"),
         (b"HALOTRC\n" + (99).to_bytes(4, "little") + bytes(4), "version 99"),
     ],
 )
@@ -218,7 +218,7 @@ def test_a_trace_given_twice_is_refused(tmp_path: Path) -> None:
 def test_a_trace_that_is_not_there_has_one_status_everywhere(tmp_path: Path) -> None:
     for command in (["columns"], ["record", "--trace"], ["offenders"], ["trace", "show"]):
         outcome = halo(*command, "nothing", cwd=tmp_path)
-        assert (outcome.status, outcome.stderr) == (117, "halo: There is no nothing.\n")
+        assert (outcome.status, outcome.stderr) == (117, "halo: nothing does not exist.\n")
     assert os.listdir(tmp_path) == []
 
 
