@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -21,7 +22,7 @@ from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.process.foreground import Ending, end_like
 from halo.process.target import Target, find_target
-from halo.recording.parts import Limits, Recording, workspace
+from halo.recording.parts import Limits, Recording, machine_argument, workspace
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.registry import PRODUCERS, find_producer
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 
 FLAGS = [option for option in SINK_OPTIONS if option.flag]
+MAX_OBJECT = 4096
+# A quarter of the largest first level among the machines of halo. Yardımcı and Kaeli, section 2:
+# larger objects compete with all others, wherever they are.
+MAX_OBJECT_OF_CONFLICTS = 16384
 
 
 class RecordCommand:
@@ -67,9 +72,9 @@ class RecordCommand:
         parser.add_argument(
             "--max-object",
             type=positive,
-            default=4096,
             metavar="BYTES",
-            help="size of the largest object to follow (default %(default)s)",
+            help=f"size of the largest object to follow (default {MAX_OBJECT}, with --conflicts"
+            f" {MAX_OBJECT_OF_CONFLICTS})",
         )
         parser.add_argument(
             "--exact",
@@ -84,10 +89,9 @@ class RecordCommand:
         from halo.trials.runs.process_watch import ProcessWatch
         from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
-        sinks = {option.name: getattr(options, option.name) for option in FLAGS}
-        limits = Limits(options.max_object, sinks, options.exact)
+        machines = _machine_texts(options)
         if options.trace is not None:
-            return self._stored(settings, options, limits, rest)
+            return self._stored(settings, options, machines, rest)
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
@@ -98,7 +102,7 @@ class RecordCommand:
         watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), settings.tracer)
         with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
-            job = Job(target, arguments, limits)
+            job = Job(target, arguments, _limits(options, machines, folder))
             meanwhile = Meanwhile(settings, target)
             recording = record(producer, settings, job, folder, progress.tick)
             meanwhile.end()
@@ -119,7 +123,11 @@ class RecordCommand:
             print(f"halo: warning: {remark}", file=sys.stderr)
 
     def _stored(
-        self, settings: Settings, options: argparse.Namespace, limits: Limits, rest: list[str]
+        self,
+        settings: Settings,
+        options: argparse.Namespace,
+        machines: Mapping[str, str],
+        rest: list[str],
     ) -> int:
         from halo.files.destination import check_place
         from halo.recording.llvm import LlvmProducer, profile_of
@@ -132,6 +140,7 @@ class RecordCommand:
         path = options.output or Path(f"{options.trace.name}.profile")
         check_place(path)
         with workspace() as folder:
+            limits = _limits(options, machines, folder)
             stored = profile_of(settings, options.trace, limits, folder)
             merge_recording([stored.part], stored.program, stored.arguments, path)
         return 0
@@ -163,6 +172,26 @@ class RecordCommand:
             raise
         except HaloError as error:
             raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
+
+
+def _machine_texts(options: argparse.Namespace) -> dict[str, str]:
+    """The described machines by option; raises `BadInput` before anything is run."""
+    given = {option.name: getattr(options, option.name) for option in FLAGS if option.machine}
+    return {name: _machine_text(value) for name, value in given.items() if value}
+
+
+def _machine_text(value: str) -> str:
+    from halo.simulation import machine_text
+
+    return "" if value == "this" else machine_text(Path(value))
+
+
+def _limits(options: argparse.Namespace, machines: Mapping[str, str], folder: Path) -> Limits:
+    """The recorder's parameters; writes described machines into the folder."""
+    sinks = {option.name: getattr(options, option.name) for option in FLAGS}
+    sinks |= {name: machine_argument(text, folder) for name, text in machines.items()}
+    default = MAX_OBJECT_OF_CONFLICTS if options.conflicts else MAX_OBJECT
+    return Limits(options.max_object or default, sinks, options.exact)
 
 
 class Meanwhile:

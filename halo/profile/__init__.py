@@ -15,6 +15,7 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reader import read_profile
+from halo.profile.sections.conflicts import CONFLICTS, Conflicts
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
 from halo.profile.sections.loaded import LOADED, process_modules
 from halo.profile.sections.sampling import SAMPLING, Sampling
@@ -23,6 +24,7 @@ from halo.profile.simulation import Simulation, Tally
 from halo.profile.writer import profile_json, write_profile
 
 __all__ = [
+    "CONFLICTS",
     "FORMAT",
     "HOT_STREAMS",
     "LOADED",
@@ -31,6 +33,7 @@ __all__ = [
     "VERSION",
     "AffinityGraph",
     "CoAllocationSet",
+    "Conflicts",
     "Context",
     "Frame",
     "HotStreams",

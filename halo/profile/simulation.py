@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from halo.schema.simulation import SimulatedMachine
+from msgspec.structs import astuple
+
+from halo.schema.simulation import ClassCounts, SimulatedMachine
 from halo.schema.values import Count
 
 
@@ -31,6 +34,24 @@ class ObjectMisses(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Classes:
+    """Misses of the first cache by class; `contexts` are by context id."""
+
+    outside: ClassCounts
+    contexts: tuple[ClassCounts, ...]
+
+    @property
+    def total(self) -> ClassCounts:
+        return add_classes((self.outside, *self.contexts))
+
+
+def add_classes(counts: Iterable[ClassCounts]) -> ClassCounts:
+    """The sums, class by class."""
+    rows = [astuple(one) for one in counts]
+    return ClassCounts(*map(sum, zip(*rows, strict=True)))
+
+
+@dataclass(frozen=True)
 class Simulation:
     """A simulated run; `outside` counts accesses outside the tracked objects.
 
@@ -48,6 +69,7 @@ class Simulation:
     cycles: int
     objects_missed: int
     objects_for_half: int
+    classes: Classes | None = None
 
     @property
     def total(self) -> Tally:

@@ -70,3 +70,11 @@ def workspace() -> Iterator[Path]:
 def gather_parts(folder: Path) -> list[Path]:
     """The parts that recorded processes have written, in the order in which they ended."""
     return sorted(folder.glob("part.*.json"), key=os.path.getmtime)
+
+
+def machine_argument(text: str, folder: Path) -> str:
+    """The recorder's argument for the machine; a description is written to the folder."""
+    if not text:
+        return "this"
+    (folder / "machine").write_text(text)
+    return str(folder / "machine")

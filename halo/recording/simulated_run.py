@@ -10,7 +10,7 @@ from halo.errors import RecordingFailed
 from halo.process.allocators import preload, under_plan
 from halo.process.target import Target
 from halo.profile import merge_parts
-from halo.recording.parts import Limits, workspace
+from halo.recording.parts import Limits, machine_argument, workspace
 from halo.recording.producer import Job, Producer
 from halo.recording.run import record
 from halo.settings import Settings
@@ -35,7 +35,8 @@ def simulate(
             settings.environment, settings.runtime, setting.plan, setting.allocator
         )
     with workspace() as folder:
-        limits = Limits(sinks={"machine": machine_argument(setting.machine, folder)})
+        machine = machine_argument(setting.machine, folder)
+        limits = Limits(sinks={"machine": machine, "classes": int(setting.classes)})
         job = Job(target, arguments, limits, guest=setting.plan is None)
         inside = replace(settings, environment=environment)
         recording = record(engine, inside, job, folder, follow(folder / "progress"))
@@ -45,11 +46,3 @@ def simulate(
                 " end, and the recorder with: halo doctor"
             )
         return Simulated(recording.ending, merge_parts(recording.parts, target.path, arguments))
-
-
-def machine_argument(text: str, folder: Path) -> str:
-    """The recorder's argument for the machine; a description is written to the folder."""
-    if not text:
-        return "this"
-    (folder / "machine").write_text(text)
-    return str(folder / "machine")

@@ -11,6 +11,7 @@ class SinkOption:
     """An option by the recorder's `name`; an empty value is not passed on.
 
     `flag` is the option of `halo record`, if any; `bare` is its value if it is given without one.
+    A `machine` is `this`, or a file in the recorder's form; users give a machine file, or a name.
     """
 
     name: str
@@ -18,8 +19,9 @@ class SinkOption:
     flag: str = ""
     metavar: str = ""
     help: str = ""
-    bare: int | None = None
+    bare: int | str | None = None
     maximum: int | None = None
+    machine: bool = False
     exact: bool = False  # if given, requires all accesses to tracked objects, not bursts
     all_accesses: bool = False  # if given, also requires accesses outside tracked objects
 
@@ -46,6 +48,19 @@ SINK_OPTIONS: Sequence[SinkOption] = (
         maximum=1 << 31,
         exact=True,
     ),
-    # The machine to simulate: `this`, or a file (halo/simulation/machine_file.py).
-    SinkOption("machine", "", exact=True, all_accesses=True),
+    SinkOption("machine", "", machine=True, exact=True, all_accesses=True),
+    SinkOption("classes", 0, maximum=1),
+    SinkOption(
+        "conflicts",
+        "",
+        flag="--conflicts",
+        metavar="MACHINE",
+        help="also record which objects compete for sets of the first cache of MACHINE, a machine"
+        " file or a name as in `halo eval simulate` (this machine if none is given), for the"
+        " strategy conflict; follows objects of up to 16 KiB",
+        bare="this",
+        machine=True,
+        exact=True,
+        all_accesses=True,
+    ),
 )

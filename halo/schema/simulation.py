@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from halo.schema.values import Count
 
-FORMAT, VERSION = "halo-simulation", 1
+FORMAT, VERSION = "halo-simulation", 2
 
 
 class Level(Struct, frozen=True):
@@ -47,6 +47,19 @@ Misses = Mapping[str, Count]
 """By the names of the levels."""
 
 
+class ClassCounts(Struct, frozen=True):
+    """Accesses by the class of their miss in the first cache, against a fully associative one."""
+
+    compulsory: Count  # misses of a line that was never used before
+    capacity: Count  # misses of both caches
+    conflict: Count  # misses of the simulated cache alone
+    anti: Count  # misses of the fully associative cache alone: they are hits
+
+    @property
+    def misses(self) -> int:
+        return self.compulsory + self.capacity + self.conflict
+
+
 class SimulatedRun(Struct, frozen=True, kw_only=True):
     """The simulation of one run."""
 
@@ -56,6 +69,7 @@ class SimulatedRun(Struct, frozen=True, kw_only=True):
     miss_cycles: Count = 0  # the part of them that misses cost
     misses: Misses  # by level
     prefetched: Misses = {}  # lines that the prefetchers fetched, by cache
+    classes: ClassCounts | None = None  # only with `--classes`
 
 
 class MissTally(Struct, frozen=True, kw_only=True):
@@ -64,6 +78,7 @@ class MissTally(Struct, frozen=True, kw_only=True):
     accesses: Count  # number of accesses
     cycles: Count = 0  # modelled cycles of the misses
     misses: Misses  # by level
+    classes: ClassCounts | None = None  # only with `--classes`
 
 
 class ContextMisses(Struct, frozen=True, kw_only=True):
@@ -74,6 +89,7 @@ class ContextMisses(Struct, frozen=True, kw_only=True):
     accesses: Count  # number of accesses
     cycles: Count = 0  # modelled cycles of the misses
     misses: Misses  # by level
+    classes: ClassCounts | None = None  # only with `--classes`
 
 
 class CodeMisses(Struct, frozen=True, kw_only=True):
@@ -98,7 +114,7 @@ class SimulationDocument(Struct, frozen=True, kw_only=True):
     """The output of `halo eval simulate --json`."""
 
     format: str = FORMAT  # `halo-simulation`
-    version: int = VERSION  # 1
+    version: int = VERSION  # 2
     program: str  # its path
     arguments: tuple[str, ...]  # its arguments
     allocator: str  # the next allocator
@@ -112,6 +128,7 @@ class SimulationDocument(Struct, frozen=True, kw_only=True):
     miss_cycles: Count  # the part of them that misses cost
     misses: Misses  # by level
     prefetched: Misses  # lines that the prefetchers fetched, by cache
+    classes: ClassCounts | None  # `null` without `--classes`
     outside: MissTally  # stacks, globals, larger objects, the allocator
     objects: tuple[MissedObject, ...]  # most misses first
     objects_missed: Count  # number of objects that missed the first level

@@ -1,6 +1,6 @@
 """Simulated caches and TLBs: the misses of a program, as data and as tables."""
 
-from halo.simulation.machine_file import machine_text
+from halo.simulation.machine_file import machine_names, machine_text, prefetches
 from halo.simulation.run import Setting, Simulated, run_misses, simulation_of
 from halo.simulation.table import (
     code_misses,
@@ -14,7 +14,9 @@ __all__ = [
     "Simulated",
     "code_misses",
     "context_misses",
+    "machine_names",
     "machine_text",
+    "prefetches",
     "run_misses",
     "show_simulation",
     "simulation_document",

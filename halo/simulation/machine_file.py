@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from halo.errors import BadInput
 from halo.simulation.latencies import MEMORY_CYCLES, WALK_CYCLES
 
-THIS = "this"  # the recorder's name for the machine that it runs on
 MAX_LEVELS = 4
 MAX_ENTRIES = 1 << 30
 PREFETCHERS = ("next-line", "streams")
@@ -23,9 +22,26 @@ _DEFAULTS = {"line": 64, "page": 4096, "memory_cycles": MEMORY_CYCLES, "walk_cyc
 _LIMITS = {"line": 4096, "page": 1 << 21, "memory_cycles": 10**6, "walk_cycles": 10**6}
 
 
+_FOLDER = Path(__file__).parent / "machines"
+
+
+def machine_names() -> list[str]:
+    """The names of the machine files that halo has."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
 def machine_text(path: Path) -> str:
-    """The TOML file in the form of src/simulator/machine.h; raises `BadInput` if it is invalid."""
-    return _MachineFile(path).text()
+    """A TOML file in the form of src/simulator/machine.h; raises `BadInput` if it is invalid.
+
+    `path` may also be one of `machine_names`, if there is no such file.
+    """
+    known = _FOLDER / f"{path}.toml"
+    return _MachineFile(path if path.exists() or not known.is_file() else known).text()
+
+
+def prefetches(text: str) -> bool:
+    """Whether a machine in the form of `machine_text` has a prefetcher."""
+    return any(line.startswith("prefetch ") for line in text.splitlines())
 
 
 class _MachineFile:
@@ -33,6 +49,11 @@ class _MachineFile:
         self._path = path
         try:
             self._data = tomllib.loads(path.read_text())
+        except FileNotFoundError as error:
+            known = ", ".join(machine_names())
+            raise BadInput(
+                f"The machine file {path} does not exist; halo has machines named {known}."
+            ) from error
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"The machine file {path} cannot be read: {error}.") from error
         except tomllib.TOMLDecodeError as error:

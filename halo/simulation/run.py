@@ -19,6 +19,7 @@ class Setting:
     allocator: Allocator
     plan: Path | None
     machine: str  # the recorder's description; empty: the machine this runs on
+    classes: bool = False  # classify misses of the first cache, without prefetching
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def run_misses(profile: Profile) -> SimulatedRun:
         miss_cycles=found.cycles,
         misses=misses_by_level(found, found.total),
         prefetched=dict(zip(caches, found.prefetched, strict=True)),
+        classes=found.classes.total if found.classes else None,
     )
 
 

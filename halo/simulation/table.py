@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid
 from halo.profile import Profile, Simulation, Tally, name_frames
 from halo.schema.simulation import (
+    ClassCounts,
     CodeMisses,
     ContextMisses,
     MissedObject,
@@ -34,6 +35,9 @@ def show_simulation(simulated: Simulated, rows: int) -> None:
     console = make_console(stderr=True)
     show_grid(console, levels_table(simulated))
     found, profile = simulated.simulation, simulated.profile
+    if found.classes:
+        name = found.machine.caches[0].name
+        show_grid(console, classes_table(name, found.classes.total, found.total.accesses))
     contexts = [
         (stack, tally)
         for context, tally in top_contexts(found, rows)
@@ -68,6 +72,29 @@ def levels_table(simulated: Simulated) -> Grid:
         ],
         f"{total.accesses:,} accesses, {instructions:,} instructions,"
         f" {cycles_of(simulated.profile):,} modelled cycles",
+    )
+
+
+def classes_table(name: str, classes: ClassCounts, accesses: int) -> Grid:
+    """One row for each class of misses of the first cache, which has that name."""
+    labels = {
+        "compulsory": "first use of a line",
+        "capacity": "a fully associative cache misses as well",
+        "conflict": "a fully associative cache hits",
+    }
+    counts = asdict(classes)
+    return Grid(
+        [
+            Field(f"misses of {name}"),
+            Field("", prose=True),
+            Field("misses", figures=True),
+            Field("of accesses", figures=True),
+        ],
+        [
+            Row((key, label, f"{counts[key]:,}", f"{counts[key] / max(accesses, 1):.2%}"))
+            for key, label in labels.items()
+        ],
+        f"{classes.anti:,} hits that a fully associative cache misses",
     )
 
 
@@ -112,6 +139,7 @@ def context_misses(profile: Profile) -> tuple[ContextMisses, ...]:
             accesses=tally.accesses,
             cycles=tally.cycles,
             misses=misses_by_level(found, tally),
+            classes=found.classes.contexts[at] if found.classes else None,
         )
         for at, tally in top_contexts(found, len(found.contexts))
     )
@@ -148,6 +176,7 @@ def simulation_document(simulated: Simulated, setting: Setting) -> SimulationDoc
             accesses=outside.accesses,
             cycles=outside.cycles,
             misses=misses_by_level(found, outside),
+            classes=found.classes.outside if found.classes else None,
         ),
         objects=tuple(MissedObject(*item) for item in found.objects),
         objects_missed=found.objects_missed,

@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "base/ids.h"
+#include "base/mapped_array.h"
 #include "events/epoch_merge.h"
 #include "events/ring.h"
 #include "record/context_table.h"
 #include "record/shadow_stack.h"
-#include "sinks/mapped_array.h"
 
 namespace halo::record {
 
@@ -22,7 +22,7 @@ struct ProducerShared {
   alignas(64) std::atomic<uint64_t> epoch{1};
   // The MiB of the address space that have ever contained a tracked object; accesses to others are
   // dropped immediately.
-  sinks::MappedArray<uint8_t> heap_regions{kRegions, kRegions};
+  base::MappedArray<uint8_t> heap_regions{kRegions, kRegions};
   uint64_t max_object_size = 4096;
   bool merge_repeats = true;
   bool all_accesses = false;  // not only those to potential objects; a store then does not repeat a

@@ -74,6 +74,13 @@ class Cache {
     return ways_.find(set_of(block), shape_.ways, entry_of(block, false)) != shape_.ways;
   }
 
+  // Calls visit(name) for each block in the set of this one, the most recently used first.
+  template <class Visit>
+  void for_each_in_set(Block block, const Visit& visit) {
+    const Entry* set = set_of(block);
+    for (uint32_t way = 0; way < shape_.ways && set[way] != 0; ++way) visit(set[way] >> 1);
+  }
+
   // Prefetches the set of a block that will be accessed soon.
   void expect(Block block) {
     const Entry* set = set_of(block);

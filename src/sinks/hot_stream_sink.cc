@@ -9,7 +9,8 @@ namespace halo::sinks {
 void HotStreamSink::begin(const Options& options) {
   max_references_ = options.references;
   if (max_references_ == 0) return;
-  if (births_ == nullptr) births_ = std::make_unique<MappedArray<Birth>>(1ULL << 30, 1ULL << 16);
+  if (births_ == nullptr)
+    births_ = std::make_unique<base::MappedArray<Birth>>(1ULL << 30, 1ULL << 16);
   trace_ = std::make_unique<Trace>();
   newest_.clear();
 }

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sinks/mapped_array.h"
+#include "base/mapped_array.h"
 #include "sinks/sink.h"
 #include "sinks/streams/co_allocation.h"
 #include "sinks/streams/hot_streams.h"
@@ -71,7 +71,7 @@ class HotStreamSink : public Sink {
   HotStreams streams() const;
 
   uint64_t max_references_ = 0;  // 0: no trace is stored
-  std::unique_ptr<MappedArray<Birth>> births_;
+  std::unique_ptr<base::MappedArray<Birth>> births_;
   uint64_t births_end_ = 0;
   std::unique_ptr<Trace> trace_;
   std::vector<uint64_t> newest_;  // by thread: the object accessed last

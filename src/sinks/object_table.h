@@ -5,8 +5,8 @@
 #include <deque>
 #include <vector>
 
+#include "base/mapped_array.h"
 #include "sinks/event.h"
-#include "sinks/mapped_array.h"
 
 namespace halo::sinks {
 
@@ -44,7 +44,7 @@ class ObjectTable {
   uint32_t take_id();
   void retire_if_final(uint32_t id);
 
-  MappedArray<Object> objects_{1ULL << 30, 1ULL << 16};
+  base::MappedArray<Object> objects_{1ULL << 30, 1ULL << 16};
   uint32_t next_unused_ = 1;
   uint64_t last_seq_ = 0;
   std::vector<Latest> latest_;  // by context

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/ids.h"
-#include "sinks/mapped_array.h"
+#include "base/mapped_array.h"
 
 namespace halo::sinks {
 
@@ -42,8 +42,8 @@ class ShadowMap {
   }
   uint32_t* make_leaf(uint64_t address);
 
-  MappedArray<uint32_t*> top_{1ULL << (kAddressBits - kLeafShift),
-                              1ULL << (kAddressBits - kLeafShift)};
+  base::MappedArray<uint32_t*> top_{1ULL << (kAddressBits - kLeafShift),
+                                    1ULL << (kAddressBits - kLeafShift)};
   uint64_t leaves_ = 0;
 };
 

@@ -23,6 +23,23 @@ void write_tally(Part& part, const simulator::Machine& machine, const Tally& tal
   });
 }
 
+// Writes, for the first cache, the accesses by class, in the order of simulator::MissClass.
+void write_classes(Part& part, const simulator::ClassCounts& classes) {
+  part.list([&] {
+    for (const uint64_t count : classes) part.value(count);
+  });
+}
+
+void write_classes(Part& part, const Simulation& simulation) {
+  const auto& contexts = simulation.contexts;
+  part.list("contexts", part.contexts(), [&](uint32_t context) {
+    write_classes(part,
+                  context < contexts.size() ? contexts[context].classes : simulator::ClassCounts{});
+  });
+  part.key("outside");
+  write_classes(part, simulation.outside.classes);
+}
+
 }  // namespace
 
 bool read_machine(std::string_view text, std::optional<simulator::Machine>& machine) {
@@ -82,6 +99,7 @@ void SimulatorSink::write(const Result& simulation, Part& part) {
     });
     part.fields("cycles", simulation.cycles, "objects_missed", simulation.objects_missed,
                 "objects_for_half", simulation.objects_for_half);
+    if (simulation.classified) part.field("classes", [&] { write_classes(part, simulation); });
   });
 }
 

@@ -20,13 +20,18 @@ bool misses_more(const ObjectTally& a, const ObjectTally& b) {
 void SimulatorSink::begin(const Options& options) {
   if (!options.machine) return;
   machine_ = *options.machine;
+  if (options.classes != 0) {
+    machine_.next_line = machine_.streams = false;
+    classifier_ =
+        std::make_unique<simulator::MissClassifier>(machine_.caches.front().shape, machine_.line);
+  }
   hierarchy_ = std::make_unique<simulator::Hierarchy>(machine_);
   for (const HugePagesEvent& huge : huge_pages_)
     hierarchy_->use_huge_pages(huge.address, huge.bytes);
   tallies_.assign(1, {});
   newest_.assign(newest_.size(), 0);
   code_.clear();
-  objects_ = std::make_unique<MappedArray<MissedObject>>(kMaxAllocations, 1ULL << 16);
+  objects_ = std::make_unique<base::MappedArray<MissedObject>>(kMaxAllocations, 1ULL << 16);
   objects_end_ = 0;
 }
 
@@ -46,6 +51,7 @@ Simulation SimulatorSink::finish() const {
   if (hierarchy_ == nullptr) return {};
   Simulation result;
   result.simulated = true;
+  result.classified = classifier_ != nullptr;
   result.machine = machine_;
   result.cycles = hierarchy_->cycles();
   result.outside = tallies_.front();

@@ -12,9 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mapped_array.h"
 #include "simulator/hierarchy.h"
 #include "simulator/machine.h"
-#include "sinks/mapped_array.h"
+#include "simulator/miss_classes.h"
 #include "sinks/sink.h"
 
 namespace halo::sinks {
@@ -27,6 +28,7 @@ struct Tally {
   uint64_t accesses = 0;
   uint64_t cycles = 0;  // as Hierarchy::cycles()
   std::array<uint64_t, kMaxLevels> cache_misses{}, tlb_misses{};
+  simulator::ClassCounts classes{};  // of the first cache, if asked for
 
   void miss(simulator::Reach reach, uint32_t cost) {
     cycles += cost;
@@ -50,6 +52,7 @@ struct ObjectTally {
 
 struct Simulation {
   bool simulated = false;
+  bool classified = false;  // tallies have classes of misses
   simulator::Machine machine;
   uint64_t cycles = 0;
   std::array<uint64_t, Tally::kMaxLevels> prefetched{};  // by cache
@@ -78,6 +81,7 @@ struct MachineOption {
   }
 };
 
+// With classes, prefetching is off: it would turn compulsory misses into hits that have no class.
 // All threads run on one core, in the order in which their accesses are consumed. Instruction
 // fetches are not simulated.
 class SimulatorSink : public Sink {
@@ -91,8 +95,11 @@ class SimulatorSink : public Sink {
 
   struct Options {
     std::optional<simulator::Machine> machine = {};
+    uint32_t classes = 0;  // 1: classify misses of the first cache, and prefetch nothing
   };
-  static constexpr auto options() { return std::tuple{MachineOption{}}; }
+  static constexpr auto options() {
+    return std::tuple{MachineOption{}, NumberOption{"classes", &Options::classes, 1u}};
+  }
   static bool needs_all_accesses(const Options& options) { return options.machine.has_value(); }
 
   void begin(const Options& options);
@@ -101,18 +108,22 @@ class SimulatorSink : public Sink {
   static void write(const Result& simulation, Part& part);
 
   void on_event(const MemoryEvent& event) {
+    if (hierarchy_ == nullptr) return;  // another sink asked for all accesses
     const uint32_t at = event.object == nullptr ? 0 : base::index(event.object->context) + 1;
     Tally& tally = tally_of(event.thread, at);
     ++tally.accesses;
     const simulator::Reach reach = hierarchy_->access(event.address, event.size, event.store);
+    if (classifier_ != nullptr) classify(event, reach, tally);
     if ((reach.cache | reach.tlb) != 0) [[unlikely]]
       count_miss(event, reach, tally);
   }
   void on_event(const MemoryRepeatEvent& event) {
+    if (hierarchy_ == nullptr) return;
     tallies_[newest_[base::index(event.thread)]].accesses += event.count;
   }
   void on_event(const HugePagesEvent& event) {
     huge_pages_.push_back(event);
+    if (hierarchy_ == nullptr) return;
     hierarchy_->use_huge_pages(event.address, event.bytes);
   }
 
@@ -131,18 +142,23 @@ class SimulatorSink : public Sink {
     newest_[base::index(thread)] = at;
     return tallies_[at];
   }
+  void classify(const MemoryEvent& event, simulator::Reach reach, Tally& tally) {
+    const auto found = classifier_->access(event.address, event.size, reach.cache != 0);
+    if (found != simulator::MissClass::kHit) ++tally.classes[size_t(found)];
+  }
   void count_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally);
   void add_objects(Simulation& result) const;
 
   simulator::Machine machine_;
   std::unique_ptr<simulator::Hierarchy> hierarchy_;
+  std::unique_ptr<simulator::MissClassifier> classifier_;  // null unless asked for
   std::vector<HugePagesEvent> huge_pages_;  // kept by begin(): the program's requests remain in
                                             // force
   std::vector<Tally> tallies_;
   std::vector<uint32_t> newest_;  // by thread: the tally of the latest access
   std::unordered_map<uint64_t, Tally> code_;
-  std::unique_ptr<MappedArray<MissedObject>> objects_;  // by number of allocation
-  uint64_t objects_end_ = 0;                            // no later object has missed
+  std::unique_ptr<base::MappedArray<MissedObject>> objects_;  // by number of allocation
+  uint64_t objects_end_ = 0;                                  // no later object has missed
 };
 
 }  // namespace halo::sinks

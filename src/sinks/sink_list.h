@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sinks/affinity_sink.h"
+#include "sinks/conflicts/conflict_sink.h"
 #include "sinks/context_sink.h"
 #include "sinks/hot_stream_sink.h"
 #include "sinks/simulator_sink.h"
@@ -32,6 +33,6 @@ struct SinkTypes {
   }
 };
 
-using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink>;
+using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink, ConflictSink>;
 
 }  // namespace halo::sinks

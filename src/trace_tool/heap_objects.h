@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "sinks/mapped_array.h"
+#include "base/mapped_array.h"
 #include "sinks/shadow_map.h"
 
 namespace halo::trace_tool {
@@ -53,7 +53,7 @@ class HeapObjects {
   void put(uint64_t address, uint64_t bytes, int64_t object);
 
   sinks::ShadowMap map_;
-  sinks::MappedArray<Small> small_{1ULL << 30, 1ULL << 16};  // by the id in the map; 0: none
+  base::MappedArray<Small> small_{1ULL << 30, 1ULL << 16};  // by the id in the map; 0: none
   uint32_t next_unused_ = 1;
   std::vector<uint32_t> unused_;
   std::map<uint64_t, Large> large_;  // by address

@@ -13,6 +13,7 @@ from halo.commands.shared.program import (
     natural,
     the_program,
 )
+from halo.errors import UsageError
 from halo.process.foreground import end_like
 from halo.process.target import find_target
 from halo.recording.progress import ProgressLines
@@ -36,6 +37,12 @@ class SimulateCommand:
         )
         add_allocator_option(parser, "allocator, with a plan that of the objects it does not place")
         add_machine_option(parser)
+        parser.add_argument(
+            "--classes",
+            action="store_true",
+            help="divide misses of the first cache into compulsory, capacity and conflict misses;"
+            " nothing is prefetched",
+        )
         parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
         )
@@ -63,6 +70,7 @@ class SimulateCommand:
         from halo.simulation import (
             Setting,
             machine_text,
+            prefetches,
             show_simulation,
             simulation_document,
         )
@@ -78,7 +86,13 @@ class SimulateCommand:
             allocator=find_allocator(options.allocator),
             plan=options.plan,
             machine=machine_text(options.machine) if options.machine else "",
+            classes=options.classes,
         )
+        if setting.classes and prefetches(setting.machine):
+            raise UsageError(
+                "--classes needs a machine without prefetching: remove prefetch from"
+                f" {options.machine}, or leave out --classes."
+            )
 
         def follow(path: Path) -> Callable[[], None]:
             return ProgressLines(path).tick

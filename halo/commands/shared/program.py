@@ -131,7 +131,8 @@ def add_machine_option(parser: argparse.ArgumentParser) -> None:
         "--machine",
         type=Path,
         metavar="FILE",
-        help="machine file with the caches and TLBs to simulate (default: those of this machine)",
+        help="machine file with the caches and TLBs to simulate, or the name of one in halo, such"
+        " as x86-48k-12 (default: this machine's)",
     )
 
 
@@ -150,7 +151,7 @@ def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None
     parser.add_argument(
         option.flag,
         dest=option.name,
-        type=_up_to(option.maximum),
+        type=str if option.machine else _up_to(option.maximum),
         nargs=None if option.bare is None else "?",
         const=option.bare,
         default=option.default,

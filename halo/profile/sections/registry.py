@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halo.profile.model import Profile
+from halo.profile.sections.conflicts import CONFLICTS
 from halo.profile.sections.hot_streams import HOT_STREAMS
 from halo.profile.sections.loaded import LOADED
 from halo.profile.sections.sampling import SAMPLING
@@ -18,6 +19,7 @@ SECTIONS: Sequence[Section[Any]] = [
     LOADED,
     HOT_STREAMS,
     SIMULATION,
+    CONFLICTS,
 ]
 
 

@@ -6,19 +6,30 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import astuple
 
 from halo.errors import BadProfile
 from halo.profile.checks import Checks
 from halo.profile.sections.section import Part, Section
-from halo.profile.simulation import ObjectMisses, Simulation, Tally
+from halo.profile.simulation import Classes, ObjectMisses, Simulation, Tally, add_classes
 from halo.schema.document import Damaged, convert
-from halo.schema.simulation import SimulatedMachine
+from halo.schema.simulation import ClassCounts, SimulatedMachine
 from halo.schema.values import Count
 
 _Key = TypeVar("_Key")
 MAX_CODE = 1000
 MAX_OBJECTS = 100
 Row = tuple[Count, ...]
+
+
+ClassRow = tuple[Count, Count, Count, Count]
+
+
+class RawClasses(Struct, frozen=True):
+    """Misses of the first cache: compulsory, capacity, conflict, anti."""
+
+    contexts: tuple[ClassRow, ...]
+    outside: ClassRow
 
 
 class Raw(Struct, frozen=True):
@@ -33,6 +44,7 @@ class Raw(Struct, frozen=True):
     cycles: Count
     objects_missed: Count
     objects_for_half: Count
+    classes: RawClasses | None = None
 
 
 class SimulationSection(Section[Simulation]):
@@ -47,6 +59,7 @@ class SimulationSection(Section[Simulation]):
             checks.bad(str(error))
 
     def write(self, value: Simulation) -> dict[str, Any]:
+        classes = {} if value.classes is None else {"classes": _flat_classes(value.classes)}
         return {
             "machine": to_builtins(value.machine),
             "contexts": [_flat(tally) for tally in value.contexts],
@@ -57,6 +70,7 @@ class SimulationSection(Section[Simulation]):
             "cycles": value.cycles,
             "objects_missed": value.objects_missed,
             "objects_for_half": value.objects_for_half,
+            **classes,
         }
 
     def combine(self, found: Sequence[tuple[Part, Simulation]]) -> Simulation:
@@ -90,6 +104,7 @@ class SimulationSection(Section[Simulation]):
             cycles=sum(it.cycles for it in parts),
             objects_missed=sum(it.objects_missed for it in parts),
             objects_for_half=sum(it.objects_for_half for it in parts),
+            classes=_merged_classes(found),
         )
 
 
@@ -101,6 +116,19 @@ def _sums(tallies: Iterable[tuple[_Key, Tally]]) -> dict[_Key, Tally]:
     for key, tally in tallies:
         sums[key] = sums[key].plus(tally) if key in sums else tally
     return sums
+
+
+def _merged_classes(found: Sequence[tuple[Part, Simulation]]) -> Classes | None:
+    """None unless all parts have classes."""
+    counts = [[ClassCounts(0, 0, 0, 0)] for _ in range(found[0][0].merged_contexts)]
+    outside = []
+    for part, value in found:
+        if value.classes is None:
+            return None
+        outside.append(value.classes.outside)
+        for at, one in enumerate(value.classes.contexts):
+            counts[part.contexts[at]].append(one)
+    return Classes(add_classes(outside), tuple(map(add_classes, counts)))
 
 
 def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
@@ -116,6 +144,7 @@ def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
         raise Damaged("a frame of the simulation is out of range")
     if any(it.context >= contexts for it in raw.objects):
         raise Damaged("a context of the simulation is out of range")
+    classes = None if raw.classes is None else _parsed_classes(raw, raw.classes)
     return Simulation(
         machine=raw.machine,
         outside=_tally(raw.outside),
@@ -126,7 +155,28 @@ def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
         cycles=raw.cycles,
         objects_missed=raw.objects_missed,
         objects_for_half=raw.objects_for_half,
+        classes=classes,
     )
+
+
+def _parsed_classes(raw: Raw, classes: RawClasses) -> Classes:
+    """Checks that each list of classes adds up to the misses of the first cache."""
+    if len(classes.contexts) != len(raw.contexts):
+        raise Damaged("the simulation's classes are not those of its contexts")
+    rows = (*classes.contexts, classes.outside)
+    first_misses = (_tally(row).misses[0] for row in (*raw.contexts, raw.outside))
+    counts = [ClassCounts(*row) for row in rows]
+    if any(one.misses != misses for one, misses in zip(counts, first_misses, strict=True)):
+        raise Damaged("classes of misses do not add up to the misses of the first cache")
+    return Classes(counts[-1], tuple(counts[:-1]))
+
+
+def _flat_classes(classes: Classes) -> dict[str, Any]:
+    """The profile's object."""
+    return {
+        "contexts": [astuple(one) for one in classes.contexts],
+        "outside": astuple(classes.outside),
+    }
 
 
 def _check_lengths(rows: Sequence[Row], length: int) -> None:

@@ -1,11 +1,12 @@
 // halo-simulator-bench: accesses per second that one core simulates, on this machine's caches.
 //
-//   halo-simulator-bench [MILLIONS]
-//   halo-simulator-bench MILLIONS TRACE
+//   halo-simulator-bench [--classes] [MILLIONS]
+//   halo-simulator-bench [--classes] MILLIONS TRACE
 //
 // Without TRACE, three patterns of four accesses to each object: objects in order, a list whose
 // nodes are shuffled inside each page, and random objects of 64 MiB. With TRACE, the first MILLIONS
-// accesses of a program, as valgrind's lackey writes them with --trace-mem=yes; - reads stdin.
+// accesses of a program, as valgrind's lackey writes them with --trace-mem=yes; - reads stdin. With
+// --classes, misses are classified, and nothing is prefetched.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,15 +14,19 @@
 #include <fstream>
 #include <iostream>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "simulator/hierarchy.h"
+#include "simulator/miss_classes.h"
 
 namespace {
 
 using halo::simulator::Hierarchy;
+using halo::simulator::Machine;
+using halo::simulator::MissClassifier;
 
 constexpr uint64_t kObjects = 1 << 20;
 constexpr uint64_t kStep = 64;
@@ -46,28 +51,45 @@ std::vector<uint32_t> pattern(int kind) {
   return order;
 }
 
-// Runs `simulate` on a hierarchy and prints its speed.
+// A hierarchy, and a classifier of its misses if asked for.
+struct Caches {
+  Hierarchy hierarchy;
+  std::optional<MissClassifier> classifier;
+
+  Caches(const Machine& machine, bool classes) : hierarchy(machine) {
+    if (classes) classifier.emplace(machine.caches.front().shape, machine.line);
+  }
+  void access(uint64_t address, uint32_t size, bool store) {
+    const bool missed = hierarchy.access(address, size, store).cache != 0;
+    if (classifier) classifier->access(address, size, missed);
+  }
+};
+
+// Runs `simulate` on caches of this machine and prints their speed.
 template <class Simulate>
-void measure(const char* name, const Simulate& simulate) {
-  Hierarchy hierarchy(halo::simulator::this_machine());
+void measure(const char* name, bool classes, const Simulate& simulate) {
+  Machine machine = halo::simulator::this_machine();
+  if (classes) machine.next_line = machine.streams = false;
+  Caches caches(machine, classes);
   const std::clock_t start = std::clock();
-  simulate(hierarchy);
+  simulate(caches);
   const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+  const auto accesses = double(caches.hierarchy.accesses());
   std::printf("%s: %.1f M accesses/s, %.1f %% of them miss the first level\n", name,
-              double(hierarchy.accesses()) / seconds / 1e6,
-              100.0 * double(hierarchy.cache_misses(0)) / double(hierarchy.accesses()));
+              accesses / seconds / 1e6,
+              100.0 * double(caches.hierarchy.cache_misses(0)) / accesses);
 }
 
-void measure_patterns(uint64_t accesses) {
+void measure_patterns(uint64_t accesses, bool classes) {
   const char* const names[] = {"in order", "shuffled in pages", "random"};
   for (int kind = 0; kind < 3; ++kind) {
     const std::vector<uint32_t> order = pattern(kind);
-    measure(names[kind], [&](Hierarchy& hierarchy) {
-      while (hierarchy.accesses() < accesses) {
+    measure(names[kind], classes, [&](Caches& caches) {
+      while (caches.hierarchy.accesses() < accesses) {
         for (const uint32_t object : order) {
           const uint64_t address = 0x10000000 + object * kStep;
           for (uint64_t field = 0; field < 4; ++field)
-            hierarchy.access(address + field * 8, 8, field == 3);
+            caches.access(address + field * 8, 8, field == 3);
         }
       }
     });
@@ -91,15 +113,15 @@ std::vector<Access> read_trace(std::istream& in, uint64_t maximum) {
   return found;
 }
 
-int measure_trace(const std::string& path, uint64_t maximum) {
+int measure_trace(const std::string& path, uint64_t maximum, bool classes) {
   std::ifstream file(path);
   const std::vector<Access> trace = read_trace(path == "-" ? std::cin : file, maximum);
   if (trace.empty()) {
     std::cerr << "halo-simulator-bench: no accesses in " << path << '\n';
     return 1;
   }
-  measure(path.c_str(), [&](Hierarchy& hierarchy) {
-    for (const Access& access : trace) hierarchy.access(access.address, access.size, access.store);
+  measure(path.c_str(), classes, [&](Caches& caches) {
+    for (const Access& access : trace) caches.access(access.address, access.size, access.store);
   });
   return 0;
 }
@@ -107,8 +129,13 @@ int measure_trace(const std::string& path, uint64_t maximum) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool classes = argc > 1 && std::string(argv[1]) == "--classes";
+  if (classes) {
+    ++argv;
+    --argc;
+  }
   const uint64_t accesses = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100) * 1'000'000;
-  if (argc > 2) return measure_trace(argv[2], accesses);
-  measure_patterns(accesses);
+  if (argc > 2) return measure_trace(argv[2], accesses, classes);
+  measure_patterns(accesses, classes);
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sinks/mapped_array.h"
+#include "base/mapped_array.h"
 #include "sinks/streams/digram_table.h"
 
 namespace halo::sinks {
@@ -89,7 +89,7 @@ class Sequitur {
   void substitute(uint32_t symbol, uint32_t rule);
   void expand(uint32_t symbol);
 
-  MappedArray<Symbol> symbols_{1ULL << 32, 1ULL << 16};
+  base::MappedArray<Symbol> symbols_{1ULL << 32, 1ULL << 16};
   uint32_t next_symbol_ = 1;
   uint32_t free_symbol_ = 0;  // linked by `next`
   uint64_t symbol_count_ = 0;

@@ -1,11 +1,11 @@
 // Limited address space.
-#include "sinks/mapped_array.h"
+#include "base/mapped_array.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-namespace halo::sinks {
+namespace halo::base {
 namespace {
 
 TEST(MappedArray, MapsLessIfAddressSpaceIsLimited) {
@@ -20,4 +20,4 @@ TEST(MappedArray, RefusesToBeEmpty) {
 }
 
 }  // namespace
-}  // namespace halo::sinks
+}  // namespace halo::base

@@ -127,6 +127,30 @@ TEST_F(SimulatorSinkTest, HugePagesSurviveBegin) {
   EXPECT_EQ(misses(), 1u) << "64 where each small page misses";
 }
 
+TEST_F(SimulatorSinkTest, ClassesOfMissesAddUpForEachContext) {
+  Analysis classified{Parameters{}.with<SimulatorSink>({small_machine(), 1})};
+  const auto consume = [&](Record record) { classified.consume(ThreadId{0}, {&record, 1}); };
+  constexpr uint64_t kBase = 0x100000;
+  for (uint32_t at = 0; at < 12; ++at) {
+    consume(Record::make(Kind::kAlloc, kBase + at * 256, 64));
+    consume(Record::make(Kind::kContext, 0, 1 + at / 6));
+  }
+  std::mt19937 random(1);
+  for (int step = 0; step < 5000; ++step) {
+    const uint64_t at = random() % 13;  // the last one is not an object
+    consume(Record::access(kBase + at * 256 + (random() % 9) * 8, 3, false, 0, 1));
+  }
+  const Simulation found = classified.finish().of<Simulation>();
+  ASSERT_TRUE(found.classified);
+  EXPECT_FALSE(found.machine.next_line);
+  ASSERT_EQ(found.contexts.size(), 2u);
+  for (const Tally& tally : {found.contexts[0], found.contexts[1], found.outside}) {
+    const auto& [compulsory, capacity, conflict, anti] = tally.classes;
+    EXPECT_EQ(compulsory + capacity + conflict, tally.cache_misses[0]);
+    EXPECT_GT(conflict, 0u) << "all objects start in one of four sets";
+  }
+}
+
 TEST_F(SimulatorSinkTest, NothingIsSimulatedUnlessRequested) {
   Analysis plain{Parameters{}};
   const Record record = Record::access(0x100000, 3, false, 0, 1);

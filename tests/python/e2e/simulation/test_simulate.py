@@ -112,6 +112,37 @@ def test_costs_are_the_same_in_the_recorder_and_in_what_reads_results(
     assert found["cycles"] == pytest.approx(expected, rel=0.02), "two lines count once"
 
 
+def test_misses_are_divided_into_classes(arrays: Path, tmp_path: Path) -> None:
+    found = simulated(arrays, tmp_path, "--classes")
+    assert found["version"] == 2
+    total = found["classes"]
+    assert total["compulsory"] + total["capacity"] + total["conflict"] == found["misses"]["L1D"]
+    top = found["contexts"][0]["classes"]
+    assert top["compulsory"] == 0, "calloc used all lines first"
+    assert top["capacity"] == pytest.approx(20 * 8192, rel=0.1)
+    assert found["outside"]["classes"]["compulsory"] >= 8192
+    parts = [found["outside"], *found["contexts"]]
+    assert sum(part["classes"]["conflict"] for part in parts) == total["conflict"]
+
+
+def test_a_machine_of_halo_is_named(arrays: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    options = ("--classes", "--machine", "alpha21264", "--json", str(path))
+    outcome = halo("eval", "simulate", *options, "--", str(arrays))
+    assert outcome.status == 0
+    assert "a fully associative cache hits" in outcome.stderr
+    caches = json.loads(path.read_text())["machine"]["caches"]
+    assert [(cache["sets"], cache["ways"]) for cache in caches] == [(512, 2), (65536, 1)]
+
+
+def test_classes_need_a_machine_without_prefetching(arrays: Path, tmp_path: Path) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text(f'prefetch = ["next-line"]\n{MACHINE}')
+    outcome = halo("eval", "simulate", "--classes", "--machine", str(machine), "--", str(arrays))
+    assert outcome.status == 111
+    assert "--classes needs a machine without prefetching" in outcome.stderr
+
+
 def test_a_plan_changes_what_is_missed(arrays: Path, tmp_path: Path) -> None:
     halo("record", "-o", str(tmp_path / "profile"), "--", str(arrays))
     halo("plan", str(tmp_path / "profile"), "--strategy", "per-site", cwd=tmp_path)
@@ -162,7 +193,7 @@ def test_a_machine_that_cannot_be_is_one_sentence(tmp_path: Path, text: str, wor
 def test_no_machine_file_is_one_sentence(tmp_path: Path) -> None:
     outcome = halo("simulate", "--machine", str(tmp_path / "none"), "--", "true")
     assert outcome.status == 117
-    assert "cannot be read" in outcome.stderr
+    assert "does not exist; halo has machines named alpha21264" in outcome.stderr
 
 
 def test_the_recorder_is_needed(tmp_path: Path) -> None:

@@ -14,17 +14,22 @@ LINE = 64
 Access = tuple[str, int, int]
 
 
-def simulated(shapes: list[tuple[int, int]], trace: list[Access]) -> list[int]:
-    """What each level misses in ours."""
-    levels = ",".join(f"{sets}x{ways}" for sets, ways in shapes)
+def run_simulate(arguments: list[str], trace: list[Access]) -> list[str]:
+    """The lines of halo-simulate."""
     done = subprocess.run(
-        [BUILD / "bin" / "halo-simulate", "--no-prefetch", levels],
+        [BUILD / "bin" / "halo-simulate", *arguments],
         input="".join(f"{verb} {address} {size}\n" for verb, address, size in trace),
         capture_output=True,
         text=True,
         check=True,
     )
-    return [int(line.split()[2]) for line in done.stdout.splitlines()]
+    return done.stdout.splitlines()
+
+
+def simulated(shapes: list[tuple[int, int]], trace: list[Access]) -> list[int]:
+    """What each level misses in ours."""
+    levels = ",".join(f"{sets}x{ways}" for sets, ways in shapes)
+    return [int(line.split()[2]) for line in run_simulate(["--no-prefetch", levels], trace)]
 
 
 def independently(shapes: list[tuple[int, int]], trace: list[Access]) -> list[int]:
@@ -78,6 +83,21 @@ def test_misses_are_those_of_an_independent_simulator(
 ) -> None:
     trace = make_trace(seed)
     assert simulated(shapes, trace) == independently(shapes, trace)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("shape", [(16, 2), (64, 8), (64, 12)], ids=str)
+def test_classes_are_those_of_a_fully_associative_cache(shape: tuple[int, int], seed: int) -> None:
+    trace = make_trace(seed)
+    sets, ways = shape
+    found = run_simulate(["--classes", f"{sets}x{ways}"], trace)
+    real, *classes, shadow = (int(line.split()[-1]) for line in found)
+    compulsory, capacity, conflict, anti = classes
+    assert real == compulsory + capacity + conflict
+    assert shadow == compulsory + capacity + anti
+    assert [real] == independently([shape], trace)
+    assert [shadow] == independently([(1, sets * ways)], trace)
+    assert compulsory == len({address // LINE for _, address, _ in trace})
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from halo.errors import BadProfile
 from halo.profile import SIMULATION, merge_parts, profile_json, read_profile, write_profile
+from halo.schema.simulation import ClassCounts
 from support.samples.plan import Sample
 
 
@@ -82,6 +83,45 @@ def test_a_damaged_simulation_is_refused(
 ) -> None:
     with pytest.raises(BadProfile, match=words):
         read_profile(part(tmp_path, "part", **change))
+
+
+def classes(*contexts: list[int], outside: list[int]) -> dict[str, Any]:
+    return {"contexts": contexts, "outside": outside}
+
+
+# The sample's tallies have 0 misses in each context, and 4 outside.
+FITTING = classes([0, 0, 0, 7], [0, 0, 0, 8], outside=[1, 1, 2, 9])
+
+
+def test_classes_are_added_up_and_written(tmp_path: Path) -> None:
+    paths = [part(tmp_path, name, classes=FITTING) for name in ("one", "two")]
+    merged = merge_parts(paths, "prog")
+    whole = SIMULATION.of(merged)
+    assert whole is not None and whole.classes is not None
+    assert whole.classes.outside == ClassCounts(2, 2, 4, 18)
+    assert whole.classes.total == ClassCounts(2, 2, 4, 48)
+    write_profile(merged, tmp_path / "merged")
+    assert read_profile(tmp_path / "merged") == merged
+
+
+def test_parts_with_and_without_classes_have_none_together(tmp_path: Path) -> None:
+    paths = [part(tmp_path, "one", classes=FITTING), part(tmp_path, "two")]
+    whole = SIMULATION.of(merge_parts(paths, "prog"))
+    assert whole is not None and whole.classes is None
+
+
+@pytest.mark.parametrize(
+    ("damaged", "words"),
+    [
+        (classes([0, 0, 0, 0], outside=[1, 1, 2, 9]), "not those of its contexts"),
+        (classes([0, 0, 0, 7], [0, 0, 1, 8], outside=[1, 1, 2, 9]), "do not add up"),
+        (classes([0, 0, 0], [0, 0, 0, 8], outside=[1, 1, 2, 9]), "classes.contexts"),
+        (classes([0, 0, 0, 7], [0, 0, 0, 8], outside=[1, 1, 2, -9]), "is negative"),
+    ],
+)
+def test_damaged_classes_are_refused(tmp_path: Path, damaged: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadProfile, match=words):
+        read_profile(part(tmp_path, "part", classes=damaged))
 
 
 def test_other_machines_are_not_added_up(tmp_path: Path) -> None:
