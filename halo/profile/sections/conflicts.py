@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
@@ -40,6 +41,7 @@ class RecordedState(Struct, frozen=True, kw_only=True):
     reuses: Count
     far: Count
     by_line: tuple[Count, ...]  # accesses by line of the object; the sixteenth: all further lines
+    by_slot: tuple[Count, ...]  # uses of lines by slot, a 64th of the sets
 
     @property
     def misses(self) -> int:
@@ -149,9 +151,7 @@ class ConflictsSection(Section[Conflicts]):
             sampling=sampling,
             states=merged.states(),
             pairs=merged.pairs(),
-            outside_slots=tuple(
-                map(sum, zip(*(value.outside_slots for _, value in found), strict=True))
-            ),
+            outside_slots=_added(value.outside_slots for _, value in found),
             states_left_out=sum(value.states_left_out for _, value in found),
             pairs_left_out=sum(value.pairs_left_out for _, value in found),
         )
@@ -160,8 +160,11 @@ class ConflictsSection(Section[Conflicts]):
 CONFLICTS = ConflictsSection()
 
 _StateKey = tuple[int, int]  # context or -1, size
+_LISTS = ("by_line", "by_slot")
 _SUMS = tuple(
-    name for name in RecordedState.__struct_fields__ if name not in ("context", "size", "by_line")
+    name
+    for name in RecordedState.__struct_fields__
+    if name not in ("context", "size", *_LISTS)
 )
 
 
@@ -196,16 +199,18 @@ class _Merged:
 def _sum_states(key: _StateKey, states: list[RecordedState]) -> RecordedState:
     """The peak, too, is a sum: the processes may run at the same time."""
     context, size = key
-    width = max(len(state.by_line) for state in states)
     return RecordedState(
         context=None if context < 0 else context,
         size=size,
-        by_line=tuple(
-            sum(state.by_line[at] for state in states if at < len(state.by_line))
-            for at in range(width)
-        ),
+        by_line=_added(state.by_line for state in states),
+        by_slot=_added(state.by_slot for state in states),
         **{name: sum(getattr(state, name) for state in states) for name in _SUMS},
     )
+
+
+def _added(lists: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """The sums of lists of counts, which lack zeros at their ends."""
+    return tuple(map(sum, zip_longest(*lists, fillvalue=0)))
 
 
 def _check(found: Conflicts, contexts: int) -> None:
@@ -218,8 +223,9 @@ def _check(found: Conflicts, contexts: int) -> None:
         raise Damaged("a context of conflicts is missing or out of range")
     if len(set(keys)) < len(keys):
         raise Damaged("conflicts have a state twice")
-    if len(found.outside_slots) != SLOTS:
-        raise Damaged(f"the outside_slots of conflicts are not {SLOTS} numbers")
+    slots = [found.outside_slots, *(state.by_slot for state in states)]
+    if any(len(counts) > SLOTS for counts in slots):
+        raise Damaged(f"conflicts have more than {SLOTS} slots")
     if any(max(pair.first, pair.second) >= len(states) for pair in pairs):
         raise Damaged("a pair of conflicts names a state that is missing")
     if len({(pair.first, pair.second) for pair in pairs}) < len(pairs):

@@ -1,5 +1,6 @@
 // Writes the section `conflicts` of the profile (docs/profile-format.md).
 #include <numeric>
+#include <string_view>
 
 #include "sinks/conflicts/conflict_sink.h"
 
@@ -7,8 +8,14 @@ namespace halo::sinks {
 
 namespace {
 
-uint64_t sum_of(const std::array<uint64_t, StateCounts::kLines>& counts) {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+// Writes a list of counts without the zeros at its end.
+template <class Counts>
+void write_counts(std::string_view name, const Counts& counts, Part& part) {
+  part.key(name);
+  part.list([&] {
+    uint64_t rest = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+    for (auto at = counts.begin(); rest != 0; rest -= *at++) part.value(*at);
+  });
 }
 
 void write_state(const RecordedState& one, bool outside, Part& part) {
@@ -18,12 +25,8 @@ void write_state(const RecordedState& one, bool outside, Part& part) {
     part.fields("accesses", counts.accesses, "compulsory", counts.compulsory, "capacity",
                 counts.capacity, "conflict", counts.conflict, "objects", counts.objects, "peak",
                 counts.peak, "reuses", counts.reuses, "far", counts.far);
-    part.key("by_line");
-    part.list([&] {
-      uint64_t rest = sum_of(counts.by_line);
-      for (size_t line = 0; rest != 0; rest -= counts.by_line[line++])
-        part.value(counts.by_line[line]);
-    });
+    write_counts("by_line", counts.by_line, part);
+    write_counts("by_slot", counts.by_slot, part);
   });
 }
 
@@ -49,10 +52,7 @@ void ConflictSink::write(const Result& conflicts, Part& part) {
       part.row(pair.first, pair.second, pair.count.conflict, pair.count.collision,
                pair.count.lines);
     });
-    part.key("outside_slots");
-    part.list([&] {
-      for (const uint64_t count : conflicts.outside_slots) part.value(count);
-    });
+    write_counts("outside_slots", conflicts.outside_slots, part);
     part.fields("states_left_out", conflicts.states_left_out, "pairs_left_out",
                 conflicts.pairs_left_out);
   });

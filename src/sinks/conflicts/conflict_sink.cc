@@ -97,6 +97,7 @@ inline void ConflictSink::use_line(uint64_t line, uint32_t state) {
     return;
   }
   model.newest_line = line;
+  ++counts_of(state).by_slot[model.slot_of(line)];
   const Block block = {line, uint32_t(line) + model.regions.of(line >> region).to_line};
   const Found found = model.shadow.use(block.name);
   if (!model.cache.touch_newest(block, false)) {
@@ -130,8 +131,7 @@ void ConflictSink::count_miss(Block block, uint32_t state, Found found) {
     pair.conflict += conflict;
     ++pair.collision;
   });
-  const uint64_t slot = block.number % model.shape.sets * Conflicts::kSlots / model.shape.sets;
-  if (outside) model.outside_slots[slot] += conflict;
+  if (outside) model.outside_slots[model.slot_of(block.number)] += conflict;
 }
 
 // `found`: whether the window has the line.

@@ -22,9 +22,10 @@
 
 namespace halo::sinks {
 
-// Counts of one state. Misses are of lines, so an access to two lines may count twice.
+// Counts of one state. Misses and uses are of lines, so an access to two lines may count twice.
 struct StateCounts {
   static constexpr size_t kLines = 16;
+  static constexpr size_t kSlots = 64;  // of equal parts of the sets
 
   uint64_t accesses = 0;
   uint64_t compulsory = 0, capacity = 0, conflict = 0;  // misses of the first cache
@@ -34,6 +35,7 @@ struct StateCounts {
   // ways: within the window, and beyond it.
   uint64_t reuses = 0, far = 0;
   std::array<uint64_t, kLines> by_line{};  // accesses by line of the object; the last: the rest
+  std::array<uint64_t, kSlots> by_slot{};  // uses of lines by slot; not of the line used last
 };
 
 struct RecordedState {
@@ -47,14 +49,12 @@ struct RecordedPair {
 };
 
 struct Conflicts {
-  static constexpr size_t kSlots = 64;
-
   bool recorded = false;
   simulator::Machine machine;
   std::vector<RecordedState> states;  // the first: outside all tracked objects
   std::vector<RecordedPair> pairs;    // by (first, second)
-  // Conflict misses by slot (a 64th of the sets), if a line outside tracked objects was in the set.
-  std::array<uint64_t, kSlots> outside_slots{};
+  // Conflict misses by slot if a line outside tracked objects was in the set.
+  std::array<uint64_t, StateCounts::kSlots> outside_slots{};
   uint64_t states_left_out = 0, pairs_left_out = 0;
 };
 
@@ -133,7 +133,11 @@ class ConflictSink : public Sink {
     uint64_t newest_line = UINT64_MAX;
     uint64_t uses = 0;
     PairCounts pairs;
-    std::array<uint64_t, Conflicts::kSlots> outside_slots{};
+    std::array<uint64_t, StateCounts::kSlots> outside_slots{};
+
+    size_t slot_of(uint64_t line) const {
+      return line % shape.sets * StateCounts::kSlots / shape.sets;
+    }
   };
 
   StateCounts& counts_of(uint32_t state) {

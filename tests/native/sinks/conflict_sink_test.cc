@@ -160,6 +160,8 @@ TEST_F(ConflictSinkTest, CountsAccessesByLineOfTheObject) {
   EXPECT_EQ(counts.by_line[0], 1u);
   EXPECT_EQ(counts.by_line[1], 5u);
   EXPECT_EQ(counts.by_line[15], 1u) << "all lines from the sixteenth on";
+  EXPECT_EQ(counts.by_slot[0], 2u) << "the first line, and the last one, 32 lines further on";
+  EXPECT_EQ(counts.by_slot[16], 1u) << "the second line; the third access is to the same line";
 }
 
 TEST_F(ConflictSinkTest, SaysWhichSetsOutsideLinesCompeteFor) {

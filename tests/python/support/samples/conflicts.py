@@ -11,7 +11,11 @@ def state(
 ) -> dict[str, Any]:
     """A state as a profile has it; counts that are not given are 0."""
     names = ("compulsory", "capacity", "conflict", "objects", "peak", "reuses", "far")
-    found: dict[str, Any] = {"accesses": sum(by_line), "by_line": list(by_line)}
+    found: dict[str, Any] = {
+        "accesses": sum(by_line),
+        "by_line": list(by_line),
+        "by_slot": [sum(by_line)],
+    }
     found |= {name: counts.get(name, 0) for name in names}
     return found if context is None else {"context": context, "size": size, **found}
 
@@ -41,7 +45,7 @@ def conflicts_document() -> dict[str, Any]:
             state(1, 128, objects=5, peak=5, conflict=5, reuses=10, far=30),
         ],
         "pairs": [[0, 0, 2, 2, 0], [1, 2, 6, 8, 20], [2, 1, 10, 10, 5]],
-        "outside_slots": [1] + [0] * 63,
+        "outside_slots": [1],
         "states_left_out": 0,
         "pairs_left_out": 0,
     }

@@ -35,6 +35,7 @@ def test_parts_are_added_up(tmp_path: Path) -> None:
     assert [(it.context, it.size) for it in whole.states] == [(None, 0), (0, 64), (1, 128)]
     assert [it.conflict for it in whole.states] == [2 * it.conflict for it in single.states]
     assert whole.states[1].by_line == (60, 20)
+    assert whole.states[1].by_slot == (80,)
     assert [pair[2:] for pair in whole.pairs] == [
         tuple(2 * it for it in pair[2:]) for pair in single.pairs
     ]
@@ -71,7 +72,7 @@ OUTSIDE = state(None, 0, conflict=1)
         ({"pairs": [[0, 1, 2, 2, 5]]}, "of a state without reuses"),
         ({"pairs": [[1, 2, 1, 1, 1]]}, "do not add up"),
         ({"pairs": [[1, 2, -1, 1, 1]]}, r"conflicts.pairs\[0\]\[2\] is negative"),
-        ({"outside_slots": [0] * 63}, "are not 64 numbers"),
+        ({"outside_slots": [0] * 65}, "more than 64 slots"),
         ({"machine": None}, "conflicts.machine"),
     ],
 )
