@@ -24,6 +24,9 @@ constexpr plan::Group kinds[] = {
     {plan::group_by_size, plan::Reuse::whole_chunks, 0},
     {plan::group_huge_pages, plan::Reuse::newest_first, 0},
     {plan::group_huge_pages | plan::group_by_size, plan::Reuse::whole_chunks, 0},
+    {plan::group_by_size | plan::group_masked | 12 << plan::group_way_bit,
+     plan::Reuse::newest_first, 0x0000ffffffff0000},
+    {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
 };
 
 bool open_once(bool small) {

@@ -16,13 +16,25 @@ from halo.plan.layout import (
     MAX_MODULES,
     MAX_OBJECT_LIMIT,
     MAX_STATES,
+    MAX_WAY,
+    MIN_WAY,
     REUSE_NEWEST_FIRST,
     REUSE_WHOLE_CHUNKS,
     RULE_END,
     VERDICT_FORWARD,
     VERDICT_UNDECIDED,
 )
-from halo.plan.model import MAX_STEPS, Identification, Plan, PlanGroup, PlanModule, Review, State
+from halo.plan.model import (
+    DEFAULT_WAY,
+    MAX_STEPS,
+    Identification,
+    PageLayout,
+    Plan,
+    PlanGroup,
+    PlanModule,
+    Review,
+    State,
+)
 from halo.plan.options import option, parse_options
 from halo.plan.random_pools import drawing_plan
 from halo.plan.redirection import ObstacleSource, obstacle_in_file
@@ -55,6 +67,15 @@ class PlanOptions:
         "newest", f"reuse of freed blocks: {', '.join(_REUSE)}", choices=tuple(_REUSE)
     )
     by_size: bool = option(False, "separate pages for each block size within a group")
+    phase: str = option(
+        "spread",
+        "starts of blocks in single-size pages: spread: over all cache sets; none: adjacent; same:"
+        " in the same set, as a control",
+        choices=("spread", "none", "same"),
+    )
+    way: int = option(
+        DEFAULT_WAY, "bytes of a way of the cache to spread over", 1 << MIN_WAY, 1 << MAX_WAY
+    )
     max_depth: int = option(MAX_STEPS, "maximum number of return addresses to read", 1, MAX_STEPS)
     few_sizes: int = option(
         4, "maximum number of sizes of a context aligned by size; 0: align all to 16", 0, 7
@@ -216,12 +237,24 @@ def _with_executable(
 
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
-    return _settings(sum(profile.contexts[at].peak_live_bytes for at in group.contexts), chosen)
+    peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
+    return _settings(peak, chosen, group.layout)
 
 
-def _settings(peak: int, chosen: PlanOptions) -> PlanGroup:
+def _settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:
+    """`layout`: that of the strategy, which `phase` replaces."""
     huge_pages = chosen.huge_pages and peak >= chosen.huge_min
-    return PlanGroup(huge_pages, _REUSE[chosen.reuse], chosen.by_size)
+    by_size = chosen.by_size or layout is not None or chosen.phase != "spread"
+    if chosen.way & (chosen.way - 1):
+        raise BadInput(f"The plan's option way must be a power of two, not {chosen.way}.")
+    if not by_size:
+        return PlanGroup(huge_pages, _REUSE[chosen.reuse])
+    phases = {
+        "spread": layout or PageLayout(way_bytes=chosen.way),
+        "none": PageLayout(packed=True),
+        "same": PageLayout(starts=1, way_bytes=layout.way_bytes if layout else chosen.way),
+    }
+    return PlanGroup(huge_pages, _REUSE[chosen.reuse], True, phases[chosen.phase])
 
 
 def _review(

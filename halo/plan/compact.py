@@ -12,11 +12,18 @@ from halo.errors import BadPlan
 from halo.plan.layout import (
     CALL_BYTES,
     CHECKED_MODULE,
+    CHECKED_VERSION,
     CONJUNCTION,
     GROUP,
     GROUP_BY_SIZE,
+    GROUP_FLAGS,
     GROUP_HUGE_PAGES,
+    GROUP_MASKED,
+    GROUP_PACKED,
+    GROUP_WAY,
+    GROUP_WAY_BIT,
     HEADER,
+    HEADER_FLAGS,
     HEADER_HUGE_PAGES,
     HEADER_RANDOM_POOLS,
     HEADER_SELECTORS,
@@ -31,8 +38,12 @@ from halo.plan.layout import (
     MAX_SITES,
     MAX_STATES,
     MAX_STEP,
+    MAX_WAY,
+    MIN_WAY,
     MODULE,
     NO_SITE,
+    OLD_GROUP_FLAGS,
+    OLD_HEADER_FLAGS,
     OLDEST_VERSION,
     RELAXATION,
     REUSE_WHOLE_CHUNKS,
@@ -47,7 +58,17 @@ from halo.plan.layout import (
     VERDICT_FORWARD,
     VERSION,
 )
-from halo.plan.model import Conjunction, Plan, PlanGroup, PlanModule, PlanSite, Selectors, State
+from halo.plan.model import (
+    SPREAD,
+    Conjunction,
+    PageLayout,
+    Plan,
+    PlanGroup,
+    PlanModule,
+    PlanSite,
+    Selectors,
+    State,
+)
 
 
 def encode(plan: Plan) -> bytes:
@@ -57,10 +78,8 @@ def encode(plan: Plan) -> bytes:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), 0)
     for group in plan.groups:
-        flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (
-            GROUP_BY_SIZE if group.by_size else 0
-        )
-        body += GROUP.pack(flags, group.reuse, 0)
+        flags, starts = _group_flags(group)
+        body += GROUP.pack(flags, group.reuse, starts)
     for state in plan.states:
         body += STATE.pack(
             state.parent,
@@ -98,7 +117,7 @@ def encode(plan: Plan) -> bytes:
         body += RELAXATION.pack(*relaxation, 0, 0)
     header = HEADER.pack(
         MAGIC,
-        VERSION,
+        plan.version,
         zlib.crc32(body),
         HEADER.size + len(body),
         len(plan.modules),
@@ -113,6 +132,18 @@ def encode(plan: Plan) -> bytes:
         len(relaxations),
     )
     return header + bytes(body)
+
+
+def _group_flags(group: PlanGroup) -> tuple[int, int]:
+    """The flags and the mask of permitted starts."""
+    layout = group.layout
+    flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (GROUP_BY_SIZE if group.by_size else 0)
+    if layout.packed:
+        return flags | GROUP_PACKED, 0
+    if layout == SPREAD:
+        return flags, 0
+    way = layout.way_bytes.bit_length() - 1
+    return flags | GROUP_MASKED | way << GROUP_WAY_BIT, layout.starts
 
 
 def _flags(plan: Plan) -> int:
@@ -150,7 +181,7 @@ def decode(content: bytes, name: str) -> Plan:
     relaxations = section(RELAXATION, head.relaxations)
     plan = Plan(
         modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
-        groups=tuple(_group(name, *row) for row in GROUP.iter_unpack(groups)),
+        groups=tuple(_group(name, head.version, *row) for row in GROUP.iter_unpack(groups)),
         states=_states(states, head.modules, head.groups, name),
         max_object=head.max_object,
         huge_pages=bool(head.flags & HEADER_HUGE_PAGES),
@@ -230,7 +261,7 @@ def _checked_header(content: bytes, name: str) -> _Head:
         raise BadPlan(f"{name} is cut short; plan again.")
     head = _Head(version, *counts)
     unknown = not head.selects and (head.sites or head.conjunctions)
-    if unknown or (version < VERSION and (head.checked or head.relaxations)):
+    if unknown or (version < CHECKED_VERSION and (head.checked or head.relaxations)):
         raise BadPlan(f"{name} is not usable: it has a header field that is unknown.")
     whole = len(content) == size == HEADER.size + head.body_size
     if not whole or zlib.crc32(content[HEADER.size :]) != crc:
@@ -245,9 +276,7 @@ def _checked_header(content: bytes, name: str) -> _Head:
         or head.relaxations > MAX_RELAXATIONS
     ):
         raise BadPlan(f"{name} is not usable: it has too many parts, or no states.")
-    known = (
-        HEADER_HUGE_PAGES | HEADER_RANDOM_POOLS | (HEADER_SELECTORS if version == VERSION else 0)
-    )
+    known = OLD_HEADER_FLAGS if version < CHECKED_VERSION else HEADER_FLAGS
     if head.max_object > MAX_OBJECT_LIMIT or head.flags & ~known:
         raise BadPlan(f"{name} is not usable: its object limit or flags are unknown.")
     if head.executable > head.modules:
@@ -321,10 +350,25 @@ def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModul
     return PlanModule(build_id[:length].hex())
 
 
-def _group(name: str, flags: int, reuse: int, reserved: int) -> PlanGroup:
-    if flags & ~(GROUP_HUGE_PAGES | GROUP_BY_SIZE) or reuse > REUSE_WHOLE_CHUNKS or reserved:
+def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> PlanGroup:
+    known = OLD_GROUP_FLAGS if version < VERSION else GROUP_FLAGS
+    if flags & ~known or reuse > REUSE_WHOLE_CHUNKS:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
-    return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, bool(flags & GROUP_BY_SIZE))
+    by_size = bool(flags & GROUP_BY_SIZE)
+    layout = _layout(name, flags, starts)
+    if layout != SPREAD and not by_size:
+        raise BadPlan(f"{name} is not usable: a group has a page layout but mixed-size pages.")
+    return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, by_size, layout)
+
+
+def _layout(name: str, flags: int, starts: int) -> PageLayout:
+    masked, packed = flags & GROUP_MASKED, flags & GROUP_PACKED
+    way = (flags & GROUP_WAY) >> GROUP_WAY_BIT
+    if masked and not packed and starts and MIN_WAY <= way <= MAX_WAY:
+        return PageLayout(starts, 1 << way)
+    if masked or starts or way:
+        raise BadPlan(f"{name} is not usable: a group's page layout is impossible.")
+    return PageLayout(packed=True) if packed else SPREAD
 
 
 def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:

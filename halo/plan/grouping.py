@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from halo.plan.model import PageLayout
+
 
 @dataclass(frozen=True)
 class Group:
     """Contexts, by id, whose objects go into one pool.
 
     `coverage` is the members' share of all recorded accesses (0 to 1); `weight` sums the affinity
-    between them, loops included.
+    between them, loops included. With a `layout`, the group has single-size pages of that layout.
     """
 
     contexts: tuple[int, ...]
     reason: str
     coverage: float = 0.0
     weight: int = 0
+    layout: PageLayout | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from halo.alignment.model import CheckedModule
-from halo.plan.layout import VERDICT_FORWARD
+from halo.plan.layout import CHECKED_VERSION, VERDICT_FORWARD, VERSION
 
 FORMAT = "halo-plan"
 MAX_STEPS = 256
@@ -21,12 +21,35 @@ class PlanModule(NamedTuple):
     path: str = ""
 
 
+ALL_SLOTS = (1 << 64) - 1
+DEFAULT_WAY = 4096
+
+
+class PageLayout(NamedTuple):
+    """Where blocks start in single-size pages; by default they are spread over all cache sets.
+
+    `starts` has a bit for each slot, a 64th of a way of `way_bytes` (a power of two), in which
+    blocks may start. `packed` blocks are adjacent, so blocks of a power of two use few sets.
+    """
+
+    starts: int = ALL_SLOTS
+    way_bytes: int = DEFAULT_WAY
+    packed: bool = False
+
+
+SPREAD = PageLayout()
+
+
 class PlanGroup(NamedTuple):
-    """The settings of a group's pool; `reuse` is one of the REUSE constants of the layout."""
+    """The settings of a group's pool; `reuse` is one of the REUSE constants of the layout.
+
+    Any layout but `SPREAD` requires `by_size`.
+    """
 
     huge_pages: bool
     reuse: int
     by_size: bool = False
+    layout: PageLayout = SPREAD
 
 
 class State(NamedTuple):
@@ -170,6 +193,12 @@ class Plan:
     at_random: bool = False
     selectors: Selectors | None = None
     checked: tuple[CheckedModule, ...] = ()
+
+    @property
+    def version(self) -> int:
+        """The version of the format: the newest only if a group's layout needs it."""
+        plain = all(group.layout == SPREAD for group in self.groups)
+        return CHECKED_VERSION if plain else VERSION
 
     @property
     def is_inert(self) -> bool:

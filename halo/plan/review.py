@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import convert
 
 from halo.plan.grouping import Grouping
-from halo.plan.layout import VERSION
 from halo.plan.model import FORMAT, GroupReview, Member, Plan, Review
 from halo.profile import Profile, name_frames
 
@@ -52,7 +51,7 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
         del found["selectors"]
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": plan.version,
         "strategy": review.strategy,
         "parameters": dict(review.parameters),
         "profile": dict(review.profile),

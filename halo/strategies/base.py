@@ -6,16 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from halo.plan.model import PageLayout
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
 
 _Options = TypeVar("_Options")
 
 
 class Candidate(NamedTuple):
-    """A proposed group: context ids, and the reason for grouping them, in a few words."""
+    """A proposed group: context ids, and the reason for grouping them, in a few words.
+
+    With a `layout`, the group has single-size pages of that layout.
+    """
 
     contexts: Sequence[int]
     reason: str
+    layout: PageLayout | None = None
 
 
 @dataclass(frozen=True)

@@ -69,21 +69,21 @@ def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidat
     """Drops members that may not be grouped and then empty groups; refuses overlaps."""
     seen: set[int] = set()
     kept = []
-    for contexts, reason in candidates:
+    for contexts, reason, layout in candidates:
         members = [at for at in contexts if subject.may_group(subject.profile.contexts[at])]
         if len(set(members)) < len(members) or seen.intersection(members):
             raise BadInput("A context is in two groups; a context can be in one group only.")
         seen.update(members)
         if members:
-            kept.append(Candidate(members, reason))
+            kept.append(Candidate(members, reason, layout))
     return kept
 
 
 def _measured(profile: Profile, candidates: list[Candidate]) -> tuple[Group, ...]:
     """The candidates with their share of all accesses (0 to 1) and their inner edge weights."""
     labels = [_UNGROUPED] * len(profile.contexts)
-    for index, (contexts, _) in enumerate(candidates):
-        for at in contexts:
+    for index, candidate in enumerate(candidates):
+        for at in candidate.contexts:
             labels[at] = index
     weights = [0] * len(candidates)
     for a, b, weight in profile.edges:
@@ -92,10 +92,11 @@ def _measured(profile: Profile, candidates: list[Candidate]) -> tuple[Group, ...
     total = profile.accesses or 1
     return tuple(
         Group(
-            contexts=tuple(contexts),
-            reason=reason,
-            coverage=sum(profile.contexts[at].accesses for at in contexts) / total,
+            contexts=tuple(candidate.contexts),
+            reason=candidate.reason,
+            coverage=sum(profile.contexts[at].accesses for at in candidate.contexts) / total,
             weight=weight,
+            layout=candidate.layout,
         )
-        for (contexts, reason), weight in zip(candidates, weights, strict=True)
+        for candidate, weight in zip(candidates, weights, strict=True)
     )

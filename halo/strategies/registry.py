@@ -1,6 +1,7 @@
 """All strategies, in the order in which `halo plan` lists them and `halo run` tries them."""
 
 from halo.strategies import (
+    conflict,
     dense,
     everything,
     from_file,
@@ -27,6 +28,7 @@ STRATEGIES: list[AnyStrategy] = [
     hot_cold.STRATEGY,
     size_affinity.STRATEGY,
     hot_streams.STRATEGY,
+    conflict.STRATEGY,
     per_site.STRATEGY,
     random_groups.STRATEGY,
     random_pools.STRATEGY,

@@ -6,9 +6,10 @@
 namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;  // has flags of page layouts; else plans have 3
 inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
+inline constexpr std::uint32_t checked_version = 3;   // first with checked modules
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
@@ -32,12 +33,25 @@ enum HeaderFlag : std::uint32_t {
   header_random_pools = 2,
   header_selectors = 4
 };
-enum GroupFlag : std::uint32_t { group_huge_pages = 1, group_by_size = 2 };
+// Layouts of single-size pages: blocks start in the slots of `starts` only, or without spreading.
+// The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
+enum GroupFlag : std::uint32_t {
+  group_huge_pages = 1,
+  group_by_size = 2,
+  group_masked = 4,
+  group_packed = 8,
+  group_way = 0xff00
+};
+inline constexpr std::uint32_t group_way_bit = 8;
+inline constexpr std::uint32_t min_way = 12;
+inline constexpr std::uint32_t max_way = 16;
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
 enum SiteFlag : std::uint32_t { site_immediate = 1 };  // it calls the allocator itself
 inline constexpr std::uint32_t old_header_flags = header_huge_pages | header_random_pools;
 inline constexpr std::uint32_t header_flags = old_header_flags | header_selectors;
-inline constexpr std::uint32_t group_flags = group_huge_pages | group_by_size;
+inline constexpr std::uint32_t old_group_flags = group_huge_pages | group_by_size;
+inline constexpr std::uint32_t group_layout_flags = group_masked | group_packed | group_way;
+inline constexpr std::uint32_t group_flags = old_group_flags | group_layout_flags;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;
 
@@ -77,7 +91,7 @@ static_assert(sizeof(Module) == 40);
 struct Group {
   std::uint32_t flags;
   Reuse reuse;
-  std::uint64_t reserved;
+  std::uint64_t starts;  // with group_masked: a bit for each permitted slot; else 0
 };
 static_assert(sizeof(Group) == 16);
 

@@ -45,7 +45,7 @@ constexpr const char* unknown_field = "the plan has an unknown field";
 
 // Fields of the header that an older version cannot have.
 const char* check_version(const Header& h) {
-  const bool older = h.version < version;
+  const bool older = h.version < checked_version;
   if ((h.flags & ~(older ? old_header_flags : header_flags)) != 0) return unknown_flag;
   if (older && (h.checked_modules != 0 || h.relaxations != 0)) return unknown_field;
   const bool selects = h.version == selector_version || (h.flags & header_selectors) != 0;
@@ -61,11 +61,23 @@ const char* check_modules(const PlanView& view) {
   return nullptr;
 }
 
+const char* check_layout(const Group& g) {
+  const bool masked = (g.flags & group_masked) != 0, packed = (g.flags & group_packed) != 0;
+  const std::uint32_t way = (g.flags & group_way) >> group_way_bit;
+  if ((masked || packed) && (g.flags & group_by_size) == 0)
+    return "the plan has a layout of single-size pages for a group without them";
+  if (masked && packed) return "the plan has two layouts for a group";
+  if (!masked) return g.starts == 0 && way == 0 ? nullptr : unknown_field;
+  if (g.starts == 0) return "the plan has a group whose blocks may start nowhere";
+  return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;
+}
+
 const char* check_groups(const PlanView& view) {
+  const std::uint32_t known = view.header->version < version ? old_group_flags : group_flags;
   for (const Group& g : view.groups) {
     if (g.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
-    if ((g.flags & ~group_flags) != 0) return unknown_flag;
-    if (g.reserved != 0) return unknown_field;
+    if ((g.flags & ~known) != 0) return unknown_flag;
+    if (const char* problem = check_layout(g)) return problem;
   }
   return nullptr;
 }

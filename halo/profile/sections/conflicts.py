@@ -87,7 +87,7 @@ class Conflicts(Struct, frozen=True, dict=True):
     """Conflicts in the first cache of a machine; `states[OUTSIDE]` has no context."""
 
     machine: SimulatedMachine
-    sampling: Count  # one of so many uses was examined for `reuses`, `far` and `lines`
+    sampling: Count  # the number of uses of which one was examined for `reuses`, `far` and `lines`
     states: tuple[RecordedState, ...]
     pairs: tuple[Pair, ...]
     outside_slots: tuple[Count, ...]  # conflict misses by slot with a line outside in the set
@@ -100,7 +100,7 @@ class Conflicts(Struct, frozen=True, dict=True):
 
     @property
     def way_bytes(self) -> int:
-        """Addresses that are so many bytes apart belong to the same set."""
+        """The distance of addresses that belong to the same set."""
         return self.cache.sets * self.machine.line
 
     @property
@@ -115,6 +115,14 @@ class Conflicts(Struct, frozen=True, dict=True):
             for pair in self.pairs
             if pair.lines
         }
+
+    @cached_property
+    def distance(self) -> dict[int, float]:
+        """By state: the mean number of lines, of all states, between two uses of one of its own."""
+        sums: defaultdict[int, float] = defaultdict(float)
+        for (first, _), lines in self.interference.items():
+            sums[first] += lines
+        return dict(sums)
 
 
 class ConflictsSection(Section[Conflicts]):
@@ -162,9 +170,7 @@ CONFLICTS = ConflictsSection()
 _StateKey = tuple[int, int]  # context or -1, size
 _LISTS = ("by_line", "by_slot")
 _SUMS = tuple(
-    name
-    for name in RecordedState.__struct_fields__
-    if name not in ("context", "size", *_LISTS)
+    name for name in RecordedState.__struct_fields__ if name not in ("context", "size", *_LISTS)
 )
 
 

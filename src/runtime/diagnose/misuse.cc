@@ -60,12 +60,17 @@ __attribute__((format(printf, 1, 2))) void print(const char* format, ...) {
 const char* block_around(const Page& page, const void* p) {
   const auto* at = static_cast<const char*>(p);
   if (page.block == 0) return Starts(page).last_at(p);
-  const char* first = arena.memory_of(page) + first_offset(arena.link_of(page), page.block);
-  if (at < first) return nullptr;
-  const BlockSpacing spacing = BlockSpacing::of(page.block);
-  std::uint32_t offset = 0;
-  while (spacing.next(offset) <= at - first) offset = spacing.next(offset);
-  return first + offset;
+  if (page.heap == nullptr) return nullptr;
+  const PageLayout& layout = page.heap->layout();
+  const char* memory = arena.memory_of(page);
+  const std::uint32_t first = layout.first(arena.link_of(page), page.block);
+  if (at < memory + first) return nullptr;
+  std::uint32_t offset = first, behind = first;
+  while (behind <= at - memory) {
+    offset = behind;
+    behind = layout.row(first, offset, 0, page.block).behind;
+  }
+  return memory + offset;
 }
 
 // The owner of a block, as text such as "group 7".

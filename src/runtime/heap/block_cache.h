@@ -117,12 +117,14 @@ class BlockCache {
   }
   char* run_next() const { return __atomic_load_n(&run_next_, __ATOMIC_RELAXED); }
   char* run_end() const { return __atomic_load_n(&run_end_, __ATOMIC_RELAXED); }
+  // Bytes between the starts of the run's blocks; 0 if there has been no run.
+  std::uint32_t run_step() const { return __atomic_load_n(&run_step_, __ATOMIC_RELAXED); }
 
   // Bytes of the blocks that are cached or in the run. Another thread may read a slightly different
   // sum, and no run while the run changes.
   std::uint64_t bytes() const {
     const std::ptrdiff_t run = run_end() - run_next();
-    const std::uint32_t step = __atomic_load_n(&run_step_, __ATOMIC_RELAXED);
+    const std::uint32_t step = run_step();
     const bool torn = run < 0 || run > static_cast<std::ptrdiff_t>(2 * page_size);
     const std::uint64_t ready = torn || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
     return (size() + ready) * block_;

@@ -20,11 +20,12 @@ struct BlockSpacing {
   std::uint32_t step;          // bytes between starts of neighbouring blocks
   std::uint32_t before_a_gap;  // bytes of blocks between two skipped lines; 0: no line is skipped
 
-  static constexpr BlockSpacing of(std::uint32_t block) {
+  // `all_sets`: number of sets, a power of two.
+  static constexpr BlockSpacing of(std::uint32_t block, std::uint32_t all_sets = sets) {
     const bool aliases = block % (2 * line) == 0;
     if (!aliases || block > page_size / 2) return {block, 0};
     if (block >= 16 * line) return {block + line, 0};
-    return {block, sets / std::gcd(block / line, sets) * block};
+    return {block, all_sets / std::gcd(block / line, all_sets) * block};
   }
 
   // The offset of the block behind the one at `offset`, relative to the first block.

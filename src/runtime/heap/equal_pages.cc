@@ -1,7 +1,6 @@
 // Single-size pages: their layout, and the refill of caches from them.
 #include <algorithm>
 
-#include "runtime/heap/block_spacing.h"
 #include "runtime/heap/group_heap.h"
 #include "runtime/pages/free_block.h"
 #include "runtime/pages/page_bits.h"
@@ -55,15 +54,14 @@ std::size_t GroupHeap::take_freed(Page& page, BlockCache& cache, std::size_t max
 // Opens a run of equally spaced blocks behind the cut part of a page with room. They count as used,
 // but their bits are clear: no thread has received them, so a free of one is invalid.
 void GroupHeap::open_run(Page& page, BlockCache& cache) {
-  const BlockSpacing spacing = BlockSpacing::of(page.block);
-  const std::uint32_t first = first_offset(arena.link_of(page), page.block);
+  const std::uint32_t first = layout_.first(arena.link_of(page), page.block);
   const std::uint32_t begin = page.bump_offset * granule;
-  const std::size_t room = std::min<std::size_t>(page_size - begin - page.block, max_run);
-  const auto [count, behind] =
-      spacing.row(begin - first, static_cast<std::uint32_t>(room) + spacing.step);
+  const auto room = static_cast<std::uint32_t>(page_size) - begin - page.block;
+  const auto [count, step, behind] =
+      layout_.row(first, begin, std::min(room, max_run), page.block);
   char* const run = arena.memory_of(page) + begin;
-  cache.set_run(run, run + count * spacing.step, spacing.step);
-  set_bump_offset(page, first + behind);
+  cache.set_run(run, run + count * step, step);
+  set_bump_offset(page, behind);
   account_touched(page);
   page.used += count;
   taken_bytes_ += std::uint64_t{count} * page.block;
@@ -76,7 +74,7 @@ void GroupHeap::close_run(BlockCache& cache) {
   char* const end = cache.run_end();
   if (begin == end) return;
   Page& page = arena.page_of(begin);
-  const auto count = static_cast<std::uint32_t>(end - begin) / BlockSpacing::of(page.block).step;
+  const auto count = static_cast<std::uint32_t>(end - begin) / cache.run_step();
   page.used -= count;
   taken_bytes_ -= std::uint64_t{count} * page.block;
   cache.set_run(nullptr, nullptr, 0);
@@ -87,9 +85,8 @@ void GroupHeap::close_run(BlockCache& cache) {
 Page* GroupHeap::add_equal_page(BlockCache& cache) {
   Page* page = add_page();
   if (page == nullptr) return nullptr;
-  const std::uint32_t block = cache.block(), first = first_offset(arena.link_of(*page), block);
-  page->block = block;
-  set_bump_offset(*page, first);
+  page->block = cache.block();
+  set_bump_offset(*page, layout_.first(arena.link_of(*page), page->block));
   page->cache = &cache;
   page->thread.store(thread_, std::memory_order_release);
   cache.pages().push_back(*page);

@@ -51,6 +51,7 @@ void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::
   reuse_ = settings.reuse;
   mixed_ = (settings.flags & plan::group_by_size) == 0;
   huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
+  layout_ = PageLayout(settings);
 }
 
 // Returns nullptr if memory is refused.

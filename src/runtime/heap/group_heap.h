@@ -7,6 +7,7 @@
 #include "plan/format.h"
 #include "runtime/heap/block_cache.h"
 #include "runtime/heap/mixed_range.h"
+#include "runtime/heap/page_layout.h"
 #include "runtime/heap/size_classes.h"
 
 namespace halo::runtime {
@@ -52,6 +53,8 @@ class GroupHeap {
   static std::size_t size_of(const Page& page, const void* p);
 
   std::uint32_t group() const { return group_; }
+  // The layout of its single-size pages.
+  const PageLayout& layout() const { return layout_; }
 
   // Number of allocations by `allocate`; the fast path bypasses it unless statistics are enabled.
   std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
@@ -100,6 +103,7 @@ class GroupHeap {
   plan::Reuse reuse_;
   bool mixed_;
   bool huge_pages_;
+  PageLayout layout_;
   std::uint64_t taken_bytes_;     // bytes of blocks taken from single-size pages
   std::uint64_t returned_bytes_;  // bytes of blocks returned to pages
   std::uint64_t pages_;

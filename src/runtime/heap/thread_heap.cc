@@ -123,7 +123,8 @@ ThreadHeap* ThreadHeap::make() {
 }
 
 GroupHeap* ThreadHeap::heap_for(std::uint32_t group, std::uint32_t bytes) {
-  if (heaps()[group] == nullptr && shares() && shared()[group].bytes < max_shared) {
+  const bool may_share = (plan_groups[group].flags & plan::group_layout_flags) == 0;
+  if (heaps()[group] == nullptr && may_share && shares() && shared()[group].bytes < max_shared) {
     shared()[group].bytes += bytes;
     return own_heap_of(shared_heap_for(plan_groups[group]));
   }

@@ -241,6 +241,36 @@ TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
   }
 }
 
+std::string problem_of_layout(std::uint32_t flags, std::uint64_t starts,
+                                   std::uint32_t in_version = version) {
+  std::vector<std::byte> file = good_plan();
+  poke(file, offsetof(Header, version), in_version);
+  poke(file, groups_at + offsetof(Group, flags), flags);
+  poke(file, groups_at + offsetof(Group, starts), starts);
+  PlanBuilder::seal(file);
+  return problem_with(file);
+}
+
+TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
+  constexpr std::uint32_t masked = group_by_size | group_masked, way = 12 << group_way_bit;
+  EXPECT_EQ(problem_of_layout(masked | way, 1), "");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 0), "");
+  EXPECT_EQ(problem_of_layout(masked | way, 1, 3), "the plan has an unknown flag");
+  EXPECT_EQ(problem_of_layout(masked | way, 0),
+            "the plan has a group whose blocks may start nowhere");
+  for (const std::uint32_t shift : {0u, 11u, 17u, 255u})
+    EXPECT_EQ(problem_of_layout(masked | shift << group_way_bit, 1),
+              "the plan has a way of an impossible size");
+  EXPECT_EQ(problem_of_layout(masked | group_packed | way, 1),
+            "the plan has two layouts for a group");
+  EXPECT_EQ(problem_of_layout(group_masked | way, 1),
+            "the plan has a layout of single-size pages for a group without them");
+  EXPECT_EQ(problem_of_layout(group_packed, 0),
+            "the plan has a layout of single-size pages for a group without them");
+  EXPECT_EQ(problem_of_layout(group_by_size | way, 0), "the plan has an unknown field");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 1), "the plan has an unknown field");
+}
+
 TEST(PlanFile, RefusesUnknownFlagsAndFields) {
   const std::size_t modules_at = sizeof(Header);
   const auto refused = [](std::size_t at, std::uint8_t value, std::string_view problem) {
@@ -250,12 +280,12 @@ TEST(PlanFile, RefusesUnknownFlagsAndFields) {
     EXPECT_EQ(problem_with(file), problem) << at;
   };
   for (const std::size_t at :
-       {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 1,
+       {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 2,
         states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
     refused(at, 8, "the plan has an unknown flag");
   for (const std::size_t at :
        {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
-        modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, reserved) + 7,
+        modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, starts) + 7,
         states_at + offsetof(State, reserved)})
     refused(at, 1, "the plan has an unknown field");
 }

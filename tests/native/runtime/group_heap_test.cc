@@ -20,7 +20,20 @@ namespace {
 
 constexpr std::uint32_t max_size = 4096;
 
-enum Kind : std::uint32_t { mixed, whole, equal, other_mixed, other_equal, small, group_count };
+enum Kind : std::uint32_t {
+  mixed,
+  whole,
+  equal,
+  other_mixed,
+  other_equal,
+  small,
+  masked,
+  packed,
+  group_count
+};
+constexpr StartMask half_of_the_slots = {0x0000ffffffff0000, 12};
+constexpr std::uint32_t masked_flags = plan::group_by_size | plan::group_masked |
+                                       half_of_the_slots.way_shift << plan::group_way_bit;
 
 // One arena serves all tests of the process.
 void open_arena() {
@@ -31,6 +44,8 @@ void open_arena() {
       {0, plan::Reuse::newest_first, 0},
       {plan::group_by_size, plan::Reuse::newest_first, 0},
       {0, plan::Reuse::newest_first, 0},
+      {masked_flags, plan::Reuse::newest_first, half_of_the_slots.slots},
+      {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
   };
   if (arena.bytes() != 0) return;
   ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
@@ -40,10 +55,18 @@ void open_arena() {
 class GroupHeapTest : public ::testing::TestWithParam<Kind> {
  protected:
   static void SetUpTestSuite() { open_arena(); }
-  static char* make(std::uint32_t bytes) { return make_block(GetParam(), bytes); }
+  static char* make(std::uint32_t bytes) {
+    char* const made = make_block(GetParam(), bytes);
+    if (GetParam() == masked) {
+      const auto offset = static_cast<std::uint32_t>(made - arena.memory_of(arena.page_of(made)));
+      EXPECT_TRUE(half_of_the_slots.permits(offset)) << offset;
+    }
+    return made;
+  }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, GroupHeapTest, ::testing::Values(mixed, whole, equal));
+INSTANTIATE_TEST_SUITE_P(Kinds, GroupHeapTest,
+                         ::testing::Values(mixed, whole, equal, masked, packed));
 
 TEST(BlockBytes, FollowTheSize) {
   EXPECT_EQ(block_bytes(0, false), 8u);
@@ -142,7 +165,8 @@ TEST_P(GroupHeapTest, BlocksComeInTheOrderOfAddresses) {
     in_order += p == before + 48;
     before = p;
   }
-  EXPECT_GE(in_order, 996);
+  // Behind each window of the mask, the next block is 2 KiB further on.
+  EXPECT_GE(in_order, GetParam() == masked ? 970 : 996);
 }
 
 TEST(EqualPages, KeepSizesApart) {

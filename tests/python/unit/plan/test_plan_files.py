@@ -26,6 +26,7 @@ from halo.plan import (
     write_plan,
 )
 from halo.plan.compact import encode
+from halo.plan.model import PageLayout
 from halo.profile import Module
 from support.samples.plan import CHECKED, MODULES, Sample, any_alignment, any_distance
 
@@ -139,7 +140,7 @@ def test_refuses_other_files(tmp_path: Path) -> None:
         read_plan(tmp_path / "none")
 
 
-@pytest.mark.parametrize(("version", "sentence"), [(4, "plan version 4.*newer"), (0, "never")])
+@pytest.mark.parametrize(("version", "sentence"), [(5, "plan version 5.*newer"), (0, "never")])
 def test_refuses_other_versions(tmp_path: Path, version: int, sentence: str) -> None:
     content = bytearray(encode(sample_plan()))
     content[8:12] = struct.pack("<I", version)
@@ -175,7 +176,7 @@ CHECKED_AT = STATES_AT + len(sample_plan().states) * STATE
         (STATES_AT + STATE + 28, struct.pack("<I", 1), "state 1 has unknown flags"),
         (STATES_AT + STATE + 14, struct.pack("<H", 1), "state 1 has no valid address"),
         (STATES_AT + STATE + 13, b"\x80", "state 1 has no valid address"),
-        (HEADER + 2 * MODULE + 8, b"\1", "group's flags or reuse"),
+        (HEADER + 2 * MODULE + 8, b"\1", "group's page layout is impossible"),
         (HEADER + 36, b"\1", "a module has an unknown field"),
         (48, b"\1", "a header field"),
         (8, struct.pack("<I", 1), "a header field"),
@@ -191,6 +192,63 @@ CHECKED_AT = STATES_AT + len(sample_plan().states) * STATE
 def test_refuses_contradictions(tmp_path: Path, at: int, value: bytes, sentence: str) -> None:
     content = bytearray(encode(sample_plan()))
     content[at : at + len(value)] = value
+    content[12:16] = struct.pack("<I", zlib.crc32(content[64:]))
+    (tmp_path / "a.plan").write_bytes(content)
+    with pytest.raises(BadPlan, match=sentence):
+        read_plan(tmp_path / "a.plan")
+
+
+def laid_out(layout: PageLayout, by_size: bool = True) -> Plan:
+    plan = sample_plan()
+    return replace(plan, groups=(plan.groups[0]._replace(by_size=by_size, layout=layout),) * 3)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        PageLayout(starts=1),
+        PageLayout(starts=0xF0F0, way_bytes=65536),
+        PageLayout(way_bytes=32768),
+        PageLayout(packed=True),
+    ],
+)
+def test_page_layouts_are_read_as_they_were_written(tmp_path: Path, layout: PageLayout) -> None:
+    write_plan(laid_out(layout), tmp_path / "a.plan")
+    found = read_plan(tmp_path / "a.plan")
+    assert [group.layout for group in found.groups] == [layout] * 3
+    assert encode(found)[8] == 4
+
+
+def test_only_plans_with_page_layouts_have_the_newest_version() -> None:
+    assert encode(laid_out(PageLayout()))[8] == 3
+
+
+GROUP_AT = HEADER + 2 * MODULE
+BY_SIZE, MASKED, PACKED, WAY = 2, 4, 8, 12 << 8
+
+
+@pytest.mark.parametrize(
+    ("version", "flags", "starts", "sentence"),
+    [
+        (4, BY_SIZE | MASKED | WAY, 0, "layout is impossible"),
+        (4, BY_SIZE | MASKED, 1, "layout is impossible"),
+        (4, BY_SIZE | MASKED | 11 << 8, 1, "layout is impossible"),
+        (4, BY_SIZE | MASKED | 17 << 8, 1, "layout is impossible"),
+        (4, BY_SIZE | MASKED | PACKED | WAY, 1, "layout is impossible"),
+        (4, BY_SIZE | PACKED, 1, "layout is impossible"),
+        (4, BY_SIZE | WAY, 0, "layout is impossible"),
+        (4, MASKED | WAY, 1, "mixed-size pages"),
+        (4, PACKED, 0, "mixed-size pages"),
+        (4, BY_SIZE | 16, 0, "flags or reuse"),
+        (3, BY_SIZE | MASKED | WAY, 1, "flags or reuse"),
+    ],
+)
+def test_impossible_page_layouts_are_refused(
+    tmp_path: Path, version: int, flags: int, starts: int, sentence: str
+) -> None:
+    content = bytearray(encode(sample_plan()))
+    content[8:12] = struct.pack("<I", version)
+    struct.pack_into("<IIQ", content, GROUP_AT, flags, 0, starts)
     content[12:16] = struct.pack("<I", zlib.crc32(content[64:]))
     (tmp_path / "a.plan").write_bytes(content)
     with pytest.raises(BadPlan, match=sentence):

@@ -1,0 +1,112 @@
+"""Groups of contexts whose objects compete for sets of the first cache (Yardımcı and Kaeli)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from halo.conflicts.placement import Competitor, competing, layout_of, place, table_mask
+from halo.errors import BadInput
+from halo.plan.options import option
+from halo.profile import CONFLICTS, Conflicts, Profile
+from halo.strategies.base import Candidate, Strategy, Subject
+
+
+@dataclass(frozen=True)
+class Options:
+    least: float = option(
+        0.005, "minimum share of the first cache's misses, of all conflicts and of a state's", 0, 1
+    )
+    reading: str = option(
+        "interference",
+        "slots of a group: interference: by predicted conflicts; table: those that partners did not"
+        " use in the recording",
+        choices=("interference", "table"),
+    )
+    separate: bool = option(False, "one group for each context")
+    skip_frames: int = option(
+        0, "innermost call sites that are ignored: contexts that differ only there share a group", 0
+    )
+
+
+def group(subject: Subject, options: Options) -> list[Candidate]:
+    """One group for each set of contexts that conflict with each other, the worst first.
+
+    `BadInput` if the profile has no conflicts.
+    """
+    conflicts = CONFLICTS.of(subject.profile)
+    if conflicts is None:
+        raise BadInput(
+            "The profile has no conflicts, which strategy conflict needs; record it with:"
+            " halo record --conflicts"
+        )
+    parts = competing(conflicts, options.least)
+    if options.separate:
+        parts = [[at] for part in parts for at in part]
+    labels = _labels(subject.profile, options.skip_frames)
+    parts = _joined(conflicts, labels, parts)
+    if options.reading == "table":
+        placed = [
+            Competitor(tuple(part), layout_of(conflicts, part, table_mask(conflicts, part)), 0.0)
+            for part in parts
+        ]
+    else:
+        placed = place(conflicts, parts)
+    return [
+        Candidate(_contexts(conflicts, labels, one.states), _reason(conflicts, one), one.layout)
+        for one in placed
+    ]
+
+
+def _labels(profile: Profile, skip: int) -> list[tuple[int, ...]]:
+    """By context: its call sites without the innermost ones; contexts without any others differ."""
+    return [
+        tuple(profile.stack(context))[skip:] or (-1, context)
+        for context in range(len(profile.contexts))
+    ]
+
+
+def _joined(
+    conflicts: Conflicts, labels: Sequence[tuple[int, ...]], parts: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """The parts, joined if they share a label, as a group has all contexts of a label."""
+    joined: list[list[int]] = []
+    for part in parts:
+        mine = _labels_of(conflicts, labels, part)
+        same = [other for other in joined if mine & _labels_of(conflicts, labels, other)]
+        joined = [other for other in joined if other not in same]
+        joined.append(sorted({*part, *(at for other in same for at in other)}))
+    return sorted(joined, key=lambda part: -sum(conflicts.states[at].conflict for at in part))
+
+
+def _labels_of(
+    conflicts: Conflicts, labels: Sequence[tuple[int, ...]], states: Sequence[int]
+) -> set[tuple[int, ...]]:
+    contexts = (conflicts.states[at].context for at in states)
+    return {labels[context] for context in contexts if context is not None}
+
+
+def _contexts(
+    conflicts: Conflicts, labels: Sequence[tuple[int, ...]], states: Sequence[int]
+) -> list[int]:
+    mine = _labels_of(conflicts, labels, states)
+    return [context for context, label in enumerate(labels) if label in mine]
+
+
+def _reason(conflicts: Conflicts, one: Competitor) -> str:
+    states = [conflicts.states[at] for at in one.states]
+    conflict, misses = sum(it.conflict for it in states), sum(it.misses for it in states)
+    slots = one.layout.starts.bit_count()
+    return (
+        f"competes for cache sets: {conflict:,} conflict misses, {conflict / max(1, misses):.0%} of"
+        f" its misses; blocks start in {slots} of 64 slots, predicted {one.predicted:,.0f}"
+    )
+
+
+STRATEGY = Strategy(
+    "conflict",
+    "contexts that compete for sets of the first cache (Yardımcı and Kaeli); needs halo record"
+    " --conflicts",
+    Options,
+    group,
+)

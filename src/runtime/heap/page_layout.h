@@ -1,0 +1,105 @@
+// Where the blocks of a group's single-size pages start.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "plan/format.h"
+#include "runtime/heap/block_spacing.h"
+#include "runtime/pages/page.h"
+
+namespace halo::runtime {
+
+// The slots of a way in which blocks may start; a slot is a 64th of the way. Pages are aligned to
+// 64 KiB, the largest way, so an offset in a page determines the slot. (Yardımcı and Kaeli, section
+// 3.2: the conflict table. Theirs is consulted for each address, at each allocation.)
+struct StartMask {
+  std::uint64_t slots = 0;     // not 0
+  std::uint32_t way_shift = 0;  // log2 of the bytes of a way
+
+  constexpr std::uint32_t slot_bytes() const { return 1u << (way_shift - 6); }
+
+  constexpr bool permits(std::uint32_t offset) const {
+    return (std::rotr(slots, static_cast<int>(offset / slot_bytes() % 64)) & 1) != 0;
+  }
+
+  // The first permitted offset from `offset` on: the paper's stepping by lines, at once.
+  constexpr std::uint32_t from(std::uint32_t offset) const {
+    const std::uint32_t slot = offset / slot_bytes();
+    const std::uint64_t ahead = std::rotr(slots, static_cast<int>(slot % 64));
+    if ((ahead & 1) != 0) return offset;
+    return (slot + static_cast<std::uint32_t>(std::countr_zero(ahead))) * slot_bytes();
+  }
+
+  // The first permitted offset behind a block that starts at `offset`. Blocks of a way or more take
+  // the permitted slots in turn. Blocks of whole pairs of lines that enter a window start in it at
+  // another line in each way, as else all windows would have their starts in the same sets.
+  constexpr std::uint32_t behind(std::uint32_t offset, std::uint32_t block) const {
+    const bool whole_way = block >> way_shift != 0 && std::popcount(slots) > 1;
+    const std::uint32_t least = offset + block + (whole_way ? slot_bytes() : 0);
+    const std::uint32_t entered = from(least);
+    if (entered == least || block % (2 * line) != 0 || whole_way) return entered;
+    const std::uint32_t rotated = entered + (entered >> way_shift) % (block / line) * line;
+    return permits(rotated) ? rotated : entered;
+  }
+};
+
+class PageLayout {
+ public:
+  // Blocks are spread over the sets of a way of 4 KiB.
+  constexpr PageLayout() = default;
+
+  explicit constexpr PageLayout(const plan::Group& settings) {
+    const std::uint32_t shift = (settings.flags & plan::group_way) >> plan::group_way_bit;
+    if ((settings.flags & plan::group_packed) != 0) kind_ = Kind::packed;
+    if ((settings.flags & plan::group_masked) == 0) return;
+    mask_ = {settings.starts, shift};
+    kind_ = settings.starts == UINT64_MAX ? Kind::spread : Kind::masked;
+    sets_ = (1u << shift) / line;
+  }
+
+  // The offset of the first block in page number `page`.
+  constexpr std::uint32_t first(std::uint32_t page, std::uint32_t block) const {
+    if (kind_ == Kind::spread) return first_offset(page, block);
+    if (kind_ == Kind::packed) return 0;
+    const std::uint32_t begin = mask_.from(page * 37 % 64 * mask_.slot_bytes());
+    const std::uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
+    return least + block <= page_size ? least : 0;  // no permitted slot has room
+  }
+
+  // A row of blocks `step` bytes apart, the first at `offset`, the last at most `room` bytes
+  // further on. `behind`: the offset of the block behind them. `first` is that of the page.
+  struct Row {
+    std::uint32_t count, step, behind;
+  };
+  constexpr Row row(std::uint32_t first, std::uint32_t offset, std::uint32_t room,
+                    std::uint32_t block) const {
+    if (kind_ == Kind::masked) return masked_row(offset, room, block);
+    if (kind_ == Kind::packed) {
+      const std::uint32_t count = room / block + 1;
+      return {count, block, offset + count * block};
+    }
+    const BlockSpacing spacing = BlockSpacing::of(block, sets_);
+    const auto [count, behind] = spacing.row(offset - first, room + spacing.step);
+    return {count, spacing.step, first + behind};
+  }
+
+ private:
+  enum class Kind : std::uint8_t { spread, packed, masked };
+
+  constexpr Row masked_row(std::uint32_t offset, std::uint32_t room, std::uint32_t block) const {
+    std::uint32_t count = 1, behind = mask_.behind(offset, block);
+    const std::uint32_t step = behind - offset;
+    while (behind - offset <= room && mask_.behind(behind, block) - behind == step) {
+      behind += step;
+      ++count;
+    }
+    return {count, step, behind};
+  }
+
+  StartMask mask_;
+  std::uint32_t sets_ = sets;
+  Kind kind_ = Kind::spread;
+};
+
+}  // namespace halo::runtime

@@ -1,0 +1,144 @@
+// The starts of blocks in single-size pages, for each layout, over whole pages.
+#include "runtime/heap/page_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "runtime/heap/size_classes.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::uint32_t largest = 12288;  // a quarter of 48 KiB
+
+plan::Group masked(std::uint64_t starts, std::uint32_t way_shift = 12) {
+  const std::uint32_t flags =
+      plan::group_by_size | plan::group_masked | way_shift << plan::group_way_bit;
+  return {flags, plan::Reuse::newest_first, starts};
+}
+
+// `slots` neighbouring slots, from number `first` on.
+constexpr std::uint64_t window(int first, int slots) {
+  return std::rotl((std::uint64_t{1} << slots) - 1, first);
+}
+
+// The offsets of all blocks of a page. Checks that the rows are those of single blocks.
+std::vector<std::uint32_t> starts_in(const PageLayout& layout, std::uint32_t page,
+                                     std::uint32_t block, std::uint32_t most) {
+  std::vector<std::uint32_t> found;
+  const std::uint32_t first = layout.first(page, block);
+  for (std::uint32_t offset = first; offset + block <= page_size;) {
+    const auto one = layout.row(first, offset, 0, block);
+    const auto room = static_cast<std::uint32_t>(page_size) - offset - block;
+    const auto row = layout.row(first, offset, std::min(room, most), block);
+    EXPECT_EQ(one.count, 1u);
+    EXPECT_GE(row.step, block);
+    EXPECT_GE(row.count, 1u);
+    EXPECT_LE(offset + (row.count - 1) * row.step + block, page_size);
+    if (row.count > 1) EXPECT_EQ(one.behind, offset + row.step);
+    for (std::uint32_t i = 0; i < row.count; ++i) found.push_back(offset + i * row.step);
+    EXPECT_GE(row.behind, found.back() + block);
+    offset = row.behind;
+  }
+  return found;
+}
+
+// All size classes up to a quarter of the cache.
+std::vector<std::uint32_t> blocks() {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t bytes = 8; bytes <= largest; bytes += 8)
+    if (size_class(bytes) == bytes) found.push_back(bytes);
+  return found;
+}
+
+TEST(PageLayout, MaskedBlocksStartInPermittedSlots) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 40; ++round) {
+    const std::uint32_t way = plan::min_way + static_cast<std::uint32_t>(round) % 5;
+    std::uint64_t mask = window(static_cast<int>(random() % 64), 1 + static_cast<int>(random() % 63));
+    if (round % 4 == 0) mask = random() | 1;
+    const PageLayout layout{masked(mask, way)};
+    const StartMask starts{mask, way};
+    for (const std::uint32_t block : blocks()) {
+      const auto page = static_cast<std::uint32_t>(random() % 1000);
+      for (const std::uint32_t offset : starts_in(layout, page, block, 4096))
+        ASSERT_TRUE(starts.permits(offset)) << std::hex << mask << " block " << block;
+    }
+  }
+}
+
+TEST(PageLayout, TheNextPermittedOffsetIsThatOfSteppingByLines) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 2000; ++round) {
+    const StartMask mask{random() & random() & random() | std::uint64_t{1} << random() % 64, 12};
+    const auto from = static_cast<std::uint32_t>(random() % page_size) / line * line;
+    std::uint32_t stepped = from;
+    while (!mask.permits(stepped)) stepped += line;
+    ASSERT_EQ(mask.from(from), stepped);
+  }
+}
+
+TEST(PageLayout, BlocksOfAWayTakeTheSlotsOfAWindowInTurn) {
+  for (const std::uint32_t block : {4096u, 4352u, 8192u}) {
+    std::vector<int> starts(64);
+    int count = 0;
+    for (std::uint32_t page = 1; page <= 400; ++page)
+      for (const std::uint32_t offset :
+           starts_in(PageLayout{masked(window(8, 16))}, page, block, 4096)) {
+        ++starts[offset / line % 64];
+        ++count;
+      }
+    for (int slot = 8; slot < 24; ++slot) EXPECT_GT(starts[slot], count / 64) << block;
+  }
+}
+
+TEST(PageLayout, SmallBlocksUseAllLinesOfAWindow) {
+  std::vector<int> starts(64);
+  for (std::uint32_t page = 1; page <= 16; ++page)
+    for (const std::uint32_t offset :
+         starts_in(PageLayout{masked(window(0, 32))}, page, 256, 4096))
+      ++starts[offset / line % 64];
+  EXPECT_EQ(std::count(starts.begin(), starts.begin() + 32, 0), 0);
+}
+
+TEST(PageLayout, OneSlotForAllBlocks) {
+  for (const std::uint32_t block : {64u, 256u, 1024u, 4096u})
+    for (const std::uint32_t offset : starts_in(PageLayout{masked(1)}, 5, block, 4096))
+      ASSERT_EQ(offset / line % 64, 0u) << block;
+}
+
+TEST(PageLayout, PackedBlocksAreAdjacent) {
+  const PageLayout layout{plan::Group{plan::group_by_size | plan::group_packed, {}, 0}};
+  for (const std::uint32_t block : blocks()) {
+    const auto starts = starts_in(layout, 7, block, 4096);
+    for (std::size_t i = 0; i < starts.size(); ++i) ASSERT_EQ(starts[i], i * block);
+  }
+}
+
+// Bar: any run of as many blocks as the cache has lines starts in all sets equally often.
+TEST(PageLayout, ASpreadOverALargeWayIsEven) {
+  for (const std::uint32_t way : {13u, 15u}) {
+    const std::uint32_t all = (1u << way) / line;
+    for (std::uint32_t block = line; block <= largest; block += line) {
+      std::vector<int> starts(all);
+      const BlockSpacing spacing = BlockSpacing::of(block, all);
+      std::uint32_t offset = 0;
+      for (std::uint32_t i = 0; i < 2 * all; ++i, offset = spacing.next(offset))
+        ++starts[offset / line % all];
+      const auto [minimum, maximum] = std::minmax_element(starts.begin(), starts.end());
+      ASSERT_LE(*maximum - *minimum, 2) << block << " way " << way;
+    }
+  }
+}
+
+TEST(PageLayout, TheDefaultIsASpreadOverFourKiB) {
+  const PageLayout chosen{masked(UINT64_MAX)}, plain{plan::Group{plan::group_by_size, {}, 0}};
+  for (const std::uint32_t block : blocks())
+    ASSERT_EQ(starts_in(chosen, 3, block, 4096), starts_in(plain, 3, block, 4096));
+}
+
+}  // namespace
+}  // namespace halo::runtime

@@ -1,0 +1,117 @@
+"""The strategy conflict: groups, layouts, and refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from halo.errors import BadInput
+from halo.plan import build_plan
+from halo.plan.grouping import Grouping
+from halo.plan.model import SPREAD, PageLayout
+from halo.profile import Profile, profile_json
+from halo.profile.reader import parse_profile
+from halo.strategies import make_grouping
+from support.samples.conflicts import conflicts_document, machine, state
+from support.samples.plan import Sample
+
+STATES = [
+    state(None, 0),
+    state(0, 64, conflict=30, reuses=10),
+    state(0, 128, conflict=20, reuses=10),
+    state(1, 64, conflict=45, reuses=10),
+    state(2, 64, conflict=0, reuses=10),
+]
+PAIRS = [[1, 1, 60, 60, 5], [2, 2, 40, 40, 5], [3, 3, 90, 90, 5]]
+
+
+def profile(
+    states: Sequence[dict[str, Any]] = STATES,
+    pairs: Sequence[Sequence[int]] = PAIRS,
+    **machine_of: int,
+) -> Profile:
+    sample = Sample()
+    for stack in ([1, 9], [2, 9], [3, 8]):
+        sample.add(stack)
+    document = json.loads(json.dumps(profile_json(sample.profile())))
+    document["conflicts"] = {
+        **conflicts_document(),
+        "machine": machine(**machine_of),
+        "states": list(states),
+        "pairs": list(pairs),
+    }
+    return parse_profile(document, "sample")
+
+
+def contexts(grouping: Grouping) -> list[tuple[int, ...]]:
+    return [group.contexts for group in grouping.groups]
+
+
+def test_states_of_one_context_are_in_one_group() -> None:
+    found = make_grouping(profile(), "conflict")
+    assert contexts(found) == [(0,), (1,)]
+    assert "50 conflict misses" in found.groups[0].reason
+    assert "in 64 of 64 slots" in found.groups[0].reason
+
+
+def test_contexts_that_conflict_share_a_group() -> None:
+    pairs = [[1, 3, 60, 60, 5], [2, 2, 40, 40, 5], [3, 3, 90, 90, 5]]
+    assert contexts(make_grouping(profile(pairs=pairs), "conflict")) == [(0, 1)]
+    apart = make_grouping(profile(pairs=pairs), "conflict", {"separate": "true"})
+    assert sorted(contexts(apart)) == [(0,), (1,)]
+
+
+def test_skipped_frames_join_contexts() -> None:
+    found = make_grouping(profile(), "conflict", {"skip_frames": "1"})
+    assert contexts(found) == [(0, 1)], "both are called from 9"
+
+
+def test_groups_have_pages_of_one_size() -> None:
+    found = profile()
+    plan = build_plan(found, make_grouping(found, "conflict"), {})
+    assert all(group.by_size and group.layout == SPREAD for group in plan.groups)
+    assert plan.version == 3
+
+
+def test_the_way_is_that_of_the_recorded_machine() -> None:
+    found = profile(sets=512)
+    plan = build_plan(found, make_grouping(found, "conflict"), {})
+    assert {group.layout for group in plan.groups} == {PageLayout(way_bytes=32768)}
+    assert plan.version == 4
+
+
+@pytest.mark.parametrize(
+    ("phase", "layout"),
+    [("none", PageLayout(packed=True)), ("same", PageLayout(starts=1))],
+)
+def test_a_phase_replaces_the_layouts(phase: str, layout: PageLayout) -> None:
+    found = profile()
+    for strategy in ("conflict", "dense"):
+        plan = build_plan(found, make_grouping(found, strategy), {"phase": phase})
+        assert {group.layout for group in plan.groups} == {layout}
+        assert all(group.by_size for group in plan.groups)
+
+
+def test_a_way_that_is_not_a_power_of_two_is_refused() -> None:
+    found = profile()
+    with pytest.raises(BadInput, match="power of two"):
+        build_plan(found, make_grouping(found, "dense"), {"way": "5000"})
+
+
+def test_a_profile_without_conflict_misses_has_no_groups() -> None:
+    found = profile([state(None, 0), state(0, 64)], [])
+    assert make_grouping(found, "conflict").groups == ()
+
+
+def test_a_profile_without_the_section_is_refused() -> None:
+    sample = Sample()
+    sample.add([1])
+    with pytest.raises(BadInput, match="record it with: halo record --conflicts"):
+        make_grouping(sample.profile(), "conflict")
+
+
+def test_the_same_profile_gives_the_same_groups() -> None:
+    assert make_grouping(profile(), "conflict") == make_grouping(profile(), "conflict")
