@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.commands.shared.program import natural
 from halo.errors import UsageError
 from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.profile import Conflicts, Profile
 
 
 class ConflictsCommand:
@@ -47,10 +51,10 @@ class ConflictsCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.conflicts import conflicts_document, conflicts_of, name_states, show_conflicts
-        from halo.figures.conflicts.graph import conflict_graph, conflict_states
-        from halo.figures.conflicts.slots import draw_slots, drawn_states
-        from halo.files.atomic import write_atomically, write_json
+        from halo.conflicts.document import conflicts_document
+        from halo.conflicts.ranking import conflicts_of
+        from halo.conflicts.table import show_conflicts
+        from halo.files.atomic import write_json
         from halo.profile import read_profile
 
         if rest:
@@ -61,29 +65,50 @@ class ConflictsCommand:
         if options.json is not None:
             write_json(conflicts_document(profile, conflicts), options.json)
         if options.dot is not None:
-            names = name_states(profile, conflicts, conflict_states(conflicts))
-            write_atomically(options.dot, conflict_graph(profile.program, conflicts, names))
+            write_graph(profile, conflicts, options.dot)
         if options.picture is not None:
-            names = name_states(profile, conflicts, drawn_states(conflicts))
-            picture = draw_slots(conflicts, names, ending_of(options.picture))
-            write_atomically(options.picture, picture)
+            write_picture(profile, conflicts, options.picture)
         show_conflicts(profile, conflicts, options.profile, options.rows)
         return 0
 
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Refuses an output that cannot be written, and a picture in an unknown format."""
-    from halo.figures.base import IMAGES
     from halo.files.destination import check_place
 
     for path in (options.json, options.dot, options.picture):
         if path is not None:
             check_place(path)
-    if options.picture is not None and ending_of(options.picture) not in IMAGES:
+    if options.picture is not None:
+        check_format(options.picture)
+
+
+def check_format(picture: Path) -> None:
+    from halo.figures.base import IMAGES
+
+    if ending_of(picture) not in IMAGES:
         raise UsageError(
-            f"The picture cannot be written as '{options.picture.name}'; end the name in"
+            f"The picture cannot be written as '{picture.name}'; end the name in"
             f" {', '.join(f'.{known}' for known in IMAGES)}."
         )
+
+
+def write_graph(profile: Profile, conflicts: Conflicts, path: Path) -> None:
+    from halo.conflicts.names import name_states
+    from halo.figures.conflicts.graph import conflict_graph, conflict_states
+    from halo.files.atomic import write_atomically
+
+    names = name_states(profile, conflicts, conflict_states(conflicts))
+    write_atomically(path, conflict_graph(profile.program, conflicts, names))
+
+
+def write_picture(profile: Profile, conflicts: Conflicts, path: Path) -> None:
+    from halo.conflicts.names import name_states
+    from halo.figures.conflicts.slots import draw_slots, drawn_states
+    from halo.files.atomic import write_atomically
+
+    names = name_states(profile, conflicts, drawn_states(conflicts))
+    write_atomically(path, draw_slots(conflicts, names, ending_of(path)))
 
 
 def ending_of(path: Path) -> str:

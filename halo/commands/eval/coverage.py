@@ -26,7 +26,9 @@ class CoverageCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.conflicts import check_same_program, coverage_document, show_coverage
+        from halo.conflicts.coverage import check_same_program
+        from halo.conflicts.document import coverage_document
+        from halo.conflicts.table import show_coverage
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.profile import read_profile

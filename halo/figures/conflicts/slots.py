@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
-from halo.conflicts import StateNames, conflicting_objects, label
+from halo.conflicts.names import StateNames, label
+from halo.conflicts.ranking import conflicting_objects
 from halo.figures.drawing.style import COLOURS, GREY, INK, canvas, footnote, save, style_axes
 from halo.profile import Conflicts
 from halo.profile.sections.conflicts import SLOTS, RecordedState

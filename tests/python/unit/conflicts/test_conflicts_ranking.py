@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from halo.conflicts import (
+from halo.conflicts.ranking import (
     conflict_share,
     conflicting_objects,
     is_placeable,

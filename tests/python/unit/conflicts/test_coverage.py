@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from halo.cli import main
-from halo.conflicts import coverage_document, measure_coverage, state_coverage
+from halo.conflicts.coverage import measure_coverage, state_coverage
+from halo.conflicts.document import coverage_document
 from halo.profile import Module
 from halo.schema.coverage import CoverageDocument, PredictorCoverage
 from halo.schema.document import convert
