@@ -19,7 +19,10 @@ from msgspec import inspect as types
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUT = REPOSITORY / "docs" / "results-format.md"
-MODULES = ("results", "summary", "trial", "aged", "simulation", "analysis", "detection", "probe")
+MODULES = (
+    *("results", "summary", "trial", "aged"),
+    *("simulation", "conflicts", "coverage", "analysis", "detection", "probe"),
+)
 HEAD = """# The format of results
 
 `scripts/generate_results_format.py` writes this page from the types in `halo/schema`.

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from halo.commands.bench import BenchCommand
+from halo.commands.conflicts import ConflictsCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.eval.baseline import BaselineCommand
 from halo.commands.eval.compare import CompareCommand
+from halo.commands.eval.coverage import CoverageCommand
 from halo.commands.eval.simulate import SimulateCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.heap.age import AgeCommand
@@ -60,6 +62,7 @@ COMMANDS: Sequence[Command] = (
     BenchCommand(),
     ProbeCommand(),
     RecordCommand(),
+    ConflictsCommand(),
     PlanCommand(),
     ExecCommand(),
     ReportCommand(),
@@ -87,8 +90,8 @@ HEAP = Group(
 )
 EVAL = Group(
     "eval",
-    "Measure allocators, strategies and simulated caches, without choosing a plan.",
-    (BaselineCommand(), CompareCommand(), SimulateCommand()),
+    "Measure allocators, strategies, simulated caches and predictors, without choosing a plan.",
+    (BaselineCommand(), CompareCommand(), SimulateCommand(), CoverageCommand()),
 )
 GROUPS: Sequence[Group] = (TRACE, EVAL, HEAP)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from halo.plan import GroupReview, Member, Plan
+from halo.profile.site_labels import distinct_labels
 from halo.report.numbers import megabytes, number, share
-from halo.results.labels import distinct_labels
 from halo.results.pools import waste_of
 from halo.schema.trial import Pool
 

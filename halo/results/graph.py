@@ -9,7 +9,7 @@ from pathlib import Path
 from halo.errors import BadInput, BadPlan
 from halo.plan import GroupReview, Plan, read_plan
 from halo.profile import Profile, name_frames, read_profile
-from halo.results.labels import distinct_labels
+from halo.profile.site_labels import distinct_labels
 from halo.results.model import Measurement
 from halo.trials.candidates import NONE
 

@@ -11,8 +11,8 @@ from matplotlib.path import Path as Curve
 
 from halo.figures.drawing.arrangement import Place, arrange, bend, thickness
 from halo.figures.drawing.style import INK, canvas, footnote, group_colour, save, text_on
+from halo.profile.site_labels import ARROW
 from halo.results.graph import Graph, Node
-from halo.results.labels import ARROW
 
 LONGEST_LINE = 34
 LETTER = 0.064

@@ -34,13 +34,13 @@ def dot(graph: Graph) -> bytes:
     """DOT for Graphviz: coloured by group, with pen widths by weight."""
     heaviest = max([w for *_, w in graph.edges] + [node.loop for node in graph.nodes])
     loops = [(node.context, node.context, node.loop) for node in graph.nodes if node.loop]
-    lines = [f"graph {_quoted(graph.program)} {{", "  node [style=filled, fontname=sans];"]
+    lines = [f"graph {quoted(graph.program)} {{", "  node [style=filled, fontname=sans];"]
     for node in graph.nodes:
         colour = group_colour(node.group)
         lines.append(
-            f"  {node.context} [label={_quoted(node.label)}, fillcolor={_quoted(colour)},"
-            f" fontcolor={_quoted(text_on(colour))},"
-            f" tooltip={_quoted(' < '.join(node.stack))}];"
+            f"  {node.context} [label={quoted(node.label)}, fillcolor={quoted(colour)},"
+            f" fontcolor={quoted(text_on(colour))},"
+            f" tooltip={quoted(' < '.join(node.stack))}];"
         )
     for one, other, weight in [*graph.edges, *loops]:
         width = 0.3 + 6 * (weight / heaviest) ** 0.5
@@ -48,5 +48,5 @@ def dot(graph: Graph) -> bytes:
     return ("\n".join([*lines, "}"]) + "\n").encode()
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -15,15 +15,22 @@ from halo.analyses.render import grid_of, title_of
 from halo.analyses.split.analysis import split_of
 from halo.analyses.split.table import fields_table, parts_table
 from halo.commands.shared.review import groups_table
+from halo.conflicts.names import StateName
+from halo.conflicts.table import coverage_table, pairs_table, states_table
 from halo.console.terminal import Cell, Field, Grid, Row, show_grid, show_prose, wrap
 from halo.plan.model import GroupReview, Member
+from halo.profile import Conflicts
 from halo.profile.simulation import Simulation, Tally
 from halo.results import read_measurement
 from halo.results.aged_summary import aged_grid
+from halo.schema.conflicts import CompetingPair
+from halo.schema.coverage import CoverageDocument, PredictorCoverage
+from halo.schema.document import convert
 from halo.schema.simulation import Level, SimulatedMachine
 from halo.simulation.table import levels_table, tallies_table
 from halo.trials import probe_report, table
 from support.samples.aged_results import aged_document
+from support.samples.conflicts import conflicts_document
 from support.samples.findings import complete
 from support.samples.probe import measured
 from support.samples.results import save
@@ -97,6 +104,28 @@ def analysed(name: str, folder: Path) -> list[Grid]:
     return [grid_of(table, title_of(analysis, answer))]
 
 
+def of_conflicts(_: Path) -> list[Grid]:
+    found = convert(conflicts_document(), Conflicts)
+    names = {at: StateName(f"{NAME} ← {PLACE}", "other sizes", ()) for at in range(3)}
+    pair = CompetingPair(1, 2, 123456789.0, 12.5)
+    return [states_table(found, names, [2, 1, 0]), pairs_table(found, names, [pair])]
+
+
+def of_coverage(_: Path) -> list[Grid]:
+    row = PredictorCoverage(
+        predictor="stack depth + size",
+        training=123456,
+        both=23456,
+        reference=654321,
+        coverage=0.25,
+        allocations=1.0,
+    )
+    document = CoverageDocument(
+        program="", training=(), reference=(), predictors=(row,), unlisted=0.0
+    )
+    return [coverage_table(document)]
+
+
 def of_offenders(folder: Path) -> list[Grid]:
     return analysed("offenders", folder)
 
@@ -118,7 +147,7 @@ def of_split(folder: Path) -> list[Grid]:
 
 MAKERS = [
     *(of_run, of_baseline, of_probe, of_age, of_plan, of_simulate),
-    *(of_offenders, of_sharing, of_split),
+    *(of_conflicts, of_coverage, of_offenders, of_sharing, of_split),
 ]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from halo.errors import BadInput, BadPlan
 from halo.profile import write_profile
+from halo.profile.site_labels import distinct_labels, parse_site, short_function
 from halo.results.graph import build_graph, source_of_files
-from halo.results.labels import distinct_labels, parse_site, short_function
 from halo.strategies.planning import make_plan, save_plan
 from support.samples.plan import Sample
 

@@ -1,0 +1,115 @@
+"""`halo conflicts`: which objects of a profile compete for sets of the first cache."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halo.commands.shared.program import natural
+from halo.errors import UsageError
+from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.profile import Conflicts, Profile
+
+
+class ConflictsCommand:
+    name = "conflicts"
+    summary = "Show which objects compete for the same sets of the first cache."
+    usage = "halo conflicts [OPTIONS] PROFILE"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "profile",
+            type=Path,
+            metavar="PROFILE",
+            help="profile recorded by `halo record --conflicts`",
+        )
+        parser.add_argument(
+            "--rows",
+            type=natural,
+            default=10,
+            metavar="N",
+            help="number of states and of pairs to print (default %(default)s)",
+        )
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write all states and pairs to FILE"
+        )
+        parser.add_argument(
+            "--dot",
+            type=Path,
+            metavar="FILE",
+            help="write the graph of states and their conflict misses to FILE, for Graphviz",
+        )
+        parser.add_argument(
+            "--picture",
+            type=Path,
+            metavar="FILE",
+            help="draw the slots of the cache that conflicting states use, in the format of FILE's"
+            " ending: svg, png or pdf",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.conflicts.document import conflicts_document
+        from halo.conflicts.ranking import conflicts_of
+        from halo.conflicts.table import show_conflicts
+        from halo.files.atomic import write_json
+        from halo.profile import read_profile
+
+        if rest:
+            raise UsageError("`halo conflicts` takes a profile and no program; leave out the `--`.")
+        check_outputs(options)
+        profile = read_profile(options.profile)
+        conflicts = conflicts_of(profile, options.profile)
+        if options.json is not None:
+            write_json(conflicts_document(profile, conflicts), options.json)
+        if options.dot is not None:
+            write_graph(profile, conflicts, options.dot)
+        if options.picture is not None:
+            write_picture(profile, conflicts, options.picture)
+        show_conflicts(profile, conflicts, options.profile, options.rows)
+        return 0
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """Refuses an output that cannot be written, and a picture in an unknown format."""
+    from halo.files.destination import check_place
+
+    for path in (options.json, options.dot, options.picture):
+        if path is not None:
+            check_place(path)
+    if options.picture is not None:
+        check_format(options.picture)
+
+
+def check_format(picture: Path) -> None:
+    from halo.figures.base import IMAGES
+
+    if ending_of(picture) not in IMAGES:
+        raise UsageError(
+            f"The picture cannot be written as '{picture.name}'; end the name in"
+            f" {', '.join(f'.{known}' for known in IMAGES)}."
+        )
+
+
+def write_graph(profile: Profile, conflicts: Conflicts, path: Path) -> None:
+    from halo.conflicts.names import name_states
+    from halo.figures.conflicts.graph import conflict_graph, conflict_states
+    from halo.files.atomic import write_atomically
+
+    names = name_states(profile, conflicts, conflict_states(conflicts))
+    write_atomically(path, conflict_graph(profile.program, conflicts, names))
+
+
+def write_picture(profile: Profile, conflicts: Conflicts, path: Path) -> None:
+    from halo.conflicts.names import name_states
+    from halo.figures.conflicts.slots import draw_slots, drawn_states
+    from halo.files.atomic import write_atomically
+
+    names = name_states(profile, conflicts, drawn_states(conflicts))
+    write_atomically(path, draw_slots(conflicts, names, ending_of(path)))
+
+
+def ending_of(path: Path) -> str:
+    return path.suffix.removeprefix(".").lower()

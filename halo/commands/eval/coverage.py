@@ -1,0 +1,48 @@
+"""`halo eval coverage`: which states of a training run recur in a reference run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.errors import UsageError
+from halo.settings import Settings
+
+
+class CoverageCommand:
+    name = "coverage"
+    summary = "Compare ways to recognise a training run's allocations in a reference run."
+    usage = "halo eval coverage [OPTIONS] TRAIN.profile REF.profile"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "training", type=Path, metavar="TRAIN.profile", help="profile of the training run"
+        )
+        parser.add_argument(
+            "reference", type=Path, metavar="REF.profile", help="profile of the reference run"
+        )
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.conflicts.coverage import check_same_program
+        from halo.conflicts.document import coverage_document
+        from halo.conflicts.table import show_coverage
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.profile import read_profile
+
+        if rest:
+            raise UsageError(
+                "`halo eval coverage` takes two profiles and no program; leave out the `--`."
+            )
+        if options.json is not None:
+            check_place(options.json)
+        training, reference = read_profile(options.training), read_profile(options.reference)
+        check_same_program(training, reference, (options.training, options.reference))
+        document = coverage_document(training, reference)
+        if options.json is not None:
+            write_json(document, options.json)
+        show_coverage(document)
+        return 0

@@ -1,0 +1,98 @@
+"""Ranks the recorded states and pairs by their conflict misses, and sums these up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from halo.errors import BadInput
+from halo.profile import CONFLICTS, Conflicts, Profile
+from halo.profile.sections.conflicts import HOT_SHARE, OUTSIDE, RecordedState
+from halo.schema.conflicts import CompetingPair, MissesByClass
+
+MIN_CONFLICT_SHARE = 0.005
+"""The share of conflicts among the misses that placement by cache set needs."""
+
+
+def conflicts_of(profile: Profile, path: Path) -> Conflicts:
+    """The recorded conflicts of the profile at that path; `BadInput` if there are none."""
+    found = CONFLICTS.of(profile)
+    if found is None:
+        raise BadInput(
+            f"{path} has no record of conflicts; record it with: halo record --conflicts"
+        )
+    return found
+
+
+def missed(conflicts: Conflicts) -> MissesByClass:
+    """The misses of all states."""
+    return MissesByClass(
+        compulsory=sum(state.compulsory for state in conflicts.states),
+        capacity=sum(state.capacity for state in conflicts.states),
+        conflict=sum(state.conflict for state in conflicts.states),
+    )
+
+
+def conflict_share(conflicts: Conflicts) -> float:
+    """The share of the misses, 0 to 1, that are conflicts."""
+    misses = missed(conflicts)
+    return misses.conflict / max(1, misses.total)
+
+
+def outside_share(conflicts: Conflicts) -> float:
+    """The share of the conflict misses, 0 to 1, with memory outside tracked objects in the set.
+
+    Misses of states that the recorder left out are counted by slot only, hence the limit.
+    """
+    return min(1.0, sum(conflicts.outside_slots) / max(1, missed(conflicts).conflict))
+
+
+def is_placeable(conflicts: Conflicts, least: float = MIN_CONFLICT_SHARE) -> bool:
+    """Whether there are enough conflict misses for placement by cache set to help."""
+    return missed(conflicts).conflict > 0 and conflict_share(conflicts) >= least
+
+
+def ranked_states(conflicts: Conflicts) -> list[int]:
+    """The numbers of all states, those with the most conflict misses first, then all misses."""
+    states = conflicts.states
+
+    def rank(number: int) -> tuple[int, ...]:
+        state = states[number]
+        return (-state.conflict, -state.misses, -state.accesses, number)
+
+    return sorted(range(len(states)), key=rank)
+
+
+def ranked_pairs(conflicts: Conflicts) -> list[CompetingPair]:
+    """All pairs, those with the most conflict misses first, then those with the most lines.
+
+    A miss counts once for each line in the set, so the ways divide the count of lines.
+    """
+    pairs = [
+        CompetingPair(
+            first=pair.first,
+            second=pair.second,
+            misses=pair.conflict / max(1, conflicts.cache.ways),
+            lines=conflicts.interference.get((pair.first, pair.second), 0.0),
+        )
+        for pair in conflicts.pairs
+    ]
+    return sorted(pairs, key=lambda pair: (-pair.misses, -pair.lines, pair.first, pair.second))
+
+
+def slots_used(state: RecordedState) -> int:
+    """The fewest slots that have nine tenths of the uses of the state's lines."""
+    left = HOT_SHARE * sum(state.by_slot)
+    for number, count in enumerate(sorted(state.by_slot, reverse=True)):
+        if left <= 0:
+            return number
+        left -= count
+    return len([count for count in state.by_slot if count])
+
+
+def conflicting_objects(conflicts: Conflicts) -> list[int]:
+    """The ranked states of objects that have conflict misses."""
+    return [
+        number
+        for number in ranked_states(conflicts)
+        if number != OUTSIDE and conflicts.states[number].conflict
+    ]

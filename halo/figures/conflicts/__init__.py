@@ -1,0 +1,1 @@
+"""Figures of conflicts in the first cache."""
