@@ -1,6 +1,6 @@
 """Measures placement by cache set on the workloads whose objects compete for sets.
 
-conflicts.py clock [NAME...]    seconds, over the best of four allocators
+conflicts.py clock [NAME...]    seconds, over the best baseline allocator
 conflicts.py misses [NAME...]   simulated misses of the first cache by class, on three machines
 
 Each workload is recorded on a training input with another seed. The plans are `conflict`, `dense`

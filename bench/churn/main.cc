@@ -1,4 +1,4 @@
-// churn: two threads handle events of sessions that end and are made anew, at sizes that change. An
+// churn: two threads handle events of sessions that end and are replaced, at sizes that change. An
 // adversary: blocks are reused, so an even spread becomes a random one.
 #include <array>
 #include <cinttypes>

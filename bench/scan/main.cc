@@ -17,7 +17,7 @@ struct Entry {
   std::uint64_t rest[6];
 };
 
-// The header of a large node; text that nobody reads fills the rest.
+// The header of a large node; the rest is not used.
 struct Node {
   Node* next;
   std::uint64_t seen;

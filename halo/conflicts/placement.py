@@ -162,13 +162,19 @@ def _waste(conflicts: Conflicts, block: int, width: int) -> float:
 
 
 class _Model:
-    """Predicts conflict misses from the interference of states, whatever the recorded layout."""
+    """Predicts conflict misses from the interference of states, whatever the recorded layout.
+
+    A state has at most its hot lines between two uses of another. More were recorded if objects
+    did not start at a line, so that a hot part was in two.
+    """
 
     def __init__(self, conflicts: Conflicts) -> None:
         self._conflicts = conflicts
         self._between: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
         for (first, second), lines in conflicts.interference.items():
-            self._between[first].append((second, lines))
+            state = conflicts.states[second]
+            hot = state.peak * max(1, state.hot_lines) if second != OUTSIDE else lines
+            self._between[first].append((second, min(lines, hot)))
 
     def cost(self, masks: Mapping[int, int], part: Iterable[int]) -> float:
         """The predicted conflict misses of these states."""

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from halo.plan.model import PageLayout
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
+from halo.profile.sections.section import Section
 
 _Options = TypeVar("_Options")
 
@@ -51,7 +52,8 @@ class Strategy(Generic[_Options]):
     """A named grouping algorithm; `options` is a frozen dataclass of `halo.plan.option` fields.
 
     `group` returns disjoint candidates, in the order of their group indices. If `at_random` is
-    set, the groups have no contexts: the runtime draws a group for each object.
+    set, the groups have no contexts: the runtime draws a group for each object. `needs` is a
+    section of the profile that has to be recorded by an option; None: none.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Strategy(Generic[_Options]):
     options: type[_Options]
     group: Callable[[Subject, _Options], Sequence[Candidate]]
     at_random: bool = False
+    needs: Section[Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -109,4 +109,5 @@ STRATEGY = Strategy(
     " --conflicts",
     Options,
     group,
+    needs=CONFLICTS,
 )

@@ -65,4 +65,5 @@ STRATEGY = Strategy(
     "call sites whose objects form hot data streams",
     Options,
     group,
+    needs=HOT_STREAMS,
 )

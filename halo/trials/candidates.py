@@ -13,6 +13,7 @@ from halo.aging import Litter
 from halo.errors import UsageError
 from halo.process.allocators import Allocator, preload, under_plan
 from halo.profile import Profile
+from halo.strategies.factory import strategy_named
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.runs.job import Configuration
 
@@ -40,6 +41,7 @@ VARIANTS = (
     PlanVariant("dense-by-size", "dense", {"by_size": "true"}),
     PlanVariant("halo-by-size", "halo", {"by_size": "true"}),
     PlanVariant("dense-small-pages", "dense", {"huge_pages": "false"}),
+    PlanVariant("conflict", "conflict"),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(
@@ -94,11 +96,15 @@ def make_plans(
 ) -> list[tuple[PlanVariant, Path, bool]]:
     """Writes each variant's plan; returns whether it requests huge pages.
 
-    Leaves out plans without groups and duplicates of another.
+    Leaves out plans without groups, duplicates of another, and strategies that need a section that
+    was not recorded.
     """
     made: list[tuple[PlanVariant, Path, bool]] = []
     seen: set[bytes] = set()
     for variant in variants:
+        needs = strategy_named(variant.strategy).needs
+        if needs is not None and needs.of(profile) is None:
+            continue
         plan = make_plan(profile, variant.strategy, variant.options)
         if plan.is_inert:
             continue

@@ -83,8 +83,8 @@ def measure_program(
             if train is None:
                 baseline(session, reference)
             else:
-                limits = Limits(sinks={"distance": options.distance})
-                choice = Choice(choose_variants(_names(options)), limits)
+                names = _names(options)
+                choice = Choice(choose_variants(names), _limits(options, names))
                 run(session, choice, train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
@@ -98,6 +98,12 @@ def measure_program(
         reporter.clear()
         _save(findings, folder)
     return findings, folder
+
+
+def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
+    """The parameters of the recording; a candidate that is named gets the section that it needs."""
+    conflicts = options.conflicts or any(name == "conflict" for name in names)
+    return Limits(sinks={"distance": options.distance, "conflicts": "this" if conflicts else ""})
 
 
 def litter_of(options: argparse.Namespace) -> Litter | None:

@@ -284,6 +284,12 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         help="candidates to race, by label or strategy, besides the no-plan baseline:"
         f" {', '.join(variant.label for variant in VARIANTS)} (default: all)",
     )
+    parser.add_argument(
+        "--conflicts",
+        action="store_true",
+        help="record conflicts in this machine's first cache, too, and race the candidate conflict;"
+        " the recording is then exact, which takes longer",
+    )
     add_sink_option(parser, DISTANCE)
 
 

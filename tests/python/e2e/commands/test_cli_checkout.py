@@ -87,7 +87,7 @@ def test_a_missing_package_is_a_sentence(checkout: Path) -> None:
     assert "make build" in said and said.count("\n") == 1
 
 
-def test_a_package_holds_only_python(tmp_path: Path) -> None:
+def test_a_package_holds_no_native_code(tmp_path: Path) -> None:
     """What setuptools installs is what a wheel is made of."""
     copy = tmp_path / "copy"
     shutil.copytree(REPOSITORY / "halo", copy / "halo")
@@ -113,7 +113,7 @@ def test_a_package_holds_only_python(tmp_path: Path) -> None:
     ours = {
         path.relative_to(REPOSITORY)
         for path in (REPOSITORY / "halo").rglob("*")
-        if path.is_file() and path.suffix in (".py", ".html", ".css")
+        if path.is_file() and path.suffix in (".py", ".html", ".css", ".toml")
     }
     assert files == ours
 

@@ -37,7 +37,7 @@ def conflicts_of(
 
 def hot(context: int, size: int = 64, **changes: Any) -> dict[str, Any]:
     """A state that conflicts and reuses its lines."""
-    return {**state(context, size, conflict=100, reuses=10), **changes}
+    return {**state(context, size, conflict=100, reuses=10, peak=1000), **changes}
 
 
 def test_states_that_conflict_are_placed_together() -> None:
