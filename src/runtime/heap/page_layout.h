@@ -14,7 +14,7 @@ namespace halo::runtime {
 // 64 KiB, the largest way, so an offset in a page determines the slot. (Yardımcı and Kaeli, section
 // 3.2: the conflict table. Theirs is consulted for each address, at each allocation.)
 struct StartMask {
-  std::uint64_t slots = 0;     // not 0
+  std::uint64_t slots = 0;      // not 0
   std::uint32_t way_shift = 0;  // log2 of the bytes of a way
 
   constexpr std::uint32_t slot_bytes() const { return 1u << (way_shift - 6); }

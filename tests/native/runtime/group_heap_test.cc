@@ -32,8 +32,8 @@ enum Kind : std::uint32_t {
   group_count
 };
 constexpr StartMask half_of_the_slots = {0x0000ffffffff0000, 12};
-constexpr std::uint32_t masked_flags = plan::group_by_size | plan::group_masked |
-                                       half_of_the_slots.way_shift << plan::group_way_bit;
+constexpr std::uint32_t masked_flags =
+    plan::group_by_size | plan::group_masked | half_of_the_slots.way_shift << plan::group_way_bit;
 
 // One arena serves all tests of the process.
 void open_arena() {
@@ -129,17 +129,38 @@ TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
   }
 }
 
-TEST(FirstOffset, CostsLessThanTwoHundredthsOrNoBlock) {
-  for (std::uint32_t block = 8; block <= 65536; block += 8)
-    for (std::uint32_t page = 1; page <= 16; ++page) {
+TEST(FirstOffset, CostsAThirtySecondOfTheBlocksAtMost) {
+  for (std::uint32_t block = 8; block <= 65536; block += 8) {
+    const std::uint32_t step = BlockSpacing::of(block).step;
+    std::uint32_t blocks = 0, lost = 0;
+    for (std::uint32_t page = 1; page <= 64; ++page) {
       const std::uint32_t first = first_offset(page, block);
       ASSERT_EQ(first % line, 0u);
       ASSERT_LE(first + block, page_size) << block;
-      if (first > page_size / 64) {
-        const std::uint32_t step = BlockSpacing::of(block).step;
-        ASSERT_EQ((page_size - first) / step, page_size / step) << block;
-      }
+      const auto here = static_cast<std::uint32_t>(page_size) / step;
+      blocks += here;
+      if (first > page_size / 64)
+        lost += here - (static_cast<std::uint32_t>(page_size) - first) / step;
     }
+    ASSERT_LE(lost * 32, blocks) << block;
+  }
+}
+
+// The blocks of all pages are one row, but for the pages that have a block less.
+TEST(FirstOffset, ContinuesThePageBefore) {
+  for (const std::uint32_t block : {4096u, 5120u, 6144u, 8192u, 10240u, 12288u}) {
+    std::vector<std::uint32_t> starts;
+    for (std::uint32_t page = 1; starts.size() < 2000; ++page)
+      for (std::uint32_t at = first_offset(page, block); at + block <= page_size;
+           at += BlockSpacing::of(block).step)
+        starts.push_back(at / line % sets);
+    for (std::size_t from = 0; from + 768 <= starts.size(); from += 11) {
+      std::vector<int> counts(sets);
+      for (std::size_t i = from; i < from + 768; ++i) ++counts[starts[i]];
+      const auto [minimum, maximum] = std::minmax_element(counts.begin(), counts.end());
+      ASSERT_LE(*maximum - *minimum, 5) << block;
+    }
+  }
 }
 
 // Each page uses its share of the 64 sets, however few blocks it has.

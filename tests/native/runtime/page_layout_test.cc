@@ -58,7 +58,8 @@ TEST(PageLayout, MaskedBlocksStartInPermittedSlots) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 40; ++round) {
     const std::uint32_t way = plan::min_way + static_cast<std::uint32_t>(round) % 5;
-    std::uint64_t mask = window(static_cast<int>(random() % 64), 1 + static_cast<int>(random() % 63));
+    std::uint64_t mask =
+        window(static_cast<int>(random() % 64), 1 + static_cast<int>(random() % 63));
     if (round % 4 == 0) mask = random() | 1;
     const PageLayout layout{masked(mask, way)};
     const StartMask starts{mask, way};
@@ -98,8 +99,7 @@ TEST(PageLayout, BlocksOfAWayTakeTheSlotsOfAWindowInTurn) {
 TEST(PageLayout, SmallBlocksUseAllLinesOfAWindow) {
   std::vector<int> starts(64);
   for (std::uint32_t page = 1; page <= 16; ++page)
-    for (const std::uint32_t offset :
-         starts_in(PageLayout{masked(window(0, 32))}, page, 256, 4096))
+    for (const std::uint32_t offset : starts_in(PageLayout{masked(window(0, 32))}, page, 256, 4096))
       ++starts[offset / line % 64];
   EXPECT_EQ(std::count(starts.begin(), starts.begin() + 32, 0), 0);
 }
