@@ -57,8 +57,7 @@ void GroupHeap::open_run(Page& page, BlockCache& cache) {
   const std::uint32_t first = layout_.first(arena.link_of(page), page.block);
   const std::uint32_t begin = page.bump_offset * granule;
   const auto room = static_cast<std::uint32_t>(page_size) - begin - page.block;
-  const auto [count, step, behind] =
-      layout_.row(first, begin, std::min(room, max_run), page.block);
+  const auto [count, step, behind] = layout_.row(first, begin, std::min(room, max_run), page.block);
   char* const run = arena.memory_of(page) + begin;
   cache.set_run(run, run + count * step, step);
   set_bump_offset(page, behind);

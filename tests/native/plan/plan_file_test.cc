@@ -242,7 +242,7 @@ TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
 }
 
 std::string problem_of_layout(std::uint32_t flags, std::uint64_t starts,
-                                   std::uint32_t in_version = version) {
+                              std::uint32_t in_version = version) {
   std::vector<std::byte> file = good_plan();
   poke(file, offsetof(Header, version), in_version);
   poke(file, groups_at + offsetof(Group, flags), flags);
