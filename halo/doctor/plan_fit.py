@@ -11,8 +11,10 @@ from halo.elf import build_id_of
 from halo.errors import BadPlan
 from halo.plan import Plan
 from halo.plan.build_match import check_plan
+from halo.plan.model import DEFAULT_WAY
 
 _WHAT = "plan"
+_CACHE_FACTS = ("level", "type", "number_of_sets", "coherency_line_size")
 
 
 def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> Iterator[Finding]:
@@ -24,8 +26,35 @@ def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> It
         return
     if plan.groups:
         yield _match(path, plan, program, libraries)
+        yield from _other_way(path, plan)
     else:
         yield note(_WHAT, f"{path} has no groups, so nothing will be placed", "plan again")
+
+
+def _other_way(path: Path, plan: Plan) -> Iterator[Finding]:
+    """A note if the plan spreads blocks over the sets of another cache than this machine has."""
+    here = first_level_way()
+    ways = {group.layout.way_bytes for group in plan.groups if not group.layout.packed}
+    if here is None or not ways - {here, DEFAULT_WAY}:
+        return
+    yield note(
+        _WHAT,
+        f"{path} spreads blocks over cache ways of {max(ways)} bytes, but the first cache of this"
+        f" machine has ways of {here} bytes",
+        "record the conflicts on this machine, and plan again",
+    )
+
+
+def first_level_way(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int | None:
+    """Bytes of a way of the first data cache: its sets times its lines; None if unknown."""
+    for index in sorted(folder.glob("index*")):
+        try:
+            facts = {name: (index / name).read_text().strip() for name in _CACHE_FACTS}
+            if facts["level"] == "1" and facts["type"] != "Instruction":
+                return int(facts["number_of_sets"]) * int(facts["coherency_line_size"])
+        except (OSError, ValueError):
+            continue
+    return None
 
 
 def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module]) -> Finding:

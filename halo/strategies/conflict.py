@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from halo.conflicts.placement import Competitor, competing, layout_of, place, table_mask
 from halo.errors import BadInput
+from halo.plan.layout import MAX_WAY, MIN_WAY
 from halo.plan.options import option
 from halo.profile import CONFLICTS, Conflicts, Profile
 from halo.strategies.base import Candidate, Strategy, Subject
@@ -39,6 +40,13 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         raise BadInput(
             "The profile has no conflicts, which strategy conflict needs; record it with:"
             " halo record --conflicts"
+        )
+    way = conflicts.way_bytes
+    if not 1 << MIN_WAY <= way <= 1 << MAX_WAY or way & (way - 1):
+        raise BadInput(
+            f"The first cache of the recorded machine has ways of {way:,} bytes; plans need a power"
+            f" of two from {1 << MIN_WAY:,} to {1 << MAX_WAY:,}, so record conflicts of another"
+            " machine."
         )
     parts = competing(conflicts, options.least)
     if options.separate:

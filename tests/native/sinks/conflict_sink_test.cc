@@ -132,6 +132,39 @@ TEST_F(ConflictSinkTest, AgreesWithASlowReference) {
   EXPECT_EQ(edges, 2 * conflicts) << "each conflict miss has an edge to each of the set's lines";
 }
 
+// The mean numbers of lines between uses, by pair of states.
+std::map<std::pair<uint32_t, uint32_t>, double> interference(const Conflicts& found) {
+  std::map<std::pair<uint32_t, uint32_t>, double> means;
+  for (const RecordedPair& pair : found.pairs) {
+    const uint64_t reuses = found.states[pair.first].counts.reuses;
+    if (reuses != 0) means[{pair.first, pair.second}] = double(pair.count.lines) / double(reuses);
+  }
+  return means;
+}
+
+TEST(ConflictSink, SamplingMeasuresTheSameInterference) {
+  simulator::Machine machine = small_machine();
+  machine.caches[0].shape = {64, 8};
+  Analysis sampled{Parameters{}.with<ConflictSink>({machine, 0})};
+  Analysis whole{Parameters{}.with<ConflictSink>({machine, 1})};
+  const auto feed = [&](Record record) {
+    sampled.consume(ThreadId{0}, {&record, 1});
+    whole.consume(ThreadId{0}, {&record, 1});
+  };
+  constexpr uint64_t kObjects = 400;
+  for (uint64_t at = 0; at < kObjects; ++at) {
+    feed(Record::make(Kind::kAlloc, kBase + at * 256, 64));
+    feed(Record::make(Kind::kContext, 0, at % 4 == 0 ? 1 : 2));
+  }
+  std::mt19937 random(1);
+  for (int step = 0; step < 1000000; ++step)
+    feed(Record::access(kBase + random() % kObjects * 256, 3, false, 0, 1));
+  const auto exact = interference(whole.finish().of<Conflicts>());
+  const auto estimated = interference(sampled.finish().of<Conflicts>());
+  ASSERT_EQ(exact.size(), 4u);
+  for (const auto& [pair, lines] : exact) EXPECT_NEAR(estimated.at(pair), lines, 0.1 * lines);
+}
+
 TEST_F(ConflictSinkTest, StatesAreContextsAndBlockSizes) {
   for (uint32_t at = 0; at < 20; ++at) alloc(kBase + at * 256, 8 * (1 + at % 10), 1);
   alloc(kBase + 0x10000, 0, 2);

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from halo.doctor import Case, Weight, examine_program
+from halo.doctor.plan_fit import first_level_way
 from halo.elf import build_id_of
 from halo.errors import BadPlan, CannotRun, Unsuitable
 from halo.plan import VERDICT_FORWARD, Plan, PlanGroup, PlanModule, State, write_plan
+from halo.plan.model import PageLayout
 from halo.process.target import locate_target
 from halo.settings import read_settings
 from support.command import compile_c, halo
@@ -317,6 +319,30 @@ def test_a_plan_of_which_only_the_c_library_is_there(plain: Path, tmp_path: Path
 def test_a_plan_without_groups(plain: Path, tmp_path: Path) -> None:
     plan = plan_for(tmp_path / "x.plan", build_id_of(plain), groups=0)
     assert "nothing will be placed" in the(examine(plain, plan=plan), "plan").sentence
+
+
+def test_a_plan_for_another_first_cache_is_noted(plain: Path, tmp_path: Path) -> None:
+    root = State(0, 0, 0, 0, 0, VERDICT_FORWARD, 0, 0)
+    modules = (PlanModule(build_id_of(plain)),)
+    for way, notes in ((4096, 0), (32768, 1)):
+        groups = (PlanGroup(False, 0, True, PageLayout(starts=1, way_bytes=way)),)
+        write_plan(Plan(modules, groups, (root,), 4096, False), tmp_path / "x.plan")
+        found = [it for it in examine(plain, plan=tmp_path / "x.plan") if "ways of" in it.sentence]
+        assert len(found) == notes
+        assert all(it.weight is Weight.NOTE and "32768 bytes" in it.sentence for it in found)
+
+
+def test_the_way_of_the_first_data_cache(tmp_path: Path) -> None:
+    for at, facts in enumerate(
+        [("1", "Instruction", 32), ("1", "Data", 64), ("2", "Unified", 2048)]
+    ):
+        index = tmp_path / f"index{at}"
+        index.mkdir()
+        for name, value in zip(("level", "type", "number_of_sets"), facts, strict=True):
+            (index / name).write_text(f"{value}\n")
+        (index / "coherency_line_size").write_text("64\n")
+    assert first_level_way(tmp_path) == 4096
+    assert first_level_way(tmp_path / "none") is None
 
 
 def test_the_status_is_that_of_the_first_refusal(plain: Path, tmp_path: Path) -> None:

@@ -113,5 +113,11 @@ def test_a_profile_without_the_section_is_refused() -> None:
         make_grouping(sample.profile(), "conflict")
 
 
+@pytest.mark.parametrize("sets", [32, 2048, 96])
+def test_a_way_that_no_plan_can_have_is_refused(sets: int) -> None:
+    with pytest.raises(BadInput, match="plans need a power of two from 4,096 to 65,536"):
+        make_grouping(profile(sets=sets), "conflict")
+
+
 def test_the_same_profile_gives_the_same_groups() -> None:
     assert make_grouping(profile(), "conflict") == make_grouping(profile(), "conflict")
