@@ -24,7 +24,7 @@ CODES |= {"uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}
 ARROW = {"int8_t": "pa.int8()", "int32_t": "pa.int32()", "int64_t": "pa.int64()"}
 ARROW |= {"Flag": "pa.bool_()"}
 ENUM = re.compile(r"enum (?:class )?(\w+) : ([\w:]+) \{(.*?)\};", re.DOTALL)
-CONSTANT = re.compile(r"inline constexpr ([\w:]+) (\w+)(\[\w*\])? = ([^;]+);")
+CONSTANT = re.compile(r"inline constexpr ([\w:]+) (\w+)(\[\w*\])? =\s+([^;]+);")
 STRUCT = re.compile(r"struct (\w+) \{(.*?)\n\};", re.DOTALL)
 COLUMNS = re.compile(r"#define HALO_(\w+)_COLUMNS\(COLUMN\)((?:[^\n]*\\\n)*[^\n]*)")
 PLACE = re.compile("|".join(f"(?:{it.pattern})" for it in (ENUM, CONSTANT, STRUCT)), re.DOTALL)

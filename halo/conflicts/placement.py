@@ -119,7 +119,19 @@ def layout_of(conflicts: Conflicts, part: Sequence[int], lines: int) -> PageLayo
     heaviest = max(part, key=lambda at: conflicts.states[at].accesses)
     way = conflicts.way_bytes
     behind = conflicts.states[heaviest].hot_line * conflicts.machine.line * SLOTS // way % SLOTS
-    return PageLayout(starts=rotate(lines, -behind), way_bytes=way)
+    starts = rotate(lines, -behind)
+    return PageLayout(starts=starts, way_bytes=way, line_start=_starts_at_line(conflicts, part))
+
+
+def _starts_at_line(conflicts: Conflicts, part: Sequence[int]) -> bool:
+    """Whether blocks should start at a line: if one line of each is hot, and little is wasted.
+
+    Else the hot part of some blocks is in two lines, which takes more of the cache.
+    """
+    states, line = [conflicts.states[at] for at in part], conflicts.machine.line
+    return all(
+        it.hot_lines <= 1 and it.size and -it.size % line <= MAX_WASTE * it.size for it in states
+    ) and any(it.size % line for it in states)
 
 
 def rotate(mask: int, by: int) -> int:

@@ -18,6 +18,7 @@ from halo.plan.layout import (
     GROUP_BY_SIZE,
     GROUP_FLAGS,
     GROUP_HUGE_PAGES,
+    GROUP_LINE_START,
     GROUP_MASKED,
     GROUP_PACKED,
     GROUP_WAY,
@@ -140,7 +141,8 @@ def _group_flags(group: PlanGroup) -> tuple[int, int]:
     flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (GROUP_BY_SIZE if group.by_size else 0)
     if layout.packed:
         return flags | GROUP_PACKED, 0
-    if layout == SPREAD:
+    flags |= GROUP_LINE_START if layout.line_start else 0
+    if layout._replace(line_start=False) == SPREAD:
         return flags, 0
     way = layout.way_bytes.bit_length() - 1
     return flags | GROUP_MASKED | way << GROUP_WAY_BIT, layout.starts
@@ -363,12 +365,13 @@ def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> Plan
 
 def _layout(name: str, flags: int, starts: int) -> PageLayout:
     masked, packed = flags & GROUP_MASKED, flags & GROUP_PACKED
+    line_start = bool(flags & GROUP_LINE_START)
     way = (flags & GROUP_WAY) >> GROUP_WAY_BIT
     if masked and not packed and starts and MIN_WAY <= way <= MAX_WAY:
-        return PageLayout(starts, 1 << way)
-    if masked or starts or way:
+        return PageLayout(starts, 1 << way, line_start=line_start)
+    if masked or starts or way or (packed and line_start):
         raise BadPlan(f"{name} is not usable: a group's page layout is impossible.")
-    return PageLayout(packed=True) if packed else SPREAD
+    return PageLayout(packed=bool(packed), line_start=line_start)
 
 
 def _states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:

@@ -29,12 +29,14 @@ class PageLayout(NamedTuple):
     """Where blocks start in single-size pages; by default they are spread over all cache sets.
 
     `starts` has a bit for each slot, a 64th of a way of `way_bytes` (a power of two), in which
-    blocks may start. `packed` blocks are adjacent, so blocks of a power of two use few sets.
+    blocks may start. `packed` blocks are adjacent, so blocks of a power of two use few sets. With
+    `line_start`, each block starts at a cache line.
     """
 
     starts: int = ALL_SLOTS
     way_bytes: int = DEFAULT_WAY
     packed: bool = False
+    line_start: bool = False
 
 
 SPREAD = PageLayout()

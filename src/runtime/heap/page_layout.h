@@ -52,6 +52,7 @@ class PageLayout {
   explicit constexpr PageLayout(const plan::Group& settings) {
     const std::uint32_t shift = (settings.flags & plan::group_way) >> plan::group_way_bit;
     if ((settings.flags & plan::group_packed) != 0) kind_ = Kind::packed;
+    line_start_ = (settings.flags & plan::group_line_start) != 0;
     if ((settings.flags & plan::group_masked) == 0) return;
     mask_ = {settings.starts, shift};
     kind_ = settings.starts == UINT64_MAX ? Kind::spread : Kind::masked;
@@ -60,7 +61,7 @@ class PageLayout {
 
   // The offset of the first block in page number `page`.
   constexpr std::uint32_t first(std::uint32_t page, std::uint32_t block) const {
-    if (kind_ == Kind::spread) return first_offset(page, block);
+    if (kind_ == Kind::spread) return first_of_spread(page, block);
     if (kind_ == Kind::packed) return 0;
     const std::uint32_t begin = mask_.from(page * 37 % 64 * mask_.slot_bytes());
     const std::uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
@@ -74,17 +75,26 @@ class PageLayout {
   };
   constexpr Row row(std::uint32_t first, std::uint32_t offset, std::uint32_t room,
                     std::uint32_t block) const {
-    if (kind_ == Kind::masked) return masked_row(offset, room, block);
+    if (kind_ == Kind::masked) return masked_row(offset, room, spaced(block));
     if (kind_ == Kind::packed) {
       const std::uint32_t count = room / block + 1;
       return {count, block, offset + count * block};
     }
-    const BlockSpacing spacing = BlockSpacing::of(block, sets_);
+    const BlockSpacing spacing = BlockSpacing::of(spaced(block), sets_);
     const auto [count, behind] = spacing.row(offset - first, room + spacing.step);
     return {count, spacing.step, first + behind};
   }
 
  private:
+  // The bytes from block to block, before they are spread.
+  constexpr std::uint32_t spaced(std::uint32_t block) const {
+    return line_start_ ? (block + line - 1) / line * line : block;
+  }
+  constexpr std::uint32_t first_of_spread(std::uint32_t page, std::uint32_t block) const {
+    const std::uint32_t first = first_offset(page, spaced(block));
+    return first + block <= page_size ? first : 0;
+  }
+
   enum class Kind : std::uint8_t { spread, packed, masked };
 
   constexpr Row masked_row(std::uint32_t offset, std::uint32_t room, std::uint32_t block) const {
@@ -100,6 +110,7 @@ class PageLayout {
   StartMask mask_;
   std::uint32_t sets_ = sets;
   Kind kind_ = Kind::spread;
+  bool line_start_ = false;  // each block starts at a cache line
 };
 
 }  // namespace halo::runtime

@@ -255,6 +255,10 @@ TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
   constexpr std::uint32_t masked = group_by_size | group_masked, way = 12 << group_way_bit;
   EXPECT_EQ(problem_of_layout(masked | way, 1), "");
   EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 0), "");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_line_start, 0), "");
+  EXPECT_EQ(problem_of_layout(masked | group_line_start | way, 1), "");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_packed | group_line_start, 0),
+            "the plan has two layouts for a group");
   EXPECT_EQ(problem_of_layout(masked | way, 1, 3), "the plan has an unknown flag");
   EXPECT_EQ(problem_of_layout(masked | way, 0),
             "the plan has a group whose blocks may start nowhere");

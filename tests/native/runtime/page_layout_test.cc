@@ -110,6 +110,16 @@ TEST(PageLayout, OneSlotForAllBlocks) {
       ASSERT_EQ(offset / line % 64, 0u) << block;
 }
 
+TEST(PageLayout, BlocksStartAtALine) {
+  constexpr std::uint32_t flags = plan::group_by_size | plan::group_line_start;
+  plan::Group in_window = masked(window(8, 16));
+  in_window.flags |= plan::group_line_start;
+  for (const PageLayout& layout : {PageLayout{plan::Group{flags, {}, 0}}, PageLayout{in_window}})
+    for (const std::uint32_t block : blocks())
+      for (const std::uint32_t offset : starts_in(layout, 9, block, 4096))
+        ASSERT_EQ(offset % line, 0u) << block;
+}
+
 TEST(PageLayout, PackedBlocksAreAdjacent) {
   const PageLayout layout{plan::Group{plan::group_by_size | plan::group_packed, {}, 0}};
   for (const std::uint32_t block : blocks()) {

@@ -111,6 +111,22 @@ def test_blocks_start_before_their_hot_line() -> None:
     assert layout_of(found, [1], ALL_SLOTS).starts == ALL_SLOTS
 
 
+@pytest.mark.parametrize(
+    ("size", "by_line", "line_start"),
+    [
+        (240, [99, 1], True),
+        (240, [50, 50], False),  # two hot lines
+        (200, [99, 1], False),  # 56 bytes of 200 would be wasted
+        (256, [99, 1], False),  # starts at a line in any case
+    ],
+)
+def test_blocks_with_one_hot_line_start_at_a_line(
+    size: int, by_line: list[int], line_start: bool
+) -> None:
+    found = conflicts_of([hot(0, size, by_line=by_line)], [])
+    assert layout_of(found, [1], ALL_SLOTS).line_start is line_start
+
+
 def test_masks_rotate_around_the_way() -> None:
     assert rotate(1, 63) == 1 << 63
     assert rotate(1 << 63, 1) == 1

@@ -210,6 +210,8 @@ def laid_out(layout: PageLayout, by_size: bool = True) -> Plan:
         PageLayout(starts=0xF0F0, way_bytes=65536),
         PageLayout(way_bytes=32768),
         PageLayout(packed=True),
+        PageLayout(line_start=True),
+        PageLayout(starts=3, line_start=True),
     ],
 )
 def test_page_layouts_are_read_as_they_were_written(tmp_path: Path, layout: PageLayout) -> None:
@@ -239,7 +241,9 @@ BY_SIZE, MASKED, PACKED, WAY = 2, 4, 8, 12 << 8
         (4, BY_SIZE | WAY, 0, "layout is impossible"),
         (4, MASKED | WAY, 1, "mixed-size pages"),
         (4, PACKED, 0, "mixed-size pages"),
-        (4, BY_SIZE | 16, 0, "flags or reuse"),
+        (4, BY_SIZE | PACKED | 16, 0, "layout is impossible"),
+        (4, 16, 0, "mixed-size pages"),
+        (4, BY_SIZE | 32, 0, "flags or reuse"),
         (3, BY_SIZE | MASKED | WAY, 1, "flags or reuse"),
     ],
 )
