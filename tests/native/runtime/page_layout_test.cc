@@ -128,7 +128,7 @@ TEST(PageLayout, PackedBlocksAreAdjacent) {
   }
 }
 
-// Bar: any run of as many blocks as the cache has lines starts in all sets equally often.
+// Any run of as many blocks as the cache has lines starts in all sets equally often.
 TEST(PageLayout, ASpreadOverALargeWayIsEven) {
   for (const std::uint32_t way : {13u, 15u}) {
     const std::uint32_t all = (1u << way) / line;
