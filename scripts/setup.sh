@@ -37,7 +37,11 @@ choose_names() {
   done
 }
 
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq "$@" >>build/setup.log 2>&1; }
+# Waits for another apt-get: a machine that has just started often updates itself.
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o DPkg::Lock::Timeout=300 "$@" \
+    >>build/setup.log 2>&1
+}
 
 install_packages() {
   command -v dpkg-query >/dev/null ||
