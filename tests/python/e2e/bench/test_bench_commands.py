@@ -6,6 +6,7 @@ Their figures are not judged here: a loaded machine, and the checks of a build, 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -226,3 +227,29 @@ def test_recording_compares_recorded_runs_with_native_ones() -> None:
     assert float(peak) > 1
     assert f"geometric mean {times}" in done.stdout
     assert done.status == int(float(times) > 6)
+
+
+def test_spreading_compares_times_and_memory_of_both_plans() -> None:
+    done = bench("spreading.py", "churn", "--trials", "1", "--training", "1")
+    assert done.stderr == ""
+    found = re.fullmatch(
+        r"churn +over \w+ +([\d.]+) \(.*\), ([\d.]+) -> ([\d.]+) MB: ([\d.]+)( MISSED)?\n",
+        done.stdout,
+    )
+    assert found is not None
+    speedup, adjacent, spread, memory = (float(found[at]) for at in range(1, 5))
+    assert memory == pytest.approx(spread / adjacent, rel=0.05)
+    assert done.status == int(speedup < 0.99 or memory > 1.03)
+
+
+def test_interference_measures_the_pairs_with_conflict_misses() -> None:
+    done = bench("interference.py", "lattice-510")
+    assert done.status == 0
+    rows = re.findall(
+        r": +([\d,.]+) conflict misses, +([\d.]+) lines at every use, +([\d.]+) sampled",
+        done.stdout,
+    )
+    assert len(rows) == 20
+    misses = [float(row[0].replace(",", "")) for row in rows]
+    assert misses == sorted(misses, reverse=True) and misses[0] > 1000
+    assert all(float(row[1]) > 0 and row[1] != "0.000" for row in rows)
