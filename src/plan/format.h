@@ -45,7 +45,8 @@ enum GroupFlag : std::uint32_t {
 };
 inline constexpr std::uint32_t group_way_bit = 8;
 inline constexpr std::uint32_t min_way = 12;
-inline constexpr std::uint32_t max_way = 16;
+inline constexpr std::uint32_t max_way =
+    15;  // half a page: a block of half a page fits behind any slot
 enum StateFlag : std::uint8_t { state_restores_rbp = 1 };
 enum SiteFlag : std::uint32_t { site_immediate = 1 };  // it calls the allocator itself
 inline constexpr std::uint32_t old_header_flags = header_huge_pages | header_random_pools;

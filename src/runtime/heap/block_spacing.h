@@ -49,6 +49,13 @@ struct BlockSpacing {
   }
 };
 
+// A number below `count` for a page: the fraction of `page` times the golden ratio, so that any
+// number of pages divides the range evenly.
+constexpr std::uint32_t golden_share(std::uint32_t page, std::uint32_t count) {
+  constexpr std::uint32_t golden = 2654435769;  // 2^32 over the golden ratio
+  return static_cast<std::uint32_t>(std::uint64_t{page * golden} * count >> 32);
+}
+
 // The offset of the first block of page number `page`. Pages are often traversed together; with
 // equal offsets, their blocks would compete for the same cache sets.
 //
@@ -56,9 +63,14 @@ struct BlockSpacing {
 // where the page before it ended, modulo the sets, as if the blocks were one row. Some pages then
 // have one block less: a thirty-second of all blocks at most, else the page moves only as far as it
 // has room. (137 is prime.)
-constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block) {
-  const std::uint32_t step = BlockSpacing::of(block).step;
+//
+// With ways of more than 4 KiB, a page has too few such blocks to use all sets. Pages then begin at
+// all lines of a step. A page has one block less at most.
+constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block,
+                                     std::uint32_t all_sets = sets) {
+  const std::uint32_t step = BlockSpacing::of(block, all_sets).step;
   const auto room = static_cast<std::uint32_t>(page_size % step);
+  if (step != block && all_sets > sets) return golden_share(page, step / line) * line;
   if (step != block) {
     const auto blocks = static_cast<std::uint32_t>(page_size / step);
     const bool cheap = blocks <= 16 && room / line + 2 * blocks >= sets - 1;

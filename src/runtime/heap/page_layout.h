@@ -1,6 +1,7 @@
 // Where the blocks of a group's single-size pages start.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -11,8 +12,8 @@
 namespace halo::runtime {
 
 // The slots of a way in which blocks may start; a slot is a 64th of the way. Pages are aligned to
-// 64 KiB, the largest way, so an offset in a page determines the slot. (Yardımcı and Kaeli, section
-// 3.2: the conflict table. Theirs is consulted for each address, at each allocation.)
+// 64 KiB, twice the largest way, so an offset in a page determines the slot. (Yardımcı and Kaeli,
+// section 3.2: the conflict table. Theirs is consulted for each address, at each allocation.)
 struct StartMask {
   std::uint64_t slots = 0;      // not 0
   std::uint32_t way_shift = 0;  // log2 of the bytes of a way
@@ -31,15 +32,25 @@ struct StartMask {
     return (slot + static_cast<std::uint32_t>(std::countr_zero(ahead))) * slot_bytes();
   }
 
+  // The offset of the permitted slot number `number`, which is below their count, in the first way.
+  constexpr std::uint32_t nth(std::uint32_t number) const {
+    std::uint64_t left = slots;
+    for (; number != 0; --number) left &= left - 1;
+    return static_cast<std::uint32_t>(std::countr_zero(left)) * slot_bytes();
+  }
+
   // The first permitted offset behind a block that starts at `offset`. Blocks of a way or more take
-  // the permitted slots in turn. Blocks of whole pairs of lines that enter a window start in it at
-  // another line in each way, as else all windows would have their starts in the same sets.
+  // the permitted slots in turn. Such blocks, and those of whole pairs of lines, start further on
+  // in a window that they enter, by another distance in each way. Else all windows would have their
+  // starts in the same sets.
   constexpr std::uint32_t behind(std::uint32_t offset, std::uint32_t block) const {
     const bool whole_way = block >> way_shift != 0 && std::popcount(slots) > 1;
-    const std::uint32_t least = offset + block + (whole_way ? slot_bytes() : 0);
-    const std::uint32_t entered = from(least);
-    if (entered == least || block % (2 * line) != 0 || whole_way) return entered;
-    const std::uint32_t rotated = entered + (entered >> way_shift) % (block / line) * line;
+    const std::uint32_t step = block + (whole_way ? slot_bytes() : 0);
+    const std::uint32_t entered = from(offset + step);
+    if (entered == offset + step || (!whole_way && block % (2 * line) != 0)) return entered;
+    const std::uint32_t unit = whole_way ? slot_bytes() : line;
+    const std::uint32_t distances = std::max(1u, step % (1u << way_shift) / unit);
+    const std::uint32_t rotated = entered + (entered >> way_shift) % distances * unit;
     return permits(rotated) ? rotated : entered;
   }
 };
@@ -59,13 +70,15 @@ class PageLayout {
     sets_ = (1u << shift) / line;
   }
 
-  // The offset of the first block in page number `page`.
+  // The offset of the first block in page number `page`: in a permitted slot, if the block has at
+  // most half a page. A larger one starts at 0 if no permitted slot has room.
   constexpr std::uint32_t first(std::uint32_t page, std::uint32_t block) const {
     if (kind_ == Kind::spread) return first_of_spread(page, block);
     if (kind_ == Kind::packed) return 0;
-    const std::uint32_t begin = mask_.from(page * 37 % 64 * mask_.slot_bytes());
+    const auto permitted = static_cast<std::uint32_t>(std::popcount(mask_.slots));
+    const std::uint32_t begin = mask_.nth(golden_share(page, permitted));
     const std::uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
-    return least + block <= page_size ? least : 0;  // no permitted slot has room
+    return least + block <= page_size ? least : 0;
   }
 
   // A row of blocks `step` bytes apart, the first at `offset`, the last at most `room` bytes
@@ -91,7 +104,7 @@ class PageLayout {
     return line_start_ ? (block + line - 1) / line * line : block;
   }
   constexpr std::uint32_t first_of_spread(std::uint32_t page, std::uint32_t block) const {
-    const std::uint32_t first = first_offset(page, spaced(block));
+    const std::uint32_t first = first_offset(page, spaced(block), sets_);
     return first + block <= page_size ? first : 0;
   }
 

@@ -38,7 +38,9 @@ std::vector<std::uint32_t> starts_in(const PageLayout& layout, std::uint32_t pag
     EXPECT_GE(row.step, block);
     EXPECT_GE(row.count, 1u);
     EXPECT_LE(offset + (row.count - 1) * row.step + block, page_size);
-    if (row.count > 1) EXPECT_EQ(one.behind, offset + row.step);
+    if (row.count > 1) {
+      EXPECT_EQ(one.behind, offset + row.step);
+    }
     for (std::uint32_t i = 0; i < row.count; ++i) found.push_back(offset + i * row.step);
     EXPECT_GE(row.behind, found.back() + block);
     offset = row.behind;
@@ -54,27 +56,37 @@ std::vector<std::uint32_t> blocks() {
   return found;
 }
 
+void expect_permitted(std::uint64_t slots, std::uint32_t way, std::uint32_t page,
+                      std::uint32_t block) {
+  const PageLayout layout{masked(slots, way)};
+  const StartMask starts{slots, way};
+  for (const std::uint32_t offset : starts_in(layout, page, block, 4096))
+    ASSERT_TRUE(starts.permits(offset))
+        << std::hex << slots << " way " << way << " block " << block << " page " << page;
+}
+
 TEST(PageLayout, MaskedBlocksStartInPermittedSlots) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 40; ++round) {
-    const std::uint32_t way = plan::min_way + static_cast<std::uint32_t>(round) % 5;
-    std::uint64_t mask =
-        window(static_cast<int>(random() % 64), 1 + static_cast<int>(random() % 63));
-    if (round % 4 == 0) mask = random() | 1;
-    const PageLayout layout{masked(mask, way)};
-    const StartMask starts{mask, way};
-    for (const std::uint32_t block : blocks()) {
-      const auto page = static_cast<std::uint32_t>(random() % 1000);
-      for (const std::uint32_t offset : starts_in(layout, page, block, 4096))
-        ASSERT_TRUE(starts.permits(offset)) << std::hex << mask << " block " << block;
-    }
-  }
+  for (std::uint32_t way = plan::min_way; way <= plan::max_way; ++way)
+    for (int round = 0; round < 8; ++round)
+      for (const std::uint32_t block : blocks())
+        expect_permitted(random() | 1, way, static_cast<std::uint32_t>(random() % 1000), block);
+}
+
+TEST(PageLayout, LargeBlocksStartInEveryWindow) {
+  for (std::uint32_t way = plan::min_way; way <= plan::max_way; ++way)
+    for (const std::uint32_t block : {4096u, 8192u, 12288u, 16384u, 32768u})
+      for (int first = 0; first < 64; ++first)
+        for (const int slots : {1, 8, 48, 63})
+          for (const std::uint32_t page : {1u, 6u, 63u})
+            expect_permitted(window(first, slots), way, page, block);
 }
 
 TEST(PageLayout, TheNextPermittedOffsetIsThatOfSteppingByLines) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 2000; ++round) {
-    const StartMask mask{random() & random() & random() | std::uint64_t{1} << random() % 64, 12};
+    const std::uint64_t few = random() & random() & random();
+    const StartMask mask{few | std::uint64_t{1} << (random() % 64), 12};
     const auto from = static_cast<std::uint32_t>(random() % page_size) / line * line;
     std::uint32_t stepped = from;
     while (!mask.permits(stepped)) stepped += line;
@@ -141,6 +153,44 @@ TEST(PageLayout, ASpreadOverALargeWayIsEven) {
       const auto [minimum, maximum] = std::minmax_element(starts.begin(), starts.end());
       ASSERT_LE(*maximum - *minimum, 2) << block << " way " << way;
     }
+  }
+}
+
+// The share of the first blocks of a group that start in sets with more than `ways` of them.
+double share_beyond(const PageLayout& layout, std::uint32_t all, std::uint32_t block, int ways,
+                    std::size_t count) {
+  std::vector<int> starts(all);
+  std::size_t found = 0;
+  for (std::uint32_t page = 1; found < count; ++page)
+    for (const std::uint32_t offset : starts_in(layout, page, block, 4096)) {
+      if (found == count) break;
+      ++starts[offset / line % all];
+      ++found;
+    }
+  int beyond = 0;
+  for (const int here : starts) beyond += std::max(0, here - ways);
+  return static_cast<double>(beyond) / static_cast<double>(count);
+}
+
+// With three quarters of the lines that 8 ways have, 5.2 % of random starts would exceed them.
+TEST(PageLayout, PagesTogetherUseAllSets) {
+  for (std::uint32_t way = plan::min_way; way <= plan::max_way; ++way) {
+    const std::uint32_t all = (1u << way) / line;
+    for (const std::uint32_t block : blocks()) {
+      const PageLayout layout{masked(UINT64_MAX, way)};
+      ASSERT_LE(share_beyond(layout, all, block, 8, std::size_t{all} * 6), 0.03)
+          << block << " way " << way;
+    }
+  }
+}
+
+TEST(PageLayout, PagesOfALargeWayHaveOneSpreadBlockLessAtMost) {
+  const PageLayout layout{masked(UINT64_MAX, plan::max_way)};
+  for (const std::uint32_t block : blocks()) {
+    const std::uint32_t step = BlockSpacing::of(block, (1u << plan::max_way) / line).step;
+    if (step == block) continue;
+    for (std::uint32_t page = 1; page <= 200; ++page)
+      ASSERT_GE(starts_in(layout, page, block, 4096).size() + 1, page_size / step) << block;
   }
 }
 

@@ -115,7 +115,7 @@ def test_a_profile_without_the_section_is_refused() -> None:
 
 @pytest.mark.parametrize("sets", [32, 2048, 96])
 def test_a_way_that_no_plan_can_have_is_refused(sets: int) -> None:
-    with pytest.raises(BadInput, match="plans need a power of two from 4,096 to 65,536"):
+    with pytest.raises(BadInput, match="plans need a power of two from 4,096 to 32,768"):
         make_grouping(profile(sets=sets), "conflict")
 
 
