@@ -207,7 +207,7 @@ def laid_out(layout: PageLayout, by_size: bool = True) -> Plan:
     "layout",
     [
         PageLayout(starts=1),
-        PageLayout(starts=0xF0F0, way_bytes=65536),
+        PageLayout(starts=0xF0F0, way_bytes=32768),
         PageLayout(way_bytes=32768),
         PageLayout(packed=True),
         PageLayout(line_start=True),
