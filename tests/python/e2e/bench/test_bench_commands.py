@@ -226,3 +226,18 @@ def test_recording_compares_recorded_runs_with_native_ones() -> None:
     assert float(peak) > 1
     assert f"geometric mean {times}" in done.stdout
     assert done.status == int(float(times) > 6)
+
+
+def test_untuned_records_a_program_and_compares_its_results() -> None:
+    """sqlite3, as it leaves a database and is installed for tests."""
+    done = bench("untuned.py", "sqlite3", "--trials", "1")
+    assert (done.status, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("| sqlite3 |")]
+    assert lines[-1] == "all results are those of the programs alone"
+
+
+def test_untuned_refuses_an_unknown_program() -> None:
+    done = bench("untuned.py", "no-such-program")
+    assert done.status == 2
+    assert "there is no program no-such-program; there are: cc1plus, git" in done.stderr
