@@ -253,3 +253,18 @@ def test_interference_measures_the_pairs_with_conflict_misses() -> None:
     misses = [float(row[0].replace(",", "")) for row in rows]
     assert misses == sorted(misses, reverse=True) and misses[0] > 1000
     assert all(float(row[1]) > 0 and row[1] != "0.000" for row in rows)
+
+
+def test_untuned_records_a_program_and_compares_its_results() -> None:
+    """sqlite3, as it leaves a database and is installed for tests."""
+    done = bench("untuned.py", "sqlite3", "--trials", "1")
+    assert (done.status, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("| sqlite3 |")]
+    assert lines[-1] == "all results are those of the programs alone"
+
+
+def test_untuned_refuses_an_unknown_program() -> None:
+    done = bench("untuned.py", "no-such-program")
+    assert done.status == 2
+    assert "there is no program no-such-program; there are: cc1plus, git" in done.stderr
