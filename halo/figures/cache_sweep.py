@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
@@ -110,6 +112,11 @@ def _image(found: Sequence[Swept], ending: str) -> bytes:
             draw_panel(axes, one)
         for axes in grid.flat[len(found) :]:
             axes.set_visible(False)
+        for axes in grid.flat[max(0, len(found) - columns) : len(found)]:
+            axes.tick_params(axis="x", labelbottom=True)
+            axes.set_xlabel("cache size, KiB")
+        lowest = _lowest(found)
+        grid[0, 0].set_ylim(10 ** floor(log10(lowest)) / 1.2, 120)
         drawing.supylabel("misses, % of accesses", fontsize=9)
         drawing.legend(
             handles=_meanings(found[0].ways),
@@ -123,8 +130,10 @@ def _image(found: Sequence[Swept], ending: str) -> bytes:
         )
         note = (
             f"Caches with LRU replacement and lines of {found[0].sweep.line} bytes, one simulated"
-            f" run of each program. Heap: all objects. Rates below {LOWEST} % are drawn there."
+            " run of each program. Heap: all objects."
         )
+        if lowest == LOWEST:
+            note += f" Rates below {LOWEST} % are drawn there."
         footnote(drawing, textwrap.fill(note, int(width * 16)))
         return save(drawing, ending)
 
@@ -148,13 +157,21 @@ def draw_panel(axes: Axes, one: Swept) -> None:
                 markeredgewidth=0.8,
             )
     axes.set_yscale("log")
-    axes.set_ylim(LOWEST / 1.5, 150)
     labels = [f"{cache.bytes >> 10}" for cache in one.of(one.ways[0])]
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_xlabel("KiB")
-    axes.set_yticks([0.001, 0.01, 0.1, 1, 10, 100], ["0.001", "0.01", "0.1", "1", "10", "100"])
+    axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
     axes.minorticks_off()
     axes.set_title(one.program, fontsize=10, loc="left")
+
+
+def _lowest(found: Sequence[Swept]) -> float:
+    """The lowest rate that is drawn."""
+    return min(
+        max(LOWEST, rate)
+        for one in found
+        for cache in one.sweep.caches
+        for rate in rates(one.sweep, cache)
+    )
 
 
 def _meanings(ways: Sequence[int]) -> list[Line2D]:

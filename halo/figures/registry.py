@@ -12,6 +12,7 @@ from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
 from halo.figures.cache_sweep import CacheSweepFigure
 from halo.figures.configurations import ConfigurationsFigure
+from halo.figures.conflicts.classes import ConflictsFigure
 from halo.figures.distances import DistancesFigure
 from halo.figures.footprint import FootprintFigure
 from halo.figures.fragmentation import FragmentationFigure
@@ -38,6 +39,7 @@ FIGURES: Sequence[Figure] = (
     HeapMissesFigure(),
     CacheSweepFigure(),
     FootprintFigure(),
+    ConflictsFigure(),
     SplitFigure(),
 )
 

@@ -76,3 +76,13 @@ def save(folder: Path, document: dict[str, Any]) -> Path:
     path = folder / f"{Path(document['program']).name}.json"
     path.write_text(json.dumps(document))
     return path
+
+
+def layouts(folder: Path, conflicts: Mapping[str, int], **changes: dict[str, Any]) -> Path:
+    """A folder with a run for each layout with that many conflict misses; changes are by layout."""
+    folder.mkdir(parents=True)
+    for name, count in conflicts.items():
+        classes = {"compulsory": 4, "capacity": 6, "conflict": count, "anti": 1}
+        document = simulated(**{"classes": classes, **changes.get(name, {})})
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    return folder
