@@ -13,7 +13,7 @@ from typing import Any
 from halo.files.atomic import write_atomically
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-DETAILS = ("contexts", "code", "objects")  # parts of simulations that are not kept
+DETAILS = ("contexts", "objects")  # parts of simulations that are not kept
 
 
 def keep(results: Path, folder: Path) -> None:
@@ -30,10 +30,15 @@ def keep(results: Path, folder: Path) -> None:
             old.unlink()
 
 
-def keep_simulation(result: Path, file: Path) -> None:
-    """The totals of what `halo eval simulate --json` wrote; a plan is its name."""
+def keep_simulation(result: Path, file: Path, code: bool = False) -> None:
+    """The totals of what `halo eval simulate --json` wrote; a plan is its name.
+
+    With `code`, also the misses of the most expensive code, by function without its file.
+    """
     document = relative(result)
     document["plan"] = Path(document["plan"]).name if document["plan"] else None
+    places = [{**it, "place": it["place"].partition(" at ")[0]} for it in document["code"]]
+    document["code"] = places if code else []
     file.parent.mkdir(parents=True, exist_ok=True)
     write_small(file, {**document, **{key: [] for key in DETAILS}})
 

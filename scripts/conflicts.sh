@@ -9,6 +9,7 @@ out=docs/evaluation
 heap=$out/heap
 classes=$out/classes
 timed=$out/results
+tables=results/conflicts
 programs=(hospital scene mst mesh pagerank rbtree server)
 workloads=(sessions-240 nodes-4080 lattice-510 sessions-256 nodes-4096 lattice-512)
 machines=(x86-48k-12 x86-32k-8 alpha21264)
@@ -19,28 +20,40 @@ $python bench/heap_shape.py simulate "$heap" "${programs[@]}"
 $python bench/conflicts.py misses --kept "$classes" "${workloads[@]}" || status=1
 $python bench/heap_shape.py check "$heap" || status=1
 
-plot() {
-  local figure=$1 file=$2
+# image FIGURE NAME RESULT... [OPTIONS]; table likewise
+image() {
+  local figure=$1 name=$2
   shift 2
-  bin/halo plot "$figure" "$@" -o "$out/$file"
+  bin/halo plot "$figure" "$@" -o "$out/$name.svg"
 }
+table() {
+  local figure=$1 name=$2
+  shift 2
+  bin/halo plot "$figure" "$@" -o "$tables/$name.md"
+}
+mkdir -p "$tables"
 simulated=("${programs[@]/#/$heap/}")
 simulated=("${simulated[@]/%/.json}")
-for ending in svg md; do
-  plot heap-misses "heap-misses.$ending" "${simulated[@]}"
-  plot cache-sweep "cache-sweep.$ending" "${simulated[@]}"
+for figure in heap-misses cache-sweep; do
+  image "$figure" "$figure" "${simulated[@]}"
+  table "$figure" "$figure" "${simulated[@]}"
 done
-plot footprint footprint.md "${simulated[@]}"
+table footprint footprint "${simulated[@]}"
 for machine in "${machines[@]}"; do
   folders=("${workloads[@]/#/$classes/$machine/}")
-  plot conflicts "conflicts-$machine.md" "${folders[@]}" --configurations "$layouts"
+  table conflicts "conflicts-$machine" "${folders[@]}" --configurations "$layouts"
 done
-plot conflicts conflicts.svg "${folders[@]}" --configurations "$layouts"
+image conflicts conflicts "${folders[@]}" --configurations "$layouts"
 measured=("${programs[@]/#/$timed/}")
 measured=("${measured[@]/%/.json}")
 plans="halo,halo plan,hot-streams plan,dense plan"
-plot configurations speedup-trimmed.md "${measured[@]}" --metric time@negimprovement \
-  --baseline glibc --configurations "$plans" --trimmed
-plot speedup speedup-trimmed.svg "${measured[@]}" --baseline glibc --configurations "$plans" \
-  --trimmed
+folders=()
+for name in sessions-240 nodes-4080 sessions-256 nodes-4096; do
+  folders+=("$classes/x86-32k-8/$name")
+done
+image sets sets "${folders[@]}" --configurations glibc,same,conflict
+trimmed=(--baseline glibc --configurations "$plans" --trimmed)
+table configurations speedup-trimmed "${measured[@]}" --metric time@negimprovement "${trimmed[@]}"
+image speedup speedup-trimmed "${measured[@]}" "${trimmed[@]}"
+$python bench/insert_tables.py "$out/conflicts.md" "$tables"
 exit "$status"

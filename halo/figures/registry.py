@@ -13,6 +13,7 @@ from halo.figures.base import Figure
 from halo.figures.cache_sweep import CacheSweepFigure
 from halo.figures.configurations import ConfigurationsFigure
 from halo.figures.conflicts.classes import ConflictsFigure
+from halo.figures.conflicts.sets import SetsFigure
 from halo.figures.distances import DistancesFigure
 from halo.figures.footprint import FootprintFigure
 from halo.figures.fragmentation import FragmentationFigure
@@ -40,6 +41,7 @@ FIGURES: Sequence[Figure] = (
     CacheSweepFigure(),
     FootprintFigure(),
     ConflictsFigure(),
+    SetsFigure(),
     SplitFigure(),
 )
 

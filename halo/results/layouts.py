@@ -9,7 +9,7 @@ from pathlib import Path
 from halo.errors import BadInput
 from halo.results.simulations import KIND
 from halo.schema.document import load
-from halo.schema.simulation import ClassCounts, SimulatedMachine, SimulationDocument
+from halo.schema.simulation import ClassCounts, HotLines, SimulatedMachine, SimulationDocument
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Classified:
 
     classes: ClassCounts
     accesses: int
+    hot_lines: HotLines | None  # None in results of earlier versions
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _read(folder: Path, wanted: Sequence[str]) -> Layouts:
             raise BadInput(
                 f"{files[name]} has no classes of misses; simulate the program with --classes."
             )
-        runs[name] = Classified(document.classes, document.accesses)
+        runs[name] = Classified(document.classes, document.accesses, document.hot_lines)
     return Layouts(folder, first.machine, runs)
 
 

@@ -110,6 +110,13 @@ class MissedObject(Struct, frozen=True):
     misses: Count  # of the first level
 
 
+class HotLines(Struct, frozen=True):
+    """The fewest lines with nine tenths of the uses; uses of the line used last do not count."""
+
+    lines: Count  # number of lines
+    by_slot: tuple[Count, ...]  # by slot of the first cache, a 64th of its sets
+
+
 class SweptCache(Struct, frozen=True):
     """A cache of the sweep; it has LRU replacement, and nothing is prefetched."""
 
@@ -157,6 +164,7 @@ class SimulationDocument(Struct, frozen=True, kw_only=True):
     misses: Misses  # by level
     prefetched: Misses  # lines that the prefetchers fetched, by cache
     classes: ClassCounts | None = None  # `null` without `--classes`
+    hot_lines: HotLines | None = None  # `null` without `--classes`
     sweep: CacheSweep | None = None  # `null` without `--sweep`
     heap: HeapUse | None = None  # `null` under a plan, where objects are not tracked
     outside: MissTally  # stacks, globals, larger objects, the allocator

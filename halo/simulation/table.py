@@ -173,6 +173,7 @@ def simulation_document(simulated: Simulated, setting: Setting) -> SimulationDoc
         contexts=context_misses(profile),
         code=code_misses(profile),
         **asdict(run_misses(profile)),
+        hot_lines=found.hot_lines,
         sweep=CACHE_SWEEP.of(profile),
         heap=None if setting.plan else heap_use(profile),
         outside=MissTally(

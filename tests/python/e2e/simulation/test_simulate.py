@@ -123,6 +123,9 @@ def test_misses_are_divided_into_classes(arrays: Path, tmp_path: Path) -> None:
     assert found["outside"]["classes"]["compulsory"] >= 8192
     parts = [found["outside"], *found["contexts"]]
     assert sum(part["classes"]["conflict"] for part in parts) == total["conflict"]
+    hot = found["hot_lines"]
+    assert len(hot["by_slot"]) == 64 and sum(hot["by_slot"]) == hot["lines"]
+    assert 0.5 * 8192 < hot["lines"] < 2 * 8192, "nearly all objects are used alike"
 
 
 def test_a_machine_of_halo_is_named(arrays: Path, tmp_path: Path) -> None:

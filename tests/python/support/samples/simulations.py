@@ -79,10 +79,15 @@ def save(folder: Path, document: dict[str, Any]) -> Path:
 
 
 def layouts(folder: Path, conflicts: Mapping[str, int], **changes: dict[str, Any]) -> Path:
-    """A folder with a run for each layout with that many conflict misses; changes are by layout."""
+    """A folder with a run for each layout with that many conflict misses; changes are by layout.
+
+    Half as many hot lines are in slot 0 as there are conflict misses.
+    """
     folder.mkdir(parents=True)
     for name, count in conflicts.items():
         classes = {"compulsory": 4, "capacity": 6, "conflict": count, "anti": 1}
-        document = simulated(**{"classes": classes, **changes.get(name, {})})
+        hot = {"lines": count // 2, "by_slot": [count // 2, *[0] * 63]}
+        given = {"classes": classes, "hot_lines": hot, **changes.get(name, {})}
+        document = simulated(**given)
         (folder / f"{name}.json").write_text(json.dumps(document))
     return folder

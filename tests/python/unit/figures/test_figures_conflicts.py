@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import matplotlib.figure
+import numpy as np
 import pytest
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Rectangle, StepPatch
 
 from halo.errors import BadInput
 from halo.figures import Options, find_figure
+from halo.figures.conflicts import sets
 from halo.figures.conflicts.classes import CLASSES, draw_panel
 from halo.results.layouts import read_layouts
 from support.samples.simulations import layouts
@@ -64,3 +66,27 @@ def test_a_table_needs_the_same_layouts_of_all_programs(tmp_path: Path) -> None:
     paths = [layouts(tmp_path / "one", {"glibc": 1}), layouts(tmp_path / "two", {"after": 1})]
     with pytest.raises(BadInput, match="choose those that all have with --configurations"):
         make(paths, "md", ())
+
+
+def test_hot_lines_are_drawn_by_slot(tmp_path: Path) -> None:
+    (found,) = read_layouts([layouts(tmp_path / "one", {"glibc": 40, "after": 6})], BOTH)
+    axes = matplotlib.figure.Figure().subplots()
+    sets.draw_panel(axes, found)
+    steps = [patch for patch in axes.patches if isinstance(patch, StepPatch)]
+    assert [list(step.get_data()[0])[:2] for step in steps] == [[20, 0], [3, 0]]
+    assert [step.get_fill() for step in steps] == [True, False]
+    assert sets.held(found) == 16, "512 sets of 2 ways in 64 slots"
+    (limit,) = axes.lines
+    assert set(np.asarray(limit.get_ydata())) == {16}
+
+
+def test_hot_lines_have_a_legend_and_have_to_be_there(tmp_path: Path) -> None:
+    figure, folder = find_figure("sets"), layouts(tmp_path / "work", {"glibc": 40, "after": 6})
+    drawn = words(figure.make([folder], Options(configs=BOTH), "svg"))
+    for word in ("Hot lines by slot", "glibc", "after", "lines it holds", "a slot is a 64th"):
+        assert word in drawn
+    old = layouts(tmp_path / "old", {"glibc": 40}, glibc={"hot_lines": None})
+    with pytest.raises(BadInput, match=r"old/glibc\.json has no hot lines; simulate"):
+        figure.make([old], Options(), "svg")
+    with pytest.raises(BadInput, match="have different layouts"):
+        figure.make([folder, old], Options(), "svg")
