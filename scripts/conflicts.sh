@@ -48,10 +48,10 @@ measured=("${programs[@]/#/$timed/}")
 measured=("${measured[@]/%/.json}")
 plans="halo,halo plan,hot-streams plan,dense plan"
 folders=()
-for name in sessions-240 nodes-4080 sessions-256 nodes-4096; do
+for name in sessions-240 sessions-256; do
   folders+=("$classes/x86-32k-8/$name")
 done
-image sets sets "${folders[@]}" --configurations glibc,same,conflict
+image sets sets "${folders[@]}" --configurations glibc,conflict
 trimmed=(--baseline glibc --configurations "$plans" --trimmed)
 table configurations speedup-trimmed "${measured[@]}" --metric time@negimprovement "${trimmed[@]}"
 image speedup speedup-trimmed "${measured[@]}" "${trimmed[@]}"
