@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install demo check test lint tidy format bench evaluation aged clean
+.PHONY: help setup build install demo check test lint tidy format bench evaluation aged conflicts clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -55,6 +55,11 @@ aged: ## measure and draw clean and aged heaps; most of an hour, goes on where i
 	@scripts/setup.sh build bench
 	@scripts/build.sh
 	@scripts/aged.sh
+
+conflicts: ## simulate and draw placement by cache set; most of an hour, goes on where it stopped
+	@scripts/setup.sh build bench
+	@scripts/build.sh
+	@scripts/conflicts.sh
 
 clean: ## remove all that was built; keep results and .venv
 	rm -rf build build-asan build-tsan bin

@@ -1,7 +1,8 @@
 """Measures placement by cache set on the workloads whose objects compete for sets.
 
 conflicts.py clock [NAME...]    seconds, over the best baseline allocator
-conflicts.py misses [NAME...]   simulated misses of the first cache by class, on three machines
+conflicts.py misses [NAME...]   simulated misses of the first cache by class, on three machines;
+                                keeps them in the folder --kept, and only makes those it lacks
 
 Each workload is recorded on a training input with another seed. The plans are `conflict`, `dense`
 with blocks spread over the sets, `dense` packed, and, as a control, `conflict` with all blocks in
@@ -23,6 +24,7 @@ from pathlib import Path
 from configurations import make_configs
 from evidence import halo
 from interleaved import measure
+from keep_results import keep_simulation
 
 from halo.process.allocators import baseline_allocators
 from halo.settings import Settings, read_settings
@@ -37,6 +39,7 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "packed": ("dense", {"phase": "none"}),
     "same": ("conflict", {"phase": "same"}),
 }
+LAYOUTS = ("glibc", *PLANS)
 MIN_REDUCTION = 0.9  # of conflict misses
 MAX_MISSES = 1.01  # of all first-level misses, over each of the compared layouts
 MIN_SAME = 1.2  # seconds of the control over those of `conflict`, on nodes
@@ -116,21 +119,31 @@ def clock(settings: Settings, workload: Workload, trials: int, folder: Path) -> 
     )
 
 
-def misses(settings: Settings, workload: Workload, folder: Path) -> bool:
-    """Prints first-level misses by class; returns whether the thresholds are met."""
+def simulate(settings: Settings, workload: Workload, machine: str, kept: Path) -> None:
+    """Simulates every layout on the reference input; a file for each in the folder `kept`."""
     training, reference = prepare(settings, find_bundled(settings, workload.name))
-    met = True
-    for machine in MACHINES:
+    command = small(reference, workload)
+    with tempfile.TemporaryDirectory(prefix="halo-conflicts-") as folder:
         plans: dict[str, Path | None] = {"glibc": None}
-        plans |= make_plans(training, workload, machine, folder)
-        counts = {}
+        plans |= make_plans(training, workload, machine, Path(folder))
         for name, plan in plans.items():
-            result = folder / "simulated.json"
+            result = Path(folder) / "simulated.json"
             under = ["--plan", str(plan)] if plan else []
             options = ["--classes", "--machine", machine, "--rows", "0", "--json", str(result)]
-            command = small(reference, workload)
             halo("eval", "simulate", *options, *under, "--", *command, env={})
-            counts[name] = json.loads(result.read_text())["classes"]
+            keep_simulation(result, kept / f"{name}.json")
+
+
+def misses(settings: Settings, workload: Workload, kept: Path) -> bool:
+    """Prints first-level misses by class; returns whether the thresholds are met."""
+    met = True
+    for machine in MACHINES:
+        files = {name: kept / machine / workload.name / f"{name}.json" for name in LAYOUTS}
+        if not all(file.exists() for file in files.values()):
+            simulate(settings, workload, machine, kept / machine / workload.name)
+        counts = {}
+        for name, file in files.items():
+            counts[name] = json.loads(file.read_text())["classes"]
             total = sum(counts[name][key] for key in ("compulsory", "capacity", "conflict"))
             counts[name]["total"] = total
             print(f"{workload.name} {machine} {name}: {counts[name]}", flush=True)
@@ -148,17 +161,18 @@ def main() -> int:
     parser.add_argument("what", choices=("clock", "misses"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11)
+    parser.add_argument("--kept", type=Path, default=Path("results/conflicts"), metavar="FOLDER")
     given = parser.parse_args()
     settings = read_settings()
     met = True
     for workload in WORKLOADS:
         if given.names and workload.name not in given.names:
             continue
+        if given.what == "misses":
+            met &= misses(settings, workload, given.kept)
+            continue
         with tempfile.TemporaryDirectory(prefix="halo-conflicts-") as folder:
-            if given.what == "clock":
-                met &= clock(settings, workload, given.trials, Path(folder))
-            else:
-                met &= misses(settings, workload, Path(folder))
+            met &= clock(settings, workload, given.trials, Path(folder))
     return 0 if met else 1
 
 

@@ -22,6 +22,7 @@ OPTIONS = {
     "--input": "on",
     "--min-weight": "min_weight",
     "--top": "top",
+    "--trimmed": "trimmed",
 }
 """Each option of the figures, and what figures call it."""
 
@@ -90,6 +91,13 @@ class PlotCommand:
             help="number of heaviest edges (affinity-graph) or most accessed classes (split)",
         )
 
+        parser.add_argument(
+            "--trimmed",
+            action="store_true",
+            help="compare means of the runs without the best and the worst, instead of medians"
+            " (speedup, configurations)",
+        )
+
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.figures import Options
         from halo.files.atomic import write_atomically
@@ -118,6 +126,7 @@ class PlotCommand:
             on=options.input or REFERENCE,
             min_weight=options.min_weight,
             top=options.top,
+            trimmed=options.trimmed,
         )
         write_atomically(path, figure.make(options.results, chosen, ending))
         print(f"{figure.name}: {path}")

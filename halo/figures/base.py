@@ -22,6 +22,7 @@ class Options:
     on: str = REFERENCE
     min_weight: int | None = None
     top: int | None = None
+    trimmed: bool = False
 
 
 class Figure(Protocol):

@@ -34,7 +34,9 @@ def compare(
     baselines = [baseline_of(measurement, options.baseline) for measurement in measurements]
     groups = []
     for measurement, baseline in zip(measurements, baselines, strict=True):
-        values = [evaluate(measurement, metric, c, baseline, options.on) for c in configs]
+        values = [
+            evaluate(measurement, metric, c, baseline, options.on, options.trimmed) for c in configs
+        ]
         groups.append(Group(_name(measurement, configs), values))
     return Chart(
         title=title,
@@ -88,6 +90,8 @@ def _note(
     parts = [f"{metric}, {'simulated' if simulated else 'measured'} on the {on} input"]
     if metric.transform:
         parts.append(f"baseline: {_baselines(measurements, baselines, options.baseline)}")
+    if options.trimmed:
+        parts.append("means without the best and the worst run")
     if not simulated:
         parts.append("error bars: quartiles")
     if measurements[0].litter:

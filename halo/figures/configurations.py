@@ -21,7 +21,7 @@ class ConfigurationsFigure:
     name = "configurations"
     summary = "a metric (default time@speedup) of all configurations, as a table"
     endings = TABLES
-    accepts = ("metric", "configurations", "baseline", "on")
+    accepts = ("metric", "configurations", "baseline", "on", "trimmed")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         metric = parse_metric(options.metric or METRIC)
@@ -84,7 +84,7 @@ def _row(measurement: Measurement, metric: Metric, wanted: Sequence[str], option
         program=measurement.program,
         baseline=baseline if metric.transform else "",
         values={
-            label: evaluate(measurement, metric, label, baseline, options.on)
+            label: evaluate(measurement, metric, label, baseline, options.on, options.trimmed)
             for label in wanted
             if label in have or options.configs
         },

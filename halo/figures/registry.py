@@ -10,9 +10,14 @@ from halo.figures.aged.occupancy import OccupancyFigure
 from halo.figures.aged.table import AgedFigure
 from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
+from halo.figures.cache_sweep import CacheSweepFigure
 from halo.figures.configurations import ConfigurationsFigure
+from halo.figures.conflicts.classes import ConflictsFigure
+from halo.figures.conflicts.sets import SetsFigure
 from halo.figures.distances import DistancesFigure
+from halo.figures.footprint import FootprintFigure
 from halo.figures.fragmentation import FragmentationFigure
+from halo.figures.heap_misses import HeapMissesFigure
 from halo.figures.misses import MissesFigure
 from halo.figures.model import ModelFigure
 from halo.figures.random_pools import RandomPoolsFigure
@@ -32,6 +37,11 @@ FIGURES: Sequence[Figure] = (
     ConfigurationsFigure(),
     AgedFigure(),
     ModelFigure(),
+    HeapMissesFigure(),
+    CacheSweepFigure(),
+    FootprintFigure(),
+    ConflictsFigure(),
+    SetsFigure(),
     SplitFigure(),
 )
 

@@ -19,7 +19,7 @@ class SpeedupFigure:
     name = "speedup"
     summary = "reduction of time by each configuration (figure 14)"
     endings = IMAGES
-    accepts = ("configurations", "baseline", "on")
+    accepts = ("configurations", "baseline", "on", "trimmed")
 
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)

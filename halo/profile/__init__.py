@@ -15,6 +15,7 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reader import read_profile
+from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
 from halo.profile.sections.loaded import LOADED, process_modules
@@ -24,6 +25,7 @@ from halo.profile.simulation import Simulation, Tally
 from halo.profile.writer import profile_json, write_profile
 
 __all__ = [
+    "CACHE_SWEEP",
     "CONFLICTS",
     "FORMAT",
     "HOT_STREAMS",

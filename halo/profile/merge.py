@@ -73,13 +73,14 @@ def _common_parameters(parts: Sequence[Profile]) -> Parameters:
 
 
 def _add_totals(items: Sequence[Totals]) -> Totals:
-    """Adds the counts up; the peak is that of the largest process."""
+    """Adds the counts up; live bytes are each those of the process that has most."""
     return Totals(
         allocations=sum(item.allocations for item in items),
         frees=sum(item.frees for item in items),
         accesses=sum(item.accesses for item in items),
         machine_accesses=sum(item.machine_accesses for item in items),
         peak_live_bytes=max(item.peak_live_bytes for item in items),
+        final_live_bytes=max(item.final_live_bytes for item in items),
         untracked=sum(item.untracked for item in items),
     )
 

@@ -66,13 +66,17 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over the recorded run; `accesses` are macro-level accesses to tracked objects."""
+    """Sums over the recorded run; `accesses` are macro-level accesses to tracked objects.
+
+    `final_live_bytes` were live at the end; profiles of older versions have 0.
+    """
 
     allocations: int = 0
     frees: int = 0
     accesses: int = 0
     machine_accesses: int = 0
     peak_live_bytes: int = 0
+    final_live_bytes: int = 0
     untracked: int = 0
 
 

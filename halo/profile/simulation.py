@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import astuple
 
-from halo.schema.simulation import ClassCounts, SimulatedMachine
+from halo.schema.simulation import ClassCounts, HotLines, SimulatedMachine
 from halo.schema.values import Count
 
 
@@ -70,6 +70,7 @@ class Simulation:
     objects_missed: int
     objects_for_half: int
     classes: Classes | None = None
+    hot_lines: HotLines | None = None
 
     @property
     def total(self) -> Tally:

@@ -36,7 +36,12 @@ def simulate(
         )
     with workspace() as folder:
         machine = machine_argument(setting.machine, folder)
-        limits = Limits(sinks={"machine": machine, "classes": int(setting.classes)})
+        sinks: dict[str, int | str] = {
+            "machine": machine,
+            "classes": int(setting.classes),
+            "sweep": int(setting.sweep),
+        }
+        limits = Limits(setting.max_object or Limits.max_object, sinks)
         job = Job(target, arguments, limits, guest=setting.plan is None)
         inside = replace(settings, environment=environment)
         recording = record(engine, inside, job, folder, follow(folder / "progress"))

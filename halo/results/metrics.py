@@ -14,7 +14,7 @@ from halo.errors import BadInput, UsageError
 from halo.results.model import Measurement
 from halo.schema.simulation import SimulatedRun
 from halo.schema.trial import Trial, Trials
-from halo.trials.statistics import summarize
+from halo.trials.statistics import summarize, trimmed_mean
 
 REFERENCE, TRAINING = "reference", "training"
 INPUTS = (REFERENCE, TRAINING)
@@ -32,6 +32,8 @@ SIMULATED: Mapping[str, Callable[[SimulatedRun], float]] = {
 }
 COUNTED = "counted:"
 """Goes before a processor's event that has the name of a simulated one."""
+MIN_TRIMMED = 3
+"""Runs that a mean without the best and the worst needs."""
 TRANSFORMS: Mapping[str, Callable[[float, float], float]] = {
     "improvement": lambda value, base: 100 * (value / base - 1),
     "negimprovement": lambda value, base: 100 * (1 - value / base),
@@ -130,27 +132,51 @@ def values_in(trials: Sequence[Trial], event: str) -> list[float]:
 
 
 def evaluate(
-    measurement: Measurement, metric: Metric, label: str, baseline: str, on: str = REFERENCE
+    measurement: Measurement,
+    metric: Metric,
+    label: str,
+    baseline: str,
+    on: str = REFERENCE,
+    trimmed: bool = False,
 ) -> Value:
-    """The metric of one configuration; the baseline plays no part without a transform."""
+    """The metric of one configuration; the baseline plays no part without a transform.
+
+    It is that of medians, or if `trimmed`, of means without the best and the worst run.
+    """
     mine = values(measurement, metric.event, label, on)
+    if trimmed and len(mine) < MIN_TRIMMED:
+        raise BadInput(
+            f"{measurement.path} has {len(mine)} of the {MIN_TRIMMED} values of {metric.event} that"
+            " a mean without the best and the worst needs; leave out --trimmed."
+        )
+    middle = trimmed_mean if trimmed else median
     if not metric.transform:
         spread = summarize(mine)
-        return Value(spread.median, spread.first_quartile, spread.third_quartile)
+        return _within(middle(mine), spread.quartiles)
     base = values(measurement, metric.event, baseline, on)
-    return against(mine, base, metric, f"{measurement.path}: {metric.event}")
+    return against(mine, base, metric, f"{measurement.path}: {metric.event}", middle)
 
 
-def against(mine: Sequence[float], base: Sequence[float], metric: Metric, what: str) -> Value:
-    """The transform of paired values."""
+def against(
+    mine: Sequence[float],
+    base: Sequence[float],
+    metric: Metric,
+    what: str,
+    middle: Callable[[Sequence[float]], float] = median,
+) -> Value:
+    """The transform of paired values, of which `middle` takes the typical one."""
     change = TRANSFORMS[metric.transform]
     try:
-        value = change(median(mine), median(base))
+        value = change(middle(mine), middle(base))
         spread = summarize([change(*pair) for pair in zip(mine, base, strict=True)])
     except ZeroDivisionError as error:
         raise nothing_to_compare(what) from error
-    low, high = spread.first_quartile, spread.third_quartile
-    return Value(value, min(low, value), max(high, value))
+    return _within(value, spread.quartiles)
+
+
+def _within(value: float, quartiles: tuple[float, float]) -> Value:
+    """With quartiles that include the value."""
+    return Value(value, min(*quartiles, value), max(*quartiles, value))
 
 
 def nothing_to_compare(what: str) -> BadInput:

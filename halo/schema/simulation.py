@@ -110,6 +110,41 @@ class MissedObject(Struct, frozen=True):
     misses: Count  # of the first level
 
 
+class HotLines(Struct, frozen=True):
+    """The fewest lines with nine tenths of the uses; uses of the line used last do not count."""
+
+    lines: Count  # number of lines
+    by_slot: tuple[Count, ...]  # by slot of the first cache, a 64th of its sets
+
+
+class SweptCache(Struct, frozen=True):
+    """A cache of the sweep; it has LRU replacement, and nothing is prefetched."""
+
+    bytes: Count  # its size
+    ways: Count  # entries of a set
+    heap: Count  # misses of tracked objects
+    outside: Count  # misses of all other memory
+
+
+class CacheSweep(Struct, frozen=True):
+    """Caches of many sizes that simulated the same run."""
+
+    line: Count  # bytes of a cache line
+    heap: Count  # accesses to tracked objects
+    outside: Count  # all other accesses
+    caches: tuple[SweptCache, ...]  # by size, then by ways
+
+
+class HeapUse(Struct, frozen=True):
+    """The memory of tracked objects."""
+
+    allocations: Count  # number of tracked objects
+    larger: Count  # number of objects over the size limit, which are not tracked
+    bytes: Count  # allocated in the whole run
+    peak_live_bytes: Count  # most bytes that were live at one time
+    final_live_bytes: Count  # bytes that were live at the end
+
+
 class SimulationDocument(Struct, frozen=True, kw_only=True):
     """The output of `halo eval simulate --json`."""
 
@@ -128,7 +163,10 @@ class SimulationDocument(Struct, frozen=True, kw_only=True):
     miss_cycles: Count  # the part of them that misses cost
     misses: Misses  # by level
     prefetched: Misses  # lines that the prefetchers fetched, by cache
-    classes: ClassCounts | None  # `null` without `--classes`
+    classes: ClassCounts | None = None  # `null` without `--classes`
+    hot_lines: HotLines | None = None  # `null` without `--classes`
+    sweep: CacheSweep | None = None  # `null` without `--sweep`
+    heap: HeapUse | None = None  # `null` under a plan, where objects are not tracked
     outside: MissTally  # stacks, globals, larger objects, the allocator
     objects: tuple[MissedObject, ...]  # most misses first
     objects_missed: Count  # number of objects that missed the first level

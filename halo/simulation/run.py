@@ -8,18 +8,23 @@ from pathlib import Path
 from halo.process.allocators import Allocator
 from halo.process.foreground import Ending
 from halo.profile import SIMULATION, Profile, Simulation, Tally, name_frames
-from halo.schema.simulation import SimulatedRun
+from halo.schema.simulation import HeapUse, SimulatedRun
 from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The conditions of a simulated run; without a plan, misses are counted by context."""
+    """The conditions of a simulated run; without a plan, misses are counted by context.
+
+    `max_object` is the size in bytes of the largest object to track; 0: the recorder's default.
+    """
 
     allocator: Allocator
     plan: Path | None
     machine: str  # the recorder's description; empty: the machine this runs on
     classes: bool = False  # classify misses of the first cache, without prefetching
+    sweep: bool = False  # also simulate caches of many sizes
+    max_object: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,18 @@ class Simulated:
     @property
     def simulation(self) -> Simulation:
         return simulation_of(self.profile)
+
+
+def heap_use(profile: Profile) -> HeapUse:
+    """The memory of the tracked objects of a run without a plan."""
+    totals = profile.totals
+    return HeapUse(
+        allocations=totals.allocations,
+        larger=totals.untracked,
+        bytes=sum(context.bytes for context in profile.contexts),
+        peak_live_bytes=totals.peak_live_bytes,
+        final_live_bytes=totals.final_live_bytes,
+    )
 
 
 def cycles_of(profile: Profile) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import asdict
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid
-from halo.profile import Profile, Simulation, Tally, name_frames
+from halo.profile import CACHE_SWEEP, Profile, Simulation, Tally, name_frames
 from halo.schema.simulation import (
     ClassCounts,
     CodeMisses,
@@ -21,6 +21,7 @@ from halo.simulation.run import (
     Simulated,
     code_places,
     cycles_of,
+    heap_use,
     misses_by_level,
     run_misses,
     simulation_of,
@@ -172,6 +173,9 @@ def simulation_document(simulated: Simulated, setting: Setting) -> SimulationDoc
         contexts=context_misses(profile),
         code=code_misses(profile),
         **asdict(run_misses(profile)),
+        hot_lines=found.hot_lines,
+        sweep=CACHE_SWEEP.of(profile),
+        heap=None if setting.plan else heap_use(profile),
         outside=MissTally(
             accesses=outside.accesses,
             cycles=outside.cycles,

@@ -29,6 +29,11 @@ class Summary:
         return (self.third_quartile - self.first_quartile) / self.median if self.median else 0.0
 
 
+def trimmed_mean(values: Sequence[float]) -> float:
+    """The mean without the lowest and the highest of at least three values."""
+    return statistics.fmean(sorted(values)[1:-1])
+
+
 @dataclass(frozen=True)
 class Ratio:
     """A ratio of medians, and its 95 % confidence interval."""

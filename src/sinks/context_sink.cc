@@ -68,6 +68,7 @@ UsageResult ContextSink::finish() const {
   UsageResult result;
   result.machine_accesses = machine_accesses_;
   result.peak_live_bytes = peak_live_bytes_;
+  result.final_live_bytes = live_bytes_;
   for (const State& state : states_) {
     result.contexts.push_back(state.usage);
     result.contexts.back().sizes = state.sketch.top();
@@ -95,7 +96,8 @@ void ContextSink::write_context(const Result& result, base::ContextId context, P
 
 void ContextSink::write_totals(const Result& result, Part& part) {
   part.fields("allocations", result.allocations, "frees", result.frees, "machine_accesses",
-              result.machine_accesses, "peak_live_bytes", result.peak_live_bytes);
+              result.machine_accesses, "peak_live_bytes", result.peak_live_bytes,
+              "final_live_bytes", result.final_live_bytes);
 }
 
 }  // namespace halo::sinks

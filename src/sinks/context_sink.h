@@ -26,6 +26,7 @@ struct UsageResult {
   uint64_t frees = 0;
   uint64_t machine_accesses = 0;
   uint64_t peak_live_bytes = 0;
+  uint64_t final_live_bytes = 0;
 };
 
 class ContextSink : public Sink {

@@ -99,7 +99,13 @@ void SimulatorSink::write(const Result& simulation, Part& part) {
     });
     part.fields("cycles", simulation.cycles, "objects_missed", simulation.objects_missed,
                 "objects_for_half", simulation.objects_for_half);
-    if (simulation.classified) part.field("classes", [&] { write_classes(part, simulation); });
+    if (!simulation.classified) return;
+    part.field("classes", [&] { write_classes(part, simulation); });
+    part.field("hot_lines", [&] {
+      part.fields("lines", simulation.hot_lines.lines);
+      part.list("by_slot", simulation.hot_lines.by_slot,
+                [&](uint64_t lines) { part.value(lines); });
+    });
   });
 }
 

@@ -24,6 +24,7 @@ void SimulatorSink::begin(const Options& options) {
     machine_.next_line = machine_.streams = false;
     classifier_ =
         std::make_unique<simulator::MissClassifier>(machine_.caches.front().shape, machine_.line);
+    line_uses_ = std::make_unique<simulator::LineUses>(machine_.line);
   }
   hierarchy_ = std::make_unique<simulator::Hierarchy>(machine_);
   for (const HugePagesEvent& huge : huge_pages_)
@@ -52,6 +53,8 @@ Simulation SimulatorSink::finish() const {
   Simulation result;
   result.simulated = true;
   result.classified = classifier_ != nullptr;
+  if (result.classified)
+    result.hot_lines = line_uses_->hot_lines(machine_.caches.front().shape.sets);
   result.machine = machine_;
   result.cycles = hierarchy_->cycles();
   result.outside = tallies_.front();

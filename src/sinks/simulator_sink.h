@@ -14,6 +14,7 @@
 
 #include "base/mapped_array.h"
 #include "simulator/hierarchy.h"
+#include "simulator/line_uses.h"
 #include "simulator/machine.h"
 #include "simulator/miss_classes.h"
 #include "sinks/sink.h"
@@ -52,7 +53,7 @@ struct ObjectTally {
 
 struct Simulation {
   bool simulated = false;
-  bool classified = false;  // tallies have classes of misses
+  bool classified = false;  // tallies have classes of misses, and there are hot lines
   simulator::Machine machine;
   uint64_t cycles = 0;
   std::array<uint64_t, Tally::kMaxLevels> prefetched{};  // by cache
@@ -60,6 +61,7 @@ struct Simulation {
   std::vector<Tally> contexts;                           // by context
   std::vector<CodeTally> code;                           // highest cost first
   std::vector<ObjectTally> objects;                      // most misses first
+  simulator::HotLines hot_lines;                         // in the first cache
   uint64_t objects_missed = 0;                           // objects that missed the first level
   uint64_t objects_for_half = 0;                         // the smallest number of them with half of
                                                          // those misses
@@ -95,7 +97,8 @@ class SimulatorSink : public Sink {
 
   struct Options {
     std::optional<simulator::Machine> machine = {};
-    uint32_t classes = 0;  // 1: classify misses of the first cache, and prefetch nothing
+    // 1: classify misses of the first cache, prefetch nothing, and find the hot lines
+    uint32_t classes = 0;
   };
   static constexpr auto options() {
     return std::tuple{MachineOption{}, NumberOption{"classes", &Options::classes, 1u}};
@@ -145,6 +148,7 @@ class SimulatorSink : public Sink {
   void classify(const MemoryEvent& event, simulator::Reach reach, Tally& tally) {
     const auto found = classifier_->access(event.address, event.size, reach.cache != 0);
     if (found != simulator::MissClass::kHit) ++tally.classes[size_t(found)];
+    line_uses_->use(event.address, event.size);
   }
   void count_miss(const MemoryEvent& event, simulator::Reach reach, Tally& tally);
   void add_objects(Simulation& result) const;
@@ -152,6 +156,7 @@ class SimulatorSink : public Sink {
   simulator::Machine machine_;
   std::unique_ptr<simulator::Hierarchy> hierarchy_;
   std::unique_ptr<simulator::MissClassifier> classifier_;  // null unless asked for
+  std::unique_ptr<simulator::LineUses> line_uses_;         // null without classifier
   std::vector<HugePagesEvent> huge_pages_;  // kept by begin(): the program's requests remain in
                                             // force
   std::vector<Tally> tallies_;

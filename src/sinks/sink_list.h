@@ -8,6 +8,7 @@
 #include "sinks/context_sink.h"
 #include "sinks/hot_stream_sink.h"
 #include "sinks/simulator_sink.h"
+#include "sinks/sweep_sink.h"
 
 namespace halo::sinks {
 
@@ -33,6 +34,7 @@ struct SinkTypes {
   }
 };
 
-using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink, ConflictSink>;
+using SinkList =
+    SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink, SweepSink, ConflictSink>;
 
 }  // namespace halo::sinks

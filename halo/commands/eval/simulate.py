@@ -12,15 +12,18 @@ from halo.commands.shared.program import (
     check_runtime,
     natural,
     the_program,
+    up_to,
 )
 from halo.errors import UsageError
 from halo.process.foreground import end_like
 from halo.process.target import find_target
+from halo.recording.parts import Limits
 from halo.recording.progress import ProgressLines
 from halo.recording.registry import ENGINES, find_producer
 from halo.settings import Settings
 
 COMMAND = "eval simulate"
+MAX_OBJECT_LIMIT = (1 << 28) - 1  # bytes: the most that the recorder can track
 
 
 class SimulateCommand:
@@ -42,6 +45,19 @@ class SimulateCommand:
             action="store_true",
             help="divide misses of the first cache into compulsory, capacity and conflict misses;"
             " nothing is prefetched",
+        )
+        parser.add_argument(
+            "--sweep",
+            action="store_true",
+            help="also simulate caches of 8 to 1024 KiB with 1, 2, 4 and 8 ways, for tracked"
+            " objects and all other memory; the result is only in --json",
+        )
+        parser.add_argument(
+            "--max-object",
+            type=up_to(MAX_OBJECT_LIMIT),
+            metavar="BYTES",
+            help="size of the largest object to track; the memory of larger ones counts as outside"
+            f" (default {Limits.max_object}, at most {MAX_OBJECT_LIMIT})",
         )
         parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
@@ -76,6 +92,7 @@ class SimulateCommand:
         )
 
         name, arguments = the_program(rest, COMMAND)
+        _check(options)
         target = find_target(name, settings.environment)
         if options.json is not None:
             check_place(options.json)
@@ -87,6 +104,8 @@ class SimulateCommand:
             plan=options.plan,
             machine=machine_text(options.machine) if options.machine else "",
             classes=options.classes,
+            sweep=options.sweep,
+            max_object=options.max_object or 0,
         )
         if setting.classes and prefetches(setting.machine):
             raise UsageError(
@@ -103,3 +122,15 @@ class SimulateCommand:
         if options.json is not None:
             write_json(simulation_document(simulated, setting), options.json)
         return end_like(simulated.ending)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """UsageError if options contradict each other."""
+    for option in ("sweep", "max_object"):
+        if options.plan is not None and getattr(options, option):
+            raise UsageError(
+                f"--{option.replace('_', '-')} needs tracked objects, and under a plan none are"
+                " tracked; leave out one of the two."
+            )
+    if options.sweep and options.json is None:
+        raise UsageError("--sweep writes its result with --json FILE; add it.")

@@ -151,7 +151,7 @@ def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None
     parser.add_argument(
         option.flag,
         dest=option.name,
-        type=str if option.machine else _up_to(option.maximum),
+        type=str if option.machine else up_to(option.maximum),
         nargs=None if option.bare is None else "?",
         const=option.bare,
         default=option.default,
@@ -300,7 +300,9 @@ def positive(text: str) -> int:
     return value
 
 
-def _up_to(maximum: int | None) -> Callable[[str], int]:
+def up_to(maximum: int | None) -> Callable[[str], int]:
+    """A parser of numbers from 1 to the maximum, if there is one."""
+
     def parse(text: str) -> int:
         value = positive(text)
         if maximum is not None and value > maximum:

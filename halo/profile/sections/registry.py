@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halo.profile.model import Profile
+from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS
 from halo.profile.sections.hot_streams import HOT_STREAMS
 from halo.profile.sections.loaded import LOADED
@@ -19,6 +20,7 @@ SECTIONS: Sequence[Section[Any]] = [
     LOADED,
     HOT_STREAMS,
     SIMULATION,
+    CACHE_SWEEP,
     CONFLICTS,
 ]
 

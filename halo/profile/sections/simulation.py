@@ -13,7 +13,7 @@ from halo.profile.checks import Checks
 from halo.profile.sections.section import Part, Section
 from halo.profile.simulation import Classes, ObjectMisses, Simulation, Tally, add_classes
 from halo.schema.document import Damaged, convert
-from halo.schema.simulation import ClassCounts, SimulatedMachine
+from halo.schema.simulation import ClassCounts, HotLines, SimulatedMachine
 from halo.schema.values import Count
 
 _Key = TypeVar("_Key")
@@ -45,6 +45,7 @@ class Raw(Struct, frozen=True):
     objects_missed: Count
     objects_for_half: Count
     classes: RawClasses | None = None
+    hot_lines: HotLines | None = None
 
 
 class SimulationSection(Section[Simulation]):
@@ -71,6 +72,7 @@ class SimulationSection(Section[Simulation]):
             "objects_missed": value.objects_missed,
             "objects_for_half": value.objects_for_half,
             **classes,
+            **({} if value.hot_lines is None else {"hot_lines": to_builtins(value.hot_lines)}),
         }
 
     def combine(self, found: Sequence[tuple[Part, Simulation]]) -> Simulation:
@@ -105,6 +107,7 @@ class SimulationSection(Section[Simulation]):
             objects_missed=sum(it.objects_missed for it in parts),
             objects_for_half=sum(it.objects_for_half for it in parts),
             classes=_merged_classes(found),
+            hot_lines=_merged_hot_lines(parts),
         )
 
 
@@ -131,6 +134,17 @@ def _merged_classes(found: Sequence[tuple[Part, Simulation]]) -> Classes | None:
     return Classes(add_classes(outside), tuple(map(add_classes, counts)))
 
 
+def _merged_hot_lines(parts: Sequence[Simulation]) -> HotLines | None:
+    """Those of the process that has most, as each has a cache of its own.
+
+    None if the simulation of one process has no hot lines.
+    """
+    found = [part.hot_lines for part in parts if part.hot_lines is not None]
+    if len(found) < len(parts):
+        return None
+    return max(found, key=lambda it: (it.lines, it.by_slot))
+
+
 def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
     """The simulation in a profile with these numbers of contexts and frames; raises `Damaged`."""
     raw = convert(document, Raw, "simulation")
@@ -140,6 +154,8 @@ def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
     _check_lengths((*raw.contexts, raw.outside), 2 + levels)
     _check_lengths(raw.code, 3 + levels)
     _check_lengths((raw.prefetched,), len(raw.machine.caches))
+    if raw.hot_lines and sum(raw.hot_lines.by_slot) != raw.hot_lines.lines:
+        raise Damaged("the simulation's hot lines by slot do not add up")
     if any(frame >= frames for frame, *_ in raw.code):
         raise Damaged("a frame of the simulation is out of range")
     if any(it.context >= contexts for it in raw.objects):
@@ -156,6 +172,7 @@ def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
         objects_missed=raw.objects_missed,
         objects_for_half=raw.objects_for_half,
         classes=classes,
+        hot_lines=raw.hot_lines,
     )
 
 

@@ -65,9 +65,11 @@ TEST_F(ProcessRecorderTest, AllocationsAndAccessesAreCounted) {
   put(WordKind::kFree, 0x10000);
   access(0x10010);  // outside all objects again
   const std::string part = finish();
-  EXPECT_NE(part.find("\"totals\":{\"untracked\":0,\"allocations\":2,\"frees\":1,"
-                      "\"machine_accesses\":3,\"peak_live_bytes\":128,\"accesses\":3}"),
-            std::string::npos)
+  EXPECT_NE(
+      part.find(
+          "\"totals\":{\"untracked\":0,\"allocations\":2,\"frees\":1,"
+          "\"machine_accesses\":3,\"peak_live_bytes\":128,\"final_live_bytes\":64,\"accesses\":3}"),
+      std::string::npos)
       << part;
   EXPECT_EQ(part.find("sampling"), std::string::npos);
 }
@@ -105,9 +107,11 @@ TEST_F(ProcessRecorderTest, AChildKeepsTheObjectsButCountsFromZero) {
   put(WordKind::kThread, 1);
   access(0x10008);
   const std::string part = finish();
-  EXPECT_NE(part.find("\"totals\":{\"untracked\":0,\"allocations\":0,\"frees\":0,"
-                      "\"machine_accesses\":1,\"peak_live_bytes\":64,\"accesses\":1}"),
-            std::string::npos)
+  EXPECT_NE(
+      part.find(
+          "\"totals\":{\"untracked\":0,\"allocations\":0,\"frees\":0,"
+          "\"machine_accesses\":1,\"peak_live_bytes\":64,\"final_live_bytes\":64,\"accesses\":1}"),
+      std::string::npos)
       << part;
 }
 

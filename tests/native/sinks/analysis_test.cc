@@ -109,6 +109,15 @@ TEST_F(AnalysisTest, ARevivedObjectLivesOn) {
   EXPECT_EQ(usage().machine_accesses, 1u);
 }
 
+TEST_F(AnalysisTest, LiveBytesAreThoseAtThePeakAndAtTheEnd) {
+  alloc(0x10000, 16);
+  alloc(0x20000, 32);
+  feed(Record::make(Kind::kFree, 0x10000, 0));
+  alloc(0x30000, 8);
+  EXPECT_EQ(usage().peak_live_bytes, 48u);
+  EXPECT_EQ(usage().final_live_bytes, 40u);
+}
+
 TEST_F(AnalysisTest, RepeatsCountForTheAccessBefore) {
   alloc(0x10000, 16);
   access(0x10000);

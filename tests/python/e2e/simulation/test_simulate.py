@@ -123,6 +123,9 @@ def test_misses_are_divided_into_classes(arrays: Path, tmp_path: Path) -> None:
     assert found["outside"]["classes"]["compulsory"] >= 8192
     parts = [found["outside"], *found["contexts"]]
     assert sum(part["classes"]["conflict"] for part in parts) == total["conflict"]
+    hot = found["hot_lines"]
+    assert len(hot["by_slot"]) == 64 and sum(hot["by_slot"]) == hot["lines"]
+    assert 0.5 * 8192 < hot["lines"] < 2 * 8192, "nearly all objects are used alike"
 
 
 def test_a_machine_of_halo_is_named(arrays: Path, tmp_path: Path) -> None:
@@ -200,3 +203,44 @@ def test_the_recorder_is_needed(tmp_path: Path) -> None:
     outcome = halo("simulate", "--", "true", env={"HALO_BUILD": str(tmp_path)})
     assert outcome.status != 0
     assert "make build" in outcome.stderr
+
+
+def test_a_sweep_has_the_misses_of_a_simulated_cache(arrays: Path, tmp_path: Path) -> None:
+    """The first cache of the machine is one of the sweep, in the heap and outside."""
+    found = simulated(arrays, tmp_path, "--sweep")
+    sweep = found["sweep"]
+    assert (sweep["outside"], sweep["heap"] + sweep["outside"]) == (
+        found["outside"]["accesses"],
+        found["accesses"],
+    )
+    caches = {(it["bytes"], it["ways"]): it for it in sweep["caches"]}
+    assert len(caches) == 32
+    same = caches[(32768, 8)]
+    assert same["outside"] == found["outside"]["misses"]["L1D"]
+    assert same["heap"] + same["outside"] == found["misses"]["L1D"]
+    assert same["heap"] == pytest.approx(20 * 8192, rel=0.1)
+    assert caches[(1 << 20, 8)]["heap"] < 0.1 * same["heap"], "it holds all objects"
+
+
+def test_the_heap_is_what_is_tracked(arrays: Path, tmp_path: Path) -> None:
+    all_of_it = simulated(arrays, tmp_path)["heap"]
+    assert all_of_it["larger"] == 0
+    assert all_of_it["bytes"] == all_of_it["final_live_bytes"] == 64 * (64 + 8192)
+    less = simulated(arrays, tmp_path, "--max-object", "63")
+    assert (less["heap"]["larger"], less["heap"]["bytes"]) == (64 + 8192, 0)
+    assert less["outside"]["accesses"] == less["accesses"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--sweep"], "--sweep writes its result with --json FILE"),
+        (["--sweep", "--plan", "p", "--json", "j"], "--sweep needs tracked objects"),
+        (["--max-object", "64", "--plan", "p"], "--max-object needs tracked objects"),
+        (["--max-object", "268435456"], "'268435456' is more than 268435455"),
+    ],
+)
+def test_a_sweep_needs_a_place_and_objects(options: list[str], words: str) -> None:
+    outcome = halo("simulate", *options, "--", "true")
+    assert (outcome.status, outcome.stdout) == (111, "")
+    assert words in outcome.stderr

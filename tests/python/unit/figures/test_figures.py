@@ -101,6 +101,17 @@ def test_speedups_are_drawn(tmp_path: Path) -> None:
     assert "jemalloc, the fastest allocator" in drawn
 
 
+def test_speedups_can_be_those_of_trimmed_means(tmp_path: Path) -> None:
+    drawn = words(find_figure("speedup").make([evaluated(tmp_path)], Options(trimmed=True), "svg"))
+    assert "means without the best and the worst run" in drawn
+    table = find_figure("configurations").make(
+        [save(document(times={"glibc": (2.0, 2.0, 8.0, 5.0), "halo": (1.0,) * 4}), tmp_path / "t")],
+        Options(trimmed=True, configs=("halo",)),
+        "json",
+    )
+    assert json.loads(table)[0]["value"] == 3.5
+
+
 def test_misses_are_the_first_levels_unless_others_are_asked_for(tmp_path: Path) -> None:
     folder = evaluated(tmp_path)
     figure = find_figure("misses")

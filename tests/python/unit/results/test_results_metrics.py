@@ -73,6 +73,22 @@ def test_a_slow_spell_of_the_machine_does_not_widen_the_quartiles(tmp_path: Path
     assert value == about(1.5, 1.5, 1.5)
 
 
+def test_the_best_and_the_worst_run_can_be_left_out(tmp_path: Path) -> None:
+    """Of five runs, whose medians are 2 s and 1 s."""
+    times = {"glibc": (2.0, 9.0, 1.0, 2.0, 5.0), "halo": (1.0, 1.0, 0.1, 3.0, 2.0)}
+    found = read(tmp_path, document(times=times))
+    metric = parse_metric("time@speedup")
+    assert evaluate(found, metric, "halo", "glibc").value == pytest.approx(2.0)
+    trimmed = evaluate(found, metric, "halo", "glibc", trimmed=True)
+    assert trimmed.value == pytest.approx(9 / 4)
+    assert trimmed.low <= trimmed.value <= trimmed.high
+    raw = evaluate(found, parse_metric("time"), "halo", "", trimmed=True)
+    assert raw == about(4 / 3, 1.0, 2.0)
+    one = read(tmp_path, document(times={"glibc": (1.0, 2.0), "halo": (1.0, 2.0)}))
+    with pytest.raises(BadInput, match=r"2 of the 3 values of time .* leave out --trimmed"):
+        evaluate(one, metric, "halo", "glibc", trimmed=True)
+
+
 def test_simulated_events_have_one_value(tmp_path: Path) -> None:
     found = read(tmp_path, document(simulation=simulation({"glibc": 1.0, "halo": 0.25})))
     metric = parse_metric("DTLB-misses@negimprovement")

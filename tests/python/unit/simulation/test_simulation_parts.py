@@ -10,7 +10,7 @@ import pytest
 
 from halo.errors import BadProfile
 from halo.profile import SIMULATION, merge_parts, profile_json, read_profile, write_profile
-from halo.schema.simulation import ClassCounts
+from halo.schema.simulation import ClassCounts, HotLines
 from support.samples.plan import Sample
 
 
@@ -102,6 +102,37 @@ def test_classes_are_added_up_and_written(tmp_path: Path) -> None:
     assert whole.classes.total == ClassCounts(2, 2, 4, 48)
     write_profile(merged, tmp_path / "merged")
     assert read_profile(tmp_path / "merged") == merged
+
+
+def hot_lines(*by_slot: int) -> dict[str, Any]:
+    return {"lines": sum(by_slot), "by_slot": by_slot}
+
+
+def test_hot_lines_are_those_of_the_process_that_has_most(tmp_path: Path) -> None:
+    paths = [
+        part(tmp_path, "one", hot_lines=hot_lines(1, 2)),
+        part(tmp_path, "two", hot_lines=hot_lines(4, 0)),
+    ]
+    merged = merge_parts(paths, "prog")
+    whole = SIMULATION.of(merged)
+    assert whole is not None and whole.hot_lines == HotLines(4, (4, 0))
+    write_profile(merged, tmp_path / "merged")
+    assert read_profile(tmp_path / "merged") == merged
+    none = SIMULATION.of(merge_parts([*paths, part(tmp_path, "none")], "prog"))
+    assert none is not None and none.hot_lines is None
+
+
+@pytest.mark.parametrize(
+    ("damaged", "words"),
+    [
+        ({"lines": 4, "by_slot": [4, 1]}, "hot lines by slot do not add up"),
+        ({"lines": 3, "by_slot": [4, -1]}, "is negative"),
+        ({"lines": 3}, "hot_lines.by_slot is missing"),
+    ],
+)
+def test_damaged_hot_lines_are_refused(tmp_path: Path, damaged: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadProfile, match=words):
+        read_profile(part(tmp_path, "part", hot_lines=damaged))
 
 
 def test_parts_with_and_without_classes_have_none_together(tmp_path: Path) -> None:
