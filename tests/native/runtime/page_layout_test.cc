@@ -179,7 +179,7 @@ TEST(PageLayout, PagesTogetherUseAllSets) {
     for (const std::uint32_t block : blocks()) {
       if (block % line != 0) continue;
       const PageLayout layout{masked(UINT64_MAX, way)};
-      ASSERT_LE(share_beyond(layout, all, block, 8, std::size_t{all} * 6), 0.025)
+      ASSERT_LE(share_beyond(layout, all, block, 8, std::size_t{all} * 6), 0.03)
           << block << " way " << way;
     }
   }
