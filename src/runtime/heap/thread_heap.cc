@@ -68,11 +68,11 @@ plan::Group settings_of(std::uint32_t number) {
   return settings;
 }
 
+}  // namespace
+
 bool steps(std::uint32_t group) {
   return group < plan_groups.size() && (plan_groups[group].flags & plan::group_stepping) != 0;
 }
-
-}  // namespace
 
 bool is_shared_heap(std::uint32_t number) { return number >= plan_groups.size(); }
 

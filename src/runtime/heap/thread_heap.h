@@ -123,6 +123,10 @@ inline constexpr std::uint32_t shared_heaps = 4;
 // Whether `number` is that of a shared heap, not of a group.
 bool is_shared_heap(std::uint32_t number);
 
+// Whether the group's blocks come from the heap of all groups that step, so that no thread has a
+// heap of the group.
+bool steps(std::uint32_t group);
+
 // Must run before the first grouped allocation.
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);
 
