@@ -1,16 +1,32 @@
 // The only file that depends on the core's interface.
 #include "fuzz/core.h"
 
+#include <sched.h>
+
 #include <cstring>
 
 #include "fuzz/finding.h"
 #include "runtime/identify/callers.h"
+#include "runtime/heap/stepping_heap.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
 
 namespace halo::fuzz {
 
 using namespace runtime;
+
+namespace {
+
+// Refused while another thread holds the lock and does not run.
+void* allocate_stepping(ThreadHeap& heaps, std::uint32_t group, std::uint32_t bytes) {
+  for (int i = 0; i < 100; ++i) {
+    if (void* p = heaps.allocate_stepping(group, bytes)) return p;
+    sched_yield();
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, std::size_t reserve) {
   configure_heaps(groups, max_object);
@@ -21,8 +37,10 @@ void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignme
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
+  const std::uint32_t bytes = block_bytes(size, alignment == 16);
   GroupHeap* heap = heaps->own_heap_of(group);
-  void* p = heap == nullptr ? nullptr : heap->allocate(block_bytes(size, alignment == 16));
+  void* p = heap != nullptr ? heap->allocate(bytes) : nullptr;
+  if (steps(group)) p = allocate_stepping(*heaps, group, bytes);
   return p == nullptr || !zeroed ? p : std::memset(p, 0, size);
 }
 
@@ -30,6 +48,10 @@ bool core_deallocate(void* p) {
   Page& page = arena.page_of(p);
   ThreadHeap* const heaps = current_heap;
   const ThreadHeap* owner = page.thread.load(std::memory_order_relaxed);
+  if (owner == stepping_owner) {
+    stepping_heap.free(p);
+    return true;
+  }
   if (owner != heaps) {
     const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
     return true;
@@ -48,13 +70,16 @@ const char* core_placement_problem(const void* p, std::size_t bytes) {
   const Page& page = arena.page_of(p);
   if (&page != &arena.page_of(last)) return "a block lies across two pages";
   if (!arena.is_used(p)) return "a block starts where none is out";
-  if (page.heap == nullptr) return "a live block lies in a page that is in no heap";
+  if (page.heap == nullptr && page.thread.load() != stepping_owner)
+    return "a live block lies in a page that is in no heap";
   return nullptr;
 }
 
 GroupCounts core_counts(std::uint32_t group) {
   GroupCounts sum{};
-  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next())
+  if (steps(group)) sum.live_bytes = stepping_heap.counts().live;
+  for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
+    if (steps(group)) sum.allocations += t->shared_allocations(group);
     if (const GroupHeap* heap = t->existing_heap(group)) {
       sum.allocations += heap->allocations();
       sum.live_bytes += heap->live_bytes();
@@ -62,6 +87,7 @@ GroupCounts core_counts(std::uint32_t group) {
       require(heap->resident_bytes() <= heap->pages() * page_size,
               "a heap has more memory than pages");
     }
+  }
   return sum;
 }
 

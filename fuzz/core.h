@@ -22,7 +22,7 @@ bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, st
 // nullptr: refused.
 void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignment, bool zeroed);
 
-// True if the block belongs to another thread's heap.
+// True if the block belongs to another thread's heap, or to that of all threads.
 bool core_deallocate(void* p);
 
 std::size_t core_size_of(const void* p);
@@ -30,7 +30,8 @@ std::size_t core_size_of(const void* p);
 // An error in the placement of a live block, or nullptr.
 const char* core_placement_problem(const void* p, std::size_t bytes);
 
-// The sum over all threads, which must not be running. Reports a finding if a heap is inconsistent.
+// The sum over all threads, which must not be running; the live bytes of a group that steps are
+// those of all such groups. Reports a finding if a heap is inconsistent.
 GroupCounts core_counts(std::uint32_t group);
 
 // The verdict for the return address at `slot`, as for an allocation there.

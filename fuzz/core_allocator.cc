@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fuzz/finding.h"
+#include "runtime/heap/page_layout.h"
 
 namespace halo::fuzz {
 namespace {
@@ -27,6 +28,8 @@ constexpr plan::Group kinds[] = {
     {plan::group_by_size | plan::group_masked | 12 << plan::group_way_bit,
      plan::Reuse::newest_first, 0x0000ffffffff0000},
     {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
+    {plan::group_by_size | plan::group_masked | plan::group_stepping | 13 << plan::group_way_bit,
+     plan::Reuse::newest_first, 0x00ff00000000ff01},
 };
 
 bool open_once(bool small) {
@@ -57,6 +60,10 @@ void* CoreAllocator::get(unsigned site, std::size_t size, std::uint32_t alignmen
   const std::size_t bytes = core_size_of(p);
   const char* problem = core_placement_problem(p, bytes);
   require(problem == nullptr, problem);
+  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) %
+                                                 runtime::page_size);
+  if ((kinds[site].flags & plan::group_masked) != 0)
+    require(runtime::StartMask::of(kinds[site]).permits(offset), "a block starts in another slot");
   tallies_[site].allocations += 1;
   tallies_[site].live_bytes += bytes;
   return p;

@@ -43,7 +43,7 @@ class CoreAllocator : public Allocator {
     std::atomic<std::uint64_t> remote_bytes;  // freed by another thread, so perhaps not collected
                                               // yet
   };
-  static constexpr unsigned groups = 8;
+  static constexpr unsigned groups = 9;
 
   void* get(unsigned site, std::size_t size, std::uint32_t alignment, bool zeroed);
 

@@ -19,12 +19,14 @@ std::uintptr_t own_bias() {
   return bias;
 }
 
-void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags) {
+void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags,
+                     std::uint64_t starts) {
   plan::Header header;
   std::memcpy(&header, plan.data(), sizeof header);
   const std::size_t at = sizeof header + header.modules * sizeof(plan::Module) +
-                         group * sizeof(plan::Group) + offsetof(plan::Group, flags);
-  std::memcpy(plan.data() + at, &flags, sizeof flags);
+                         group * sizeof(plan::Group);
+  std::memcpy(plan.data() + at + offsetof(plan::Group, flags), &flags, sizeof flags);
+  std::memcpy(plan.data() + at + offsetof(plan::Group, starts), &starts, sizeof starts);
 }
 
 }  // namespace halo::fuzz

@@ -14,6 +14,7 @@ inline constexpr std::uint8_t own_build_id = 0xF5;  // the first of 20 bytes, th
 std::uintptr_t own_bias();
 
 // Sets a group's flags in an encoded plan; the checksum must be updated afterwards.
-void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags);
+void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags,
+                     std::uint64_t starts = 0);
 
 }  // namespace halo::fuzz

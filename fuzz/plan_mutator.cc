@@ -256,6 +256,22 @@ Input make_random_pools(Random& random) {
 
 }  // namespace
 
+namespace {
+
+// A third of the groups has a mask of starts, and half of these step to them.
+void set_layout(std::vector<std::byte>& plan, std::uint32_t group, Random& random) {
+  const auto flags = static_cast<std::uint32_t>(random() % 4);
+  if (random() % 3 != 0) return set_group_flags(plan, group, flags);
+  const auto way = static_cast<std::uint32_t>(plan::min_way + random() % 5);
+  const auto steps = static_cast<std::uint32_t>(random() % 2) * plan::group_stepping;
+  const std::uint64_t starts = std::uint64_t{1} << random() % 64 | (random() & random());
+  set_group_flags(
+      plan, group,
+      flags | plan::group_by_size | plan::group_masked | steps | way << plan::group_way_bit, starts);
+}
+
+}  // namespace
+
 Input make_plan(Random& random) {
   const std::uint64_t kind = random() % 16;
   if (kind == 0) return make_random_pools(random);
@@ -272,7 +288,7 @@ Input make_plan(Random& random) {
   add_random_states(builder, random, groups, modules);
   std::vector<std::byte> bytes = builder.bytes();
   for (std::uint32_t i = 0; i < groups; ++i)
-    set_group_flags(bytes, i, static_cast<std::uint32_t>(random() % 4));
+    set_layout(bytes, i, random);
   const std::uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.

@@ -21,6 +21,7 @@ from halo.plan.layout import (
     GROUP_LINE_START,
     GROUP_MASKED,
     GROUP_PACKED,
+    GROUP_STEPPING,
     GROUP_WAY,
     GROUP_WAY_BIT,
     HEADER,
@@ -142,6 +143,7 @@ def _group_flags(group: PlanGroup) -> tuple[int, int]:
     if layout.packed:
         return flags | GROUP_PACKED, 0
     flags |= GROUP_LINE_START if layout.line_start else 0
+    flags |= GROUP_STEPPING if layout.stepping else 0
     if layout._replace(line_start=False) == SPREAD:
         return flags, 0
     way = layout.way_bytes.bit_length() - 1
@@ -366,10 +368,12 @@ def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> Plan
 def _layout(name: str, flags: int, starts: int) -> PageLayout:
     masked, packed = flags & GROUP_MASKED, flags & GROUP_PACKED
     line_start = bool(flags & GROUP_LINE_START)
+    stepping = bool(flags & GROUP_STEPPING)
     way = (flags & GROUP_WAY) >> GROUP_WAY_BIT
-    if masked and not packed and starts and MIN_WAY <= way <= MAX_WAY:
-        return PageLayout(starts, 1 << way, line_start=line_start)
-    if masked or starts or way or (packed and line_start):
+    exclusive = packed or (stepping and line_start)
+    if masked and not exclusive and starts and MIN_WAY <= way <= MAX_WAY:
+        return PageLayout(starts, 1 << way, line_start=line_start, stepping=stepping)
+    if masked or stepping or starts or way or (packed and line_start):
         raise BadPlan(f"{name} is not usable: a group's page layout is impossible.")
     return PageLayout(packed=bool(packed), line_start=line_start)
 

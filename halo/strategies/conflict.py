@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from halo.conflicts.placement import Competitor, competing, layout_of, place, table_mask
 from halo.errors import BadInput
@@ -23,6 +23,12 @@ class Options:
         "slots of a group: interference: by predicted conflicts; table: those that partners did not"
         " use in the recording",
         choices=("interference", "table"),
+    )
+    placement: str = option(
+        "pages",
+        "who finds a permitted start: pages: single-size pages, laid out by the plan; stepping: each"
+        " allocation, in one heap of all groups, which have one context each",
+        choices=("pages", "stepping"),
     )
     separate: bool = option(False, "one group for each context")
     skip_frames: int = option(
@@ -49,7 +55,8 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
             " machine."
         )
     parts = competing(conflicts, options.least)
-    if options.separate:
+    steps = options.placement == "stepping"
+    if options.separate or steps:
         parts = [[at] for part in parts for at in part]
     labels = _labels(subject.profile, options.skip_frames)
     parts = _joined(conflicts, labels, parts)
@@ -62,8 +69,14 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         placed = place(conflicts, parts)
     return [
         Candidate(_contexts(conflicts, labels, one.states), _reason(conflicts, one), one.layout)
-        for one in placed
+        for one in (map(_stepping, placed) if steps else placed)
     ]
+
+
+def _stepping(one: Competitor) -> Competitor:
+    """The same slots for the paper's allocator, to which a block is at its first address."""
+    layout = one.layout._replace(line_start=False, stepping=True)
+    return replace(one, layout=layout)
 
 
 def _labels(profile: Profile, skip: int) -> list[tuple[int, ...]]:
@@ -105,9 +118,10 @@ def _reason(conflicts: Conflicts, one: Competitor) -> str:
     states = [conflicts.states[at] for at in one.states]
     conflict, misses = sum(it.conflict for it in states), sum(it.misses for it in states)
     slots = one.layout.starts.bit_count()
+    where = f"{'step to' if one.layout.stepping else 'start in'} {slots} of 64 slots"
     return (
         f"competes for cache sets: {conflict:,} conflict misses, {conflict / max(1, misses):.0%} of"
-        f" its misses; blocks start in {slots} of 64 slots, predicted {one.predicted:,.0f}"
+        f" its misses; blocks {where}, predicted {one.predicted:,.0f}"
     )
 
 

@@ -35,12 +35,15 @@ enum HeaderFlag : std::uint32_t {
 };
 // Layouts of single-size pages: blocks start in the slots of `starts` only, without spreading, or
 // at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
+// `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start at
+// each allocation.
 enum GroupFlag : std::uint32_t {
   group_huge_pages = 1,
   group_by_size = 2,
   group_masked = 4,
   group_packed = 8,
   group_line_start = 16,
+  group_stepping = 32,
   group_way = 0xff00
 };
 inline constexpr std::uint32_t group_way_bit = 8;
@@ -53,7 +56,7 @@ inline constexpr std::uint32_t old_header_flags = header_huge_pages | header_ran
 inline constexpr std::uint32_t header_flags = old_header_flags | header_selectors;
 inline constexpr std::uint32_t old_group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t group_layout_flags =
-    group_masked | group_packed | group_line_start | group_way;
+    group_masked | group_packed | group_line_start | group_stepping | group_way;
 inline constexpr std::uint32_t group_flags = old_group_flags | group_layout_flags;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;

@@ -65,9 +65,12 @@ const char* check_layout(const Group& g) {
   const bool masked = (g.flags & group_masked) != 0, packed = (g.flags & group_packed) != 0;
   const std::uint32_t way = (g.flags & group_way) >> group_way_bit;
   const bool line_start = (g.flags & group_line_start) != 0;
+  const bool stepping = (g.flags & group_stepping) != 0;
+  if (stepping && !masked) return "the plan has a group that steps without a mask";
   if ((masked || packed || line_start) && (g.flags & group_by_size) == 0)
     return "the plan has a layout of single-size pages for a group without them";
-  if (packed && (masked || line_start)) return "the plan has two layouts for a group";
+  if ((packed && (masked || line_start)) || (stepping && line_start))
+    return "the plan has two layouts for a group";
   if (!masked) return g.starts == 0 && way == 0 ? nullptr : unknown_field;
   if (g.starts == 0) return "the plan has a group whose blocks may start nowhere";
   return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;

@@ -13,6 +13,7 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/heap/block_spacing.h"
 #include "runtime/heap/group_heap.h"
+#include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/pages/arena.h"
 #include "runtime/pages/page_bits.h"
@@ -76,8 +77,9 @@ const char* block_around(const Page& page, const void* p) {
 // The owner of a block, as text such as "group 7".
 struct Owner {
   char text[32] = "pages that groups share";
-  explicit Owner(const GroupHeap* heap) {
-    const std::uint32_t group = heap == nullptr ? 0 : heap->group();
+  explicit Owner(const Page& page) {
+    if (page.thread.load(std::memory_order_relaxed) == stepping_owner) return;
+    const std::uint32_t group = page.heap == nullptr ? 0 : page.heap->group();
     if (!is_shared_heap(group)) snprintf(text, sizeof text, "group %u", group);
   }
 };
@@ -85,12 +87,12 @@ struct Owner {
 // Reports a free of an address that is not a block in use.
 void report_free(const Word* bits, const void* p) {
   const Page& page = arena.page_of(p);
-  const GroupHeap* heap = page.heap;
-  const char* block = heap == nullptr ? nullptr : block_around(page, p);
+  const bool owned = page.thread.load(std::memory_order_relaxed) != nullptr;
+  const char* block = owned ? block_around(page, p) : nullptr;
   if (block == nullptr) return print("halo: wrong free: no block was ever allocated at %p\n", p);
   const std::size_t inside = static_cast<std::size_t>(static_cast<const char*>(p) - block);
   const std::size_t bytes = GroupHeap::size_of(page, block);
-  const Owner owner(heap);
+  const Owner owner(page);
   if (inside == 0)
     print("halo: double free: the block of %zu bytes at %p in %s is not in use\n", bytes, p,
           owner.text);
@@ -122,9 +124,8 @@ bool track_free(const void* p) {
 void report_overwritten(const void* p) {
   const KeepErrno keep;
   const Page& page = arena.page_of(p);
-  const GroupHeap* heap = page.heap;
   print("halo: write after free: the freed block of %zu bytes at %p in %s was written to\n",
-        GroupHeap::size_of(page, p), p, Owner(heap).text);
+        GroupHeap::size_of(page, p), p, Owner(page).text);
 }
 
 }  // namespace halo::runtime

@@ -13,6 +13,7 @@
 #include "base/output_path.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/diagnose/check.h"
+#include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
@@ -71,6 +72,20 @@ Totals totals_of_shared(std::uint32_t groups) {
     sum.peak_resident += t.peak_resident;
     sum.live_at_peak += t.live_at_peak;
   }
+  return sum;
+}
+
+// The heap of the groups that step.
+Totals totals_of_stepping() {
+  const SteppingCounts counts = stepping_heap.counts();
+  Totals sum;
+  sum.refusals = counts.refusals;
+  sum.live = counts.live;
+  sum.resident = counts.resident;
+  sum.pages = counts.pages;
+  sum.max_live = counts.peak_live;
+  sum.peak_resident = counts.peak_resident;
+  sum.live_at_peak = counts.live_at_peak;
   return sum;
 }
 
@@ -166,6 +181,8 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
   const CheckCounts check = check_counts();
   out.print("], \"shared\": {");
   write_memory_json(out, groups == 0 ? Totals{} : totals_of_shared(groups));
+  out.print(", \"stepping\": {\"skipped_bytes\": %lu, ", stepping_heap.counts().skipped);
+  write_memory_json(out, totals_of_stepping());
   out.print(", \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
   out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
   const HugePages& huge = arena.huge_pages();
@@ -216,6 +233,11 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
   }
   const Totals t = groups == 0 ? Totals{} : totals_of_shared(groups);
   if (t.peak_resident != 0) write_line(out, "shared", "-", t);
+  const Totals stepping = totals_of_stepping();
+  if (stepping.peak_resident != 0) {
+    write_line(out, "steps", "-", stepping);
+    out.print("halo: %lu bytes stepped over\n", stepping_heap.counts().skipped);
+  }
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
               sites.redirected, sites.immediate, sites.left);

@@ -18,6 +18,11 @@ struct StartMask {
   std::uint64_t slots = 0;      // not 0
   std::uint32_t way_shift = 0;  // log2 of the bytes of a way
 
+  // The mask of a group that has one.
+  static constexpr StartMask of(const plan::Group& settings) {
+    return {settings.starts, (settings.flags & plan::group_way) >> plan::group_way_bit};
+  }
+
   constexpr std::uint32_t slot_bytes() const { return 1u << (way_shift - 6); }
 
   constexpr bool permits(std::uint32_t offset) const {
@@ -61,13 +66,12 @@ class PageLayout {
   constexpr PageLayout() = default;
 
   explicit constexpr PageLayout(const plan::Group& settings) {
-    const std::uint32_t shift = (settings.flags & plan::group_way) >> plan::group_way_bit;
     if ((settings.flags & plan::group_packed) != 0) kind_ = Kind::packed;
     line_start_ = (settings.flags & plan::group_line_start) != 0;
     if ((settings.flags & plan::group_masked) == 0) return;
-    mask_ = {settings.starts, shift};
+    mask_ = StartMask::of(settings);
     kind_ = settings.starts == UINT64_MAX ? Kind::spread : Kind::masked;
-    sets_ = (1u << shift) / line;
+    sets_ = (1u << mask_.way_shift) / line;
   }
 
   // The offset of the first block in page number `page`: in a permitted slot, if the block has at

@@ -2,11 +2,12 @@
 #include "runtime/heap/thread_heap.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 
 #include "base/keep_errno.h"
+#include "runtime/heap/metadata.h"
+#include "runtime/heap/stepping_heap.h"
 
 namespace halo::runtime {
 
@@ -67,18 +68,19 @@ plan::Group settings_of(std::uint32_t number) {
   return settings;
 }
 
-void* map_metadata(std::size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
-}
-
 }  // namespace
+
+bool steps(std::uint32_t group) {
+  return group < plan_groups.size() && (plan_groups[group].flags & plan::group_stepping) != 0;
+}
 
 bool is_shared_heap(std::uint32_t number) { return number >= plan_groups.size(); }
 
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
   plan_groups = groups;
   classes = class_number(size_class(block_bytes(max_object, true))) + 1;
+  for (std::uint32_t group = 0; group < groups.size(); ++group)
+    if (steps(group)) stepping_heap.survive_forks();
   if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
 }
 
@@ -131,6 +133,13 @@ GroupHeap* ThreadHeap::heap_for(std::uint32_t group, std::uint32_t bytes) {
   return own_heap_of(group);
 }
 
+void* ThreadHeap::allocate_stepping(std::uint32_t group, std::uint32_t bytes) {
+  if (!steps(group)) return nullptr;
+  void* p = stepping_heap.allocate(StartMask::of(plan_groups[group]), bytes);
+  if (p != nullptr) count_shared(group);
+  return p;
+}
+
 void ThreadHeap::count_shared(std::uint32_t group) {
   std::uint32_t& count = shared()[group].allocations;
   __atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
@@ -143,6 +152,7 @@ std::uint32_t ThreadHeap::shared_allocations(std::uint32_t group) const {
 GroupHeap* ThreadHeap::own_heap_of(std::uint32_t group) {
   GroupHeap*& heap = heaps()[group];
   if (heap != nullptr) return heap;
+  if (steps(group)) return nullptr;
   auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
   auto** caches = static_cast<BlockCache**>(metadata(classes * sizeof(BlockCache*)));
   if (made == nullptr || caches == nullptr) return nullptr;

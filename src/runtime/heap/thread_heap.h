@@ -51,11 +51,16 @@ class ThreadHeap {
   }
 
   // The heap that serves the next `bytes` of the group: its own, created when it is due, or a
-  // shared one. Returns nullptr if memory is refused. The owner only, inside its heap.
+  // shared one. Returns nullptr if memory is refused, or if the group steps. The owner only, inside
+  // its heap.
   GroupHeap* heap_for(std::uint32_t group, std::uint32_t bytes);
 
   // The group's own heap, created on first use. Otherwise as heap_for.
   GroupHeap* own_heap_of(std::uint32_t group);
+
+  // A block from the heap of all groups that step; nullptr if the group does not, or as
+  // SteppingHeap::allocate. The owner only, inside its heap.
+  void* allocate_stepping(std::uint32_t group, std::uint32_t bytes);
 
   // Counts an allocation of the group from a shared heap. The owner only.
   void count_shared(std::uint32_t group);
@@ -117,6 +122,10 @@ inline constexpr std::uint32_t shared_heaps = 4;
 
 // Whether `number` is that of a shared heap, not of a group.
 bool is_shared_heap(std::uint32_t number);
+
+// Whether the group's blocks come from the heap of all groups that step, so that no thread has a
+// heap of the group.
+bool steps(std::uint32_t group);
 
 // Must run before the first grouped allocation.
 void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);

@@ -8,6 +8,7 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/next.h"
 #include "runtime/diagnose/check.h"
+#include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/identify/walk_counts.h"
@@ -50,10 +51,20 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   const InsideHeap inside(heaps);
   const std::uint32_t bytes = block_bytes(size, verdict.alignment == 16);
   GroupHeap* heap = heaps->heap_for(verdict.group, bytes);
-  if (heap == nullptr) return nullptr;
+  if (heap == nullptr) return track_alloc(heaps->allocate_stepping(verdict.group, bytes));
   void* p = heap->allocate(bytes);
   if (p != nullptr && heap->group() != verdict.group) heaps->count_shared(verdict.group);
   return track_alloc(p);
+}
+
+// Frees a block of a page that no thread owns. A page without any owner never had a block: the
+// pointer is foreign, and ignored.
+[[gnu::noinline]] void free_unowned(const ThreadHeap* owner, void* p) {
+  if (owner != stepping_owner) return;
+  ThreadHeap* const heaps = current_heap;
+  if (heaps == nullptr) return stepping_heap.free(p);
+  const InsideHeap inside(heaps);
+  stepping_heap.free(p);
 }
 
 inline void* allocate_grouped(std::size_t size, CallSite site) {
@@ -77,7 +88,7 @@ void free_grouped(void* p) {
   if (!track_free(p)) return;
   Page& page = arena.page_of(p);
   const ThreadHeap* owner = page.thread.load(std::memory_order_acquire);
-  if (owner == nullptr) return;  // a foreign pointer that was never allocated: ignored
+  if (!is_thread(owner)) return free_unowned(owner, p);
   ThreadHeap* const heaps = current_heap;
   if (owner != heaps) return const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
   const InsideHeap inside(heaps);

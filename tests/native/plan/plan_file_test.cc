@@ -259,6 +259,17 @@ TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
   EXPECT_EQ(problem_of_layout(masked | group_line_start | way, 1), "");
   EXPECT_EQ(problem_of_layout(group_by_size | group_packed | group_line_start, 0),
             "the plan has two layouts for a group");
+  EXPECT_EQ(problem_of_layout(masked | group_stepping | way, 1), "");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_stepping, 0),
+            "the plan has a group that steps without a mask");
+  EXPECT_EQ(problem_of_layout(group_by_size | group_packed | group_stepping, 0),
+            "the plan has a group that steps without a mask");
+  EXPECT_EQ(problem_of_layout(masked | group_packed | group_stepping | way, 1),
+            "the plan has two layouts for a group");
+  EXPECT_EQ(problem_of_layout(masked | group_line_start | group_stepping | way, 1),
+            "the plan has two layouts for a group");
+  EXPECT_EQ(problem_of_layout(masked | group_stepping | way, 1, 3), "the plan has an unknown flag");
+  EXPECT_EQ(problem_of_layout(masked | 64 | way, 1), "the plan has an unknown flag");
   EXPECT_EQ(problem_of_layout(masked | way, 1, 3), "the plan has an unknown flag");
   EXPECT_EQ(problem_of_layout(masked | way, 0),
             "the plan has a group whose blocks may start nowhere");
