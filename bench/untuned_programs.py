@@ -15,6 +15,7 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 DISPLAY_SECONDS = 20
+UNPRIVILEGED = 65534  # the user and the group of the kernel's overflow id
 CLOSED_BY_TIMEOUT = 5  # zenity's status
 
 # std::regex, as its templates take cc1plus seconds.
@@ -178,9 +179,9 @@ def _unprivileged(folder: Path) -> tuple[str, ...]:
     """For root: a user that may read this checkout and write to the folders of the runs."""
     if os.geteuid() != 0:
         return ()
-    shutil.chown(folder, "nobody")
+    os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
     may = "+dac_override"
-    user = ("--reuid=nobody", "--regid=nogroup", "--clear-groups")
+    user = (f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups")
     return ("setpriv", *user, f"--inh-caps={may}", f"--ambient-caps={may}")
 
 
