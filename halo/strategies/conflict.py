@@ -26,8 +26,8 @@ class Options:
     )
     placement: str = option(
         "pages",
-        "who finds a permitted start: pages: single-size pages, laid out by the plan; stepping: each"
-        " allocation, in one heap of all groups, which have one context each",
+        "who finds a permitted start: pages: single-size pages, laid out by the plan; stepping:"
+        " each allocation, in one heap of all groups, which have one context each",
         choices=("pages", "stepping"),
     )
     separate: bool = option(False, "one group for each context")
