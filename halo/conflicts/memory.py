@@ -36,8 +36,8 @@ def _wastes_little(
 ) -> bool:
     """Whether the blocks of all states of the part, by their bytes, waste little.
 
-    `waste` is that of a block size, as a share of the block. The answer is no if a size may be
-    missing: that of a context's other sizes, or of a state that the recorder left out.
+    `waste` is that of a block size, as a share of the block. False if a size may be missing: that
+    of a context's other sizes, or of a state that the recorder left out.
     """
     states = [conflicts.states[at] for at in part]
     if conflicts.states_left_out or not all(state.size for state in states):

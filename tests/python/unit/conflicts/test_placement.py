@@ -117,7 +117,7 @@ def test_windows_keep_the_blocks_of_one_state_from_the_lines_of_another() -> Non
 
 
 def test_a_window_that_gains_little_is_not_chosen() -> None:
-    """A third state keeps so many misses that the others' are less than a twentieth."""
+    """A third state keeps its misses, and the others have less than a twentieth of all."""
     states = [hot(0, 4096, reuses=100), hot(1, 4096, reuses=100), hot(2, reuses=10000)]
     pairs = [*PAIRS_APART, [3, 3, 400, 400, 2500000]]
     found = conflicts_of(states, pairs, ways=4)
@@ -173,7 +173,7 @@ def test_predictions_equal_a_slow_reference(seed: int) -> None:
 
 
 def test_many_wide_groups_are_placed_soon() -> None:
-    """Each of 80 groups interferes with all others; all states anew for each choice: minutes."""
+    """Each of 80 groups interferes with all others, and has 33 choices."""
     states = [hot(at, 4096) for at in range(80)]
     pairs = [[a, b, 2, 2, 40] for a in range(1, 81) for b in range(1, 81)]
     found = conflicts_of(states, pairs, ways=2)
