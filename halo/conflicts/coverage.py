@@ -90,20 +90,20 @@ def measure_coverage(training: Profile, reference: Profile) -> tuple[PredictorCo
                 training=len(known),
                 both=len(both),
                 reference=len(wanted),
-                coverage=state_coverage(len(known), len(both), len(wanted)),
+                coverage=state_coverage(len(both), len(wanted)),
                 allocations=sum(wanted[state] for state in both) / max(1, wanted.total()),
             )
         )
     return tuple(found)
 
 
-def state_coverage(training: int, both: int, reference: int) -> float:
+def state_coverage(both: int, reference: int) -> float:
     """1 - (m + k) / (n + k), for n states of which n - m recur, and n + k in the reference run.
 
-    It is 0 without a state in the reference run.
+    As m + k = (n + k) - (n - m), this is the share of the reference run's states in both. It is 0
+    without a state in the reference run.
     """
-    lost, more = training - both, reference - training
-    return 1 - (lost + more) / reference if reference else 0.0
+    return both / reference if reference else 0.0
 
 
 def states_of(profile: Profile, predictor: Predictor) -> Counter[Hashable]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from halo.conflicts.coverage import measure_coverage, unlisted_share
 from halo.conflicts.names import name_states
+from halo.conflicts.placement import MIN_CONFLICT_SHARE
 from halo.conflicts.ranking import (
-    MIN_CONFLICT_SHARE,
     conflict_share,
     is_placeable,
     missed,

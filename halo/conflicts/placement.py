@@ -9,19 +9,22 @@ which do not reuse lines while the cache holds them, and objects over a quarter 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from math import exp
 
+from halo.conflicts.memory import may_start_at_lines, may_start_in, peak_bytes
+from halo.conflicts.prediction import Prediction
 from halo.plan.model import ALL_SLOTS, PageLayout
 from halo.profile.sections.conflicts import OUTSIDE, SLOTS, Conflicts, RecordedState
 
 STREAM_FAR = 0.9  # share of reuses beyond the window from which a state is a stream
 PARTNER_SHARE = 0.05  # of a state's edges, for a partner to be placed with it
 WINDOWS = (48, 32, 16, 8)  # numbers of slots, beside all
-MAX_WASTE = 0.10  # of a group's memory, for a window
-MIN_GAIN = 0.05  # by which a window has to reduce the predicted cost
+MIN_GAIN = 0.05  # by which a window has to reduce the prediction
+_TIE = 1e-6  # misses: predictions that differ by less are equal
+
+MIN_CONFLICT_SHARE = 0.005
+"""The share of all misses that conflicts, and those of a state to be placed, have at least."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Competitor:
 
     states: tuple[int, ...]
     layout: PageLayout
-    predicted: float  # misses by conflict, under that layout
+    predicted: float | None = None  # misses by conflict under that layout, if predicted
 
 
 def is_stream(state: RecordedState) -> bool:
@@ -45,26 +48,52 @@ def may_be_placed(conflicts: Conflicts, at: int) -> bool:
     return at != OUTSIDE and fits and not is_stream(state) and conflicts.distance.get(at, 0) < lines
 
 
+def unplaceable_contexts(conflicts: Conflicts) -> set[int]:
+    """Contexts most of whose memory, at its peak, is of streams or of too many lines.
+
+    All sizes of a context share a group, so its other states are not placed, either. Objects over a
+    quarter of the cache do not count: the plan forwards them.
+    """
+    left: defaultdict[int, int] = defaultdict(int)
+    for at, state in enumerate(conflicts.states):
+        if state.context is not None and state.size <= conflicts.cache_bytes // 4:
+            size = peak_bytes(state)
+            left[state.context] += size if may_be_placed(conflicts, at) else -size
+    return {context for context, balance in left.items() if balance < 0}
+
+
+def sharing_pages(conflicts: Conflicts, contexts: Iterable[int]) -> list[int]:
+    """The states whose blocks are in the pages of a group of these contexts."""
+    members = set(contexts)
+    return [
+        at
+        for at, state in enumerate(conflicts.states)
+        if state.context in members and state.size <= conflicts.cache_bytes // 4
+    ]
+
+
 def competing(conflicts: Conflicts, least: float) -> list[list[int]]:
     """Sets of states that conflict with each other, those with the most misses first.
 
-    A state takes part if it has at least the share `least` of all misses by conflict, or is a
-    partner of one that has. Empty if the conflict misses of all states are a smaller share.
+    A state takes part if it has conflict misses of at least the share `least` of all misses, or is
+    a partner of one that has. Empty if the conflict misses of all states are a smaller share.
     """
     states = conflicts.states
     misses = sum(state.misses for state in states)
     if sum(state.conflict for state in states) < least * misses or not misses:
         return []
-    core = {
+    apart = unplaceable_contexts(conflicts)
+    placeable = {
         at
         for at, state in enumerate(states)
-        if state.conflict >= least * misses and may_be_placed(conflicts, at)
+        if may_be_placed(conflicts, at) and state.context not in apart
     }
+    core = {at for at in placeable if states[at].conflict >= max(1, least * misses)}
     links = [
         (pair.first, pair.second)
         for pair in conflicts.pairs
         if pair.first in core
-        and may_be_placed(conflicts, pair.second)
+        and pair.second in placeable
         and pair.conflict >= PARTNER_SHARE * conflicts.cache.ways * states[pair.first].conflict
     ]
     found = _components(core, links)
@@ -94,44 +123,46 @@ def _components(nodes: Iterable[int], links: Sequence[tuple[int, int]]) -> list[
 
 
 def place(conflicts: Conflicts, parts: Sequence[Sequence[int]]) -> list[Competitor]:
-    """Chooses the slots of each set of states, greedily, by the predicted conflict misses."""
-    model = _Model(conflicts)
-    masks = {at: ALL_SLOTS for part in parts for at in part}
+    """Chooses the slots of each set of states, greedily, by the predicted conflict misses.
+
+    A window is chosen only if it reduces the prediction for all parts by `MIN_GAIN`.
+    """
+    model = Prediction(conflicts, parts)
+    masks = [ALL_SLOTS] * len(parts)
     for _ in range(2):
-        for part in parts:
-            choices = [masks | dict.fromkeys(part, mask) for mask in _masks_for(conflicts, part)]
-            costs = [model.cost(choice, masks) for choice in choices]
-            best = costs.index(min(costs))
-            if costs[best] <= (1 - MIN_GAIN) * costs[0]:
-                masks = choices[best]
+        for number, part in enumerate(parts):
+            model.set_mask(number, ALL_SLOTS)
+            spread, masks[number] = model.total(), ALL_SLOTS
+            windows = _windows(conflicts, part) if model.affected(number) else []
+            best = (1 - MIN_GAIN) * spread - _TIE
+            for mask in windows:
+                model.set_mask(number, mask)
+                if model.total() <= best:
+                    best, masks[number] = model.total() - _TIE, mask
+            model.set_mask(number, masks[number])
     return [
-        Competitor(
-            tuple(part),
-            layout_of(conflicts, part, masks[part[0]]),
-            model.cost(masks, part),
-        )
-        for part in parts
+        Competitor(tuple(part), layout_of(conflicts, part, masks[number]), model.misses_of(number))
+        for number, part in enumerate(parts)
     ]
 
 
 def layout_of(conflicts: Conflicts, part: Sequence[int], lines: int) -> PageLayout:
-    """The layout whose hot lines are in the slots `lines`: blocks start before their hot line."""
-    heaviest = max(part, key=lambda at: conflicts.states[at].accesses)
-    way = conflicts.way_bytes
-    behind = conflicts.states[heaviest].hot_line * conflicts.machine.line * SLOTS // way % SLOTS
-    starts = rotate(lines, -behind)
-    return PageLayout(starts=starts, way_bytes=way, line_start=_starts_at_line(conflicts, part))
+    """The layout whose hot lines are in the slots `lines`: blocks start before their hot line.
 
-
-def _starts_at_line(conflicts: Conflicts, part: Sequence[int]) -> bool:
-    """Whether blocks should start at a line: if one line of each is hot, and little is wasted.
-
-    Else the hot part of some blocks is in two lines, which takes more of the cache.
+    The part is all states whose blocks are in the group's pages.
     """
-    states, line = [conflicts.states[at] for at in part], conflicts.machine.line
-    return all(
-        it.hot_lines <= 1 and it.size and -it.size % line <= MAX_WASTE * it.size for it in states
-    ) and any(it.size % line for it in states)
+    states = conflicts.states
+    used = [at for at in part if may_be_placed(conflicts, at) and states[at].reuses] or part
+    heaviest = states[max(used, key=lambda at: states[at].accesses)]
+    way, line = conflicts.way_bytes, conflicts.machine.line
+    behind = heaviest.hot_line * line * SLOTS // way % SLOTS
+    # Of objects with more hot lines than one, some would have their hot part in one line more.
+    line_start = (
+        all(states[at].hot_lines <= 1 for at in used)
+        and any(states[at].size % line for at in used)
+        and may_start_at_lines(conflicts, part)
+    )
+    return PageLayout(starts=rotate(lines, -behind), way_bytes=way, line_start=line_start)
 
 
 def rotate(mask: int, by: int) -> int:
@@ -155,72 +186,11 @@ def table_mask(conflicts: Conflicts, part: Sequence[int]) -> int:
     return sum(1 << slot for slot, count in enumerate(uses) if count < mean) or ALL_SLOTS
 
 
-def _masks_for(conflicts: Conflicts, part: Sequence[int]) -> list[int]:
-    """All slots, and the windows whose waste of memory is small."""
-    block = min(conflicts.states[at].size for at in part)
-    found = [ALL_SLOTS]
-    for width in WINDOWS:
-        if _waste(conflicts, block, width) <= MAX_WASTE:
-            window = (1 << width) - 1
-            found += [rotate(window, first) for first in range(0, SLOTS, SLOTS // 8)]
-    return found
-
-
-def _waste(conflicts: Conflicts, block: int, width: int) -> float:
-    """The share of memory that a window leaves unused. Blocks of a way need only start in it."""
-    if block < conflicts.way_bytes:
-        return SLOTS / width - 1
-    return conflicts.way_bytes / width / block
-
-
-class _Model:
-    """Predicts conflict misses from the interference of states, whatever the recorded layout.
-
-    A state has at most its hot lines between two uses of another. More were recorded if objects
-    did not start at a line, so that a hot part was in two.
-    """
-
-    def __init__(self, conflicts: Conflicts) -> None:
-        self._conflicts = conflicts
-        self._between: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-        for (first, second), lines in conflicts.interference.items():
-            state = conflicts.states[second]
-            hot = state.peak * max(1, state.hot_lines) if second != OUTSIDE else lines
-            self._between[first].append((second, min(lines, hot)))
-
-    def cost(self, masks: Mapping[int, int], part: Iterable[int]) -> float:
-        """The predicted conflict misses of these states."""
-        return sum(self._misses(masks, at) for at in part)
-
-    def _misses(self, masks: Mapping[int, int], at: int) -> float:
-        """Expected conflict misses: the reuses, times the share at which the set is overfull.
-
-        The lines of a state are spread over its slots. A set that gets at most ways - 1 of them is
-        not overfull, as they are spread evenly; else their number is taken as Poisson distributed.
-        """
-        load = [0.0] * SLOTS
-        sets_of_slot = self._conflicts.cache.sets / SLOTS
-        for second, lines in self._between[at]:
-            slots = _slots(masks.get(second, ALL_SLOTS))
-            for slot in slots:
-                load[slot] += lines / (len(slots) * sets_of_slot)
-        state, ways = self._conflicts.states[at], self._conflicts.cache.ways
-        mine = _slots(masks.get(at, ALL_SLOTS))
-        uses = state.reuses * self._conflicts.sampling
-        return uses * sum(_overfull(load[slot], ways) for slot in mine) / len(mine)
-
-
-def _overfull(load: float, ways: int) -> float:
-    """The probability of at least `ways` lines in a set with that mean."""
-    if load <= ways - 1:
-        return 0.0
-    term, below = exp(-load), 0.0
-    for lines in range(ways):
-        below += term
-        term *= load / (lines + 1)
-    return max(0.0, 1 - below)
-
-
-@cache
-def _slots(mask: int) -> list[int]:
-    return [slot for slot in range(SLOTS) if mask >> slot & 1]
+def _windows(conflicts: Conflicts, part: Sequence[int]) -> list[int]:
+    """The masks of some slots in a row whose waste of memory is small."""
+    return [
+        rotate((1 << width) - 1, first)
+        for width in WINDOWS
+        if may_start_in(conflicts, part, width)
+        for first in range(0, SLOTS, SLOTS // 8)
+    ]

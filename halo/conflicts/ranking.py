@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from halo.conflicts.fit import misfit
+from halo.conflicts.placement import MIN_CONFLICT_SHARE, competing
 from halo.errors import BadInput
 from halo.profile import CONFLICTS, Conflicts, Profile
 from halo.profile.sections.conflicts import HOT_SHARE, OUTSIDE, RecordedState
 from halo.schema.conflicts import CompetingPair, MissesByClass
-
-MIN_CONFLICT_SHARE = 0.005
-"""The share of conflicts among the misses that placement by cache set needs."""
 
 
 def conflicts_of(profile: Profile, path: Path) -> Conflicts:
@@ -47,8 +46,8 @@ def outside_share(conflicts: Conflicts) -> float:
 
 
 def is_placeable(conflicts: Conflicts, least: float = MIN_CONFLICT_SHARE) -> bool:
-    """Whether there are enough conflict misses for placement by cache set to help."""
-    return missed(conflicts).conflict > 0 and conflict_share(conflicts) >= least
+    """Whether the strategy `conflict` accepts the recorded machine, and finds states to place."""
+    return not misfit(conflicts) and bool(competing(conflicts, least))
 
 
 def ranked_states(conflicts: Conflicts) -> list[int]:

@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from halo.conflicts.fit import misfit
 from halo.conflicts.names import StateName, StateNames, label, name_states
+from halo.conflicts.placement import MIN_CONFLICT_SHARE
 from halo.conflicts.ranking import (
-    MIN_CONFLICT_SHARE,
     conflict_share,
     is_placeable,
     missed,
@@ -124,8 +125,14 @@ def closing(conflicts: Conflicts, path: Path) -> str:
         return f"Next, make a plan: halo plan {shlex.quote(str(path))} --strategy conflict"
     if not missed(conflicts).conflict:
         cause = "There are no conflict misses"
+    elif (share := conflict_share(conflicts)) >= MIN_CONFLICT_SHARE:
+        if fault := misfit(conflicts):
+            return f"No plan can follow: {fault}; record conflicts of another machine."
+        cause = (
+            "The conflict misses are of memory that no plan moves, or of states with less than"
+            f" {MIN_CONFLICT_SHARE:.1%} of the misses each"
+        )
     else:
-        share = conflict_share(conflicts)
         cause = f"Only {share:.2%} of the misses are conflicts, less than {MIN_CONFLICT_SHARE:.1%}"
     return f"{cause}: placement by cache set cannot help this program."
 

@@ -11,7 +11,7 @@ from halo.elf import build_id_of
 from halo.errors import BadPlan
 from halo.plan import Plan
 from halo.plan.build_match import check_plan
-from halo.plan.model import DEFAULT_WAY
+from halo.plan.model import SPREAD
 
 _WHAT = "plan"
 _CACHE_FACTS = ("level", "type", "number_of_sets", "coherency_line_size")
@@ -34,8 +34,9 @@ def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> It
 def _other_way(path: Path, plan: Plan) -> Iterator[Finding]:
     """A note if the plan spreads blocks over the sets of another cache than this machine has."""
     here = first_level_way()
-    ways = {group.layout.way_bytes for group in plan.groups if not group.layout.packed}
-    if here is None or not ways - {here, DEFAULT_WAY}:
+    layouts = {group.layout for group in plan.groups} - {SPREAD}
+    ways = {layout.way_bytes for layout in layouts if not layout.packed}
+    if here is None or not ways - {here}:
         return
     yield note(
         _WHAT,

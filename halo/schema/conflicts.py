@@ -61,7 +61,7 @@ class ConflictsDocument(Struct, frozen=True, kw_only=True):
     conflict_share: Share  # of the misses, those that are conflicts
     outside_share: Share  # of the conflict misses, those with a line outside objects in the set
     min_conflict_share: Share  # the conflict share that placement by cache set needs
-    placeable: bool  # whether the conflict share is at least that
+    placeable: bool  # whether the strategy `conflict` finds states to place
     states: tuple[CompetingState, ...]  # most conflict misses first
     pairs: tuple[CompetingPair, ...]  # most conflict misses first
     states_left_out: Count  # states that the recorder left out

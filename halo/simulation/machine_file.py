@@ -80,8 +80,9 @@ class _MachineFile:
         return "".join(f"{line}\n" for line in lines)
 
     def _single(self, key: str) -> int:
-        value = self._count(self._data, key, _LIMITS[key], _DEFAULTS[key])
-        if key in ("line", "page") and value & (value - 1):
+        power = key in ("line", "page")
+        value = self._count(self._data, key, _LIMITS[key], _DEFAULTS[key], int(power))
+        if power and value & (value - 1):
             self._bad(f"has a {key} that is not a power of two")
         return value
 
@@ -118,9 +119,14 @@ class _MachineFile:
         return f"{entries // ways} {ways}"
 
     def _count(
-        self, holder: dict[str, Any], key: str, maximum: int, default: int | None = None
+        self,
+        holder: dict[str, Any],
+        key: str,
+        maximum: int,
+        default: int | None = None,
+        minimum: int = 0,
     ) -> int:
         value = holder.get(key, default)
-        if type(value) is not int or not 0 <= value <= maximum:
-            self._bad(f"has no {key} from 0 to {maximum}")
+        if type(value) is not int or not minimum <= value <= maximum:
+            self._bad(f"has no {key} from {minimum} to {maximum}")
         return value

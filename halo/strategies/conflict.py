@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from halo.conflicts.placement import Competitor, competing, layout_of, place, table_mask
+from halo.conflicts.fit import misfit
+from halo.conflicts.placement import (
+    MIN_CONFLICT_SHARE,
+    Competitor,
+    competing,
+    layout_of,
+    place,
+    sharing_pages,
+    table_mask,
+    unplaceable_contexts,
+)
 from halo.errors import BadInput
-from halo.plan.layout import MAX_WAY, MIN_WAY
 from halo.plan.options import option
 from halo.profile import CONFLICTS, Conflicts, Profile
 from halo.strategies.base import Candidate, Strategy, Subject
@@ -16,7 +25,10 @@ from halo.strategies.base import Candidate, Strategy, Subject
 @dataclass(frozen=True)
 class Options:
     least: float = option(
-        0.005, "minimum share of the first cache's misses, of all conflicts and of a state's", 0, 1
+        MIN_CONFLICT_SHARE,
+        "minimum share of the first cache's misses, of all conflicts and of a state's",
+        0,
+        1,
     )
     reading: str = option(
         "interference",
@@ -47,29 +59,27 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
             "The profile has no conflicts, which strategy conflict needs; record it with:"
             " halo record --conflicts"
         )
-    way = conflicts.way_bytes
-    if not 1 << MIN_WAY <= way <= 1 << MAX_WAY or way & (way - 1):
-        raise BadInput(
-            f"The first cache of the recorded machine has ways of {way:,} bytes; plans need a power"
-            f" of two from {1 << MIN_WAY:,} to {1 << MAX_WAY:,}, so record conflicts of another"
-            " machine."
-        )
+    if fault := misfit(conflicts):
+        raise BadInput(f"{fault[0].upper()}{fault[1:]}, so record conflicts of another machine.")
     parts = competing(conflicts, options.least)
     steps = options.placement == "stepping"
     if options.separate or steps:
         parts = [[at] for part in parts for at in part]
     labels = _labels(subject.profile, options.skip_frames)
-    parts = _joined(conflicts, labels, parts)
+    groups = _contexts(conflicts, labels, _joined(conflicts, labels, parts))
+    parts = [sharing_pages(conflicts, contexts) for contexts in groups]
     if options.reading == "table":
         placed = [
-            Competitor(tuple(part), layout_of(conflicts, part, table_mask(conflicts, part)), 0.0)
+            Competitor(tuple(part), layout_of(conflicts, part, table_mask(conflicts, part)))
             for part in parts
         ]
     else:
         placed = place(conflicts, parts)
+    if steps:
+        placed = [_stepping(one) for one in placed]
     return [
-        Candidate(_contexts(conflicts, labels, one.states), _reason(conflicts, one), one.layout)
-        for one in (map(_stepping, placed) if steps else placed)
+        Candidate(contexts, _reason(conflicts, one), one.layout)
+        for contexts, one in zip(groups, placed, strict=True)
     ]
 
 
@@ -108,10 +118,14 @@ def _labels_of(
 
 
 def _contexts(
-    conflicts: Conflicts, labels: Sequence[tuple[int, ...]], states: Sequence[int]
-) -> list[int]:
-    mine = _labels_of(conflicts, labels, states)
-    return [context for context, label in enumerate(labels) if label in mine]
+    conflicts: Conflicts, labels: Sequence[tuple[int, ...]], parts: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """By part: the contexts with its labels, without those that placement cannot help."""
+    apart, found = unplaceable_contexts(conflicts), []
+    for part in parts:
+        mine = _labels_of(conflicts, labels, part)
+        found.append([at for at, label in enumerate(labels) if label in mine and at not in apart])
+    return found
 
 
 def _reason(conflicts: Conflicts, one: Competitor) -> str:
@@ -119,9 +133,10 @@ def _reason(conflicts: Conflicts, one: Competitor) -> str:
     conflict, misses = sum(it.conflict for it in states), sum(it.misses for it in states)
     slots = one.layout.starts.bit_count()
     where = f"{'step to' if one.layout.stepping else 'start in'} {slots} of 64 slots"
+    predicted = "" if one.predicted is None else f", predicted {one.predicted:,.0f} conflict misses"
     return (
         f"competes for cache sets: {conflict:,} conflict misses, {conflict / max(1, misses):.0%} of"
-        f" its misses; blocks {where}, predicted {one.predicted:,.0f}"
+        f" its misses; blocks {where}{predicted}"
     )
 
 

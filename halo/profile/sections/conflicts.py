@@ -19,6 +19,8 @@ from halo.schema.values import Count
 
 OUTSIDE = 0  # the state of all memory outside tracked objects
 SLOTS = 64
+MAX_LINES = 16
+GRANULE = 8  # bytes, of which block sizes are multiples
 HOT_SHARE = 0.9
 
 
@@ -170,7 +172,9 @@ CONFLICTS = ConflictsSection()
 _StateKey = tuple[int, int]  # context or -1, size
 _LISTS = ("by_line", "by_slot")
 _SUMS = tuple(
-    name for name in RecordedState.__struct_fields__ if name not in ("context", "size", *_LISTS)
+    name
+    for name in RecordedState.__struct_fields__
+    if name not in ("context", "size", "peak", *_LISTS)
 )
 
 
@@ -203,13 +207,14 @@ class _Merged:
 
 
 def _sum_states(key: _StateKey, states: list[RecordedState]) -> RecordedState:
-    """The peak, too, is a sum: the processes may run at the same time."""
+    """The peak is that of one process: a forked one begins with the objects of its parent."""
     context, size = key
     return RecordedState(
         context=None if context < 0 else context,
         size=size,
         by_line=_added(state.by_line for state in states),
         by_slot=_added(state.by_slot for state in states),
+        peak=max(state.peak for state in states),
         **{name: sum(getattr(state, name) for state in states) for name in _SUMS},
     )
 
@@ -224,6 +229,16 @@ def _check(found: Conflicts, contexts: int) -> None:
     states, pairs = found.states, found.pairs
     if not states or states[OUTSIDE].context is not None:
         raise Damaged("the first state of conflicts is not that of memory outside objects")
+    if not (found.cache.sets and found.cache.ways and found.machine.line):
+        raise Damaged("the first cache of conflicts has no sets, no ways or no bytes in a line")
+    if not found.sampling:
+        raise Damaged("conflicts have a sampling of 0")
+    if any(state.size % GRANULE for state in states):
+        raise Damaged(f"a size of conflicts is not a multiple of {GRANULE}")
+    if any(len(state.by_line) > MAX_LINES for state in states):
+        raise Damaged(f"a state of conflicts has more than {MAX_LINES} lines")
+    if any(pair.collision < pair.conflict for pair in pairs):
+        raise Damaged("a pair of conflicts has more conflicts than collisions")
     keys = [(state.context, state.size) for state in states[1:]]
     if any(context is None or context >= contexts for context, _ in keys):
         raise Damaged("a context of conflicts is missing or out of range")

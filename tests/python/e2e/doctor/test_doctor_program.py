@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor import Case, Weight, examine_program
+from halo.doctor import Case, Weight, examine_program, plan_fit
 from halo.doctor.plan_fit import first_level_way
 from halo.elf import build_id_of
 from halo.errors import BadPlan, CannotRun, Unsuitable
@@ -330,6 +330,20 @@ def test_a_plan_for_another_first_cache_is_noted(plain: Path, tmp_path: Path) ->
         found = [it for it in examine(plain, plan=tmp_path / "x.plan") if "ways of" in it.sentence]
         assert len(found) == notes
         assert all(it.weight is Weight.NOTE and "32768 bytes" in it.sentence for it in found)
+
+
+def test_a_masked_way_of_4096_bytes_is_not_exempt(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only blocks that are spread in all slots, the default, suit any machine."""
+    monkeypatch.setattr(plan_fit, "first_level_way", lambda: 32768)
+    root = State(0, 0, 0, 0, 0, VERDICT_FORWARD, 0, 0)
+    modules = (PlanModule(build_id_of(plain)),)
+    for layout, notes in ((PageLayout(), 0), (PageLayout(starts=1), 1)):
+        groups = (PlanGroup(False, 0, True, layout),)
+        write_plan(Plan(modules, groups, (root,), 4096, False), tmp_path / "x.plan")
+        found = [it for it in examine(plain, plan=tmp_path / "x.plan") if "ways of" in it.sentence]
+        assert len(found) == notes
 
 
 def test_the_way_of_the_first_data_cache(tmp_path: Path) -> None:

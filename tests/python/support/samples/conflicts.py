@@ -20,12 +20,12 @@ def state(
     return found if context is None else {"context": context, "size": size, **found}
 
 
-def machine(sets: int = 64, ways: int = 2) -> dict[str, Any]:
+def machine(sets: int = 64, ways: int = 2, line: int = 64) -> dict[str, Any]:
     return {
         "caches": [{"name": "L1D", "sets": sets, "ways": ways, "cycles": 0}],
         "tlbs": [{"name": "DTLB", "sets": 16, "ways": 4, "cycles": 0}],
         "huge_tlb": [0, 0],
-        "line": 64,
+        "line": line,
         "page": 4096,
         "memory_cycles": 200,
         "walk_cycles": 8,

@@ -12,7 +12,7 @@ import pytest
 from halo.cli import main
 from halo.schema.conflicts import ConflictsDocument, MissesByClass
 from halo.schema.document import convert
-from support.samples.conflicts import conflicts_document, state
+from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 from support.svg import words
 
@@ -96,6 +96,31 @@ def test_few_conflicts_are_said(
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == sentence
     assert "--strategy" not in "".join(lines)
+
+
+OF_OUTSIDE = {
+    "states": [state(None, 0, conflict=100)],
+    "pairs": [[0, 0, 200, 200, 0]],
+    "outside_slots": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (OF_OUTSIDE, "The conflict misses are of memory that no plan moves"),
+        ({"machine": machine(sets=32)}, "No plan can follow: the first cache of the recorded"),
+        ({"machine": machine(line=32)}, "No plan can follow: the first cache of the recorded"),
+    ],
+)
+def test_no_plan_is_recommended_that_would_place_nothing(
+    changes: dict[str, Any], sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path, output = saved(tmp_path / "p.profile", **changes), tmp_path / "c.json"
+    assert main(["conflicts", path, "--json", str(output)]) == 0
+    shown = capsys.readouterr().out
+    assert sentence in shown and "--strategy" not in shown
+    assert not convert(json.loads(output.read_text()), ConflictsDocument).placeable
 
 
 def test_what_the_recorder_left_out_is_said(tmp_path: Path, capsys: Capture) -> None:

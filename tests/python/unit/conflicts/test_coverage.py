@@ -55,11 +55,11 @@ def states(found: PredictorCoverage) -> tuple[int, int, int]:
 )
 def test_the_formula(n: int, m: int, k: int, coverage: float) -> None:
     """Yardımcı and Kaeli, section 3.1; k is negative if the reference run has fewer states."""
-    assert state_coverage(training=n, both=n - m, reference=n + k) == pytest.approx(coverage, 1e-3)
+    assert state_coverage(both=n - m, reference=n + k) == pytest.approx(coverage, 1e-3)
 
 
 def test_a_run_without_states_has_no_coverage() -> None:
-    assert state_coverage(5, 0, 0) == 0
+    assert state_coverage(0, 0) == 0
 
 
 def test_each_predictor_has_its_states() -> None:

@@ -11,7 +11,7 @@ import pytest
 from halo.errors import BadProfile
 from halo.profile import CONFLICTS, merge_parts, profile_json, read_profile, write_profile
 from halo.profile.sections.conflicts import RecordedState
-from support.samples.conflicts import conflicts_document, state
+from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 
 
@@ -34,6 +34,7 @@ def test_parts_are_added_up(tmp_path: Path) -> None:
     assert whole is not None and single is not None
     assert [(it.context, it.size) for it in whole.states] == [(None, 0), (0, 64), (1, 128)]
     assert [it.conflict for it in whole.states] == [2 * it.conflict for it in single.states]
+    assert [it.peak for it in whole.states] == [it.peak for it in single.states]
     assert whole.states[1].by_line == (60, 20)
     assert whole.states[1].by_slot == (80,)
     assert [pair[2:] for pair in whole.pairs] == [
@@ -74,6 +75,13 @@ OUTSIDE = state(None, 0, conflict=1)
         ({"pairs": [[1, 2, -1, 1, 1]]}, r"conflicts.pairs\[0\]\[2\] is negative"),
         ({"outside_slots": [0] * 65}, "more than 64 slots"),
         ({"machine": None}, "conflicts.machine"),
+        ({"machine": machine(sets=0)}, "no sets, no ways or no bytes in a line"),
+        ({"machine": machine(ways=0)}, "no sets, no ways or no bytes in a line"),
+        ({"machine": machine(line=0)}, "no sets, no ways or no bytes in a line"),
+        ({"sampling": 0}, "sampling of 0"),
+        ({"states": [OUTSIDE, state(0, 13)], "pairs": []}, "not a multiple of 8"),
+        ({"states": [OUTSIDE, state(0, 64, [1] * 17)], "pairs": []}, "more than 16 lines"),
+        ({"pairs": [[1, 2, 18, 17, 1]]}, "more conflicts than collisions"),
     ],
 )
 def test_damaged_conflicts_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

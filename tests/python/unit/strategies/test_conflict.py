@@ -54,7 +54,7 @@ def test_states_of_one_context_are_in_one_group() -> None:
     found = make_grouping(profile(), "conflict")
     assert contexts(found) == [(0,), (1,)]
     assert "50 conflict misses" in found.groups[0].reason
-    assert "in 64 of 64 slots" in found.groups[0].reason
+    assert "in 64 of 64 slots, predicted 0 conflict misses" in found.groups[0].reason
 
 
 def test_contexts_that_conflict_share_a_group() -> None:
@@ -62,6 +62,31 @@ def test_contexts_that_conflict_share_a_group() -> None:
     assert contexts(make_grouping(profile(pairs=pairs), "conflict")) == [(0, 1)]
     apart = make_grouping(profile(pairs=pairs), "conflict", {"separate": "true"})
     assert sorted(contexts(apart)) == [(0,), (1,)]
+
+
+def test_the_table_predicts_nothing_and_says_so() -> None:
+    """The first context's partner is in the first slot, so its blocks start in all others."""
+    pairs = [[1, 3, 60, 60, 5], [2, 2, 40, 40, 5], [3, 3, 90, 90, 5]]
+    found = make_grouping(profile(pairs=pairs), "conflict", {"reading": "table"})
+    (group,) = found.groups
+    assert group.reason.endswith("blocks start in 63 of 64 slots")
+    assert group.layout == PageLayout(starts=((1 << 64) - 1) & ~1)
+
+
+def test_all_sizes_of_a_context_decide_its_layout() -> None:
+    """Blocks of 24 bytes do not conflict, but are in the pages of those of 240."""
+    hot = state(0, 240, (99, 1), conflict=30, reuses=10, peak=400)
+    pairs = [[1, 1, 60, 60, 5]]
+    alone = make_grouping(profile([state(None, 0), hot], pairs), "conflict")
+    assert alone.groups[0].layout == PageLayout(line_start=True)
+    mixed = profile([state(None, 0), hot, state(0, 24, peak=400_000)], pairs)
+    assert make_grouping(mixed, "conflict").groups[0].layout == PageLayout()
+
+
+@pytest.mark.parametrize("line", [32, 256])
+def test_lines_that_the_runtime_does_not_have_are_refused(line: int) -> None:
+    with pytest.raises(BadInput, match=f"lines of {line} bytes; plans need 64"):
+        make_grouping(profile(line=line), "conflict")
 
 
 def test_skipped_frames_join_contexts() -> None:
