@@ -22,7 +22,15 @@ from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.process.foreground import Ending, end_like
 from halo.process.target import Target, find_target
-from halo.recording.parts import Limits, Recording, machine_argument, workspace
+from halo.recording.parts import (
+    MAX_OBJECT,
+    MAX_OBJECT_OF_CONFLICTS,
+    Limits,
+    Recording,
+    largest_followed,
+    machine_argument,
+    workspace,
+)
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.registry import PRODUCERS, find_producer
@@ -35,10 +43,6 @@ if TYPE_CHECKING:
 
 
 FLAGS = [option for option in SINK_OPTIONS if option.flag]
-MAX_OBJECT = 4096
-# A quarter of the largest first level among the machines of halo. Yardımcı and Kaeli, section 2:
-# larger objects compete with all others, wherever they are.
-MAX_OBJECT_OF_CONFLICTS = 16384
 
 
 class RecordCommand:
@@ -190,8 +194,8 @@ def _limits(options: argparse.Namespace, machines: Mapping[str, str], folder: Pa
     """The recorder's parameters; writes described machines into the folder."""
     sinks = {option.name: getattr(options, option.name) for option in FLAGS}
     sinks |= {name: machine_argument(text, folder) for name, text in machines.items()}
-    default = MAX_OBJECT_OF_CONFLICTS if options.conflicts else MAX_OBJECT
-    return Limits(options.max_object or default, sinks, options.exact)
+    largest = options.max_object or largest_followed(bool(options.conflicts))
+    return Limits(largest, sinks, options.exact)
 
 
 class Meanwhile:

@@ -124,7 +124,8 @@ def build_plan(
             f"The grouping has {len(grouping.groups)} groups, a plan holds {MAX_GROUPS}."
         )
     limit = chosen.max_object or min(
-        profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MAX_OBJECT_LIMIT
+        profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT,
+        MAX_OBJECT_LIMIT if grouping.largest is None else grouping.largest,
     )
     if grouping.at_random and grouping.groups:
         return _drawn(profile, grouping, chosen, limit, aligner)
@@ -244,7 +245,8 @@ def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
 def _settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:
     """`layout`: that of the strategy, which `phase` replaces."""
     huge_pages = chosen.huge_pages and peak >= chosen.huge_min
-    by_size = chosen.by_size or layout is not None or chosen.phase != "spread"
+    laid_out = layout is not None or chosen.phase != "spread" or chosen.way != DEFAULT_WAY
+    by_size = chosen.by_size or laid_out
     if chosen.way & (chosen.way - 1):
         raise BadInput(f"The plan's option way must be a power of two, not {chosen.way}.")
     if not by_size:

@@ -28,12 +28,14 @@ class Grouping:
     """Disjoint groups, in order of their index, with the strategy and its parameters.
 
     If `at_random` is set, the groups have no contexts: the runtime draws a group for each object.
+    Objects of more than `largest` bytes are in no group; None: only the plan has a limit.
     """
 
     strategy: str
     groups: tuple[Group, ...]
     parameters: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     at_random: bool = False
+    largest: int | None = None
 
     def labels(self, contexts: int, otherwise: int) -> list[int]:
         """The group index of each of `contexts` contexts; `otherwise` for those in no group."""

@@ -17,6 +17,16 @@ UNSAFE = ", :"
 # The path of a socket has at most 107 bytes; folders of halo in TMPDIR take up to 43 of them.
 MAX_TMPDIR_BYTES = 64
 
+MAX_OBJECT = 4096
+# A quarter of the largest first level among the machines of halo. Yardımcı and Kaeli, section 2:
+# larger objects compete with all others, wherever they are.
+MAX_OBJECT_OF_CONFLICTS = 16384
+
+
+def largest_followed(conflicts: bool) -> int:
+    """The default size in bytes of the largest tracked object, with or without conflicts."""
+    return MAX_OBJECT_OF_CONFLICTS if conflicts else MAX_OBJECT
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -25,7 +35,7 @@ class Limits:
     `sinks` holds options of sinks by name; the others have their defaults.
     """
 
-    max_object: int = 4096
+    max_object: int = MAX_OBJECT
     sinks: Mapping[str, int | str] = field(default_factory=dict)
     exact: bool = False
 

@@ -53,7 +53,8 @@ class Strategy(Generic[_Options]):
 
     `group` returns disjoint candidates, in the order of their group indices. If `at_random` is
     set, the groups have no contexts: the runtime draws a group for each object. `needs` is a
-    section of the profile that has to be recorded by an option; None: none.
+    section of the profile that has to be recorded by an option; None: none. `largest` returns the
+    bytes of the largest object that its groups may have, from a profile with that section.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Strategy(Generic[_Options]):
     group: Callable[[Subject, _Options], Sequence[Candidate]]
     at_random: bool = False
     needs: Section[Any] | None = None
+    largest: Callable[[Profile], int] | None = None
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,13 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     ]
 
 
+def _largest(profile: Profile) -> int:
+    """A quarter of the recorded cache (section 2 of the paper)."""
+    conflicts = CONFLICTS.of(profile)
+    assert conflicts is not None, "group() has refused the profile"
+    return conflicts.cache_bytes // 4
+
+
 def _stepping(one: Competitor) -> Competitor:
     """The same slots for the paper's allocator, to which a block is at its first address."""
     layout = one.layout._replace(line_start=False, stepping=True)
@@ -147,4 +154,5 @@ STRATEGY = Strategy(
     Options,
     group,
     needs=CONFLICTS,
+    largest=_largest,
 )

@@ -54,6 +54,7 @@ def make_grouping(
         groups=_measured(profile, candidates),
         parameters={**asdict(chosen), _MAX_SIZE: max_size},
         at_random=strategy.at_random,
+        largest=strategy.largest(profile) if strategy.largest is not None else None,
     )
 
 

@@ -20,7 +20,7 @@ from halo.commands.shared.program import (
 from halo.errors import TrialFailed
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
-from halo.recording.parts import Limits
+from halo.recording.parts import Limits, largest_followed
 from halo.recording.registry import find_producer
 from halo.settings import Settings
 from halo.trials.candidates import choose_variants
@@ -103,7 +103,8 @@ def measure_program(
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
     conflicts = options.conflicts or any(name == "conflict" for name in names)
-    return Limits(sinks={"distance": options.distance, "conflicts": "this" if conflicts else ""})
+    sinks = {"distance": options.distance, "conflicts": "this" if conflicts else ""}
+    return Limits(largest_followed(conflicts), sinks)
 
 
 def litter_of(options: argparse.Namespace) -> Litter | None:

@@ -17,7 +17,7 @@ class BoundedLock {
            !held_.exchange(true, std::memory_order_acquire);
   }
 
-  // Waits for a while, and returns false if the lock is held all that time. Nobody waits any more
+  // Waits for a while, and returns false if the lock is held all that time. No thread waits
   // after that, until the lock is released.
   bool acquire() {
     for (int i = 0; i < attempts; ++i) {
