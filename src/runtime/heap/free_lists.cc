@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "base/keep_errno.h"
 #include "runtime/heap/metadata.h"
