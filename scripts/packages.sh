@@ -8,7 +8,7 @@ build_packages=(
 )
 demo_packages=(xsltproc jq)
 test_packages=(
-  clang-format-19 clang-tidy-19 shellcheck musl-tools luajit nodejs python3-dev chromium
+  clang-format-19 clang-tidy-19 libclang-rt-19-dev shellcheck musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )

@@ -20,7 +20,7 @@ build() {
     echo "sanitize: cmake failed; all of its messages are in build-$1/configure.log" >&2
     exit 1
   }
-  cmake --build --preset "$1"
+  cmake --build --preset "$1" -j "$(nproc)"
 }
 
 # Fails if a test fails, after all have run.

@@ -1,12 +1,42 @@
 #!/bin/bash
 # All checks: format, types, clang-tidy on what runs inside other programs, the native tests, the
-# same under sanitizers, the Python tests.
+# same under sanitizers, the Python tests. The stages before the Python tests run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/lint.sh
-scripts/tidy.sh "$PWD/src/(runtime|interpose|plan)/" >build/tidy.log 2>&1 || { cat build/tidy.log; exit 1; }
-ctest --test-dir build --output-on-failure --progress --no-tests=ignore
-scripts/sanitize.sh
+
+# Runs a stage: NAME COMMAND ... Its output is in build/test-NAME.log, and shown if it fails.
+stage() {
+  local name=$1 log=build/test-$1.log start=$SECONDS
+  shift
+  if "$@" >"$log" 2>&1 </dev/null; then
+    echo "test: $name passed ($((SECONDS - start)) s)"
+  else
+    { cat "$log"; echo "test: $name failed; its output is above and in $log"; } >&2
+    return 1
+  fi
+}
+
+checks() {
+  stage lint scripts/lint.sh || return
+  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan)/" || return
+  stage native ctest --test-dir build -j "$(nproc)" --output-on-failure --no-tests=ignore
+}
+
+echo "test: lint, clang-tidy, native tests, and these under asan and tsan"
+# Process groups, so that an interrupt ends all that a lane has started.
+set -m
+checks & lanes=($!)
+stage asan scripts/sanitize.sh asan & lanes+=($!)
+stage tsan scripts/sanitize.sh tsan & lanes+=($!)
+set +m
+trap 'for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+status=0
+for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
+trap - EXIT INT TERM
+[ $status = 0 ] || exit 1
+
 # Files side by side, the tests of each one after the other; the longest files, of tests of whole
 # programs, first.
-.venv/bin/python3 -m pytest -q -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder "$@"
+exec .venv/bin/python3 -m pytest -q -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder "$@"

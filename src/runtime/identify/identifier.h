@@ -133,8 +133,9 @@ HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 
 // An address in the table that another thread may be changing; the word is read whole. An atomic
 // load would cost an instruction more at each step: compilers do not fold it into the comparison.
+// ThreadSanitizer's build defines the macro (CMakePresets.json).
 [[gnu::always_inline]] inline std::uintptr_t address_now(const std::uintptr_t& address) {
-#ifdef __SANITIZE_THREAD__
+#ifdef HALO_THREAD_SANITIZER
   return __atomic_load_n(&address, __ATOMIC_RELAXED);
 #else
   return address;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -391,10 +392,13 @@ TEST(SmallGroup, StaysSmallWhateverTheSizes) {
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
   constexpr int rounds = 30, count = 20000;
   const std::uint64_t before = arena.pages_used();
-  std::atomic<std::uint64_t*> mailbox{nullptr};
+  // Several mailboxes: neither thread needs the processor for each block that the other one
+  // handles.
+  std::array<std::atomic<std::uint64_t*>, 64> mailboxes{};
   std::atomic<bool> corrupt{false};
   std::thread consumer([&] {
     for (int i = 0; i < rounds * count; ++i) {
+      std::atomic<std::uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
       std::uint64_t* p;
       while ((p = mailbox.exchange(nullptr)) == nullptr) std::this_thread::yield();
       for (int word = 0; word < 4; ++word)
@@ -408,6 +412,7 @@ TEST_P(GroupHeapTest, OtherThreadsMayFree) {
       auto* p = reinterpret_cast<std::uint64_t*>(make(32));
       for (int word = 0; word < 4; ++word)
         p[word] = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word);
+      std::atomic<std::uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
       while (mailbox.load() != nullptr) std::this_thread::yield();
       mailbox = p;
     }
