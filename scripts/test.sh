@@ -38,5 +38,6 @@ trap - EXIT INT TERM
 [ $status = 0 ] || exit 1
 
 # Files side by side, the tests of each one after the other; the longest files, of tests of whole
-# programs, first.
-exec .venv/bin/python3 -m pytest -q -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder "$@"
+# programs, first. One process more than processors, as tests wait for programs that sleep or write.
+workers=$(($(nproc) < 4 ? $(nproc) + 1 : 4))
+exec .venv/bin/python3 -m pytest -q -n "$workers" --dist loadfile --no-loadscope-reorder "$@"

@@ -77,14 +77,14 @@ def test_run(tmp_path: Path) -> None:
 
 
 def test_bench(tmp_path: Path) -> None:
-    names = ("rbtree", "hospital")
+    names = ("lattice-512", "rbtree")
     options = ("--trials", "1", "--candidates", "halo", "--results", str(tmp_path))
     command = ("bench", *options, *names)
-    folder = tmp_path / "rbtree"
+    folder = tmp_path / "lattice-512"
     for name in ("allocators", "record", "race-0"):
         kill_at(command, folder / "stages" / f"{name}.json")
     kept = stages(folder)
-    done = halo("bench", *options[:-1], str(folder), "rbtree")
+    done = halo("bench", *options[:-1], str(folder), "lattice-512")
     assert done.status == 0, done.stderr
     found = stages(folder)
     assert found["record"] == kept["record"] and found["allocators"] == kept["allocators"]
