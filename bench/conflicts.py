@@ -7,8 +7,8 @@ conflicts.py literal [NAME...]  the paper's own mechanism: a table of misses, ti
 Each workload is recorded on a training input with another seed. The plans are `conflict`, `dense`
 with blocks spread over the sets, `dense` packed, and, as a control, `conflict` with all blocks in
 one slot. `literal` compares `conflict` with the same strategy as the paper has it: slots from the
-recorded conflicts, and a step to one at each allocation. Runs are interleaved, in fresh processes; the first round is dropped. Ends with status 1
-if a threshold is missed.
+recorded conflicts, and a step to one at each allocation. Runs are interleaved, in fresh processes;
+the first round is dropped. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import statistics
+import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,7 @@ class Cost:
 
     runs: Sequence[Run]
     pairs: Mapping[str, float]
+    peak_memory: int  # bytes
 
     @property
     def seconds(self) -> list[float]:
@@ -43,9 +46,8 @@ class Cost:
         """Seconds with quartiles, ns of a pair by pattern, MB."""
         spread = summarize(self.seconds)
         pairs = [f"{self.pairs[it]:.0f}" if it in self.pairs else "-" for it in PATTERNS]
-        memory = statistics.median(run.peak_memory for run in self.runs) / 1e6
         seconds = f"{spread.median:.3f} ({spread.first_quartile:.3f}-{spread.third_quartile:.3f})"
-        return " | ".join([seconds, *pairs, f"{memory:.2f}"])
+        return " | ".join([seconds, *pairs, f"{self.peak_memory / 1e6:.2f}"])
 
 
 def costs(
@@ -57,7 +59,26 @@ def costs(
     configs = make_configs(settings, job, {}, [glibc], over)
     runs = run_interleaved(configs, trials, folder)
     pairs = pairs_of(settings, plans, size, folder)
-    return {label: Cost(found, pairs.get(label, {})) for label, found in runs.items()}
+    return {
+        config.label: Cost(runs[config.label], pairs.get(config.label, {}), peak_of(config))
+        for config in configs
+    }
+
+
+def peak_of(config: Configuration) -> int:
+    """Peak memory of one run, in bytes, as last seen before it ends.
+
+    The usage that the kernel reports afterwards is at least that of the process that started it.
+    """
+    peak = 0
+    with subprocess.Popen(
+        config.command, env=config.environment, stdout=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None:
+            lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+            peak = next((int(it.split()[1]) for it in lines if it.startswith("VmHWM")), peak)
+            time.sleep(0.005)
+    return peak * 1024
 
 
 def run_interleaved(

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "fuzz/finding.h"
-#include "runtime/identify/callers.h"
 #include "runtime/heap/stepping_heap.h"
+#include "runtime/identify/callers.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
 

@@ -60,8 +60,8 @@ void* CoreAllocator::get(unsigned site, std::size_t size, std::uint32_t alignmen
   const std::size_t bytes = core_size_of(p);
   const char* problem = core_placement_problem(p, bytes);
   require(problem == nullptr, problem);
-  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) %
-                                                 runtime::page_size);
+  const auto offset =
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) % runtime::page_size);
   if ((kinds[site].flags & plan::group_masked) != 0)
     require(runtime::StartMask::of(kinds[site]).permits(offset), "a block starts in another slot");
   tallies_[site].allocations += 1;

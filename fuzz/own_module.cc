@@ -23,8 +23,8 @@ void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uin
                      std::uint64_t starts) {
   plan::Header header;
   std::memcpy(&header, plan.data(), sizeof header);
-  const std::size_t at = sizeof header + header.modules * sizeof(plan::Module) +
-                         group * sizeof(plan::Group);
+  const std::size_t at =
+      sizeof header + header.modules * sizeof(plan::Module) + group * sizeof(plan::Group);
   std::memcpy(plan.data() + at + offsetof(plan::Group, flags), &flags, sizeof flags);
   std::memcpy(plan.data() + at + offsetof(plan::Group, starts), &starts, sizeof starts);
 }

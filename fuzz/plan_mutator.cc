@@ -267,7 +267,8 @@ void set_layout(std::vector<std::byte>& plan, std::uint32_t group, Random& rando
   const std::uint64_t starts = std::uint64_t{1} << random() % 64 | (random() & random());
   set_group_flags(
       plan, group,
-      flags | plan::group_by_size | plan::group_masked | steps | way << plan::group_way_bit, starts);
+      flags | plan::group_by_size | plan::group_masked | steps | way << plan::group_way_bit,
+      starts);
 }
 
 }  // namespace
@@ -287,8 +288,7 @@ Input make_plan(Random& random) {
   if (random() % 4 != 0) add_real_path(builder, random, groups);
   add_random_states(builder, random, groups, modules);
   std::vector<std::byte> bytes = builder.bytes();
-  for (std::uint32_t i = 0; i < groups; ++i)
-    set_layout(bytes, i, random);
+  for (std::uint32_t i = 0; i < groups; ++i) set_layout(bytes, i, random);
   const std::uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.

@@ -30,8 +30,8 @@ class PageLayout(NamedTuple):
 
     `starts` has a bit for each slot, a 64th of a way of `way_bytes` (a power of two), in which
     blocks may start. `packed` blocks are adjacent, so blocks of a power of two use few sets. With
-    `line_start`, each block starts at a cache line. If `stepping`, the runtime looks for a permitted
-    start at each allocation instead, in one heap of all such groups, without such pages.
+    `line_start`, each block starts at a cache line. If `stepping`, each allocation looks for a
+    permitted start instead, in one heap of all such groups, without such pages.
     """
 
     starts: int = ALL_SLOTS

@@ -35,8 +35,8 @@ enum HeaderFlag : std::uint32_t {
 };
 // Layouts of single-size pages: blocks start in the slots of `starts` only, without spreading, or
 // at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
-// `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start at
-// each allocation.
+// `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start
+// at each allocation.
 enum GroupFlag : std::uint32_t {
   group_huge_pages = 1,
   group_by_size = 2,

@@ -13,7 +13,8 @@ class BoundedLock {
  public:
   // Returns false if the lock is held.
   bool try_acquire() {
-    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
   }
 
   // Waits for a while, and returns false if the lock is held all that time. Nobody waits any more

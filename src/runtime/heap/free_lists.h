@@ -70,7 +70,7 @@ class FreeLists {
   std::size_t sweep();
   void grow();
 
-  Entry* newest_[sizes]{};  // by granules
+  Entry* newest_[sizes]{};                // by granules
   std::uint64_t used_[sizes / 64 + 1]{};  // a bit for each list that may have entries
   Entry* spare_ = nullptr;
   std::size_t entries_ = 0;  // in lists or spare

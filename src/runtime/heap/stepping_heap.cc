@@ -206,9 +206,9 @@ void SteppingHeap::survive_forks() {
 }
 
 SteppingCounts SteppingHeap::counts() const {
-  return {read(counts_.live),         read(counts_.peak_live),    read(counts_.resident),
+  return {read(counts_.live),          read(counts_.peak_live),    read(counts_.resident),
           read(counts_.peak_resident), read(counts_.live_at_peak), read(counts_.pages),
-          read(counts_.skipped),      read(counts_.refusals)};
+          read(counts_.skipped),       read(counts_.refusals)};
 }
 
 }  // namespace halo::runtime

@@ -26,8 +26,9 @@ struct SteppingCounts {
 //
 // A page is a row of blocks in use and free blocks, up to the bump offset or the page's end. Its
 // block-start bitmap has all of them, so a block ends at the next start, as in mixed-size pages. A
-// freed block absorbs a free block behind it, and none before it: its own start stays a start, which
-// its mask permits. A page without blocks in use is released, unless the bump pointer is in it.
+// freed block absorbs a free block behind it, and none before it: its own start stays a start,
+// which its mask permits. A page without blocks in use is released, unless the bump pointer is in
+// it.
 //
 // Concurrency. The heap belongs to all threads; the owner of its pages is `stepping_owner`, so the
 // fast paths pass them on. Whoever holds the lock counts as the owner of the heap and of its pages

@@ -290,7 +290,8 @@ TEST_F(SteppingHeapTest, ServesForkedChildren) {
     for (unsigned seed = 0; !done; ++seed) use_at_random(seed, 1000, exchange);
   });
   char* kept = nullptr;
-  while (kept == nullptr) kept = make(masks[0], 640);  // the other thread may hold the lock for long
+  while (kept == nullptr)
+    kept = make(masks[0], 640);  // the other thread may hold the lock for long
   std::memset(kept, 7, 640);
   for (int i = 0; i < 30; ++i) {
     const pid_t child = fork();

@@ -212,6 +212,8 @@ def laid_out(layout: PageLayout, by_size: bool = True) -> Plan:
         PageLayout(packed=True),
         PageLayout(line_start=True),
         PageLayout(starts=3, line_start=True),
+        PageLayout(starts=3, way_bytes=32768, stepping=True),
+        PageLayout(stepping=True),
     ],
 )
 def test_page_layouts_are_read_as_they_were_written(tmp_path: Path, layout: PageLayout) -> None:
@@ -226,7 +228,7 @@ def test_only_plans_with_page_layouts_have_the_newest_version() -> None:
 
 
 GROUP_AT = HEADER + 2 * MODULE
-BY_SIZE, MASKED, PACKED, WAY = 2, 4, 8, 12 << 8
+BY_SIZE, MASKED, PACKED, LINE_START, STEPPING, WAY = 2, 4, 8, 16, 32, 12 << 8
 
 
 @pytest.mark.parametrize(
@@ -241,9 +243,14 @@ BY_SIZE, MASKED, PACKED, WAY = 2, 4, 8, 12 << 8
         (4, BY_SIZE | WAY, 0, "layout is impossible"),
         (4, MASKED | WAY, 1, "mixed-size pages"),
         (4, PACKED, 0, "mixed-size pages"),
-        (4, BY_SIZE | PACKED | 16, 0, "layout is impossible"),
-        (4, 16, 0, "mixed-size pages"),
-        (4, BY_SIZE | 32, 0, "flags or reuse"),
+        (4, BY_SIZE | PACKED | LINE_START, 0, "layout is impossible"),
+        (4, LINE_START, 0, "mixed-size pages"),
+        (4, BY_SIZE | STEPPING, 0, "layout is impossible"),
+        (4, BY_SIZE | PACKED | STEPPING, 0, "layout is impossible"),
+        (4, BY_SIZE | MASKED | LINE_START | STEPPING | WAY, 1, "layout is impossible"),
+        (4, MASKED | STEPPING | WAY, 1, "mixed-size pages"),
+        (4, BY_SIZE | 64, 0, "flags or reuse"),
+        (3, BY_SIZE | MASKED | STEPPING | WAY, 1, "flags or reuse"),
         (3, BY_SIZE | MASKED | WAY, 1, "flags or reuse"),
     ],
 )

@@ -64,6 +64,31 @@ def test_contexts_that_conflict_share_a_group() -> None:
     assert sorted(contexts(apart)) == [(0,), (1,)]
 
 
+def test_contexts_step_to_the_slots_that_their_partners_did_not_use() -> None:
+    states = [{**it, "by_slot": [5, 0, 5]} if it.get("context") == 1 else it for it in STATES]
+    pairs = [[1, 3, 60, 60, 5], [2, 2, 40, 40, 5], [3, 3, 90, 90, 5]]
+    found = profile(states, pairs)
+    options = {"reading": "table", "placement": "stepping"}
+    grouping = make_grouping(found, "conflict", options)
+    assert contexts(grouping) == [(0,), (1,)], "a table for each context"
+    assert "blocks step to 62 of 64 slots" in grouping.groups[0].reason
+    plan = build_plan(found, grouping, {})
+    layouts = [group.layout for group in plan.groups]
+    assert layouts[0] == PageLayout(starts=(1 << 64) - 1 - 0b101, stepping=True)
+    assert plan.version == 4
+
+
+def test_stepping_ignores_lines_within_the_block() -> None:
+    states = [STATES[0], {**state(0, 240, conflict=30, reuses=10), "by_line": [0, 9]}]
+    found = profile(states, [[1, 1, 60, 60, 5]])
+    pages, stepping = (
+        make_grouping(found, "conflict", {"placement": placement}).groups[0].layout
+        for placement in ("pages", "stepping")
+    )
+    assert pages is not None and pages.line_start
+    assert stepping == PageLayout(stepping=True)
+
+
 def test_skipped_frames_join_contexts() -> None:
     found = make_grouping(profile(), "conflict", {"skip_frames": "1"})
     assert contexts(found) == [(0, 1)], "both are called from 9"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from halo.plan import PlanGroup, drawing_plan, write_plan
-from halo.plan.model import PageLayout
+from halo.plan import PlanGroup, drawing_plan, read_plan, write_plan
+from halo.plan.model import ALL_SLOTS, PageLayout
+from support.command import BUILD, halo
 from support.planned import compile_program, run_planned
 
 # Four threads allocate, reallocate and free at random; each prints the starts of its last blocks
@@ -58,12 +60,17 @@ def churn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(tmp_path_factory.mktemp("churn"), CHURN, "-pthread")
 
 
+# A checksum that does not depend on placement, of a workload whose arrays conflict.
+LATTICE = ["4", "510", "3"]
+
+
 def starts(program: Path, folder: Path, layout: PageLayout) -> list[tuple[int, int]]:
     """Sizes, and slots of 64 bytes."""
     plan = folder / "layout.plan"
     write_plan(drawing_plan([PlanGroup(False, 0, True, layout)], 4096, 0, None), plan)
     run = run_planned([str(program)], plan)
     assert (run.status, run.stderr) == (0, "")
+    assert (run.stats["stepping"]["peak_bytes"] > 0) is layout.stepping
     rows = [line.split() for line in run.stdout.splitlines()]
     assert len(rows) > 700
     return [(int(size), int(start) // 64) for size, start in rows]
@@ -77,6 +84,32 @@ def test_blocks_start_in_the_slots_of_the_mask(churn: Path, tmp_path: Path) -> N
 
 def test_all_blocks_start_in_one_slot(churn: Path, tmp_path: Path) -> None:
     assert {slot for _, slot in starts(churn, tmp_path, PageLayout(starts=1))} == {0}
+
+
+def test_allocations_step_to_the_slots_of_the_mask(churn: Path, tmp_path: Path) -> None:
+    found = starts(churn, tmp_path, PageLayout(starts=0xFF << 8 | 1, stepping=True))
+    assert {slot for _, slot in found} <= {0, *range(8, 16)}
+
+
+def test_conflicting_arrays_step_to_the_slots_of_the_recorded_table(tmp_path: Path) -> None:
+    profile, plan = tmp_path / "a.profile", tmp_path / "a.plan"
+    command = [str(BUILD / "bench" / "lattice"), *LATTICE]
+    recorded = halo("record", "--conflicts=alpha21264", "-o", str(profile), "--", *command, "1")
+    assert recorded.status == 0, recorded.stderr
+    options = ("--option", "reading=table", "--option", "placement=stepping")
+    planned = halo("plan", str(profile), "--strategy", "conflict", *options, "-o", str(plan))
+    assert planned.status == 0, planned.stderr
+    layouts = [group.layout for group in read_plan(plan).groups]
+    assert len(layouts) > 3 and all(layout.stepping for layout in layouts)
+    assert any(layout.starts != ALL_SLOTS for layout in layouts)
+    alone = subprocess.run([*command, "2"], capture_output=True, text=True, check=True)
+    run = run_planned([*command, "2"], plan)
+    assert (run.status, run.stdout, run.stderr) == (0, alone.stdout, "")
+    assert run.allocations == [4] * len(layouts), "an array of each call site in each block"
+    stepping = run.stats["stepping"]
+    assert stepping["peak_bytes"] == 4 * len(layouts) * 4080
+    assert (stepping["live_bytes"], stepping["refused"]) == (0, 0)
+    assert stepping["skipped_bytes"] > 0
 
 
 def test_packed_blocks_use_few_slots_and_spread_ones_all(churn: Path, tmp_path: Path) -> None:
