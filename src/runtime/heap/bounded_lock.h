@@ -17,8 +17,8 @@ class BoundedLock {
            !held_.exchange(true, std::memory_order_acquire);
   }
 
-  // Waits for a while, and returns false if the lock is held all that time. Nobody waits any more
-  // after that, until the lock is released.
+  // Waits for a while, and returns false if the lock is held all that time. No thread waits any
+  // more after that, until the lock is released.
   bool acquire() {
     for (int i = 0; i < attempts; ++i) {
       if (try_acquire()) return true;

@@ -31,9 +31,9 @@ struct SteppingCounts {
 // it.
 //
 // Concurrency. The heap belongs to all threads; the owner of its pages is `stepping_owner`, so the
-// fast paths pass them on. Whoever holds the lock counts as the owner of the heap and of its pages
-// (page.h). Nobody depends on the lock: without it, an allocation is refused, and so forwarded, and
-// a free goes to the ring of remote frees, from which the next holder takes it.
+// fast paths pass them on. The holder of the lock counts as the owner of the heap and of its pages
+// (page.h). No thread depends on the lock: without it, an allocation is refused, and so forwarded,
+// and a free goes to the ring of remote frees, from which the next holder takes it.
 class SteppingHeap {
  public:
   // A block of `bytes`, a multiple of 8, at a start that `mask` permits. nullptr if memory is
