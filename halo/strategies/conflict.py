@@ -38,7 +38,7 @@ class Options:
     )
     placement: str = option(
         "pages",
-        "who finds a permitted start: pages: single-size pages, laid out by the plan; stepping:"
+        "who finds a permitted start: pages: single-size pages, by their layout; stepping:"
         " each allocation, in one heap of all groups, which have one context each",
         choices=("pages", "stepping"),
     )

@@ -1,7 +1,7 @@
 // A lock that no thread waits for without a bound.
 #pragma once
 
-#include <sched.h>
+#include <time.h>
 
 #include <atomic>
 
@@ -17,8 +17,8 @@ class BoundedLock {
            !held_.exchange(true, std::memory_order_acquire);
   }
 
-  // Waits for a while, and returns false if the lock is held all that time. No thread waits
-  // after that, until the lock is released.
+  // Waits for a while, and returns false if the lock is held all that time. No thread waits any
+  // more after that, until the lock is released.
   bool acquire() {
     for (int i = 0; i < attempts; ++i) {
       if (try_acquire()) return true;
@@ -26,7 +26,7 @@ class BoundedLock {
       if (i < spins)
         __builtin_ia32_pause();
       else
-        sched_yield();
+        sleep();
     }
     in_vain_.store(true, std::memory_order_relaxed);
     return false;
@@ -39,7 +39,14 @@ class BoundedLock {
 
  private:
   static constexpr int spins = 100;
-  static constexpr int attempts = 1000;
+  static constexpr int attempts = spins + 200;
+
+  // Not by yielding: the holder may wait for another processor, for some milliseconds. Leaves errno
+  // unchanged.
+  static void sleep() {
+    constexpr timespec step{0, 50'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &step, nullptr);
+  }
 
   std::atomic<bool> held_{false};
   std::atomic<bool> in_vain_{false};  // a thread gave up waiting since the last release

@@ -20,9 +20,9 @@ inline bool is_thread(const ThreadHeap* owner) {
 // The lists are outside the blocks, so a write to freed memory cannot corrupt them.
 //
 // Invariant: each free block is in the list of its size at least once. A list may also have stale
-// entries, of blocks that are not free with that size any more: taking, enlarging or dropping a
-// free block changes the bitmaps alone. `take` and `sweep` remove stale entries. Only the holder of
-// the heap's lock uses the lists.
+// entries, of blocks that are not free with that size any more: a caller that takes, enlarges or
+// drops a free block only changes the bitmaps. `take` and `sweep` remove stale entries. Only the
+// holder of the heap's lock uses the lists.
 class FreeLists {
  public:
   // Adds a free block. If memory for the entry is refused, the block is never served again.

@@ -32,7 +32,7 @@ struct SteppingCounts {
 //
 // Concurrency. The heap belongs to all threads; the owner of its pages is `stepping_owner`, so the
 // fast paths pass them on. The holder of the lock counts as the owner of the heap and of its pages
-// (page.h). No caller depends on the lock: without it, an allocation is refused, and so forwarded,
+// (page.h). No thread depends on the lock: without it, an allocation is refused, and so forwarded,
 // and a free goes to the ring of remote frees, from which the next holder takes it.
 class SteppingHeap {
  public:

@@ -116,7 +116,7 @@ TEST_F(SteppingHeapTest, ReusesTheBytesThatItSkipped) {
   for (char* p : blocks) stepping_heap.free(p);
 }
 
-TEST_F(SteppingHeapTest, InspectsTheNewestFreeBlocksOnly) {
+TEST_F(SteppingHeapTest, ChecksTheNewestFreeBlocksOnly) {
   constexpr std::uint32_t bytes = 2048 + 8;
   const StartMask all{all_slots, 12};
   std::vector<char*> blocks;
