@@ -56,7 +56,7 @@ def build_with_sink(settings: Settings, folder: Path) -> Settings:
         "#include <tuple>\n", '#include <tuple>\n#include "sinks/access_size_sink.h"\n'
     )
     (headers / "sink_list.h").write_text(
-        re.sub(r"(using SinkList = SinkTypes<[^>]*)>", r"\1, AccessSizeSink>", sinks)
+        re.sub(r"(using SinkList =\s*SinkTypes<[^>]*)>", r"\1, AccessSizeSink>", sinks)
     )
     (folder / "bin").mkdir()
     (folder / "lib").symlink_to(libraries)
