@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
+from halo.figures.drawing.panels import finish_panels
 from halo.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.figures.drawing.table_files import TABLES, Table
 from halo.results.simulations import HeapSimulation, read_heap_simulations
@@ -110,11 +111,7 @@ def _image(found: Sequence[Swept], ending: str) -> bytes:
         grid = drawing.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for axes, one in zip(grid.flat, found, strict=False):
             draw_panel(axes, one)
-        for axes in grid.flat[len(found) :]:
-            axes.set_visible(False)
-        for axes in grid.flat[max(0, len(found) - columns) : len(found)]:
-            axes.tick_params(axis="x", labelbottom=True)
-            axes.set_xlabel("cache size, KiB")
+        finish_panels(grid, len(found), "cache size, KiB")
         lowest = _lowest(found)
         grid[0, 0].set_ylim(10 ** floor(log10(lowest)) / 1.2, 120)
         drawing.supylabel("misses, % of accesses", fontsize=9)

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
+from halo.figures.drawing.panels import finish_panels
 from halo.figures.drawing.style import COLOURS, GREY, INK, canvas, footnote, save, style_axes
 from halo.profile.sections.conflicts import SLOTS
 from halo.results.layouts import Layouts, read_layouts
@@ -43,11 +44,7 @@ class SetsFigure:
             grid = drawing.subplots(rows, columns, squeeze=False, sharex=True)
             for axes, one in zip(grid.flat, found, strict=False):
                 draw_panel(axes, one)
-            for axes in grid.flat[len(found) :]:
-                axes.set_visible(False)
-            for axes in grid.flat[max(0, len(found) - columns) : len(found)]:
-                axes.tick_params(axis="x", labelbottom=True)
-                axes.set_xlabel("slot of the first cache")
+            finish_panels(grid, len(found), "slot of the first cache")
             drawing.legend(
                 handles=_meanings(names),
                 title="Hot lines by slot",
