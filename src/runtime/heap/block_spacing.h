@@ -56,27 +56,47 @@ constexpr std::uint32_t golden_share(std::uint32_t page, std::uint32_t count) {
   return static_cast<std::uint32_t>(std::uint64_t{page * golden} * count >> 32);
 }
 
+// If at most `few` large blocks fit in a page, they do not use all sets of it.
+inline constexpr std::uint32_t few = 20;
+
+// Whether pages can begin at all sets, as if their blocks, `step` bytes apart, were one row. Some
+// pages then have one block less: a thirty-second of all blocks at most.
+constexpr bool pages_form_a_row(std::uint32_t step) {
+  const auto blocks = static_cast<std::uint32_t>(page_size / step);
+  const auto room = static_cast<std::uint32_t>(page_size % step);
+  return blocks <= few && room / line + 2 * blocks >= sets - 1;
+}
+
+// The spacing of blocks in pages. With ways of 4 KiB, a few large blocks follow each other directly
+// if their pages do not form a row. The room which that leaves is where the page begins.
+constexpr BlockSpacing spacing_in_pages(std::uint32_t block, std::uint32_t all_sets = sets) {
+  const BlockSpacing spacing = BlockSpacing::of(block, all_sets);
+  if (spacing.step == block || all_sets > sets) return spacing;
+  if (page_size / spacing.step > few || pages_form_a_row(spacing.step)) return spacing;
+  return {block, 0};
+}
+
 // The offset of the first block of page number `page`. Pages are often traversed together; with
 // equal offsets, their blocks would compete for the same cache sets.
 //
-// Blocks with an additional line use few sets of a page. If at most 16 of them fit, a page begins
-// where the page before it ended, modulo the sets, as if the blocks were one row. Some pages then
-// have one block less: a thirty-second of all blocks at most, else the page moves only as far as it
-// has room. (137 is prime.)
+// Large blocks that would start in few sets use few sets of a page. With ways of 4 KiB, a page
+// begins where the page before it ended, modulo the sets, if pages form a row. If not, it moves as
+// far as it has room. (137 is prime.)
 //
 // With ways of more than 4 KiB, a page has too few such blocks to use all sets. Pages then begin at
 // all lines of a step. A page has one block less at most.
 constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block,
                                      std::uint32_t all_sets = sets) {
-  const std::uint32_t step = BlockSpacing::of(block, all_sets).step;
+  const bool aliases = BlockSpacing::of(block, all_sets).step != block;
+  const std::uint32_t step = spacing_in_pages(block, all_sets).step;
   const auto room = static_cast<std::uint32_t>(page_size % step);
-  if (step != block && all_sets > sets) return golden_share(page, step / line) * line;
-  if (step != block) {
+  const bool spread = step != block;
+  if (spread && all_sets > sets) return golden_share(page, step / line) * line;
+  if (spread && pages_form_a_row(step)) {
     const auto blocks = static_cast<std::uint32_t>(page_size / step);
-    const bool cheap = blocks <= 16 && room / line + 2 * blocks >= sets - 1;
-    if (cheap) return page * blocks * (step / line) % sets * line;
-    return page * 137 % std::min(room / line + 1, sets) * line;
+    return page * blocks * (step / line) % sets * line;
   }
+  if (aliases) return page * 137 % std::min(room / line + 1, sets) * line;
   const std::uint32_t staggered = page * 5 % 16 * line;
   return block <= page_size / 16 || staggered <= room ? staggered : room / line * line;
 }

@@ -97,7 +97,7 @@ class PageLayout {
       const std::uint32_t count = room / block + 1;
       return {count, block, offset + count * block};
     }
-    const BlockSpacing spacing = BlockSpacing::of(spaced(block), sets_);
+    const BlockSpacing spacing = spacing_in_pages(spaced(block), sets_);
     const auto [count, behind] = spacing.row(offset - first, room + spacing.step);
     return {count, spacing.step, first + behind};
   }

@@ -132,7 +132,7 @@ TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
 
 TEST(FirstOffset, CostsAThirtySecondOfTheBlocksAtMost) {
   for (std::uint32_t block = 8; block <= 65536; block += 8) {
-    const std::uint32_t step = BlockSpacing::of(block).step;
+    const std::uint32_t step = spacing_in_pages(block).step;
     std::uint32_t blocks = 0, lost = 0;
     for (std::uint32_t page = 1; page <= 64; ++page) {
       const std::uint32_t first = first_offset(page, block);
@@ -153,7 +153,7 @@ TEST(FirstOffset, ContinuesThePageBefore) {
     std::vector<std::uint32_t> starts;
     for (std::uint32_t page = 1; starts.size() < 2000; ++page)
       for (std::uint32_t at = first_offset(page, block); at + block <= page_size;
-           at += BlockSpacing::of(block).step)
+           at += spacing_in_pages(block).step)
         starts.push_back(at / line % sets);
     for (std::size_t from = 0; from + 768 <= starts.size(); from += 11) {
       std::vector<int> counts(sets);
@@ -167,7 +167,7 @@ TEST(FirstOffset, ContinuesThePageBefore) {
 // Each page uses its share of the 64 sets, however few blocks it has.
 TEST(FirstOffset, SpreadsLargeBlocksOfManyPagesOverAllCacheSets) {
   for (const std::uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
-    const BlockSpacing spacing = BlockSpacing::of(block);
+    const BlockSpacing spacing = spacing_in_pages(block);
     std::vector<int> starts(sets);
     int count = 0;
     for (std::uint32_t page = 1; count < 3200; ++page)

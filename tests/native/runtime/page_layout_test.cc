@@ -173,6 +173,19 @@ double share_beyond(const PageLayout& layout, std::uint32_t all, std::uint32_t b
 }
 
 // With three quarters of the lines that 8 ways have, 5.2 % of random starts would exceed them.
+TEST(PageLayout, LargeBlocksInPagesOfTheDefaultWayUseAllSets) {
+  double sum = 0;
+  int sizes = 0;
+  for (const std::uint32_t block : blocks()) {
+    if (BlockSpacing::of(block).step == block) continue;
+    const double beyond = share_beyond(PageLayout{}, sets, block, 8, std::size_t{sets} * 6);
+    ASSERT_LE(beyond, 0.13) << block;
+    sum += beyond;
+    ++sizes;
+  }
+  EXPECT_LE(sum / sizes, 0.02);
+}
+
 TEST(PageLayout, SpreadBlocksInPagesOfLargeWaysUseAllSets) {
   for (std::uint32_t way = plan::min_way + 1; way <= plan::max_way; ++way) {
     const std::uint32_t all = (1u << way) / line;
