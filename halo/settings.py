@@ -92,3 +92,8 @@ def _find_build(repository: Path) -> Path:
     """The checkout's build folder; in an installed copy, the folder of its .venv."""
     installed = repository.is_relative_to(sys.prefix)
     return Path(sys.prefix).parent if installed else repository / "build"
+
+
+def set_default(name: str, value: str) -> None:
+    """Sets a variable that a library reads itself, unless the user has set it."""
+    os.environ.setdefault(name, value)

@@ -192,7 +192,7 @@ def _machine_text(value: str) -> str:
 
 def _limits(options: argparse.Namespace, machines: Mapping[str, str], folder: Path) -> Limits:
     """The recorder's parameters; writes described machines into the folder."""
-    sinks = {option.name: getattr(options, option.name) for option in FLAGS}
+    sinks = {option.name: getattr(options, option.name) for option in FLAGS if not option.machine}
     sinks |= {name: machine_argument(text, folder) for name, text in machines.items()}
     largest = options.max_object or largest_followed(bool(options.conflicts))
     return Limits(largest, sinks, options.exact)

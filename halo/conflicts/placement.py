@@ -34,6 +34,7 @@ class Competitor:
     states: tuple[int, ...]
     layout: PageLayout
     predicted: float | None = None  # misses by conflict under that layout, if predicted
+    spread: float | None = None  # the same if all parts start in all slots
 
 
 def is_stream(state: RecordedState) -> bool:
@@ -128,6 +129,7 @@ def place(conflicts: Conflicts, parts: Sequence[Sequence[int]]) -> list[Competit
     A window is chosen only if it reduces the prediction for all parts by `MIN_GAIN`.
     """
     model = Prediction(conflicts, parts)
+    spreads = [model.misses_of(number) for number in range(len(parts))]
     masks = [ALL_SLOTS] * len(parts)
     for _ in range(2):
         for number, part in enumerate(parts):
@@ -141,9 +143,25 @@ def place(conflicts: Conflicts, parts: Sequence[Sequence[int]]) -> list[Competit
                     best, masks[number] = model.total() - _TIE, mask
             model.set_mask(number, masks[number])
     return [
-        Competitor(tuple(part), layout_of(conflicts, part, masks[number]), model.misses_of(number))
+        Competitor(
+            states=tuple(part),
+            layout=layout_of(conflicts, part, masks[number]),
+            predicted=model.misses_of(number),
+            spread=spreads[number],
+        )
         for number, part in enumerate(parts)
     ]
+
+
+def heaviest(conflicts: Conflicts, part: Sequence[int]) -> int:
+    """The state with the most accesses, of those that reuse lines if there are any."""
+    used = _reused(conflicts, part)
+    return max(used, key=lambda at: conflicts.states[at].accesses)
+
+
+def _reused(conflicts: Conflicts, part: Sequence[int]) -> Sequence[int]:
+    states = conflicts.states
+    return [at for at in part if may_be_placed(conflicts, at) and states[at].reuses] or part
 
 
 def layout_of(conflicts: Conflicts, part: Sequence[int], lines: int) -> PageLayout:
@@ -152,10 +170,9 @@ def layout_of(conflicts: Conflicts, part: Sequence[int], lines: int) -> PageLayo
     The part is all states whose blocks are in the group's pages.
     """
     states = conflicts.states
-    used = [at for at in part if may_be_placed(conflicts, at) and states[at].reuses] or part
-    heaviest = states[max(used, key=lambda at: states[at].accesses)]
+    used = _reused(conflicts, part)
     way, line = conflicts.way_bytes, conflicts.machine.line
-    behind = heaviest.hot_line * line * SLOTS // way % SLOTS
+    behind = states[heaviest(conflicts, part)].hot_line * line * SLOTS // way % SLOTS
     # Of objects with more hot lines than one, some would have their hot part in one line more.
     line_start = (
         all(states[at].hot_lines <= 1 for at in used)

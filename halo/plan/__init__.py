@@ -8,6 +8,7 @@ from halo.plan.files import read_plan, review_path, write_plan
 from halo.plan.grouping import Group, Grouping
 from halo.plan.layout import VERDICT_FORWARD, VERDICT_UNDECIDED
 from halo.plan.model import (
+    ConflictReview,
     GroupReview,
     Identification,
     Member,
@@ -28,6 +29,7 @@ __all__ = [
     "REQUIRED",
     "VERDICT_FORWARD",
     "VERDICT_UNDECIDED",
+    "ConflictReview",
     "Group",
     "GroupReview",
     "Grouping",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from halo.plan.model import PageLayout
+from halo.plan.model import ConflictReview, PageLayout
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Group:
     coverage: float = 0.0
     weight: int = 0
     layout: PageLayout | None = None
+    conflicts: ConflictReview | None = None
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,22 @@ class Member:
 
 
 @dataclass(frozen=True)
+class ConflictReview:
+    """Where the strategy lets a group's blocks start, and the group's conflict misses.
+
+    `slots` is the number of permitted slots of 64, `hot_line` the line with the most accesses of
+    the objects with the most. `recorded` are the misses in the recording, `spread` those that are
+    predicted with all slots, `placed` with the permitted ones; None if nothing was predicted.
+    """
+
+    slots: int
+    hot_line: int
+    recorded: int
+    spread: float | None = None
+    placed: float | None = None
+
+
+@dataclass(frozen=True)
 class GroupReview:
     """The reason for a group, its share of all accesses (0 to 1) and its affinity weight."""
 
@@ -139,6 +155,7 @@ class GroupReview:
     coverage: float
     weight: int
     contexts: tuple[Member, ...]
+    conflicts: ConflictReview | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import convert
 
-from halo.plan.grouping import Grouping
+from halo.plan.grouping import Group, Grouping
 from halo.plan.model import FORMAT, GroupReview, Member, Plan, Review
 from halo.profile import Profile, name_frames
 
@@ -22,8 +22,12 @@ def review_groups(profile: Profile, grouping: Grouping, maximum: int) -> tuple[G
     for group in grouping.groups:
         order = sorted(group.contexts, key=lambda at: (-profile.contexts[at].accesses, at))
         members = tuple(_member(profile, at, chains[at], names, maximum) for at in order)
-        reviews.append(GroupReview(group.reason, group.coverage, group.weight, members))
+        reviews.append(_group(group, members))
     return tuple(reviews)
+
+
+def _group(group: Group, members: tuple[Member, ...]) -> GroupReview:
+    return GroupReview(group.reason, group.coverage, group.weight, members, group.conflicts)
 
 
 def _member(
@@ -68,9 +72,16 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
                 for item in plan.checked
             ],
         },
-        "groups": [asdict(group) for group in review.groups],
+        "groups": [_group_json(group) for group in review.groups],
         "identification": found,
     }
+
+
+def _group_json(group: GroupReview) -> dict[str, Any]:
+    found = asdict(group)
+    if group.conflicts is None:
+        del found["conflicts"]
+    return found
 
 
 def review_of(document: Mapping[str, Any]) -> tuple[Review, list[str]]:

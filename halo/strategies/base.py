@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from halo.plan.model import PageLayout
+from halo.plan.model import ConflictReview, PageLayout
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
 from halo.profile.sections.section import Section
 
@@ -16,12 +16,13 @@ _Options = TypeVar("_Options")
 class Candidate(NamedTuple):
     """A proposed group: context ids, and the reason for grouping them, in a few words.
 
-    With a `layout`, the group has single-size pages of that layout.
+    With a `layout`, the group has single-size pages of that layout. `conflicts` is for review.
     """
 
     contexts: Sequence[int]
     reason: str
     layout: PageLayout | None = None
+    conflicts: ConflictReview | None = None
 
 
 @dataclass(frozen=True)

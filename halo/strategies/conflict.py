@@ -10,6 +10,7 @@ from halo.conflicts.placement import (
     MIN_CONFLICT_SHARE,
     Competitor,
     competing,
+    heaviest,
     layout_of,
     place,
     sharing_pages,
@@ -17,6 +18,7 @@ from halo.conflicts.placement import (
     unplaceable_contexts,
 )
 from halo.errors import BadInput
+from halo.plan.model import ConflictReview
 from halo.plan.options import option
 from halo.profile import CONFLICTS, Conflicts, Profile
 from halo.strategies.base import Candidate, Strategy, Subject
@@ -78,7 +80,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     if steps:
         placed = [_stepping(one) for one in placed]
     return [
-        Candidate(contexts, _reason(conflicts, one), one.layout)
+        Candidate(contexts, _reason(conflicts, one), one.layout, _review(conflicts, one))
         for contexts, one in zip(groups, placed, strict=True)
     ]
 
@@ -144,6 +146,16 @@ def _reason(conflicts: Conflicts, one: Competitor) -> str:
     return (
         f"competes for cache sets: {conflict:,} conflict misses, {conflict / max(1, misses):.0%} of"
         f" its misses; blocks {where}{predicted}"
+    )
+
+
+def _review(conflicts: Conflicts, one: Competitor) -> ConflictReview:
+    return ConflictReview(
+        slots=one.layout.starts.bit_count(),
+        hot_line=conflicts.states[heaviest(conflicts, one.states)].hot_line,
+        recorded=sum(conflicts.states[at].conflict for at in one.states),
+        spread=one.spread,
+        placed=one.predicted,
     )
 
 

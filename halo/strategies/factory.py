@@ -70,13 +70,14 @@ def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidat
     """Drops members that may not be grouped and then empty groups; refuses overlaps."""
     seen: set[int] = set()
     kept = []
-    for contexts, reason, layout in candidates:
+    for candidate in candidates:
+        contexts = candidate.contexts
         members = [at for at in contexts if subject.may_group(subject.profile.contexts[at])]
         if len(set(members)) < len(members) or seen.intersection(members):
             raise BadInput("A context is in two groups; a context can be in one group only.")
         seen.update(members)
         if members:
-            kept.append(Candidate(members, reason, layout))
+            kept.append(candidate._replace(contexts=members))
     return kept
 
 
@@ -98,6 +99,7 @@ def _measured(profile: Profile, candidates: list[Candidate]) -> tuple[Group, ...
             coverage=sum(profile.contexts[at].accesses for at in candidate.contexts) / total,
             weight=weight,
             layout=candidate.layout,
+            conflicts=candidate.conflicts,
         )
         for candidate, weight in zip(candidates, weights, strict=True)
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import halo
 from halo.errors import MissingPart
+from halo.settings import set_default
 
 _OPTIONS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -50,6 +51,8 @@ def start_session(
     builder = SparkSession.builder.master(f"local[{cores}]").appName("halo")
     for key, value in options.items():
         builder = builder.config(key, value)
+    # Java would look this machine's name up, which fails if no file or server knows it.
+    set_default("SPARK_LOCAL_IP", "127.0.0.1")
     try:
         with _quiet():
             return builder.getOrCreate()

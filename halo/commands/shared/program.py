@@ -151,13 +151,19 @@ def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None
     parser.add_argument(
         option.flag,
         dest=option.name,
-        type=str if option.machine else up_to(option.maximum),
+        type=_machine_name if option.machine else up_to(option.maximum),
         nargs=None if option.bare is None else "?",
         const=option.bare,
-        default=option.default,
+        default=None if option.machine else option.default,
         metavar=option.metavar,
         help=option.help,
     )
+
+
+def _machine_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a machine has a name, this one is empty")
+    return text
 
 
 def add_stdin_option(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,8 @@ typedef void* (*maker)(size_t);
 static char** libraries;
 static int rounds;
 static volatile int stop;
+static volatile int pairs[2];  // by churning thread
+enum { min_pairs = 100 };
 
 static void* mark(void* p, int with) { return memset(p, with, object_bytes); }
 
@@ -24,7 +26,7 @@ static void release(char* p, int with) {
 
 static void* reopen(void* number) {
   int offset = (int)(size_t)number;
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < rounds || pairs[0] < min_pairs || pairs[1] < min_pairs; ++i) {
     char* kept[20];
     void* handle = dlopen(libraries[(i + offset) % 2], RTLD_NOW);
     if (handle == NULL) abort();
@@ -45,6 +47,7 @@ static void* churn(void* number) {
     grouped += is_grouped(p) && is_grouped(q);
     release(p, with);
     release(q, with);
+    if (pairs[with - 100] < min_pairs) ++pairs[with - 100];
   }
   return (void*)grouped;
 }

@@ -67,6 +67,14 @@ def test_a_machine_without_these_conflicts(program: Path, tmp_path: Path) -> Non
     assert slots.conflict < 20
 
 
+def test_an_empty_machine_is_bad_usage(program: Path, tmp_path: Path) -> None:
+    path = tmp_path / "profile"
+    outcome = halo("record", "--conflicts=", "-o", str(path), "--", str(program))
+    assert outcome.status == 111
+    assert "a machine has a name, this one is empty" in outcome.stderr
+    assert not path.exists()
+
+
 def test_a_machine_that_does_not_exist_is_one_sentence(program: Path, tmp_path: Path) -> None:
     path = tmp_path / "profile"
     outcome = halo("record", "--conflicts=pdp11", "-o", str(path), "--", str(program))

@@ -14,6 +14,7 @@ import pytest
 from halo.elf import FrameRule, RuleKind
 from halo.errors import BadInput, BadPlan
 from halo.plan import (
+    ConflictReview,
     Group,
     Grouping,
     Plan,
@@ -45,6 +46,7 @@ def sample_plan() -> Plan:
     sample.add([17, (1, 33), 48])
     sample.add([17, (1, 33), 49])
     groups = tuple(Group((at,), f"reason {at}", 0.25, at) for at in range(3))
+    groups = (*groups[:2], replace(groups[2], conflicts=ConflictReview(48, 1, 70, 60.5, 2.5)))
     return build_plan(
         sample.profile(),
         Grouping("test", groups),
@@ -336,6 +338,8 @@ def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
             }
         ],
     }
+    conflicts = {"slots": 48, "hot_line": 1, "recorded": 70, "spread": 60.5, "placed": 2.5}
+    assert document["groups"][2]["conflicts"] == conflicts
     assert document["alignment"]["checked"][0] == {
         "path": MODULES[0].path,
         "build_id": MODULES[0].build_id,

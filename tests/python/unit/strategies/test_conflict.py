@@ -11,7 +11,7 @@ import pytest
 from halo.errors import BadInput
 from halo.plan import build_plan
 from halo.plan.grouping import Grouping
-from halo.plan.model import SPREAD, PageLayout
+from halo.plan.model import SPREAD, ConflictReview, PageLayout
 from halo.profile import Profile, profile_json
 from halo.profile.reader import parse_profile
 from halo.strategies import make_grouping
@@ -55,6 +55,7 @@ def test_states_of_one_context_are_in_one_group() -> None:
     assert contexts(found) == [(0,), (1,)]
     assert "50 conflict misses" in found.groups[0].reason
     assert "in 64 of 64 slots, predicted 0 conflict misses" in found.groups[0].reason
+    assert found.groups[0].conflicts == ConflictReview(64, 0, 50, spread=0, placed=0)
 
 
 def test_contexts_that_conflict_share_a_group() -> None:
@@ -71,6 +72,9 @@ def test_the_table_predicts_nothing_and_says_so() -> None:
     (group,) = found.groups
     assert group.reason.endswith("blocks start in 63 of 64 slots")
     assert group.layout == PageLayout(starts=((1 << 64) - 1) & ~1)
+    assert group.conflicts is not None
+    assert group.conflicts.slots == 63
+    assert group.conflicts.placed is None
 
 
 def test_all_sizes_of_a_context_decide_its_layout() -> None:
