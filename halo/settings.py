@@ -47,6 +47,10 @@ class Settings:
         return self.build / "bin" / "halo-trace"
 
     @property
+    def replayer(self) -> Path:
+        return self.build / "bin" / "halo-layout"
+
+    @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
         launcher = self.repository / "bin" / "halo"

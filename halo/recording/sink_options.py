@@ -50,6 +50,7 @@ SINK_OPTIONS: Sequence[SinkOption] = (
     ),
     SinkOption("machine", "", machine=True, exact=True, all_accesses=True),
     SinkOption("classes", 0, maximum=1),
+    SinkOption("objects", "", exact=True, all_accesses=True),
     SinkOption("sweep", 0, maximum=1, exact=True, all_accesses=True),
     SinkOption(
         "conflicts",

@@ -7,6 +7,7 @@
 #include "sinks/conflicts/conflict_sink.h"
 #include "sinks/context_sink.h"
 #include "sinks/hot_stream_sink.h"
+#include "sinks/object_trace_sink.h"
 #include "sinks/simulator_sink.h"
 #include "sinks/sweep_sink.h"
 
@@ -34,7 +35,7 @@ struct SinkTypes {
   }
 };
 
-using SinkList =
-    SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink, SweepSink, ConflictSink>;
+using SinkList = SinkTypes<ContextSink, AffinitySink, HotStreamSink, SimulatorSink, SweepSink,
+                           ConflictSink, ObjectTraceSink>;
 
 }  // namespace halo::sinks

@@ -1,0 +1,112 @@
+"""`halo layout`: how many misses any order of a program's objects could save."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.commands.shared.program import add_machine_option, positive, the_program
+from halo.errors import UsageError
+from halo.process.target import find_target
+from halo.recording.registry import ENGINES, find_producer
+from halo.settings import Settings
+
+_CLOSE, _FAR = 0, 1
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """An object trace, and the run that it is of."""
+
+    path: Path
+    program: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+class LayoutCommand:
+    name = "layout"
+    summary = "Simulate how many misses another order of a program's objects would have."
+    usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE.objects"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "trace", type=Path, nargs="?", metavar="TRACE.objects", help="stored object trace"
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="TRACE.objects",
+            help="keep the object trace in this file, which must not exist",
+        )
+        parser.add_argument(
+            "--window",
+            type=positive,
+            default=1,
+            metavar="N",
+            help="accesses before an access with which it pairs in the access graph"
+            " (default %(default)s)",
+        )
+        add_machine_option(parser)
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
+        )
+        engines = ", ".join(engine.name for engine in ENGINES)
+        parser.add_argument(
+            "--engine",
+            choices=[engine.name for engine in ENGINES],
+            metavar="NAME",
+            help=f"engine that runs the program: {engines} (default: the first that works here)",
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.layouts.replays import ReplayOptions, check_replayer, replay
+        from halo.layouts.table import show_layouts
+        from halo.layouts.verdict import judge
+        from halo.recording.parts import workspace
+        from halo.schema.layout import LayoutDocument
+        from halo.simulation import machine_text
+
+        check_replayer(settings)
+        machine = machine_text(options.machine) if options.machine else ""
+        if options.json is not None:
+            check_place(options.json)
+        with workspace() as folder:
+            traced = _trace(settings, options, rest, folder)
+            replayed = replay(settings, traced.path, ReplayOptions(options.window, machine), folder)
+        verdict = judge(replayed)
+        show_layouts(replayed, verdict)
+        if options.json is not None:
+            document = LayoutDocument(
+                program=traced.program,
+                arguments=traced.arguments,
+                replayed=replayed,
+                usual=verdict.usual.order,
+                best=verdict.best.order,
+                gain=verdict.gain,
+            )
+            write_json(document, options.json)
+        return _CLOSE if verdict.helps else _FAR
+
+
+def _trace(
+    settings: Settings, options: argparse.Namespace, rest: list[str], folder: Path
+) -> _Traced:
+    """The stored trace, or one of the program, in `folder` unless it is kept."""
+    from halo.layouts.recording import record_objects
+
+    if options.trace is not None:
+        if rest:
+            raise UsageError("Give either a program to run or a TRACE, not both.")
+        if options.output is not None or options.engine is not None:
+            raise UsageError("--output and --engine need a program to run, not a stored TRACE.")
+        return _Traced(options.trace)
+    name, arguments = the_program(rest, LayoutCommand.name)
+    target = find_target(name, settings.environment)
+    path = options.output or folder / "objects"
+    engine = find_producer(settings, options.engine)
+    record_objects(engine, settings, target, arguments, path, folder)
+    return _Traced(path, str(target.path), tuple(arguments))

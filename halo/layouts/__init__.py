@@ -1,0 +1,1 @@
+"""Layouts of objects: object traces, and their replay with objects in other orders."""

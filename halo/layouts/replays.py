@@ -1,0 +1,56 @@
+"""Runs `halo-layout`, which replays an object trace under every order and packing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from halo.errors import BadTrace, HaloError, MissingPart
+from halo.schema.layout import Replayed
+from halo.settings import Settings
+
+_BAD_TRACE = 3
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """`window` is the number of accesses before an access with which it pairs. `machine` is the
+    recorder's form of a machine file; empty: this machine."""
+
+    window: int = 1
+    machine: str = ""
+
+
+def check_replayer(settings: Settings) -> None:
+    """Raises `MissingPart` unless halo-layout is built."""
+    if not settings.replayer.is_file():
+        raise MissingPart(f"halo-layout is not built ({settings.replayer}); run: make build")
+
+
+def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path) -> Replayed:
+    """The replays of a trace; `BadTrace` if it is missing or damaged.
+
+    `folder` is for the machine's description.
+    """
+    command = [str(settings.replayer), f"--window={options.window}"]
+    command.append(f"--jobs={len(os.sched_getaffinity(0))}")
+    if options.machine:
+        (folder / "machine").write_text(options.machine)
+        command.append(f"--machine={folder / 'machine'}")
+    done = subprocess.run(
+        [*command, str(trace.absolute())],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = " ".join(done.stderr.split()).rstrip(".")
+    if done.returncode == _BAD_TRACE:
+        raise BadTrace(f"{trace}: {said}.")
+    if done.returncode != 0:
+        raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
+    return msgspec.json.decode(done.stdout, type=Replayed)

@@ -1,0 +1,55 @@
+"""The document of `halo layout`: misses if objects had other addresses."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from halo.schema.simulation import Misses
+from halo.schema.values import Count
+
+FORMAT, VERSION = "halo-layout", 1
+
+
+class AccessGraphSize(Struct, frozen=True, kw_only=True):
+    """The graph of objects that are used next to each other (Miucin, section 3.2)."""
+
+    edges: Count  # pairs of objects
+    pairs: Count  # accesses that paired: the weight of all edges
+    dropped: Count  # the weight of edges that were dropped to save memory
+
+
+class ReplayedLayout(Struct, frozen=True, kw_only=True):
+    """The trace, replayed with objects at other addresses."""
+
+    order: str  # of the objects; `as-recorded` for the recorded addresses
+    packing: str  # `dense`, `malloc`, or `recorded`
+    accesses: Count  # of the whole program
+    cycles: Count  # modelled cost of the misses
+    misses: Misses  # accesses that missed, by level
+
+
+class Replayed(Struct, frozen=True, kw_only=True):
+    """What was in the trace, and its replays."""
+
+    complete: bool  # whether the trace reaches the end of the process
+    window: Count  # accesses before an access with which it pairs
+    objects: Count  # that were tracked
+    accessed_objects: Count  # those with an access
+    accesses: Count  # of the whole program
+    accesses_to_objects: Count  # without repeated ones
+    graph: AccessGraphSize
+    communities: tuple[Count, ...]  # their number by level, the finest first
+    replays: tuple[ReplayedLayout, ...]  # the first: as recorded
+
+
+class LayoutDocument(Struct, frozen=True, kw_only=True):
+    """The output of `halo layout --json`."""
+
+    format: str = FORMAT  # `halo-layout`
+    version: int = VERSION  # 1
+    program: str  # its path; empty for a stored trace
+    arguments: tuple[str, ...]  # of the recorded run
+    replayed: Replayed
+    usual: str  # the best order of those that allocators produce
+    best: str  # the best of all other orders
+    gain: float  # share of modelled cycles that the best order saves over the usual one

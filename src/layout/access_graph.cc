@@ -1,0 +1,94 @@
+// Sorts and merges counted pairs.
+#include "layout/access_graph.h"
+
+#include <algorithm>
+
+namespace halo::layout {
+
+namespace {
+
+uint32_t saturated(uint64_t weight) { return uint32_t(std::min<uint64_t>(weight, UINT32_MAX)); }
+
+std::vector<WeightedPair> merged_runs(std::span<const WeightedPair> a,
+                                      std::span<const WeightedPair> b) {
+  std::vector<WeightedPair> both;
+  both.reserve(a.size() + b.size());
+  auto left = a.begin();
+  auto right = b.begin();
+  while (left != a.end() && right != b.end()) {
+    if (left->pair == right->pair) {
+      both.push_back({left->pair, saturated(uint64_t{left->weight} + right->weight)});
+      ++left, ++right;
+    } else {
+      both.push_back(left->pair < right->pair ? *left++ : *right++);
+    }
+  }
+  both.insert(both.end(), left, a.end());
+  both.insert(both.end(), right, b.end());
+  return both;
+}
+
+}  // namespace
+
+Graph make_graph(size_t vertices, std::span<const WeightedPair> pairs) {
+  Graph graph;
+  graph.begin.assign(vertices + 1, 0);
+  for (const WeightedPair& one : pairs) {
+    ++graph.begin[(one.pair >> 32) + 1];
+    ++graph.begin[uint32_t(one.pair) + 1];
+  }
+  for (size_t vertex = 0; vertex < vertices; ++vertex)
+    graph.begin[vertex + 1] += graph.begin[vertex];
+  graph.edges.resize(graph.begin[vertices]);
+  std::vector<uint64_t> next(graph.begin.begin(), graph.begin.end() - 1);
+  // Ascending pairs: each row gets its smaller neighbours first, then its greater ones.
+  for (const WeightedPair& one : pairs) {
+    const auto low = uint32_t(one.pair >> 32), high = uint32_t(one.pair);
+    graph.edges[next[high]++] = {low, one.weight};
+  }
+  for (const WeightedPair& one : pairs) {
+    const auto low = uint32_t(one.pair >> 32), high = uint32_t(one.pair);
+    graph.edges[next[low]++] = {high, one.weight};
+  }
+  return graph;
+}
+
+void PairCounter::flush() {
+  std::sort(buffer_.begin(), buffer_.end());
+  std::vector<WeightedPair> run;
+  for (const uint64_t pair : buffer_) {
+    if (run.empty() || run.back().pair != pair) run.push_back({pair, 0});
+    ++run.back().weight;
+  }
+  added_ += buffer_.size();
+  buffer_.clear();
+  run_ = merged_runs(run_, run);
+  // Runs of growing length: each pair is copied a logarithmic number of times.
+  if (run_.size() * 2 >= merged_.size()) merge();
+}
+
+void PairCounter::merge() {
+  merged_ = merged_runs(merged_, run_);
+  run_.clear();
+  if (merged_.size() > maximum_) drop_lightest();
+}
+
+void PairCounter::drop_lightest() {
+  const auto lighter = [](const WeightedPair& a, const WeightedPair& b) {
+    return a.weight != b.weight ? a.weight < b.weight : a.pair > b.pair;
+  };
+  const auto kept = merged_.end() - std::ptrdiff_t(maximum_ - maximum_ / 4);
+  std::nth_element(merged_.begin(), kept, merged_.end(), lighter);
+  for (auto at = merged_.begin(); at != kept; ++at) dropped_ += at->weight;
+  merged_.erase(merged_.begin(), kept);
+  std::sort(merged_.begin(), merged_.end(),
+            [](const WeightedPair& a, const WeightedPair& b) { return a.pair < b.pair; });
+}
+
+std::vector<WeightedPair> PairCounter::take() {
+  flush();
+  merge();
+  return std::move(merged_);
+}
+
+}  // namespace halo::layout

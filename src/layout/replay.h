@@ -1,0 +1,62 @@
+// Replays an object trace through simulated caches, with objects at other addresses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "objects/allocation.h"
+#include "simulator/hierarchy.h"
+#include "simulator/machine.h"
+
+namespace halo::layout {
+
+// Accesses that missed each level, as in the simulator sink: an access to two lines counts once.
+struct Misses {
+  static constexpr size_t kMaxLevels = simulator::Hierarchy::kMaxLevels;
+
+  uint64_t accesses = 0;
+  uint64_t cycles = 0;
+  std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
+};
+
+// Visits a trace; addresses are by allocation number.
+class Replay {
+ public:
+  Replay(const simulator::Machine& machine, const std::vector<uint64_t>& addresses)
+      : hierarchy_(machine), addresses_(addresses) {}
+
+  void allocate(const objects::Allocation&) {}
+  void define(const objects::Allocation&) {}
+  void free(uint64_t) {}
+  void revive(uint64_t) {}
+  void huge_pages(uint64_t address, uint64_t bytes) { hierarchy_.use_huge_pages(address, bytes); }
+  void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
+    access(addresses_[number] + offset, size, store);
+  }
+  void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
+    access(address, size, store);
+  }
+  void repeat(base::ThreadId, uint64_t count) { misses_.accesses += count; }
+
+  const Misses& misses() const { return misses_; }
+
+ private:
+  void access(uint64_t address, uint32_t size, bool store) {
+    ++misses_.accesses;
+    const simulator::Reach reach = hierarchy_.access(address, size, store);
+    if ((reach.cache | reach.tlb) == 0) [[likely]]
+      return;
+    misses_.cycles += hierarchy_.cycles_of(reach);
+    for (size_t level = 0; level < reach.cache; ++level) ++misses_.caches[level];
+    for (size_t level = 0; level < reach.tlb; ++level) ++misses_.tlbs[level];
+  }
+
+  simulator::Hierarchy hierarchy_;
+  const std::vector<uint64_t>& addresses_;
+  Misses misses_;
+};
+
+}  // namespace halo::layout

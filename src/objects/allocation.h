@@ -1,0 +1,17 @@
+// An allocation in an object trace.
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+
+namespace halo::objects {
+
+struct Allocation {
+  uint64_t number;  // counts tracked objects from 1
+  uint64_t address;
+  uint32_t size;
+  base::ContextId context;
+};
+
+}  // namespace halo::objects

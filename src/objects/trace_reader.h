@@ -1,0 +1,160 @@
+// Reads an object trace (format.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "objects/allocation.h"
+#include "objects/format.h"
+
+namespace halo::objects {
+
+// The events of a trace; readers call these members of a visitor, in order:
+//
+//   allocate(const Allocation&), define(const Allocation&), free(number), revive(number),
+//   huge_pages(address, bytes), access(thread, number, offset, size, store),
+//   access_outside(thread, address, size, store), repeat(thread, count)
+//
+// `number` is an allocation number that was allocated or defined before.
+class TraceReader {
+ public:
+  // Both throw std::runtime_error with one sentence, without the file's name, for a damaged or
+  // newer file.
+  explicit TraceReader(const std::string& path);
+  template <class Visitor>
+  void read(Visitor& visitor);
+
+  // After read(): false if the process ended before the file did.
+  bool complete() const { return complete_; }
+
+ private:
+  struct Cursor {
+    const std::byte* at;
+    const std::byte* end;
+
+    uint64_t next() {
+      uint64_t value = 0;
+      for (int shift = 0; shift < 64; shift += 7) {
+        if (at == end) break;
+        const auto byte = uint8_t(*at++);
+        value |= uint64_t{byte & 0x7fu} << shift;
+        if (byte < 0x80) return value;
+      }
+      throw std::runtime_error("it is damaged: an operand is cut off");
+    }
+    int64_t next_signed() { return unzigzag(next()); }
+  };
+
+  // Reads the next block of events; false at the end of the file.
+  bool next_block();
+  template <class Visitor>
+  void visit_block(Visitor& visitor);
+  template <class Visitor>
+  void visit_control(Control kind, Cursor& operands, Visitor& visitor);
+  template <class Visitor>
+  void visit_access(uint8_t op, Cursor& operands, Visitor& visitor);
+  Allocation describe(uint64_t number, Cursor& operands);
+  ThreadState& state() { return threads_[base::index(thread_)]; }
+  [[noreturn]] static void damaged(const char* what);
+  // Objects beyond this cannot be in a file of a recorder, whose ids have 30 bits.
+  static constexpr uint64_t kMaxNumber = 1ULL << 40;
+  static constexpr uint64_t kMaxThread = 1 << 20;
+
+  std::ifstream file_;
+  bool complete_ = false;
+  std::vector<std::byte> packed_, both_;
+  std::span<const std::byte> ops_, operands_;
+  std::vector<ThreadState> threads_;
+  base::ThreadId thread_{};
+  uint64_t newest_ = 0, address_ = 0, freed_ = 0;
+};
+
+template <class Visitor>
+void TraceReader::read(Visitor& visitor) {
+  while (next_block()) visit_block(visitor);
+}
+
+template <class Visitor>
+void TraceReader::visit_block(Visitor& visitor) {
+  Cursor operands{operands_.data(), operands_.data() + operands_.size()};
+  for (const std::byte byte : ops_) {
+    const auto op = uint8_t(byte);
+    if (op < kControl) {
+      visit_access(op, operands, visitor);
+    } else if (op >= kRepeat) {
+      const uint8_t few = op & uint8_t(~kRepeat);
+      const uint64_t count = few == kManyRepeats ? operands.next() : few + 1u;
+      visitor.repeat(thread_, count);
+    } else {
+      visit_control(Control(op), operands, visitor);
+    }
+  }
+  if (operands.at != operands.end) damaged("operands are left over");
+}
+
+template <class Visitor>
+void TraceReader::visit_access(uint8_t op, Cursor& operands, Visitor& visitor) {
+  const uint8_t code = op & 7;
+  const uint64_t size = code == kSizeInOperand ? operands.next() : uint64_t{1} << code;
+  if (size == 0 || size > UINT32_MAX) damaged("an access has an impossible size");
+  const bool store = (op & kStoreBit) != 0;
+  ThreadState& mine = state();
+  switch (Target(op >> kTargetShift)) {
+    case Target::kSameObject:
+      mine.offset += uint64_t(operands.next_signed());
+      break;
+    case Target::kOtherObject:
+      mine.object += uint64_t(operands.next_signed());
+      mine.offset = operands.next();
+      break;
+    case Target::kOutside:
+      mine.outside += uint64_t(operands.next_signed());
+      visitor.access_outside(thread_, mine.outside, uint32_t(size), store);
+      return;
+    default:
+      damaged("an operation is unknown");
+  }
+  if (mine.object == 0 || mine.object > newest_) damaged("an access is to an unknown object");
+  visitor.access(thread_, mine.object, uint32_t(mine.offset), uint32_t(size), store);
+}
+
+template <class Visitor>
+void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor) {
+  switch (kind) {
+    case Control::kThread: {
+      const uint64_t thread = operands.next();
+      if (thread > kMaxThread) damaged("a thread has an impossible number");
+      if (thread >= threads_.size()) threads_.resize(thread + 1);
+      thread_ = base::ThreadId{uint32_t(thread)};
+      return;
+    }
+    case Control::kAllocate:
+      visitor.allocate(describe(newest_ + 1, operands));
+      return;
+    case Control::kDefine:
+      visitor.define(describe(operands.next(), operands));
+      return;
+    case Control::kFree:
+      freed_ = newest_ - uint64_t(operands.next_signed());
+      if (freed_ == 0 || freed_ > newest_) damaged("an unknown object is freed");
+      visitor.free(freed_);
+      return;
+    case Control::kRevive:
+      if (freed_ != 0) visitor.revive(freed_);
+      return;
+    case Control::kHugePages: {
+      const uint64_t address = operands.next();
+      visitor.huge_pages(address, operands.next());
+      return;
+    }
+  }
+  damaged("an operation is unknown");
+}
+
+}  // namespace halo::objects

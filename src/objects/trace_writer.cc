@@ -1,0 +1,187 @@
+// Packs and writes blocks of an object trace.
+#include "objects/trace_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace halo::objects {
+
+namespace {
+
+constexpr int kLevel = 1;
+
+}  // namespace
+
+TraceWriter::TraceWriter(const std::string& path)
+    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+      complete_(file_ >= 0),
+      threads_(1) {
+  const FileHead head;
+  write(&head, sizeof head);
+}
+
+void TraceWriter::restart() {
+  if (ftruncate(file_, 0) != 0 || lseek(file_, 0, SEEK_SET) != 0) complete_ = false;
+  full_ = false;
+  bytes_ = first_ = newest_ = address_ = 0;
+  ops_.clear();
+  operands_.clear();
+  threads_.assign(1, {});
+  thread_ = {};
+  defined_.clear();
+  const FileHead head;
+  write(&head, sizeof head);
+}
+
+TraceWriter::~TraceWriter() {
+  if (file_ >= 0) close(file_);
+}
+
+void TraceWriter::describe(const Allocation& one) {
+  signed_operand(one.address - address_);
+  operand(one.size);
+  operand(base::index(one.context));
+  address_ = one.address;
+}
+
+void TraceWriter::allocate(const Allocation& one) {
+  if (first_ == 0) first_ = one.number;
+  if (one.number != newest_ + 1) return define(one);
+  control(Control::kAllocate);
+  describe(one);
+  newest_ = one.number;
+}
+
+void TraceWriter::define(const Allocation& one) {
+  control(Control::kDefine);
+  operand(one.number);
+  describe(one);
+  newest_ = std::max(newest_, one.number);
+}
+
+bool TraceWriter::is_defined(uint64_t number) const {
+  if (first_ != 0 && number >= first_) return true;
+  return number < defined_.size() && defined_[number];
+}
+
+void TraceWriter::free(uint64_t number) {
+  if (!is_defined(number)) return;
+  control(Control::kFree);
+  signed_operand(newest_ - number);
+}
+
+void TraceWriter::huge_pages(uint64_t address, uint64_t bytes) {
+  control(Control::kHugePages);
+  operand(address);
+  operand(bytes);
+}
+
+inline ThreadState& TraceWriter::use(base::ThreadId thread) {
+  flush_if_full();
+  const uint32_t at = base::index(thread);
+  if (at >= threads_.size()) threads_.resize(at + 1);
+  if (thread != thread_) {
+    control(Control::kThread);
+    operand(at);
+    thread_ = thread;
+    flush_if_full();
+  }
+  return threads_[at];
+}
+
+inline void TraceWriter::access_op(Target target, uint32_t size, bool store) {
+  const bool plain = std::has_single_bit(size) && size <= 64;
+  const auto code = plain ? uint8_t(std::countr_zero(size)) : kSizeInOperand;
+  op(uint8_t(code | (store ? kStoreBit : 0) | uint8_t(target) << kTargetShift));
+  if (!plain) operand(size);
+}
+
+void TraceWriter::access(base::ThreadId thread, const Allocation& object, uint32_t offset,
+                         uint32_t size, bool store) {
+  if (!is_defined(object.number)) {
+    if (object.number >= defined_.size()) defined_.resize(object.number + 1);
+    defined_[object.number] = true;
+    define(object);
+  }
+  ThreadState& state = use(thread);
+  if (object.number == state.object) {
+    access_op(Target::kSameObject, size, store);
+    signed_operand(uint64_t{offset} - state.offset);
+  } else {
+    access_op(Target::kOtherObject, size, store);
+    signed_operand(object.number - state.object);
+    operand(offset);
+  }
+  state.object = object.number;
+  state.offset = offset;
+}
+
+void TraceWriter::access_outside(base::ThreadId thread, uint64_t address, uint32_t size,
+                                 bool store) {
+  ThreadState& state = use(thread);
+  access_op(Target::kOutside, size, store);
+  signed_operand(address - state.outside);
+  state.outside = address;
+}
+
+void TraceWriter::repeat(base::ThreadId thread, uint32_t count) {
+  if (count == 0) return;
+  use(thread);
+  const bool few = count <= kManyRepeats;
+  op(uint8_t(kRepeat | (few ? count - 1 : uint32_t{kManyRepeats})));
+  if (!few) operand(count);
+}
+
+void TraceWriter::flush() {
+  full_ = false;
+  if (!ops_.empty() && complete_) write_block();
+  ops_.clear();
+  operands_.clear();
+}
+
+void TraceWriter::write_block() {
+  both_.assign(ops_.begin(), ops_.end());
+  both_.insert(both_.end(), operands_.begin(), operands_.end());
+  packed_.resize(ZSTD_compressBound(both_.size()));
+  const size_t size =
+      ZSTD_compress(packed_.data(), packed_.size(), both_.data(), both_.size(), kLevel);
+  if (ZSTD_isError(size)) {
+    complete_ = false;
+    return;
+  }
+  BlockHead head{.ops = uint32_t(ops_.size()),
+                 .operands = uint32_t(operands_.size()),
+                 .packed = uint32_t(size)};
+  head.check = XXH64(packed_.data(), size, uint64_t{head.ops} + head.operands);
+  write(&head, sizeof head);
+  write(packed_.data(), size);
+}
+
+void TraceWriter::finish() {
+  flush();
+  const BlockHead end{.kind = BlockKind::kEnd};
+  write(&end, sizeof end);
+}
+
+void TraceWriter::write(const void* data, size_t size) {
+  const auto* at = static_cast<const std::byte*>(data);
+  while (complete_ && size != 0) {
+    const ssize_t done = ::write(file_, at, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      complete_ = false;
+      return;
+    }
+    at += done;
+    size -= size_t(done);
+    bytes_ += uint64_t(done);
+  }
+}
+
+}  // namespace halo::objects

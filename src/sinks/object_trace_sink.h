@@ -1,0 +1,80 @@
+// Writes an object trace (Miucin, section 3.2): every access, by object where it is to a tracked
+// one.
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "objects/trace_writer.h"
+#include "sinks/sink.h"
+
+namespace halo::sinks {
+
+// The path of the file, which must not exist.
+struct ObjectsOption {
+  static constexpr std::string_view name = "objects";
+
+  template <class Options>
+  bool set(std::string_view text, Options& options) const {
+    options.path = text;
+    return !text.empty();
+  }
+};
+
+// The first process that opens the file is traced. Forked children are not: its file is their
+// parent's.
+class ObjectTraceSink : public Sink {
+ public:
+  struct Result {};
+  using Sink::on_event;
+  using Sink::Sink;
+
+  struct Options {
+    std::string path = {};
+  };
+  static constexpr auto options() { return std::tuple{ObjectsOption{}}; }
+  static bool needs_all_accesses(const Options& options) { return !options.path.empty(); }
+
+  void begin(const Options& options);
+  Result finish() const;
+
+  void on_event(const AllocEvent& event) {
+    if (writer_ != nullptr) writer_->allocate(described(*event.object));
+  }
+  void on_event(const FreeEvent& event) {
+    if (writer_ != nullptr) writer_->free(event.object->seq);
+  }
+  void on_event(const ReviveEvent&) {
+    if (writer_ != nullptr) writer_->revive();
+  }
+  void on_event(const HugePagesEvent& event) {
+    if (writer_ != nullptr) writer_->huge_pages(event.address, event.bytes);
+  }
+  void on_event(const MemoryEvent& event) {
+    if (writer_ == nullptr) return;
+    if (event.object == nullptr) {
+      writer_->access_outside(event.thread, event.address, event.size, event.store);
+      return;
+    }
+    const objects::Allocation object = described(*event.object);
+    const auto offset = uint32_t(event.address - object.address);
+    writer_->access(event.thread, object, offset, event.size, event.store);
+  }
+  void on_event(const MemoryRepeatEvent& event) {
+    if (writer_ != nullptr) writer_->repeat(event.thread, event.count);
+  }
+
+ private:
+  static objects::Allocation described(const Object& object) {
+    return {object.seq, object.address, object.size, object.context};
+  }
+
+  std::unique_ptr<objects::TraceWriter> writer_;  // null unless this process is traced
+  pid_t process_ = 0;                             // that opened the file
+};
+
+}  // namespace halo::sinks

@@ -1,0 +1,107 @@
+// Access graphs against an obvious reference.
+#include "layout/access_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "layout/object_facts.h"
+
+namespace halo::layout {
+namespace {
+
+using base::ThreadId;
+
+// Pairs of an access with those of the `window` objects before it by the same thread that differ
+// from it; accesses to one object in a row are one.
+class Reference {
+ public:
+  explicit Reference(size_t window) : window_(window) {}
+
+  void access(uint32_t thread, uint64_t object) {
+    std::vector<uint64_t>& mine = history_[thread];
+    if (!mine.empty() && mine.back() == object) return;
+    for (size_t back = 1; back <= window_ && back <= mine.size(); ++back) {
+      const uint64_t other = mine[mine.size() - back];
+      if (other != object) ++weights[{std::min(object, other), std::max(object, other)}];
+    }
+    mine.push_back(object);
+  }
+
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> weights;
+
+ private:
+  size_t window_;
+  std::map<uint32_t, std::vector<uint64_t>> history_;
+};
+
+TEST(AccessGraph, EqualsTheReference) {
+  for (size_t window = 1; window <= 7; ++window) {
+    FactsReader reader(window);
+    Reference reference(window);
+    std::mt19937_64 random(window);
+    for (uint64_t number = 1; number <= 50; ++number)
+      reader.allocate({number, number * 64, 24, base::ContextId{0}});
+    for (int event = 0; event < 20'000; ++event) {
+      const auto thread = uint32_t(random() % 3);
+      const uint64_t number = random() % 50 + 1;
+      reader.access(ThreadId{thread}, number, 0, 8, false);
+      reference.access(thread, number);
+    }
+    const std::vector<uint64_t> numbers = reader.numbers();
+    const Graph graph = reader.take_graph();
+    size_t edges = 0;
+    for (uint32_t vertex = 0; vertex < graph.vertices(); ++vertex) {
+      uint32_t before = 0;
+      for (const Graph::Edge& edge : graph.row(vertex)) {
+        EXPECT_TRUE(before == 0 || before <= edge.to) << "rows are sorted";
+        before = edge.to + 1;
+        const uint64_t a = numbers[vertex], b = numbers[edge.to];
+        ASSERT_EQ(edge.weight, (reference.weights[{std::min(a, b), std::max(a, b)}]));
+        ++edges;
+      }
+    }
+    EXPECT_EQ(edges, 2 * reference.weights.size());
+  }
+}
+
+TEST(PairCounter, MergesRunsOfMoreThanABuffer) {
+  constexpr uint32_t vertices = 3000;
+  std::map<uint64_t, uint32_t> expected;
+  PairCounter counter;
+  std::mt19937_64 random(1);
+  for (int pair = 0; pair < 4'500'000; ++pair) {
+    const auto a = uint32_t(random() % vertices), b = (a + 1 + uint32_t(random() % 50)) % vertices;
+    counter.add(a, b);
+    ++expected[uint64_t{std::min(a, b)} << 32 | std::max(a, b)];
+  }
+  const std::vector<WeightedPair> found = counter.take();
+  ASSERT_EQ(found.size(), expected.size());
+  auto next = expected.begin();
+  for (const WeightedPair& one : found) {
+    ASSERT_EQ(one.pair, next->first);
+    ASSERT_EQ(one.weight, (next++)->second);
+  }
+  EXPECT_EQ(counter.added(), 4'500'000u);
+  EXPECT_EQ(counter.dropped(), 0u);
+}
+
+TEST(PairCounter, DropsTheLightestBeyondItsMaximum) {
+  PairCounter counter(1000);
+  for (int round = 0; round < 3; ++round)
+    for (uint32_t a = 0; a < 500; ++a) counter.add(a, a + 1);
+  for (uint32_t a = 1000; a < 2000; ++a) counter.add(a, a + 1);
+  const std::vector<WeightedPair> found = counter.take();
+  EXPECT_EQ(found.size(), 750u);
+  EXPECT_EQ(counter.dropped(), 750u);
+  for (uint32_t a = 0; a < 500; ++a) {
+    ASSERT_EQ(found[a].pair, uint64_t{a} << 32 | (a + 1));
+    ASSERT_EQ(found[a].weight, 3u);
+  }
+}
+
+}  // namespace
+}  // namespace halo::layout

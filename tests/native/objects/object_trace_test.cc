@@ -1,0 +1,260 @@
+// Object traces: what is written is read, and damaged files are refused.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "objects/trace_reader.h"
+#include "objects/trace_writer.h"
+
+namespace halo::objects {
+namespace {
+
+using base::ContextId;
+using base::ThreadId;
+
+// Both the calls of a writer and the visits of a reader, as lines of text.
+struct Script {
+  std::vector<std::string> lines;
+
+  template <class... Words>
+  void add(const Words&... words) {
+    std::ostringstream line;
+    ((line << words << ' '), ...);
+    lines.push_back(line.str());
+  }
+  void allocate(const Allocation& one) { describe("allocate", one); }
+  void define(const Allocation& one) { describe("define", one); }
+  void free(uint64_t number) { add("free", number); }
+  void revive(uint64_t number) { add("revive", number); }
+  void huge_pages(uint64_t address, uint64_t bytes) { add("huge", address, bytes); }
+  void access(ThreadId thread, uint64_t number, uint32_t offset, uint32_t size, bool store) {
+    add("access", base::index(thread), number, offset, size, store);
+  }
+  void access_outside(ThreadId thread, uint64_t address, uint32_t size, bool store) {
+    add("outside", base::index(thread), address, size, store);
+  }
+  void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
+
+ private:
+  void describe(const char* verb, const Allocation& one) {
+    add(verb, one.number, one.address, one.size, base::index(one.context));
+  }
+};
+
+class ObjectTrace : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  Script read() const {
+    Script found;
+    TraceReader reader(path_);
+    reader.read(found);
+    complete_ = reader.complete();
+    return found;
+  }
+  std::string content() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void replace(const std::string& content) const {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << content;
+  }
+
+  const std::string path_ = testing::TempDir() + "objects-" + std::to_string(getpid());
+  mutable bool complete_ = false;
+};
+
+// Random events to the writer and the same ones to the script.
+class Author {
+ public:
+  Author(TraceWriter& writer, Script& script) : writer_(writer), script_(script) {}
+
+  void write(int events) {
+    for (int event = 0; event < events; ++event) one();
+  }
+
+ private:
+  void one() {
+    const auto thread = ThreadId{uint32_t(random_() % 3)};
+    const auto size = uint32_t(random_() % 10 == 0 ? random_() % 200 + 1 : 1u << random_() % 7);
+    const bool store = random_() % 2 != 0;
+    switch (random_() % 12) {
+      case 0:
+        objects_.push_back({objects_.size() + 1, random_() >> 20, uint32_t(random_() % 4096),
+                            ContextId{uint32_t(random_() % 100)}});
+        writer_.allocate(objects_.back());
+        script_.allocate(objects_.back());
+        return;
+      case 1:
+        if (objects_.empty()) return;
+        writer_.free(any().number);
+        script_.free(any_number_);
+        if (random_() % 2 != 0) return;
+        writer_.revive();
+        script_.revive(any_number_);
+        return;
+      case 2: {
+        const uint64_t count = random_() % 2 != 0 ? random_() % 200 + 1 : 1;
+        writer_.repeat(thread, uint32_t(count));
+        script_.repeat(thread, count);
+        return;
+      }
+      case 3:
+        writer_.huge_pages(random_() % 1000, 4096);
+        script_.huge_pages(last_ % 1000, 4096);
+        return;
+      case 4:
+      case 5:
+      case 6: {
+        const uint64_t address = random_();
+        writer_.access_outside(thread, address, size, store);
+        script_.access_outside(thread, address, size, store);
+        return;
+      }
+      default: {
+        if (objects_.empty()) return;
+        const Allocation object = any();
+        const auto offset = uint32_t(random_() % 4096);
+        writer_.access(thread, object, offset, size, store);
+        script_.access(thread, object.number, offset, size, store);
+      }
+    }
+  }
+  const Allocation& any() {
+    const Allocation& one = objects_[random_() % objects_.size()];
+    any_number_ = one.number;
+    return one;
+  }
+  uint64_t random_() { return last_ = engine_(); }
+
+  TraceWriter& writer_;
+  Script& script_;
+  std::vector<Allocation> objects_;
+  std::mt19937_64 engine_{1};
+  uint64_t last_ = 0, any_number_ = 0;
+};
+
+TEST_F(ObjectTrace, IsReadAsWrittenOverSeveralBlocks) {
+  Script written;
+  {
+    TraceWriter writer(path_);
+    Author(writer, written).write(1'300'000);
+    writer.finish();
+    ASSERT_TRUE(writer.complete());
+    EXPECT_EQ(writer.bytes(), std::filesystem::file_size(path_));
+  }
+  const Script found = read();
+  EXPECT_TRUE(complete_);
+  ASSERT_EQ(found.lines.size(), written.lines.size());
+  for (size_t at = 0; at < found.lines.size(); ++at)
+    ASSERT_EQ(found.lines[at], written.lines[at]) << at;
+}
+
+TEST_F(ObjectTrace, DefinesObjectsThatAreOlder) {
+  const Allocation old{7, 4096, 24, ContextId{3}}, young{8, 8192, 16, ContextId{1}};
+  TraceWriter writer(path_);
+  writer.allocate({1, 64, 8, ContextId{0}});
+  writer.restart();
+  writer.access(ThreadId{0}, old, 8, 4, false);
+  writer.free(6);  // was never accessed
+  writer.access(ThreadId{0}, old, 0, 4, true);
+  writer.allocate(young);
+  writer.free(7);
+  writer.finish();
+  Script expected;
+  expected.define(old);
+  expected.access(ThreadId{0}, 7, 8, 4, false);
+  expected.access(ThreadId{0}, 7, 0, 4, true);
+  expected.allocate(young);
+  expected.free(7);
+  EXPECT_EQ(read().lines, expected.lines);
+}
+
+TEST_F(ObjectTrace, GoesOnAfterAnEnd) {
+  TraceWriter writer(path_);
+  writer.access_outside(ThreadId{1}, 100, 8, false);
+  writer.finish();
+  EXPECT_EQ(read().lines.size(), 1u);
+  EXPECT_TRUE(complete_);
+  writer.access_outside(ThreadId{1}, 200, 8, false);
+  writer.finish();
+  EXPECT_EQ(read().lines.size(), 2u);
+  EXPECT_TRUE(complete_);
+}
+
+TEST_F(ObjectTrace, AFileThatExistsIsNotOverwritten) {
+  replace("mine");
+  TraceWriter writer(path_);
+  EXPECT_FALSE(writer.complete());
+  writer.access_outside(ThreadId{0}, 1, 1, false);
+  writer.finish();
+  EXPECT_EQ(content(), "mine");
+}
+
+TEST_F(ObjectTrace, CutShortAnywhereGivesItsBeginning) {
+  Script written;
+  {
+    TraceWriter writer(path_);
+    Author(writer, written).write(1'200'000);
+    writer.finish();
+  }
+  const std::string whole = content();
+  for (const double share : {0.3, 0.6, 0.9, 0.999999}) {
+    replace(whole.substr(0, size_t(double(whole.size()) * share)));
+    const Script found = read();
+    EXPECT_FALSE(complete_);
+    ASSERT_LE(found.lines.size(), written.lines.size());
+    if (found.lines.empty()) continue;
+    EXPECT_EQ(found.lines.back(), written.lines[found.lines.size() - 1]);
+  }
+}
+
+TEST_F(ObjectTrace, AnyFlippedByteIsRefusedOrCutShort) {
+  {
+    TraceWriter writer(path_);
+    Script script;
+    Author(writer, script).write(300);
+    writer.finish();
+  }
+  const std::string whole = content();
+  const size_t events = read().lines.size();
+  for (size_t at = 0; at < whole.size(); ++at) {
+    if (at >= 12 && at < 16) continue;  // unused
+    std::string changed = whole;
+    changed[at] = char(changed[at] ^ 0x10);
+    replace(changed);
+    try {
+      const size_t found = read().lines.size();
+      EXPECT_TRUE(!complete_ || found == events) << at;
+    } catch (const std::runtime_error&) {
+    }
+  }
+}
+
+TEST_F(ObjectTrace, ANewerVersionAndAnotherFileAreNamed) {
+  const auto refusal = [&] {
+    try {
+      read();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(refusal(), "it cannot be read");
+  replace("something else that is long enough");
+  EXPECT_EQ(refusal(), "it is not an object trace of halo");
+  FileHead head;
+  head.version = kVersion + 1;
+  replace(std::string(reinterpret_cast<const char*>(&head), sizeof head));
+  EXPECT_EQ(refusal(), "it has version 2, which this halo cannot read");
+}
+
+}  // namespace
+}  // namespace halo::objects

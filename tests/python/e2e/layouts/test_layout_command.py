@@ -1,0 +1,189 @@
+"""`halo layout`: object traces of real programs, replayed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.layouts.replays import ReplayOptions, replay
+from halo.process.target import find_target
+from halo.profile import SIMULATION, merge_parts
+from halo.recording.parts import Limits, workspace
+from halo.recording.producer import Job
+from halo.recording.registry import find_producer
+from halo.recording.run import record
+from halo.settings import read_settings
+from support.command import BUILD, Outcome, compile_c, halo
+
+RBTREE = (str(BUILD / "bench" / "rbtree"), "3000", "9000", "1000", "1")
+PROGRAMS = {
+    "rbtree": RBTREE[1:],
+    "mesh": ("60", "50", "4000", "1"),
+    "server": ("3000", "200", "100", "2", "1"),
+    "hospital": ("3", "60", "1"),
+}
+
+# Objects that are used in another order than that of their allocation and first access.
+SCATTERED = """
+#include <stdlib.h>
+enum { COUNT = 60000, ROUNDS = 10, STEP = 7919 };
+static long *items[COUNT];
+int main(void) {
+  for (int at = 0; at < COUNT; ++at) *(items[at] = malloc(16)) = at;
+  for (int round = 0; round < ROUNDS; ++round)
+    for (long at = 0, next = 0; at < COUNT; ++at, next = (next + STEP) % COUNT) ++*items[next];
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_replaying_the_recorded_addresses_equals_the_simulation(
+    name: str, engine: str, tmp_path: Path
+) -> None:
+    settings = read_settings()
+    target = find_target(str(BUILD / "bench" / name), settings.environment)
+    arguments, trace = list(PROGRAMS[name]), tmp_path / "objects"
+    limits = Limits(sinks={"machine": "this", "objects": str(trace)})
+    with workspace() as folder:
+        job = Job(target, arguments, limits)
+        recording = record(find_producer(settings, engine), settings, job, folder, lambda: None)
+        assert recording.ending.exit_status == 0
+        simulation = SIMULATION.of(merge_parts(recording.parts, target.path, arguments))
+        replayed = replay(settings, trace, ReplayOptions(), folder)
+    assert simulation is not None
+    total = simulation.outside
+    for tally in simulation.contexts:
+        total = total.plus(tally)
+    recorded = replayed.replays[0]
+    assert recorded.order == "as-recorded"
+    assert recorded.accesses == total.accesses > 100_000
+    assert recorded.cycles == total.cycles > 0
+    assert tuple(recorded.misses.values()) == total.misses
+    assert replayed.complete
+    assert trace.stat().st_size <= 2.5 * replayed.accesses
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The outcome of the command, its document, and the trace that it kept."""
+
+    outcome: Outcome
+    found: dict[str, Any]
+    trace: Path
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    folder = tmp_path_factory.mktemp("scattered")
+    program = compile_c(SCATTERED, folder / "scattered")
+    trace, path = folder / "kept.objects", folder / "found.json"
+    outcome = halo("layout", "--json", str(path), "-o", str(trace), "--", str(program))
+    return Kept(outcome, json.loads(path.read_text()), trace)
+
+
+def test_objects_that_are_used_in_another_order_are_put_in_it(scattered: Kept) -> None:
+    assert scattered.outcome.status == 0, scattered.outcome.stderr
+    assert "would save" in scattered.outcome.stdout
+    found = scattered.found
+    assert found["gain"] > 0.3
+    assert found["replayed"]["objects"] >= 60_000
+    assert found["program"].endswith("/scattered")
+    cost = {one["order"]: one["cycles"] for one in found["replayed"]["replays"][1:9]}
+    assert cost["hml"] < cost["allocation-order"]
+    assert cost["hml"] < cost["random"]
+
+
+def test_a_stored_trace_gives_the_same(scattered: Kept, tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    again = halo("layout", "--json", str(path), str(scattered.trace))
+    assert again.status == 0, again.stderr
+    assert json.loads(path.read_text())["replayed"] == scattered.found["replayed"]
+
+
+def test_a_program_whose_objects_are_in_order_already(tmp_path: Path) -> None:
+    source = SCATTERED.replace("STEP = 7919", "STEP = 1").replace("ROUNDS = 10", "ROUNDS = 2")
+    program = compile_c(source, tmp_path / "in_order")
+    outcome = halo("layout", "--", str(program))
+    assert outcome.status == 1, outcome.stderr
+    assert "No order of objects would save more than" in outcome.stdout
+
+
+def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
+    scattered: Kept, tmp_path: Path
+) -> None:
+    trace = tmp_path / "short.objects"
+    trace.write_bytes(scattered.trace.read_bytes()[:-10])
+    outcome = halo("layout", str(trace))
+    assert outcome.status in {0, 1}, outcome.stderr
+    assert "cut short" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot be read"),
+        (b"", "not an object trace"),
+        (b"halo-obj\2\0\0\0\0\0\0\0", "version 2"),
+        (b"halo-obj\1\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
+    ],
+)
+def test_another_file_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
+    trace = tmp_path / "a.objects"
+    if content is not None:
+        trace.write_bytes(content)
+    outcome = halo("layout", str(trace))
+    assert outcome.status == 121
+    assert words in outcome.stderr and outcome.stderr.count("\n") == 1
+
+
+def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    for arguments, status, words in (
+        (("a.objects", "--", *RBTREE), 111, "not both"),
+        (("-o", "b", "a.objects"), 111, "need a program"),
+        (("--window", "0", "a.objects"), 111, "0"),
+        (("-o", "there", "--", *RBTREE), 117, "exists"),
+        ((), 111, "--"),
+    ):
+        outcome = halo("layout", *arguments, cwd=tmp_path)
+        assert outcome.status == status, outcome.stderr
+        assert words in outcome.stderr
+    assert (tmp_path / "there").read_text() == "mine"
+
+
+def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
+    program = compile_c(
+        """
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void use(int count) {
+          for (int at = 0; at < count; ++at) {
+            volatile long *p = malloc(32);
+            *p = at;
+            free((void *)p);
+          }
+        }
+        int main(void) {
+          use(1000);
+          if (fork() == 0) {
+            use(50000);
+            _exit(0);
+          }
+          wait(NULL);
+          use(1000);
+        }
+        """,
+        tmp_path / "forks",
+    )
+    path = tmp_path / "found.json"
+    outcome = halo("layout", "--json", str(path), "--", str(program))
+    assert outcome.status in {0, 1}, outcome.stderr
+    replayed = json.loads(path.read_text())["replayed"]
+    assert replayed["complete"]
+    assert 2000 <= replayed["objects"] < 3000

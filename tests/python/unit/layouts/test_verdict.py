@@ -1,0 +1,66 @@
+"""The verdict compares the best other order with the best usual one, in equal packing."""
+
+from __future__ import annotations
+
+from halo.layouts.table import layouts_table, opening
+from halo.layouts.verdict import judge
+from halo.schema.layout import AccessGraphSize, Replayed, ReplayedLayout
+
+
+def layout(order: str, cycles: int, packing: str = "dense") -> ReplayedLayout:
+    return ReplayedLayout(
+        order=order, packing=packing, accesses=1000, cycles=cycles, misses={"L1D": cycles // 10}
+    )
+
+
+def replayed(*layouts: ReplayedLayout, recorded: int = 1000) -> Replayed:
+    return Replayed(
+        complete=True,
+        window=1,
+        objects=10,
+        accessed_objects=9,
+        accesses=1000,
+        accesses_to_objects=900,
+        graph=AccessGraphSize(edges=20, pairs=800, dropped=0),
+        communities=(4, 2),
+        replays=(layout("as-recorded", recorded, "recorded"), *layouts),
+    )
+
+
+def test_the_best_order_is_compared_with_the_best_usual_one() -> None:
+    found = judge(
+        replayed(layout("allocation-order", 800), layout("hml", 600), layout("spectral", 700))
+    )
+    assert (found.usual.order, found.best.order) == ("allocation-order", "hml")
+    assert found.gain == 0.25
+    assert found.helps
+    assert "hml would save 25%" in found.sentence
+
+
+def test_controls_and_the_other_packing_do_not_count() -> None:
+    found = judge(
+        replayed(
+            layout("allocation-order", 900),
+            layout("random", 100),
+            layout("hml", 950),
+            layout("hml", 10, "malloc"),
+        )
+    )
+    assert found.best.cycles == 950
+    assert not found.helps
+    assert "more than 0.0%" in found.sentence
+
+
+def test_a_program_without_misses_gains_nothing() -> None:
+    found = judge(replayed(layout("hml", 0), recorded=0))
+    assert found.gain == 0
+    assert not found.helps
+
+
+def test_the_table_is_relative_to_the_recorded_layout() -> None:
+    one = replayed(layout("hml", 500))
+    assert [row.cells for row in layouts_table(one).rows] == [
+        ("as-recorded", "recorded", "1.000", "1.000"),
+        ("hml", "dense", "0.500", "0.500"),
+    ]
+    assert "20 edges and 4, 2 communities" in opening(one)
