@@ -50,7 +50,7 @@ class FactsReader {
   void huge_pages(uint64_t, uint64_t) {}
   void repeat(base::ThreadId, uint64_t count) { repeats_ += count; }
 
-  // By allocation number; the first is no object.
+  // By allocation number; the first belongs to no object.
   const std::vector<ObjectFacts>& facts() const { return facts_; }
   // By vertex: the allocation number.
   const std::vector<uint64_t>& numbers() const { return numbers_; }
