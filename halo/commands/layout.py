@@ -6,13 +6,14 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.commands.shared.program import add_machine_option, positive, the_program
-from halo.errors import UsageError
+from halo.commands.shared.program import add_machine_option, the_program, up_to
+from halo.errors import BadInput, UsageError
 from halo.process.target import find_target
 from halo.recording.registry import ENGINES, find_producer
 from halo.settings import Settings
 
-_CLOSE, _FAR = 0, 1
+MAX_WINDOW = 1024
+_HELPS, _USELESS = 0, 1
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,18 @@ class LayoutCommand:
         )
         parser.add_argument(
             "--window",
-            type=positive,
+            type=up_to(MAX_WINDOW),
             default=1,
             metavar="N",
             help="accesses before an access with which it pairs in the access graph"
             " (default %(default)s)",
+        )
+        parser.add_argument(
+            "--graph",
+            type=Path,
+            metavar="FILE",
+            help="write the access graph to FILE, in the format of its ending: graphml, dot or"
+            " metis",
         )
         add_machine_option(parser)
         parser.add_argument(
@@ -63,7 +71,7 @@ class LayoutCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
-        from halo.layouts.replays import ReplayOptions, check_replayer, replay
+        from halo.layouts.replays import GRAPH_FORMATS, ReplayOptions, check_replayer, replay
         from halo.layouts.table import show_layouts
         from halo.layouts.verdict import judge
         from halo.recording.parts import workspace
@@ -72,11 +80,22 @@ class LayoutCommand:
 
         check_replayer(settings)
         machine = machine_text(options.machine) if options.machine else ""
-        if options.json is not None:
-            check_place(options.json)
+        for place in (options.json, options.graph):
+            if place is not None:
+                check_place(place)
+        if options.graph is not None and options.graph.suffix not in GRAPH_FORMATS:
+            raise UsageError(
+                f"The name of a graph ends in {', '.join(GRAPH_FORMATS)}; {options.graph} does not."
+            )
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
-            replayed = replay(settings, traced.path, ReplayOptions(options.window, machine), folder)
+            replayed = replay(
+                settings, traced.path, ReplayOptions(options.window, machine, options.graph), folder
+            )
+        if not replayed.accessed_objects:
+            raise BadInput(
+                "The trace has no accesses to tracked objects, so there is nothing to order."
+            )
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
         if options.json is not None:
@@ -89,7 +108,7 @@ class LayoutCommand:
                 gain=verdict.gain,
             )
             write_json(document, options.json)
-        return _CLOSE if verdict.helps else _FAR
+        return _HELPS if verdict.helps else _USELESS
 
 
 def _trace(
@@ -97,6 +116,7 @@ def _trace(
 ) -> _Traced:
     """The stored trace, or one of the program, in `folder` unless it is kept."""
     from halo.layouts.recording import record_objects
+    from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
         if rest:
@@ -106,7 +126,9 @@ def _trace(
         return _Traced(options.trace)
     name, arguments = the_program(rest, LayoutCommand.name)
     target = find_target(name, settings.environment)
-    path = options.output or folder / "objects"
+    refuse_known_wrapper(target, arguments, settings.environment)
+    refuse_known_starter(target)
+    path = options.output or folder / "kept.objects"
     engine = find_producer(settings, options.engine)
     record_objects(engine, settings, target, arguments, path, folder)
     return _Traced(path, str(target.path), tuple(arguments))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 from halo.errors import BadInput, RecordingFailed
 from halo.files.destination import check_place
 from halo.process.target import Target
-from halo.recording.parts import Limits
+from halo.recording.parts import Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
@@ -29,11 +31,25 @@ def record_objects(
     check_place(path)
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
-    limits = Limits(sinks={"objects": str(path.absolute())})
+    trace = folder / "recorded.objects"
+    limits = Limits(sinks={"objects": str(trace)})
     follow = ProgressLines(folder / "progress").tick
     recording = record(engine, settings, Job(target, arguments, limits), folder, follow)
-    if not recording.parts or not path.is_file():
+    if not recording.parts or not trace.is_file():
         raise RecordingFailed(
             f"{target.name} ended without an object trace; check that it runs to its end, and the"
             " recorder with: halo doctor"
         )
+    _warn(target, recording)
+    shutil.move(trace, path)
+
+
+def _warn(target: Target, recording: Recording) -> None:
+    """Says on stderr if the program failed, or the trace is of one process of several."""
+    ending, more = recording.ending, len(recording.parts) - 1
+    if ending.signal or ending.exit_status:
+        how = f"signal {ending.signal}" if ending.signal else f"status {ending.exit_status}"
+        print(f"halo: warning: {target.name} ended with {how}", file=sys.stderr)
+    if more:
+        processes = "1 further process was" if more == 1 else f"{more} further processes were"
+        print(f"halo: warning: {processes} not traced", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +14,19 @@ from halo.errors import BadTrace, HaloError, MissingPart
 from halo.schema.layout import Replayed
 from halo.settings import Settings
 
+GRAPH_FORMATS = (".graphml", ".dot", ".metis")
 _BAD_TRACE = 3
 
 
 @dataclass(frozen=True)
 class ReplayOptions:
     """`window` is the number of accesses before an access with which it pairs. `machine` is the
-    recorder's form of a machine file; empty: this machine."""
+    recorder's form of a machine file; empty: this machine. The access graph is written to `graph`,
+    in the format of its ending, one of GRAPH_FORMATS."""
 
     window: int = 1
     machine: str = ""
+    graph: Path | None = None
 
 
 def check_replayer(settings: Settings) -> None:
@@ -34,13 +38,16 @@ def check_replayer(settings: Settings) -> None:
 def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path) -> Replayed:
     """The replays of a trace; `BadTrace` if it is missing or damaged.
 
-    `folder` is for the machine's description.
+    `folder` is for the machine's description, and for the graph until it is complete.
     """
     command = [str(settings.replayer), f"--window={options.window}"]
     command.append(f"--jobs={len(os.sched_getaffinity(0))}")
     if options.machine:
         (folder / "machine").write_text(options.machine)
         command.append(f"--machine={folder / 'machine'}")
+    graph = folder / f"graph{options.graph.suffix}" if options.graph else None
+    if graph is not None:
+        command.append(f"--graph={graph}")
     done = subprocess.run(
         [*command, str(trace.absolute())],
         stdin=subprocess.DEVNULL,
@@ -53,4 +60,6 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
         raise BadTrace(f"{trace}: {said}.")
     if done.returncode != 0:
         raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
+    if graph is not None and options.graph is not None:
+        shutil.move(graph, options.graph)
     return msgspec.json.decode(done.stdout, type=Replayed)

@@ -14,7 +14,7 @@ def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
     show_grid(console, layouts_table(replayed))
     console.print()
     if not replayed.complete:
-        show_prose(console, "The trace is cut short: the process ended before its last events.")
+        show_prose(console, "The trace is cut short: the process was killed, or its disk was full.")
     if replayed.graph.dropped:
         share = replayed.graph.dropped / max(1, replayed.graph.pairs)
         show_prose(
@@ -28,7 +28,8 @@ def opening(replayed: Replayed) -> str:
     levels = ", ".join(f"{count:,}" for count in replayed.communities) or "no"
     return (
         f"{replayed.objects:,} objects, of which {replayed.accessed_objects:,} are accessed;"
-        f" {replayed.accesses:,} accesses. The access graph has {replayed.graph.edges:,} edges and"
+        f" {replayed.accesses:,} accesses to at least {replayed.min_lines:,} lines. The access"
+        f" graph has {replayed.graph.edges:,} edges and"
         f" {levels} communities, from the finest level on."
     )
 

@@ -14,6 +14,7 @@ class AccessGraphSize(Struct, frozen=True, kw_only=True):
     """The graph of objects that are used next to each other (Miucin, section 3.2)."""
 
     edges: Count  # pairs of objects
+    hubs: Count  # objects with more than a hundredth of the weight, whose edges are left out
     pairs: Count  # accesses that paired: the weight of all edges
     dropped: Count  # the weight of edges that were dropped to save memory
 
@@ -22,7 +23,7 @@ class ReplayedLayout(Struct, frozen=True, kw_only=True):
     """The trace, replayed with objects at other addresses."""
 
     order: str  # of the objects; `as-recorded` for the recorded addresses
-    packing: str  # `dense`, `malloc`, or `recorded`
+    packing: str  # `dense`, `reuse`, `malloc`, or `recorded`
     accesses: Count  # of the whole program
     cycles: Count  # modelled cost of the misses
     misses: Misses  # accesses that missed, by level
@@ -36,8 +37,9 @@ class Replayed(Struct, frozen=True, kw_only=True):
     objects: Count  # that were tracked
     accessed_objects: Count  # those with an access
     accesses: Count  # of the whole program
+    min_lines: Count  # cache lines of 64 bytes that every layout has to fetch once
     accesses_to_objects: Count  # without repeated ones
-    graph: AccessGraphSize
+    graph: AccessGraphSize  # its size
     communities: tuple[Count, ...]  # their number by level, the finest first
     replays: tuple[ReplayedLayout, ...]  # the first: as recorded
 
@@ -49,7 +51,7 @@ class LayoutDocument(Struct, frozen=True, kw_only=True):
     version: int = VERSION  # 1
     program: str  # its path; empty for a stored trace
     arguments: tuple[str, ...]  # of the recorded run
-    replayed: Replayed
+    replayed: Replayed  # the contents of the trace, and its replays
     usual: str  # the best order of those that allocators produce
     best: str  # the best of all other orders
     gain: float  # share of modelled cycles that the best order saves over the usual one

@@ -16,11 +16,11 @@ std::vector<WeightedPair> merged_runs(std::span<const WeightedPair> a,
   auto left = a.begin();
   auto right = b.begin();
   while (left != a.end() && right != b.end()) {
-    if (left->pair == right->pair) {
-      both.push_back({left->pair, saturated(uint64_t{left->weight} + right->weight)});
+    if (left->pair() == right->pair()) {
+      both.push_back({left->low, left->high, saturated(uint64_t{left->weight} + right->weight)});
       ++left, ++right;
     } else {
-      both.push_back(left->pair < right->pair ? *left++ : *right++);
+      both.push_back(left->pair() < right->pair() ? *left++ : *right++);
     }
   }
   both.insert(both.end(), left, a.end());
@@ -34,36 +34,58 @@ Graph make_graph(size_t vertices, std::span<const WeightedPair> pairs) {
   Graph graph;
   graph.begin.assign(vertices + 1, 0);
   for (const WeightedPair& one : pairs) {
-    ++graph.begin[(one.pair >> 32) + 1];
-    ++graph.begin[uint32_t(one.pair) + 1];
+    ++graph.begin[size_t{one.low} + 1];
+    ++graph.begin[size_t{one.high} + 1];
   }
   for (size_t vertex = 0; vertex < vertices; ++vertex)
     graph.begin[vertex + 1] += graph.begin[vertex];
   graph.edges.resize(graph.begin[vertices]);
   std::vector<uint64_t> next(graph.begin.begin(), graph.begin.end() - 1);
   // Ascending pairs: each row gets its smaller neighbours first, then its greater ones.
-  for (const WeightedPair& one : pairs) {
-    const auto low = uint32_t(one.pair >> 32), high = uint32_t(one.pair);
-    graph.edges[next[high]++] = {low, one.weight};
-  }
-  for (const WeightedPair& one : pairs) {
-    const auto low = uint32_t(one.pair >> 32), high = uint32_t(one.pair);
-    graph.edges[next[low]++] = {high, one.weight};
-  }
+  for (const WeightedPair& one : pairs) graph.edges[next[one.high]++] = {one.low, one.weight};
+  for (const WeightedPair& one : pairs) graph.edges[next[one.low]++] = {one.high, one.weight};
   return graph;
+}
+
+std::vector<uint32_t> find_hubs(const Graph& graph) {
+  constexpr size_t enough = 1000;
+  std::vector<uint32_t> hubs;
+  if (graph.vertices() < enough) return hubs;
+  std::vector<uint64_t> weight(graph.vertices());
+  uint64_t all = 0;
+  for (uint32_t vertex = 0; vertex < weight.size(); ++vertex)
+    for (const Graph::Edge& edge : graph.row(vertex)) {
+      weight[vertex] += edge.weight;
+      all += edge.weight;
+    }
+  for (uint32_t vertex = 0; vertex < weight.size(); ++vertex)
+    if (weight[vertex] * 200 > all) hubs.push_back(vertex);  // `all` has each edge twice
+  return hubs;
+}
+
+Graph without(const Graph& graph, std::span<const uint32_t> vertices) {
+  std::vector<bool> left_out(graph.vertices());
+  for (const uint32_t vertex : vertices) left_out[vertex] = true;
+  Graph rest;
+  for (uint32_t vertex = 0; vertex < graph.vertices(); ++vertex) {
+    for (const Graph::Edge& edge : graph.row(vertex))
+      if (!left_out[vertex] && !left_out[edge.to]) rest.edges.push_back(edge);
+    rest.begin.push_back(rest.edges.size());
+  }
+  return rest;
 }
 
 void PairCounter::flush() {
   std::sort(buffer_.begin(), buffer_.end());
   std::vector<WeightedPair> run;
   for (const uint64_t pair : buffer_) {
-    if (run.empty() || run.back().pair != pair) run.push_back({pair, 0});
+    if (run.empty() || run.back().pair() != pair)
+      run.push_back({uint32_t(pair >> 32), uint32_t(pair), 0});
     ++run.back().weight;
   }
   added_ += buffer_.size();
   buffer_.clear();
   run_ = merged_runs(run_, run);
-  // Runs of growing length: each pair is copied a logarithmic number of times.
   if (run_.size() * 2 >= merged_.size()) merge();
 }
 
@@ -75,14 +97,14 @@ void PairCounter::merge() {
 
 void PairCounter::drop_lightest() {
   const auto lighter = [](const WeightedPair& a, const WeightedPair& b) {
-    return a.weight != b.weight ? a.weight < b.weight : a.pair > b.pair;
+    return a.weight != b.weight ? a.weight < b.weight : a.pair() > b.pair();
   };
   const auto kept = merged_.end() - std::ptrdiff_t(maximum_ - maximum_ / 4);
   std::nth_element(merged_.begin(), kept, merged_.end(), lighter);
   for (auto at = merged_.begin(); at != kept; ++at) dropped_ += at->weight;
   merged_.erase(merged_.begin(), kept);
   std::sort(merged_.begin(), merged_.end(),
-            [](const WeightedPair& a, const WeightedPair& b) { return a.pair < b.pair; });
+            [](const WeightedPair& a, const WeightedPair& b) { return a.pair() < b.pair(); });
 }
 
 std::vector<WeightedPair> PairCounter::take() {

@@ -1,24 +1,26 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
-//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] TRACE
+//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing. `window` is the number of accesses before
-// an access with which it pairs. Exit status: 0 success, 1 cannot write, 2 wrong usage, 3 not a
-// trace, or a newer or damaged one. Status 3 comes with one sentence on stderr.
-#include <atomic>
+// an access with which it pairs. Exit status: 0 success, 1 no memory or cannot write, 2 wrong
+// usage, 3 not a trace, or a newer or damaged one. Status 3 comes with one sentence on stderr.
 #include <charconv>
 #include <cstdio>
 #include <exception>
-#include <mutex>
+#include <iterator>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <system_error>
 #include <vector>
 
 #include "base/json_writer.h"
 #include "layout/communities.h"
+#include "layout/graph_file.h"
+#include "layout/jobs.h"
 #include "layout/object_facts.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
@@ -32,18 +34,26 @@ using namespace halo::layout;
 using halo::objects::TraceReader;
 using halo::simulator::Machine;
 
-enum Status { kDone = 0, kCannotWrite = 1, kUsage = 2, kNoTrace = 3 };
+enum Status { kDone = 0, kCannotWork = 1, kUsage = 2, kNoTrace = 3 };
 
 struct Options {
   std::optional<Machine> machine = halo::simulator::this_machine();
   unsigned window = 1;
   unsigned jobs = 1;
   std::string trace;
+  std::string graph;  // file to write the access graph to, or empty
 };
 
 bool parse_number(std::string_view text, unsigned& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() && value != 0;
+}
+
+// Null if no format has the ending of this name.
+const GraphFormat* format_of(std::string_view path) {
+  for (const GraphFormat& format : kGraphFormats)
+    if (path.ends_with(format.ending)) return &format;
+  return nullptr;
 }
 
 bool parse(int argc, char** argv, Options& options) {
@@ -57,6 +67,9 @@ bool parse(int argc, char** argv, Options& options) {
       good = parse_number(value, options.window);
     } else if (word.starts_with("--jobs=")) {
       good = parse_number(value, options.jobs);
+    } else if (word.starts_with("--graph=")) {
+      options.graph = value;
+      good = format_of(options.graph) != nullptr;
     } else {
       good = options.trace.empty() && !word.starts_with("--");
       options.trace = word;
@@ -66,15 +79,21 @@ bool parse(int argc, char** argv, Options& options) {
   return !options.trace.empty();
 }
 
-// A replay to be made: an order, or none for the recorded addresses.
-struct Task {
-  const NamedOrder* order;
-  const Packing* packing;
-  Misses misses = {};
+// Returns false if the file cannot be written.
+bool write_graph(const std::string& path, const Graph& graph, const Subject& subject) {
+  FILE* const file = fopen(path.c_str(), "wxe");
+  if (file == nullptr) return false;
+  format_of(path)->write(graph, subject, file);
+  const bool good = ferror(file) == 0;
+  return fclose(file) == 0 && good;
+}
+
+struct Replayed {
+  std::string_view order, packing;
+  Misses misses;
 };
 
-std::vector<uint64_t> addresses_of(const Subject& subject, const Task& task) {
-  if (task.order != nullptr) return pack(subject.facts, task.order->make(subject), *task.packing);
+std::vector<uint64_t> recorded_addresses(const Subject& subject) {
   std::vector<uint64_t> addresses;
   addresses.reserve(subject.facts.size());
   for (const ObjectFacts& one : subject.facts) addresses.push_back(one.address);
@@ -87,39 +106,41 @@ Misses replay(const Options& options, const std::vector<uint64_t>& addresses) {
   return replay.misses();
 }
 
-// Replays all tasks, `options.jobs` at the same time.
-void replay_all(const Options& options, const Subject& subject, std::vector<Task>& tasks) {
-  std::atomic<size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;  // of any thread
-  const auto work = [&] {
-    try {
-      for (size_t at = next++; at < tasks.size(); at = next++)
-        tasks[at].misses = replay(options, addresses_of(subject, tasks[at]));
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned job = 1; job < options.jobs; ++job) threads.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+// An order in all packings.
+std::vector<Replayed> replay_order(const Options& options, const Subject& subject,
+                                   const NamedOrder& named) {
+  const Order order = named.make(subject);
+  std::vector<Replayed> found;
+  for (const Packing& packing : kPackings)
+    found.push_back(
+        {named.name, packing.name, replay(options, pack(subject, order, named.key, packing))});
+  return found;
 }
 
-void write_misses(const Task& task, const Machine& machine, halo::JsonWriter& json) {
+// The recorded addresses first, then all orders.
+std::vector<Replayed> replay_all(const Options& options, const Subject& subject) {
+  std::vector<std::vector<Replayed>> found(std::size(kOrders) + 1);
+  run_jobs(found.size(), options.jobs, [&](size_t at) {
+    if (at == 0)
+      found[at] = {{"as-recorded", "recorded", replay(options, recorded_addresses(subject))}};
+    else
+      found[at] = replay_order(options, subject, kOrders[at - 1]);
+  });
+  std::vector<Replayed> all;
+  for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWriter& json) {
   json.value([&] {
-    json.fields("order", task.order == nullptr ? "as-recorded" : task.order->name, "packing",
-                task.order == nullptr ? "recorded" : task.packing->name, "accesses",
-                task.misses.accesses, "cycles", task.misses.cycles);
+    json.fields("order", one.order, "packing", one.packing, "accesses", one.misses.accesses,
+                "cycles", one.misses.cycles);
     json.key("misses");
     json.value([&] {
       for (size_t at = 0; at < machine.caches.size(); ++at)
-        json.field(machine.caches[at].name, task.misses.caches[at]);
+        json.field(machine.caches[at].name, one.misses.caches[at]);
       for (size_t at = 0; at < machine.tlbs.size(); ++at)
-        json.field(machine.tlbs[at].name, task.misses.tlbs[at]);
+        json.field(machine.tlbs[at].name, one.misses.tlbs[at]);
     });
   });
 }
@@ -128,31 +149,35 @@ int run(const Options& options) {
   FactsReader reader(options.window);
   TraceReader trace(options.trace);
   trace.read(reader);
-  const Communities communities = find_communities(reader.take_graph());
-  const Subject subject{reader.facts(), reader.numbers(), communities};
-  std::vector<Task> tasks = {{nullptr, nullptr}};
-  for (const Packing& packing : kPackings)
-    for (const NamedOrder& order : kOrders) tasks.push_back({&order, &packing});
-  replay_all(options, subject, tasks);
+  const Graph graph = reader.take_graph();
+  const std::vector<uint32_t> hubs = find_hubs(graph);
+  const Communities communities = find_communities(without(graph, hubs));
+  const Subject subject{reader.facts(), reader.numbers(), communities, hubs};
+  if (!options.graph.empty() && !write_graph(options.graph, graph, subject)) {
+    fprintf(stderr, "halo-layout: %s cannot be written\n", options.graph.c_str());
+    return kCannotWork;
+  }
+  const std::vector<Replayed> replays = replay_all(options, subject);
 
   halo::JsonWriter json(stdout);
   json.value([&] {
     json.fields("complete", trace.complete(), "window", options.window, "objects",
                 reader.facts().size() - 1, "accessed_objects", reader.numbers().size(), "accesses",
-                reader.accesses(), "accesses_to_objects", reader.to_objects());
+                reader.accesses(), "min_lines", reader.min_lines(), "accesses_to_objects",
+                reader.to_objects());
     json.field("graph", [&] {
-      json.fields("edges", communities.graphs.front().edges.size() / 2, "pairs",
+      json.fields("edges", graph.edges.size() / 2, "hubs", hubs.size(), "pairs",
                   reader.pairs().added(), "dropped", reader.pairs().dropped());
     });
     json.list("communities", communities.parents, [&](const std::vector<uint32_t>& parents) {
       const size_t level = size_t(&parents - communities.parents.data());
       json.value(communities.graphs[level + 1].vertices());
     });
-    json.list("replays", tasks,
-              [&](const Task& task) { write_misses(task, *options.machine, json); });
+    json.list("replays", replays,
+              [&](const Replayed& one) { write_replayed(one, *options.machine, json); });
   });
   putchar('\n');
-  return fflush(stdout) == 0 && ferror(stdout) == 0 ? kDone : kCannotWrite;
+  return fflush(stdout) == 0 && ferror(stdout) == 0 ? kDone : kCannotWork;
 }
 
 }  // namespace
@@ -160,11 +185,18 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] TRACE\n", stderr);
+    fputs("usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] TRACE\n",
+          stderr);
     return kUsage;
   }
   try {
     return run(options);
+  } catch (const std::bad_alloc&) {
+    fputs("halo-layout: there is not enough memory for the objects of this trace\n", stderr);
+    return kCannotWork;
+  } catch (const std::system_error& error) {
+    fprintf(stderr, "halo-layout: %s\n", error.what());
+    return kCannotWork;
   } catch (const std::exception& error) {
     fprintf(stderr, "%s\n", error.what());
     return kNoTrace;

@@ -2,8 +2,11 @@
 // each other.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,8 +21,25 @@ struct ObjectFacts {
   uint32_t size = 0;
   uint32_t context = 0;
   uint32_t vertex = kUnused;  // numbered by first access
+  uint64_t touched = 0;       // a bit for each 64th of the object that was accessed
+  // By a clock of allocations and frees.
+  uint32_t born = 0;
+  uint32_t died = kNever;
 
   static constexpr uint32_t kUnused = UINT32_MAX;
+  static constexpr uint32_t kNever = UINT32_MAX;
+  static constexpr uint32_t kParts = 64;
+
+  uint32_t part_bytes() const { return std::max((size + kParts - 1) / kParts, 1u); }
+  // At most the bytes that were accessed, rounded up to parts.
+  uint64_t touched_bytes() const {
+    return std::min<uint64_t>(uint64_t{uint32_t(std::popcount(touched))} * part_bytes(), size);
+  }
+  void touch(uint32_t offset, uint32_t bytes) {
+    const uint32_t first = std::min(offset / part_bytes(), kParts - 1);
+    const uint32_t last = std::min((offset + bytes - 1) / part_bytes(), kParts - 1);
+    touched |= UINT64_MAX >> (kParts - 1 - (last - first)) << first;
+  }
 };
 
 // Visits a trace. An object that a thread accesses several times in a row counts once (HALO,
@@ -30,11 +50,15 @@ class FactsReader {
 
   void allocate(const objects::Allocation& one) {
     if (one.number >= facts_.size()) facts_.resize(one.number + 1);
-    facts_[one.number] = {one.address, one.size, base::index(one.context)};
+    facts_[one.number] = {.address = one.address,
+                          .size = one.size,
+                          .context = base::index(one.context),
+                          .born = tick()};
   }
   void define(const objects::Allocation& one) { allocate(one); }
-  void access(base::ThreadId thread, uint64_t number, uint32_t, uint32_t, bool) {
+  void access(base::ThreadId thread, uint64_t number, uint32_t offset, uint32_t size, bool) {
     ++to_objects_;
+    facts_[number].touch(offset, size);
     const uint32_t vertex = vertex_of(number);
     if (base::index(thread) >= newest_.size()) newest_.resize(base::index(thread) + 1);
     std::vector<uint32_t>& newest = newest_[base::index(thread)];
@@ -44,9 +68,16 @@ class FactsReader {
     if (newest.size() == window_) newest.erase(newest.begin());
     newest.push_back(vertex);
   }
-  void access_outside(base::ThreadId, uint64_t, uint32_t, bool) { ++outside_; }
-  void free(uint64_t) {}
-  void revive(uint64_t) {}
+  void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool) {
+    ++outside_;
+    const uint64_t first = address / kLine, last = (address + size - 1) / kLine;
+    if (first == newest_line_ && last == first) return;
+    newest_line_ = last;
+    outside_lines_.insert(first);
+    outside_lines_.insert(last);
+  }
+  void free(uint64_t number) { facts_[number].died = tick(); }
+  void revive(uint64_t number) { facts_[number].died = ObjectFacts::kNever; }
   void huge_pages(uint64_t, uint64_t) {}
   void repeat(base::ThreadId, uint64_t count) { repeats_ += count; }
 
@@ -58,8 +89,19 @@ class FactsReader {
   const PairCounter& pairs() const { return pairs_; }
   uint64_t accesses() const { return to_objects_ + outside_ + repeats_; }
   uint64_t to_objects() const { return to_objects_; }
+  // Lines that every layout has to fetch once: as many as the accessed bytes of objects fill, if
+  // nothing else were in them, and those outside.
+  uint64_t min_lines() const {
+    uint64_t bytes = 0;
+    for (const ObjectFacts& one : facts_) bytes += one.touched_bytes();
+    return (bytes + kLine - 1) / kLine + outside_lines_.size();
+  }
 
  private:
+  uint32_t tick() {
+    if (clock_ < ObjectFacts::kNever - 1) ++clock_;
+    return clock_;
+  }
   uint32_t vertex_of(uint64_t number) {
     uint32_t& vertex = facts_[number].vertex;
     if (vertex == ObjectFacts::kUnused) [[unlikely]] {
@@ -69,11 +111,16 @@ class FactsReader {
     return vertex;
   }
 
+  static constexpr uint64_t kLine = 64;  // bytes
+
   size_t window_;
   std::vector<ObjectFacts> facts_ = std::vector<ObjectFacts>(1);
   std::vector<uint64_t> numbers_;
   std::vector<std::vector<uint32_t>> newest_;  // by thread: vertices, the latest last
   PairCounter pairs_;
+  std::unordered_set<uint64_t> outside_lines_;
+  uint64_t newest_line_ = UINT64_MAX;
+  uint32_t clock_ = 0;
   uint64_t to_objects_ = 0, outside_ = 0, repeats_ = 0;
 };
 

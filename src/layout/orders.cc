@@ -55,9 +55,15 @@ class Walk {
 };
 
 Order numbers_of(const Subject& subject, std::span<const uint32_t> vertices) {
+  std::vector<bool> is_hub(subject.numbers.size());
   Order found;
   found.reserve(vertices.size());
-  for (const uint32_t vertex : vertices) found.push_back(subject.numbers[vertex]);
+  for (const uint32_t hub : subject.hubs) {
+    is_hub[hub] = true;
+    found.push_back(subject.numbers[hub]);
+  }
+  for (const uint32_t vertex : vertices)
+    if (!is_hub[vertex]) found.push_back(subject.numbers[vertex]);
   return found;
 }
 

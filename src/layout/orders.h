@@ -15,15 +15,31 @@ namespace halo::layout {
 struct Subject {
   const std::vector<ObjectFacts>& facts;
   const std::vector<uint64_t>& numbers;
-  const Communities& communities;
+  const Communities& communities;     // without the edges of hubs
+  const std::vector<uint32_t>& hubs;  // vertices, in order of their first access
 };
 
 // All accessed objects, each once; allocation-order and by-context have all objects.
 using Order = std::vector<uint64_t>;
 
+// Which objects may have the same memory, one after the other, if their sizes are equal too.
+using ShareKey = uint32_t (*)(const Subject&, uint64_t number);
+
+inline uint32_t any_object(const Subject&, uint64_t) { return 0; }
+inline uint32_t same_context(const Subject& subject, uint64_t number) {
+  return subject.facts[number].context;
+}
+// The community of the finest level.
+inline uint32_t same_community(const Subject& subject, uint64_t number) {
+  const uint32_t vertex = subject.facts[number].vertex;
+  const bool none = vertex == ObjectFacts::kUnused || subject.communities.parents.empty();
+  return none ? ObjectFacts::kUnused : subject.communities.parents.front()[vertex];
+}
+
 struct NamedOrder {
   std::string_view name;
   Order (*make)(const Subject&);
+  ShareKey key;
 };
 
 Order allocation_order(const Subject& subject);
@@ -32,7 +48,7 @@ Order first_touch(const Subject& subject);
 Order by_context(const Subject& subject);
 // A fixed random order.
 Order random_order(const Subject& subject);
-// The whole graph by spectral sequencing.
+// The whole graph by spectral sequencing. Here and in hml, hubs are first.
 Order spectral(const Subject& subject);
 // The hierarchical memory layout: by the vector of communities, the coarsest first, then by the
 // place in spectral sequencing of the finest community. Sibling communities are in order of their
@@ -45,14 +61,14 @@ Order hml_ordered(const Subject& subject);
 Order reverse_hml(const Subject& subject);
 
 inline constexpr NamedOrder kOrders[] = {
-    {"allocation-order", allocation_order},
-    {"first-touch", first_touch},
-    {"by-context", by_context},
-    {"random", random_order},
-    {"reverse-hml", reverse_hml},
-    {"spectral", spectral},
-    {"hml", hml},
-    {"hml-ordered", hml_ordered},
+    {"allocation-order", allocation_order, any_object},
+    {"first-touch", first_touch, any_object},
+    {"by-context", by_context, same_context},
+    {"random", random_order, any_object},
+    {"reverse-hml", reverse_hml, same_community},
+    {"spectral", spectral, any_object},
+    {"hml", hml, same_community},
+    {"hml-ordered", hml_ordered, same_community},
 };
 
 }  // namespace halo::layout

@@ -10,36 +10,28 @@
 
 namespace halo::layout {
 
-// `step`: objects begin at its multiples. `overhead`: bytes before each object.
+// `step`: objects begin at its multiples. `overhead`: bytes before each object. If `reuse` is set,
+// an object gets the memory of a freed one of its size and key, the latest freed first; else each
+// has memory of its own.
 struct Packing {
   std::string_view name;
   uint32_t step;
   uint32_t overhead;
+  bool reuse;
 };
 
 inline constexpr Packing kPackings[] = {
-    {"dense", 8, 0},    // a bump pointer
-    {"malloc", 16, 16}  // an allocator with headers
+    {"dense", 8, 0, false},    // a bump pointer, without frees
+    {"reuse", 8, 0, true},     // with them
+    {"malloc", 16, 16, false}  // an allocator with headers
 };
 
 // Where no program of Linux on x86-64 has memory by default.
 inline constexpr uint64_t kFirstAddress = 0x3000'0000'0000;
 
-// By allocation number. Each object has memory of its own; those that the order leaves out follow
-// the others.
-inline std::vector<uint64_t> pack(const std::vector<ObjectFacts>& facts, const Order& order,
-                                  const Packing& packing) {
-  std::vector<uint64_t> addresses(facts.size());
-  uint64_t next = kFirstAddress;
-  const auto put = [&](uint64_t number) {
-    addresses[number] = next + packing.overhead;
-    const uint64_t bytes = uint64_t{facts[number].size} + packing.overhead;
-    next += (bytes + packing.step - 1) / packing.step * packing.step;
-  };
-  for (const uint64_t number : order) put(number);
-  for (uint64_t number = 1; number < facts.size(); ++number)
-    if (addresses[number] == 0) put(number);
-  return addresses;
-}
+// Addresses by allocation number. Objects with equal keys may share memory. Memory is in the order
+// of the first object in it; objects that the order leaves out follow the others.
+std::vector<uint64_t> pack(const Subject& subject, const Order& order, ShareKey key,
+                           const Packing& packing);
 
 }  // namespace halo::layout

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "base/ids.h"
@@ -34,6 +35,7 @@ class Replay {
   void revive(uint64_t) {}
   void huge_pages(uint64_t address, uint64_t bytes) { hierarchy_.use_huge_pages(address, bytes); }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
+    if (number >= addresses_.size()) throw std::runtime_error("it changed while it was read");
     access(addresses_[number] + offset, size, store);
   }
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {

@@ -159,12 +159,12 @@ Graph coarsened(const Graph& graph, const std::vector<uint32_t>& pair, uint32_t 
   for (uint32_t vertex = 0; vertex < pair.size(); ++vertex)
     for (const Graph::Edge& edge : graph.row(vertex)) {
       const uint32_t a = pair[vertex], b = pair[edge.to];
-      if (a < b) pairs.push_back({uint64_t{a} << 32 | b, edge.weight});
+      if (a < b) pairs.push_back({a, b, edge.weight});
     }
-  std::sort(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.pair < b.pair; });
+  std::sort(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.pair() < b.pair(); });
   size_t last = 0;
   for (size_t at = 0; at < pairs.size(); ++at) {
-    if (at == 0 || pairs[at].pair != pairs[last].pair) {
+    if (at == 0 || pairs[at].pair() != pairs[last].pair()) {
       last = at == 0 ? 0 : last + 1;
       pairs[last] = pairs[at];
     } else {
@@ -199,8 +199,9 @@ void refine(const Graph& graph, Vector& x) {
       if (normalise(*one)) basis.push_back(*one);
     }
     if (basis.size() == 1) return;
-    std::vector<Vector> images;
-    for (const Vector& one : basis) images.push_back(laplacian(graph, degree, one));
+    std::vector<Vector> images = {image};
+    for (size_t at = 1; at < basis.size(); ++at)
+      images.push_back(laplacian(graph, degree, basis[at]));
     Matrix small(basis.size());
     for (size_t a = 0; a < basis.size(); ++a)
       for (size_t b = 0; b < basis.size(); ++b)
@@ -272,11 +273,17 @@ std::vector<double> fiedler_vector(const Graph& graph) {
   if (graph.vertices() <= kExact) return exact_vector(graph);
   uint32_t count = 0;
   const std::vector<uint32_t> pair = match(graph, count);
-  const Vector coarse = fiedler_vector(coarsened(graph, pair, count));
   Vector found(graph.vertices());
-  for (size_t at = 0; at < found.size(); ++at) found[at] = coarse[pair[at]];
+  if (count > 1) {
+    const Vector coarse = fiedler_vector(coarsened(graph, pair, count));
+    for (size_t at = 0; at < found.size(); ++at) found[at] = coarse[pair[at]];
+  }
   centre(found);
-  normalise(found);
+  if (!normalise(found)) {  // a star, which is one pair
+    std::iota(found.begin(), found.end(), 0.0);
+    centre(found);
+    normalise(found);
+  }
   refine(graph, found);
   return found;
 }

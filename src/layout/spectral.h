@@ -15,7 +15,7 @@ namespace halo::layout {
 // heavy edges, and each level's vector is refined by conjugate gradients (Knyazev, SIAM J. Sci.
 // Comput. 23, 2001).
 std::vector<double> fiedler_vector(const Graph& graph);
-inline constexpr size_t kExact = 48;
+inline constexpr size_t kExact = 24;
 
 // The vertices of the graph in order: those of each connected component by the Fiedler vector, from
 // the end with the smaller vertex on; components by their smallest vertex. Vertices with equal

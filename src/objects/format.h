@@ -57,7 +57,7 @@ enum class Control : uint8_t {
                        // of the last allocation or definition; size; context
   kDefine,             // of an object older than the trace: number, then as kAllocate
   kFree,               // operand: the greatest number so far minus that of the object
-  kRevive,             // the last free did not happen
+  kRevive,             // the object's free did not happen; operand: as of kFree
   kHugePages,          // operands: address, bytes
 };
 

@@ -21,7 +21,7 @@ namespace halo::objects {
 //   huge_pages(address, bytes), access(thread, number, offset, size, store),
 //   access_outside(thread, address, size, store), repeat(thread, count)
 //
-// `number` is an allocation number that was allocated or defined before.
+// `number` is at least 1, and at most the greatest that was allocated or defined before.
 class TraceReader {
  public:
   // Both throw std::runtime_error with one sentence, without the file's name, for a damaged or
@@ -62,8 +62,13 @@ class TraceReader {
   Allocation describe(uint64_t number, Cursor& operands);
   ThreadState& state() { return threads_[base::index(thread_)]; }
   [[noreturn]] static void damaged(const char* what);
-  // Objects beyond this cannot be in a file of a recorder, whose ids have 30 bits.
-  static constexpr uint64_t kMaxNumber = 1ULL << 40;
+  uint64_t known(Cursor& operands) {
+    const uint64_t number = newest_ - uint64_t(operands.next_signed());
+    if (number == 0 || number > newest_) damaged("an unknown object is freed");
+    return number;
+  }
+  static constexpr uint64_t kMaxNumber = UINT32_MAX - 1;
+  static constexpr uint64_t kMaxHuge = 1ULL << 47;  // bytes
   static constexpr uint64_t kMaxThread = 1 << 20;
 
   std::ifstream file_;
@@ -72,7 +77,7 @@ class TraceReader {
   std::span<const std::byte> ops_, operands_;
   std::vector<ThreadState> threads_;
   base::ThreadId thread_{};
-  uint64_t newest_ = 0, address_ = 0, freed_ = 0;
+  uint64_t newest_ = 0, address_ = 0;
 };
 
 template <class Visitor>
@@ -141,16 +146,15 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
       visitor.define(describe(operands.next(), operands));
       return;
     case Control::kFree:
-      freed_ = newest_ - uint64_t(operands.next_signed());
-      if (freed_ == 0 || freed_ > newest_) damaged("an unknown object is freed");
-      visitor.free(freed_);
+      visitor.free(known(operands));
       return;
     case Control::kRevive:
-      if (freed_ != 0) visitor.revive(freed_);
+      visitor.revive(known(operands));
       return;
     case Control::kHugePages: {
-      const uint64_t address = operands.next();
-      visitor.huge_pages(address, operands.next());
+      const uint64_t address = operands.next(), bytes = operands.next();
+      if (bytes > kMaxHuge - address % kMaxHuge) damaged("huge pages are too many");
+      visitor.huge_pages(address, bytes);
       return;
     }
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -16,19 +17,32 @@ namespace {
 
 constexpr int kLevel = 1;
 
+template <class Head>
+std::span<const std::byte> bytes_of(const Head& head) {
+  return std::as_bytes(std::span(&head, 1));
+}
+
+bool write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = write(file, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes = bytes.subspan(size_t(done));
+  }
+  return true;
+}
+
 }  // namespace
 
-TraceWriter::TraceWriter(const std::string& path)
-    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
-      complete_(file_ >= 0),
-      threads_(1) {
+TraceWriter::TraceWriter(std::string path)
+    : path_(std::move(path)), process_(getpid()), complete_(true), threads_(1) {
   const FileHead head;
-  write(&head, sizeof head);
+  append(O_CREAT | O_EXCL, {bytes_of(head)});
 }
 
 void TraceWriter::restart() {
-  if (ftruncate(file_, 0) != 0 || lseek(file_, 0, SEEK_SET) != 0) complete_ = false;
   full_ = false;
+  complete_ = true;
   bytes_ = first_ = newest_ = address_ = 0;
   ops_.clear();
   operands_.clear();
@@ -36,11 +50,7 @@ void TraceWriter::restart() {
   thread_ = {};
   defined_.clear();
   const FileHead head;
-  write(&head, sizeof head);
-}
-
-TraceWriter::~TraceWriter() {
-  if (file_ >= 0) close(file_);
+  append(O_TRUNC, {bytes_of(head)});
 }
 
 void TraceWriter::describe(const Allocation& one) {
@@ -70,9 +80,9 @@ bool TraceWriter::is_defined(uint64_t number) const {
   return number < defined_.size() && defined_[number];
 }
 
-void TraceWriter::free(uint64_t number) {
+void TraceWriter::end_life(Control kind, uint64_t number) {
   if (!is_defined(number)) return;
-  control(Control::kFree);
+  control(kind);
   signed_operand(newest_ - number);
 }
 
@@ -159,29 +169,25 @@ void TraceWriter::write_block() {
                  .operands = uint32_t(operands_.size()),
                  .packed = uint32_t(size)};
   head.check = XXH64(packed_.data(), size, uint64_t{head.ops} + head.operands);
-  write(&head, sizeof head);
-  write(packed_.data(), size);
+  append(0, {bytes_of(head), std::span(packed_).first(size)});
 }
 
 void TraceWriter::finish() {
   flush();
   const BlockHead end{.kind = BlockKind::kEnd};
-  write(&end, sizeof end);
+  append(0, {bytes_of(end)});
 }
 
-void TraceWriter::write(const void* data, size_t size) {
-  const auto* at = static_cast<const std::byte*>(data);
-  while (complete_ && size != 0) {
-    const ssize_t done = ::write(file_, at, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      complete_ = false;
-      return;
-    }
-    at += done;
-    size -= size_t(done);
-    bytes_ += uint64_t(done);
-  }
+void TraceWriter::append(int flags, std::initializer_list<std::span<const std::byte>> parts) {
+  if (!complete_) return;
+  complete_ = false;
+  if (getpid() != process_) return;
+  const int file = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
+  if (file < 0) return;
+  complete_ = true;
+  for (const auto part : parts) complete_ = complete_ && write_all(file, part);
+  close(file);
+  for (const auto part : parts) bytes_ += part.size();
 }
 
 }  // namespace halo::objects

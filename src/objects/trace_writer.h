@@ -1,10 +1,13 @@
 // Writes an object trace (format.h).
 #pragma once
 
+#include <sys/types.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,18 +16,19 @@
 
 namespace halo::objects {
 
-// Memory is bounded: one block, and a bit for each object that is older than the trace. After a
-// failed write, which complete() tells, nothing is written. The file must not exist.
+// Memory is bounded: one block, and a bit for each object that is older than the trace. The file
+// must not exist. It is open only while a block is written: the recorded program, in whose process
+// this may be, could close the descriptor, or count on its number. After a failed write, and in a
+// forked child, nothing is written, and complete() is false.
 class TraceWriter {
  public:
-  explicit TraceWriter(const std::string& path);
-  ~TraceWriter();
+  explicit TraceWriter(std::string path);
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void allocate(const Allocation& one);
-  void free(uint64_t number);
-  void revive() { control(Control::kRevive); }
+  void free(uint64_t number) { end_life(Control::kFree, number); }
+  void revive(uint64_t number) { end_life(Control::kRevive, number); }
   void huge_pages(uint64_t address, uint64_t bytes);
 
   // An access to an object, which is defined first if it is older than the trace.
@@ -60,14 +64,16 @@ class TraceWriter {
   }
   ThreadState& use(base::ThreadId thread);
   void access_op(Target target, uint32_t size, bool store);
+  void end_life(Control kind, uint64_t number);
   void describe(const Allocation& one);
   bool is_defined(uint64_t number) const;
   void define(const Allocation& one);
   void flush();
   void write_block();
-  void write(const void* data, size_t size);
+  void append(int flags, std::initializer_list<std::span<const std::byte>> parts);
 
-  int file_;
+  const std::string path_;
+  const pid_t process_;  // that created the file
   bool complete_;
   bool full_ = false;
   uint64_t bytes_ = 0;

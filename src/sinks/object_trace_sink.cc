@@ -13,6 +13,7 @@ void ObjectTraceSink::begin(const Options& options) {
     writer_.reset();
   } else if (writer_ != nullptr) {
     writer_->restart();
+    for (const HugePagesEvent& huge : huge_pages_) writer_->huge_pages(huge.address, huge.bytes);
   }
 }
 

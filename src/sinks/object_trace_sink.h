@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "objects/trace_writer.h"
 #include "sinks/sink.h"
@@ -48,10 +49,11 @@ class ObjectTraceSink : public Sink {
   void on_event(const FreeEvent& event) {
     if (writer_ != nullptr) writer_->free(event.object->seq);
   }
-  void on_event(const ReviveEvent&) {
-    if (writer_ != nullptr) writer_->revive();
+  void on_event(const ReviveEvent& event) {
+    if (writer_ != nullptr) writer_->revive(event.object->seq);
   }
   void on_event(const HugePagesEvent& event) {
+    huge_pages_.push_back(event);
     if (writer_ != nullptr) writer_->huge_pages(event.address, event.bytes);
   }
   void on_event(const MemoryEvent& event) {
@@ -74,7 +76,8 @@ class ObjectTraceSink : public Sink {
   }
 
   std::unique_ptr<objects::TraceWriter> writer_;  // null unless this process is traced
-  pid_t process_ = 0;                             // that opened the file
+  pid_t process_ = 0;                             // that created the file
+  std::vector<HugePagesEvent> huge_pages_;        // kept by begin(): they remain in force
 };
 
 }  // namespace halo::sinks

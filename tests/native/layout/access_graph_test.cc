@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "graphs.h"
 #include "layout/object_facts.h"
 
 namespace halo::layout {
@@ -68,6 +69,20 @@ TEST(AccessGraph, EqualsTheReference) {
   }
 }
 
+TEST(AccessGraph, HubsAreThoseWithMoreThanAHundredthOfTheWeight) {
+  EdgeList edges;
+  for (uint32_t at = 1; at < 2000; ++at) {
+    edges.emplace_back(at, at % 1999 + 1, 10);
+    edges.emplace_back(0, at, 1);
+  }
+  const Graph graph = graph_of(2000, edges);
+  EXPECT_EQ(find_hubs(graph), std::vector<uint32_t>{0});
+  const Graph rest = without(graph, find_hubs(graph));
+  EXPECT_TRUE(rest.row(0).empty());
+  EXPECT_EQ(rest.edges.size(), 2u * 1999);
+  for (uint32_t at = 1; at < 2000; ++at) ASSERT_EQ(rest.row(at).size(), 2u);
+}
+
 TEST(PairCounter, MergesRunsOfMoreThanABuffer) {
   constexpr uint32_t vertices = 3000;
   std::map<uint64_t, uint32_t> expected;
@@ -82,7 +97,7 @@ TEST(PairCounter, MergesRunsOfMoreThanABuffer) {
   ASSERT_EQ(found.size(), expected.size());
   auto next = expected.begin();
   for (const WeightedPair& one : found) {
-    ASSERT_EQ(one.pair, next->first);
+    ASSERT_EQ(one.pair(), next->first);
     ASSERT_EQ(one.weight, (next++)->second);
   }
   EXPECT_EQ(counter.added(), 4'500'000u);
@@ -98,7 +113,7 @@ TEST(PairCounter, DropsTheLightestBeyondItsMaximum) {
   EXPECT_EQ(found.size(), 750u);
   EXPECT_EQ(counter.dropped(), 750u);
   for (uint32_t a = 0; a < 500; ++a) {
-    ASSERT_EQ(found[a].pair, uint64_t{a} << 32 | (a + 1));
+    ASSERT_EQ(found[a].pair(), uint64_t{a} << 32 | (a + 1));
     ASSERT_EQ(found[a].weight, 3u);
   }
 }

@@ -19,7 +19,8 @@ inline Graph graph_of(size_t vertices, const EdgeList& edges) {
   for (const auto& [a, b, weight] : edges)
     weights[uint64_t{std::min(a, b)} << 32 | std::max(a, b)] += weight;
   std::vector<WeightedPair> pairs;
-  for (const auto& [pair, weight] : weights) pairs.push_back({pair, weight});
+  for (const auto& [pair, weight] : weights)
+    pairs.push_back({uint32_t(pair >> 32), uint32_t(pair), weight});
   return make_graph(vertices, pairs);
 }
 

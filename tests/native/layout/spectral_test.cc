@@ -72,7 +72,7 @@ TEST(SpectralOrder, PutsAShuffledLadderBackInOrder) {
 
 TEST(SpectralOrder, IsNearTheMinimumLinearArrangement) {
   double ratios = 0;
-  constexpr int graphs = 60;
+  constexpr int graphs = 200;
   for (int seed = 0; seed < graphs; ++seed) {
     std::mt19937_64 random{uint64_t(seed)};
     const auto count = uint32_t(5 + random() % 4);
@@ -92,6 +92,28 @@ TEST(SpectralOrder, IsNearTheMinimumLinearArrangement) {
     ratios += double(cost(graph, spectral_order(graph))) / double(least);
   }
   EXPECT_LE(ratios / graphs, 1.3);
+}
+
+TEST(SpectralOrder, OfAStarPutsItsHeaviestLeavesNextToTheHub) {
+  for (const uint32_t leaves : {30u, 49u, 5000u}) {
+    EdgeList equal, heavy;
+    for (uint32_t leaf = 1; leaf <= leaves; ++leaf) {
+      equal.emplace_back(0, leaf, 1);
+      heavy.emplace_back(0, leaf, leaf == leaves / 2 ? 1000 : 1);
+    }
+    for (const EdgeList& edges : {equal, heavy}) {
+      std::vector<uint32_t> order = spectral_order(graph_of(leaves + 1, edges));
+      const auto place = [&](uint32_t vertex) {
+        return std::find(order.begin(), order.end(), vertex) - order.begin();
+      };
+      const bool weighted = edges != equal;
+      if (weighted) {
+        EXPECT_LE(std::abs(place(0) - place(leaves / 2)), 2) << leaves;
+      }
+      std::sort(order.begin(), order.end());
+      for (uint32_t at = 0; at <= leaves; ++at) ASSERT_EQ(order[at], at);
+    }
+  }
 }
 
 TEST(SpectralOrder, KeepsComponentsApart) {

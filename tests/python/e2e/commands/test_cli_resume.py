@@ -23,6 +23,19 @@ RUN = ("run", "--trials", "3", "--candidates", "halo,dense")
 AGE = ("heap", "age", "--trials", "3", "--occupancies", "0.5", "--seed", "1")
 
 
+WORKLOADS = "".join(
+    f"""
+[[workload]]
+name = "{name}"
+summary = "a program"
+program = "hospital"
+train = ["4", "300", "1"]
+ref = ["4", "400", "2"]
+"""
+    for name in ("first", "second")
+)
+
+
 def kill_at(command: Sequence[str], stage: Path) -> None:
     """Runs halo until that file of a stage is there, and kills it with all that it has started."""
     running = subprocess.Popen(
@@ -76,15 +89,17 @@ def test_run(tmp_path: Path) -> None:
     assert again.status == 117 and "holds the results" in again.stderr
 
 
-def test_bench(tmp_path: Path) -> None:
-    names = ("lattice-512", "rbtree")
-    options = ("--trials", "1", "--candidates", "halo", "--results", str(tmp_path))
-    command = ("bench", *options, *names)
-    folder = tmp_path / "lattice-512"
+def test_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "workloads.toml").write_text(WORKLOADS)
+    monkeypatch.setenv("HALO_BENCH", str(tmp_path))
+    results = tmp_path / "results"
+    options = ("--trials", "1", "--candidates", "halo", "--results", str(results))
+    command = ("bench", *options, "first", "second")
+    folder = results / "first"
     for name in ("allocators", "record", "race-0"):
         kill_at(command, folder / "stages" / f"{name}.json")
     kept = stages(folder)
-    done = halo("bench", *options[:-1], str(folder), "lattice-512")
+    done = halo("bench", *options[:-1], str(folder), "first")
     assert done.status == 0, done.stderr
     found = stages(folder)
     assert found["record"] == kept["record"] and found["allocators"] == kept["allocators"]

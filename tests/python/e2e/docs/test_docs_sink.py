@@ -62,11 +62,11 @@ def build_with_sink(settings: Settings, folder: Path) -> Settings:
     (folder / "lib").symlink_to(libraries)
     archives = [
         str(libraries / f"libhalo-{name}.a")
-        for name in ("consumer-core", "record-core", "sinks", "simulator")
+        for name in ("consumer-core", "record-core", "sinks", "objects", "simulator")
     ]
     command = ["c++", "-std=gnu++20", f"-I{headers.parent}", f"-I{REPOSITORY / 'src'}"]
     command += ["-x", "c++", "-", "-x", "none", *archives]
-    command += ["-pthread", "-o", str(folder / "bin" / "halo-consumer")]
+    command += ["-lzstd", "-pthread", "-o", str(folder / "bin" / "halo-consumer")]
     subprocess.run(command, input=CONSUMER, text=True, check=True, capture_output=True)
     return replace(settings, build=folder)
 

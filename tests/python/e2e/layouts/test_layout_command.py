@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import networkx
 import pytest
 
 from halo.layouts.replays import ReplayOptions, replay
@@ -23,14 +24,14 @@ RBTREE = (str(BUILD / "bench" / "rbtree"), "3000", "9000", "1000", "1")
 PROGRAMS = {
     "rbtree": RBTREE[1:],
     "mesh": ("60", "50", "4000", "1"),
-    "server": ("3000", "200", "100", "2", "1"),
+    "server": ("1500", "100", "50", "2", "1"),
     "hospital": ("3", "60", "1"),
 }
 
 # Objects that are used in another order than that of their allocation and first access.
 SCATTERED = """
 #include <stdlib.h>
-enum { COUNT = 60000, ROUNDS = 10, STEP = 7919 };
+enum { COUNT = 30000, ROUNDS = 6, STEP = 7919 };
 static long *items[COUNT];
 int main(void) {
   for (int at = 0; at < COUNT; ++at) *(items[at] = malloc(16)) = at;
@@ -40,8 +41,9 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    ("name", "engine"), [*((name, "valgrind") for name in PROGRAMS), ("server", "qemu")]
+)
 def test_replaying_the_recorded_addresses_equals_the_simulation(
     name: str, engine: str, tmp_path: Path
 ) -> None:
@@ -90,10 +92,14 @@ def test_objects_that_are_used_in_another_order_are_put_in_it(scattered: Kept) -
     assert scattered.outcome.status == 0, scattered.outcome.stderr
     assert "would save" in scattered.outcome.stdout
     found = scattered.found
-    assert found["gain"] > 0.3
-    assert found["replayed"]["objects"] >= 60_000
+    assert found["gain"] > 0.2
+    assert found["replayed"]["objects"] >= 30_000
     assert found["program"].endswith("/scattered")
-    cost = {one["order"]: one["cycles"] for one in found["replayed"]["replays"][1:9]}
+    cost = {
+        one["order"]: one["cycles"]
+        for one in found["replayed"]["replays"]
+        if one["packing"] == "dense"
+    }
     assert cost["hml"] < cost["allocation-order"]
     assert cost["hml"] < cost["random"]
 
@@ -105,12 +111,31 @@ def test_a_stored_trace_gives_the_same(scattered: Kept, tmp_path: Path) -> None:
     assert json.loads(path.read_text())["replayed"] == scattered.found["replayed"]
 
 
+@pytest.mark.parametrize("ending", ["graphml", "dot", "metis"])
+def test_the_graph_is_written_for_other_programs(
+    scattered: Kept, tmp_path: Path, ending: str
+) -> None:
+    path = tmp_path / f"graph.{ending}"
+    outcome = halo("layout", "--graph", str(path), str(scattered.trace))
+    assert outcome.status == 0, outcome.stderr
+    edges = scattered.found["replayed"]["graph"]["edges"]
+    if ending == "graphml":
+        graph = networkx.read_graphml(path)
+        assert graph.number_of_edges() == edges
+        assert {data["size"] for _, data in graph.nodes(data=True)} >= {16}
+        assert min(weight for *_, weight in graph.edges(data="weight")) >= 1
+    elif ending == "dot":
+        assert path.read_text().count(" -- ") == edges
+    else:
+        assert path.read_text().split("\n")[0].split()[1] == str(edges)
+
+
 def test_a_program_whose_objects_are_in_order_already(tmp_path: Path) -> None:
-    source = SCATTERED.replace("STEP = 7919", "STEP = 1").replace("ROUNDS = 10", "ROUNDS = 2")
+    source = SCATTERED.replace("STEP = 7919", "STEP = 1").replace("ROUNDS = 6", "ROUNDS = 2")
     program = compile_c(source, tmp_path / "in_order")
     outcome = halo("layout", "--", str(program))
     assert outcome.status == 1, outcome.stderr
-    assert "No order of objects would save more than" in outcome.stdout
+    assert "None of these orders would save more than" in outcome.stdout
 
 
 def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
@@ -147,6 +172,8 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
         (("a.objects", "--", *RBTREE), 111, "not both"),
         (("-o", "b", "a.objects"), 111, "need a program"),
         (("--window", "0", "a.objects"), 111, "0"),
+        (("--graph", "a.png", "a.objects"), 111, ".graphml"),
+        (("--window", "2000", "a.objects"), 111, "1024"),
         (("-o", "there", "--", *RBTREE), 117, "exists"),
         ((), 111, "--"),
     ):
@@ -154,6 +181,21 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr
     assert (tmp_path / "there").read_text() == "mine"
+
+
+def test_a_program_without_objects_is_one_sentence(tmp_path: Path) -> None:
+    program = compile_c("int main(void) { return 3; }", tmp_path / "nothing")
+    outcome = halo("layout", "--json", "found.json", "--", str(program), cwd=tmp_path)
+    assert outcome.status == 117
+    assert "nothing ended with status 3" in outcome.stderr
+    assert "no accesses to tracked objects" in outcome.stderr
+    assert not (tmp_path / "found.json").exists()
+
+
+def test_a_program_that_only_executes_another_one_is_refused() -> None:
+    outcome = halo("layout", "--", "env", *RBTREE)
+    assert outcome.status == 113
+    assert outcome.stderr.count("\n") == 1
 
 
 def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
@@ -185,5 +227,6 @@ def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
     outcome = halo("layout", "--json", str(path), "--", str(program))
     assert outcome.status in {0, 1}, outcome.stderr
     replayed = json.loads(path.read_text())["replayed"]
+    assert "1 further process was not traced" in outcome.stderr
     assert replayed["complete"]
     assert 2000 <= replayed["objects"] < 3000

@@ -7,7 +7,7 @@ from halo.layouts.verdict import judge
 from halo.schema.layout import AccessGraphSize, Replayed, ReplayedLayout
 
 
-def layout(order: str, cycles: int, packing: str = "dense") -> ReplayedLayout:
+def layout(order: str, cycles: int, packing: str = "reuse") -> ReplayedLayout:
     return ReplayedLayout(
         order=order, packing=packing, accesses=1000, cycles=cycles, misses={"L1D": cycles // 10}
     )
@@ -20,8 +20,9 @@ def replayed(*layouts: ReplayedLayout, recorded: int = 1000) -> Replayed:
         objects=10,
         accessed_objects=9,
         accesses=1000,
+        min_lines=50,
         accesses_to_objects=900,
-        graph=AccessGraphSize(edges=20, pairs=800, dropped=0),
+        graph=AccessGraphSize(edges=20, hubs=0, pairs=800, dropped=0),
         communities=(4, 2),
         replays=(layout("as-recorded", recorded, "recorded"), *layouts),
     )
@@ -37,11 +38,10 @@ def test_the_best_order_is_compared_with_the_best_usual_one() -> None:
     assert "hml would save 25%" in found.sentence
 
 
-def test_controls_and_the_other_packing_do_not_count() -> None:
+def test_the_other_packings_do_not_count() -> None:
     found = judge(
         replayed(
             layout("allocation-order", 900),
-            layout("random", 100),
             layout("hml", 950),
             layout("hml", 10, "malloc"),
         )
@@ -61,6 +61,6 @@ def test_the_table_is_relative_to_the_recorded_layout() -> None:
     one = replayed(layout("hml", 500))
     assert [row.cells for row in layouts_table(one).rows] == [
         ("as-recorded", "recorded", "1.000", "1.000"),
-        ("hml", "dense", "0.500", "0.500"),
+        ("hml", "reuse", "0.500", "0.500"),
     ]
     assert "20 edges and 4, 2 communities" in opening(one)
