@@ -19,6 +19,7 @@ from halo.recording.registry import find_producer
 from halo.recording.run import record
 from halo.settings import read_settings
 from support.command import BUILD, Outcome, compile_c, halo
+from support.engines import needs_qemu
 
 RBTREE = (str(BUILD / "bench" / "rbtree"), "3000", "9000", "1000", "1")
 PROGRAMS = {
@@ -42,7 +43,11 @@ int main(void) {
 
 
 @pytest.mark.parametrize(
-    ("name", "engine"), [*((name, "valgrind") for name in PROGRAMS), ("server", "qemu")]
+    ("name", "engine"),
+    [
+        *((name, "valgrind") for name in PROGRAMS),
+        pytest.param("server", "qemu", marks=needs_qemu),
+    ],
 )
 def test_replaying_the_recorded_addresses_equals_the_simulation(
     name: str, engine: str, tmp_path: Path

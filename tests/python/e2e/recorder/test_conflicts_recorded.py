@@ -8,6 +8,7 @@ import pytest
 
 from halo.profile import CONFLICTS, Conflicts, read_profile
 from support.command import compile_c, halo
+from support.engines import ENGINE_NAMES
 
 # Thirteen objects a way apart, used in turn: one more than a set of twelve ways holds; and a table
 # that is used between them.
@@ -40,7 +41,7 @@ def recorded(program: Path, folder: Path, *options: str) -> Conflicts:
     return found
 
 
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
 def test_objects_a_way_apart_conflict(program: Path, tmp_path: Path, engine: str) -> None:
     found = recorded(program, tmp_path, "--conflicts=x86-48k-12", "--engine", engine)
     rounds, objects = 3000, 13
