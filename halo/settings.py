@@ -51,6 +51,10 @@ class Settings:
         return self.build / "bin" / "halo-layout"
 
     @property
+    def predictor(self) -> Path:
+        return self.build / "bin" / "halo-predict"
+
+    @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
         launcher = self.repository / "bin" / "halo"

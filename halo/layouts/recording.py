@@ -13,6 +13,7 @@ from halo.recording.parts import Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
+from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
 
 
@@ -31,8 +32,8 @@ def record_objects(
     check_place(path)
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
-    trace = folder / "recorded.objects"
-    limits = Limits(sinks={"objects": str(trace)})
+    limits = Limits(sinks={OBJECTS.name: 1})
+    trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
     recording = record(engine, settings, Job(target, arguments, limits), folder, follow)
     if not recording.parts or not trace.is_file():

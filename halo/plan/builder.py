@@ -171,7 +171,7 @@ def _drawn(
     alignment = aligner.of(small) if several else aligner.wherever_proved()
     peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
     return drawing_plan(
-        [_settings(peak, chosen)] * len(grouping.groups),
+        [group_settings(peak, chosen)] * len(grouping.groups),
         limit,
         alignment,
         None if at is None else modules[at],
@@ -239,11 +239,14 @@ def _with_executable(
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
     peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
-    return _settings(peak, chosen, group.layout)
+    return group_settings(peak, chosen, group.layout)
 
 
-def _settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:
-    """`layout`: that of the strategy, which `phase` replaces."""
+def group_settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:
+    """The settings of a group with `peak` live bytes.
+
+    `layout`: that of the strategy, which the option `phase` replaces.
+    """
     huge_pages = chosen.huge_pages and peak >= chosen.huge_min
     laid_out = layout is not None or chosen.phase != "spread" or chosen.way != DEFAULT_WAY
     by_size = chosen.by_size or laid_out

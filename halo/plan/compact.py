@@ -80,7 +80,7 @@ def encode(plan: Plan) -> bytes:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), 0)
     for group in plan.groups:
-        flags, starts = _group_flags(group)
+        flags, starts = group_flags(group)
         body += GROUP.pack(flags, group.reuse, starts)
     for state in plan.states:
         body += STATE.pack(
@@ -136,7 +136,7 @@ def encode(plan: Plan) -> bytes:
     return header + bytes(body)
 
 
-def _group_flags(group: PlanGroup) -> tuple[int, int]:
+def group_flags(group: PlanGroup) -> tuple[int, int]:
     """The flags and the mask of permitted starts."""
     layout = group.layout
     flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (GROUP_BY_SIZE if group.by_size else 0)

@@ -19,6 +19,7 @@ from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
 from halo.profile.sections.loaded import LOADED, process_modules
+from halo.profile.sections.object_trace import OBJECT_TRACE, ObjectTrace
 from halo.profile.sections.sampling import SAMPLING, Sampling
 from halo.profile.sections.simulation import SIMULATION
 from halo.profile.simulation import Simulation, Tally
@@ -30,6 +31,7 @@ __all__ = [
     "FORMAT",
     "HOT_STREAMS",
     "LOADED",
+    "OBJECT_TRACE",
     "SAMPLING",
     "SIMULATION",
     "VERSION",
@@ -40,6 +42,7 @@ __all__ = [
     "Frame",
     "HotStreams",
     "Module",
+    "ObjectTrace",
     "Parameters",
     "Profile",
     "Recorder",

@@ -93,4 +93,4 @@ def _call(settings: Settings, trace: Path, *command: str) -> str:
 
 def profile_options(limits: Limits, folder: Path) -> list[str]:
     """Options of `halo-trace profile`, which writes the parts to `folder`."""
-    return [f"--{argument}" for argument in (f"out={folder / 'part'}", *limits.arguments())]
+    return [f"--{argument}" for argument in (f"out={folder / 'part'}", *limits.arguments(folder))]

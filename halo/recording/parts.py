@@ -39,10 +39,14 @@ class Limits:
     sinks: Mapping[str, int | str] = field(default_factory=dict)
     exact: bool = False
 
-    def arguments(self) -> list[str]:
-        """The recorder's arguments NAME=VALUE."""
-        values = {option.name: option.default for option in SINK_OPTIONS}
-        values |= {"max_object": self.max_object, **self.sinks}
+    def arguments(self, folder: Path) -> list[str]:
+        """The recorder's arguments NAME=VALUE, for parts in that folder."""
+        values: dict[str, int | str] = {"max_object": self.max_object}
+        for option in SINK_OPTIONS:
+            value = self.sinks.get(option.name, option.default)
+            if option.file:
+                value = str(folder / option.file) if value else ""
+            values[option.name] = value
         return [f"{name}={value}" for name, value in values.items() if value != ""]
 
     @property

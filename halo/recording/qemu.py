@@ -63,7 +63,7 @@ def emulator_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
         str(folder / settings.recorder.name),
         f"out={folder / 'part'}",
         f"progress={folder / 'progress'}",
-        *job.limits.arguments(),
+        *job.limits.arguments(folder),
     ]
     return [
         emulator,

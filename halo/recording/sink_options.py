@@ -12,6 +12,8 @@ class SinkOption:
 
     `flag` is the option of `halo record`, if any; `bare` is its value if it is given without one.
     A `machine` is `this`, or a file in the recorder's form; users give a machine file, or a name.
+    With a `file`, the recorder gets the path of a file of that name in the folder of the parts, if
+    the value is 1; users give no value.
     """
 
     name: str
@@ -24,6 +26,7 @@ class SinkOption:
     machine: bool = False
     exact: bool = False  # if given, requires all accesses to tracked objects, not bursts
     all_accesses: bool = False  # if given, also requires accesses outside tracked objects
+    file: str = ""
 
 
 DISTANCE = SinkOption(
@@ -32,6 +35,17 @@ DISTANCE = SinkOption(
     flag="--distance",
     metavar="BYTES",
     help="affinity distance of the recording (default %(default)s)",
+)
+
+OBJECTS = SinkOption(
+    "objects",
+    0,
+    flag="--objects",
+    help="also keep all accesses by object, in a file next to PROFILE that ends in .objects, for"
+    " the strategy search",
+    exact=True,
+    all_accesses=True,
+    file="recorded.objects",
 )
 
 # To add an option of a sink, add it here.
@@ -50,7 +64,7 @@ SINK_OPTIONS: Sequence[SinkOption] = (
     ),
     SinkOption("machine", "", machine=True, exact=True, all_accesses=True),
     SinkOption("classes", 0, maximum=1),
-    SinkOption("objects", "", exact=True, all_accesses=True),
+    OBJECTS,
     SinkOption("sweep", 0, maximum=1, exact=True, all_accesses=True),
     SinkOption(
         "conflicts",

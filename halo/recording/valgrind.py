@@ -69,7 +69,7 @@ def consumer_command(settings: Settings, limits: Limits, folder: Path) -> list[s
         str(folder / "channels"),
         f"out={folder / 'part'}",
         f"progress={folder / 'progress'}",
-        *limits.arguments(),
+        *limits.arguments(folder),
     ]
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
-from halo.files.destination import check_place
+from halo.errors import BadInput
+from halo.files.destination import check_place, file_behind
 from halo.plan import Plan, PlanOptions, build_plan, write_plan
-from halo.profile import Profile, merge_parts, read_profile, write_profile
+from halo.profile import (
+    OBJECT_TRACE,
+    ObjectTrace,
+    Profile,
+    merge_parts,
+    read_profile,
+    write_profile,
+)
 from halo.strategies import make_grouping
 from halo.transfer import Carried
 
@@ -16,11 +25,26 @@ from halo.transfer import Carried
 def merge_recording(
     parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
 ) -> Profile:
-    """Merges the parts of one recording and writes the profile."""
+    """Merges the parts of one recording and writes the profile, with its object trace beside."""
     profile = merge_parts(parts, program, arguments)
     check_place(path)
+    trace = OBJECT_TRACE.of(profile)
+    if trace is not None:
+        profile = replace(profile, sections={**profile.sections, **_kept(trace, path)})
     write_profile(profile, path)
     return profile
+
+
+def _kept(trace: ObjectTrace, profile: Path) -> dict[str, ObjectTrace]:
+    """The section of the trace, which becomes a file beside the profile."""
+    place = profile.absolute().with_suffix(".objects")
+    if file_behind(profile) is None or place == profile.absolute():
+        raise BadInput(
+            f"An object trace is kept beside the profile, but {profile} leaves it no place; give"
+            " the profile the name of a file that does not end in .objects."
+        )
+    shutil.move(trace.file, place)
+    return {OBJECT_TRACE.key: ObjectTrace(str(place), trace.contexts)}
 
 
 def make_plan(

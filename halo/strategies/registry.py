@@ -14,6 +14,7 @@ from halo.strategies import (
     per_site,
     random_groups,
     random_pools,
+    search,
     size_affinity,
 )
 from halo.strategies.base import AnyStrategy
@@ -29,6 +30,7 @@ STRATEGIES: list[AnyStrategy] = [
     size_affinity.STRATEGY,
     hot_streams.STRATEGY,
     conflict.STRATEGY,
+    search.STRATEGY,
     per_site.STRATEGY,
     random_groups.STRATEGY,
     random_pools.STRATEGY,

@@ -42,6 +42,8 @@ VARIANTS = (
     PlanVariant("halo-by-size", "halo", {"by_size": "true"}),
     PlanVariant("dense-small-pages", "dense", {"huge_pages": "false"}),
     PlanVariant("conflict", "conflict"),
+    PlanVariant("search", "search"),
+    *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(

@@ -7,6 +7,7 @@ void ObjectTraceSink::begin(const Options& options) {
   if (options.path.empty()) return;
   if (process_ == 0) {
     process_ = getpid();
+    path_ = options.path;
     auto writer = std::make_unique<objects::TraceWriter>(options.path);
     if (writer->complete()) writer_ = std::move(writer);
   } else if (process_ != getpid()) {
@@ -18,8 +19,22 @@ void ObjectTraceSink::begin(const Options& options) {
 }
 
 ObjectTraceSink::Result ObjectTraceSink::finish() const {
-  if (writer_ != nullptr) writer_->finish();
-  return {};
+  if (writer_ == nullptr) return {};
+  writer_->finish();
+  return {path_};
+}
+
+// The trace numbers contexts as they were found; the part has only those that were used.
+void ObjectTraceSink::write(const Result& result, Part& part) {
+  if (result.file.empty()) return;
+  part.field("object_trace", [&] {
+    part.field("file", result.file);
+    part.key("contexts");
+    part.list([&] {
+      const auto& contexts = part.contexts();
+      for (size_t at = 0; at < contexts.size(); ++at) part.row(at, contexts[at]);
+    });
+  });
 }
 
 }  // namespace halo::sinks

@@ -30,7 +30,10 @@ struct ObjectsOption {
 // parent's.
 class ObjectTraceSink : public Sink {
  public:
-  struct Result {};
+  // The absolute path of the trace; empty if this process is not traced.
+  struct Result {
+    std::string file;
+  };
   using Sink::on_event;
   using Sink::Sink;
 
@@ -42,6 +45,8 @@ class ObjectTraceSink : public Sink {
 
   void begin(const Options& options);
   Result finish() const;
+  // The section "object_trace".
+  static void write(const Result& result, Part& part);
 
   void on_event(const AllocEvent& event) {
     if (writer_ != nullptr) writer_->allocate(described(*event.object));
@@ -75,6 +80,7 @@ class ObjectTraceSink : public Sink {
     return {object.seq, object.address, object.size, object.context};
   }
 
+  std::string path_;
   std::unique_ptr<objects::TraceWriter> writer_;  // null unless this process is traced
   pid_t process_ = 0;                             // that created the file
   std::vector<HugePagesEvent> huge_pages_;        // kept by begin(): they remain in force

@@ -22,6 +22,7 @@ from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.recording.parts import Limits, largest_followed
 from halo.recording.registry import find_producer
+from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
 from halo.trials.candidates import choose_variants
 from halo.trials.findings import Findings
@@ -103,7 +104,12 @@ def measure_program(
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
     conflicts = options.conflicts or any(name == "conflict" for name in names)
-    sinks = {"distance": options.distance, "conflicts": "this" if conflicts else ""}
+    objects = options.search or any(name.startswith("search") for name in names)
+    sinks = {
+        "distance": options.distance,
+        "conflicts": "this" if conflicts else "",
+        OBJECTS.name: int(objects),
+    }
     return Limits(largest_followed(conflicts), sinks)
 
 

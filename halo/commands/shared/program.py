@@ -148,6 +148,16 @@ def add_allocator_option(parser: argparse.ArgumentParser, role: str) -> None:
 
 
 def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None:
+    if option.file:
+        parser.add_argument(
+            option.flag,
+            dest=option.name,
+            action="store_const",
+            const=1,
+            default=option.default,
+            help=option.help,
+        )
+        return
     parser.add_argument(
         option.flag,
         dest=option.name,
@@ -295,6 +305,12 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="record conflicts in this machine's first cache, too, and race the candidate conflict;"
         " the recording is then exact, which takes longer",
+    )
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="record all accesses by object, too, and race the five best plans of the strategy"
+        " search; the recording is then exact, and training.objects stays with the results",
     )
     add_sink_option(parser, DISTANCE)
 

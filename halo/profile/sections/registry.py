@@ -10,6 +10,7 @@ from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS
 from halo.profile.sections.hot_streams import HOT_STREAMS
 from halo.profile.sections.loaded import LOADED
+from halo.profile.sections.object_trace import OBJECT_TRACE
 from halo.profile.sections.sampling import SAMPLING
 from halo.profile.sections.section import Section
 from halo.profile.sections.simulation import SIMULATION
@@ -22,6 +23,7 @@ SECTIONS: Sequence[Section[Any]] = [
     SIMULATION,
     CACHE_SWEEP,
     CONFLICTS,
+    OBJECT_TRACE,
 ]
 
 

@@ -60,6 +60,11 @@ class Arena {
                                    (static_cast<std::size_t>(&page - pages_) << page_shift));
   }
 
+  // The kind of the page with the block at `p`.
+  PageKind kind_of(const void* p) const {
+    return pool_.kind_of(static_cast<std::uint32_t>(index_of(p)));
+  }
+
   BlockBits* bits_of(const Page& page) const {
     return bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
   }

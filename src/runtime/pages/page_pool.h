@@ -70,6 +70,9 @@ class PagePool {
   // Frees the pages that take_dirty returned. Those in `dirty` may still be in memory.
   void put_purged(PageMask mask, std::uint32_t dirty);
 
+  // The kind of a page that was taken.
+  PageKind kind_of(std::uint32_t page) const { return slabs_[page / slab_pages].kind; }
+
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:

@@ -17,6 +17,7 @@ from halo.recording.parts import Limits, workspace
 from halo.recording.producer import Job
 from halo.recording.registry import find_producer
 from halo.recording.run import record
+from halo.recording.sink_options import OBJECTS
 from halo.settings import read_settings
 from support.command import BUILD, Outcome, compile_c, halo
 from support.engines import needs_qemu
@@ -54,14 +55,16 @@ def test_replaying_the_recorded_addresses_equals_the_simulation(
 ) -> None:
     settings = read_settings()
     target = find_target(str(BUILD / "bench" / name), settings.environment)
-    arguments, trace = list(PROGRAMS[name]), tmp_path / "objects"
-    limits = Limits(sinks={"machine": "this", "objects": str(trace)})
+    arguments = list(PROGRAMS[name])
+    limits = Limits(sinks={"machine": "this", OBJECTS.name: 1})
     with workspace() as folder:
         job = Job(target, arguments, limits)
         recording = record(find_producer(settings, engine), settings, job, folder, lambda: None)
         assert recording.ending.exit_status == 0
         simulation = SIMULATION.of(merge_parts(recording.parts, target.path, arguments))
+        trace = folder / OBJECTS.file
         replayed = replay(settings, trace, ReplayOptions(), folder)
+        assert trace.stat().st_size <= 2.5 * replayed.accesses
     assert simulation is not None
     total = simulation.outside
     for tally in simulation.contexts:
@@ -72,7 +75,6 @@ def test_replaying_the_recorded_addresses_equals_the_simulation(
     assert recorded.cycles == total.cycles > 0
     assert tuple(recorded.misses.values()) == total.misses
     assert replayed.complete
-    assert trace.stat().st_size <= 2.5 * replayed.accesses
 
 
 @dataclass(frozen=True)

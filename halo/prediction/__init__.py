@@ -1,0 +1,1 @@
+"""Predictions of the misses under plans, from an object trace (docs/search.md)."""

@@ -1,0 +1,53 @@
+"""The section of the object trace: its file, and how it numbers the contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from halo.errors import BadProfile
+from halo.profile.checks import Checks
+from halo.profile.sections.section import Part, Section
+from halo.schema.document import Damaged, convert
+from halo.schema.values import Count
+
+
+class ObjectTrace(Struct, frozen=True):
+    """`contexts` are pairs of a context of the profile and its number in the trace, ascending."""
+
+    file: str
+    contexts: tuple[tuple[Count, Count], ...]
+
+
+class ObjectTraceSection(Section[ObjectTrace]):
+    """Absent unless `halo record --objects` records it."""
+
+    key = "object_trace"
+
+    def read(self, checks: Checks, contexts: int, frames: int) -> ObjectTrace:
+        try:
+            found = convert(checks.document[self.key], ObjectTrace, self.key)
+        except Damaged as error:
+            checks.bad(str(error))
+        if any(context >= contexts for context, _ in found.contexts):
+            checks.bad("a context of the object trace is out of range")
+        if len({number for _, number in found.contexts}) < len(found.contexts):
+            checks.bad("the object trace has a number of two contexts")
+        return found
+
+    def write(self, value: ObjectTrace) -> dict[str, Any]:
+        document: dict[str, Any] = to_builtins(value)
+        return document
+
+    def combine(self, found: Sequence[tuple[Part, ObjectTrace]]) -> ObjectTrace:
+        """The section of the one process that was traced."""
+        if len(found) > 1:
+            raise BadProfile("The parts have several object traces; merge those of one recording.")
+        [(part, value)] = found
+        pairs = ((part.contexts[context], number) for context, number in value.contexts)
+        return ObjectTrace(value.file, tuple(sorted(pairs)))
+
+
+OBJECT_TRACE = ObjectTraceSection()

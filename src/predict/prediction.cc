@@ -1,0 +1,39 @@
+// Replays a stored trace under a candidate plan.
+#include "predict/prediction.h"
+
+#include "predict/placement.h"
+
+namespace halo::predict {
+
+std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Machine& machine,
+                                  const Candidate& candidate, std::vector<uint64_t>* addresses) {
+  Placement placement;
+  if (!placement.open(candidate)) return {};
+  std::vector<uint64_t> now(trace.objects().size());
+  layout::Replay replay(machine, now);
+  const base::ThreadId thread{};
+  for (const StoredEvent event : trace.events()) {
+    switch (event.kind()) {
+      case StoredEvent::Kind::kObject:
+        replay.access(thread, event.number(), event.offset(), event.size(), event.store());
+        break;
+      case StoredEvent::Kind::kOutside:
+        replay.access_outside(thread, event.address(), event.size(), event.store());
+        break;
+      case StoredEvent::Kind::kAllocate: {
+        uint64_t& address = now[event.number()];
+        address = placement.allocate(trace.objects()[event.number()]);
+        placement.report_huge_pages(
+            address, [&](uint64_t from, uint64_t bytes) { replay.huge_pages(from, bytes); });
+        break;
+      }
+      case StoredEvent::Kind::kFree:
+        placement.free(now[event.number()]);
+        break;
+    }
+  }
+  if (addresses != nullptr) *addresses = now;
+  return Prediction{replay.misses(), placement.peak_bytes()};
+}
+
+}  // namespace halo::predict

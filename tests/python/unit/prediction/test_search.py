@@ -1,0 +1,65 @@
+"""The search over groupings, with costs that have a known best grouping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halo.prediction.draft import LAYOUTS, PACKED, SPREAD, Draft, make_draft, neighbours
+from halo.prediction.search import Effort, search
+
+CONTEXTS = range(8)
+WANTED = make_draft([((0, 3, 5), SPREAD), ((1, 2), None), ((6,), PACKED)])
+
+
+def mistakes(draft: Draft) -> float:
+    """Pairs of contexts that are together in one of the drafts only, and wrong layouts."""
+    wanted, found = _labels(WANTED), _labels(draft)
+    pairs = [(a, b) for a in CONTEXTS for b in CONTEXTS if a < b]
+    apart = sum((wanted[a] == wanted[b]) != (found[a] == found[b]) for a, b in pairs)
+    layouts = {it.contexts: it.layout for it in WANTED.groups}
+    wrong = sum(layouts.get(it.contexts, it.layout) != it.layout for it in draft.groups)
+    return 100 + apart + wrong / 4
+
+
+def _labels(draft: Draft) -> list[tuple[int, ...]]:
+    return [
+        next((it.contexts for it in draft.groups if at in it.contexts), (-1,)) for at in CONTEXTS
+    ]
+
+
+def costs(drafts: Sequence[Draft]) -> list[float]:
+    return [mistakes(draft) for draft in drafts]
+
+
+def test_the_search_finds_the_best_grouping() -> None:
+    seeds = [make_draft([]), make_draft([(CONTEXTS, None)])]
+    found = search(seeds, CONTEXTS, costs, Effort(drafts=3000))
+    assert found[0].draft == WANTED
+    assert [it.cost for it in found] == sorted(it.cost for it in found)
+    assert len({it.draft for it in found}) == len(found)
+
+
+def test_the_same_seed_gives_the_same_search_and_the_effort_bounds_it() -> None:
+    seeds = [make_draft([(CONTEXTS, SPREAD)])]
+    effort = Effort(drafts=120, batch=16)
+    one, two = (search(seeds, CONTEXTS, costs, effort, seed=7) for _ in range(2))
+    assert one == two
+    assert len(one) <= effort.drafts + effort.batch
+
+
+def test_neighbours_differ_by_one_move_and_stay_disjoint() -> None:
+    start = make_draft([((0, 1), None), ((2,), SPREAD)])
+    around = list(neighbours(start, [0, 3], most_groups=3))
+    assert start not in around
+    for draft in around:
+        members = [at for group in draft.groups for at in group.contexts]
+        assert len(set(members)) == len(members)
+        assert all(group.contexts for group in draft.groups)
+        assert len(draft.groups) <= 3
+    assert make_draft([((0, 1, 2), None)]) in around, "merged"
+    assert make_draft([((1,), None), ((0, 2), SPREAD)]) in around, "moved to another group"
+    assert make_draft([((1,), None), ((2,), SPREAD)]) in around, "forwarded"
+    for layout in LAYOUTS:
+        assert make_draft([*((it.contexts, it.layout) for it in start.groups), ((3,), layout)]) in (
+            around
+        )
