@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/crc32.h"
 #include "fuzz/own_module.h"
 #include "fuzz/real_stack.h"
 #include "plan/plan_builder.h"
@@ -214,7 +215,7 @@ void repair(Input& file, Random& random) {
     put(file, offsetof(Header, states), 4, sections.states);
   }
   const auto body = std::as_bytes(std::span(file)).subspan(sizeof(Header));
-  put(file, offsetof(Header, crc), 4, plan::crc32(body));
+  put(file, offsetof(Header, crc), 4, base::crc32(body));
 }
 
 Input input_of(const std::vector<std::byte>& bytes) {

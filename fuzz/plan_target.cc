@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/crc32.h"
 #include "fuzz/core.h"
 #include "fuzz/finding.h"
 #include "fuzz/plan_mutator.h"
@@ -315,7 +316,7 @@ void run(std::span<const std::uint8_t> input) {
     return;
   }
   runtime::all_to_16 = false;  // as if each plan had checked all modules
-  Random random(plan::crc32(file));
+  Random random(base::crc32(file));
   walk_while_modules_move(view, random);
   for (int i = 0; i < 8; ++i) evaluate_selectors(view, random);
   serve_in_a_child(file);

@@ -16,6 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUTS = {
     "src/plan/format.h": "halo/plan/layout.py",
     "src/trace/frames.h": "halo/tracing/frames.py",
+    "src/layout/layout_format.h": "halo/layouts/layout_format.py",
     "src/trace_tool/column_blocks.h": "halo/analyses/column_blocks.py",
     "src/simulator/latencies.h": "halo/simulation/latencies.py",
 }

@@ -96,7 +96,7 @@ for purpose in "${@:-build}"; do
   case $purpose in
     build) packages+=("${build_packages[@]}") ;;
     demo) packages+=("${demo_packages[@]}") ;;
-    test) packages+=("${test_packages[@]}"); extra="[dev,spark]" ;;
+    test) packages+=("${test_packages[@]}"); extra="[dev,learn,spark]" ;;
     bench) packages+=("${bench_packages[@]}") ;;
     soak) packages+=("${soak_packages[@]}") ;;
     untuned) packages+=("${untuned_packages[@]}") ;;

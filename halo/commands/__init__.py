@@ -18,6 +18,7 @@ from halo.commands.exec import ExecCommand
 from halo.commands.heap.age import AgeCommand
 from halo.commands.heap.detect import DetectCommand
 from halo.commands.heap.litter import LitterCommand
+from halo.commands.hints import HintsCommand
 from halo.commands.layout import LayoutCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
@@ -64,6 +65,7 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     RecordCommand(),
     ConflictsCommand(),
+    HintsCommand(),
     LayoutCommand(),
     PlanCommand(),
     ExecCommand(),

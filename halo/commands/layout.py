@@ -28,11 +28,15 @@ class _Traced:
 class LayoutCommand:
     name = "layout"
     summary = "Simulate how many misses another order of a program's objects would have."
-    usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE.objects"
+    usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "trace", type=Path, nargs="?", metavar="TRACE.objects", help="stored object trace"
+            "trace",
+            type=Path,
+            nargs="?",
+            metavar="TRACE",
+            help="stored object trace, or the trace of a program built with halo-cc",
         )
         parser.add_argument(
             "-o",
@@ -116,6 +120,7 @@ def _trace(
 ) -> _Traced:
     """The stored trace, or one of the program, in `folder` unless it is kept."""
     from halo.layouts.recording import record_objects
+    from halo.layouts.typed_trace import is_typed, objects_of
     from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
@@ -123,7 +128,10 @@ def _trace(
             raise UsageError("Give either a program to run or a TRACE, not both.")
         if options.output is not None or options.engine is not None:
             raise UsageError("--output and --engine need a program to run, not a stored TRACE.")
-        return _Traced(options.trace)
+        if not is_typed(options.trace):
+            return _Traced(options.trace)
+        typed = objects_of(settings, options.trace, folder)
+        return _Traced(typed.objects, str(typed.program), typed.arguments)
     name, arguments = the_program(rest, LayoutCommand.name)
     target = find_target(name, settings.environment)
     refuse_known_wrapper(target, arguments, settings.environment)

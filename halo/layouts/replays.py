@@ -22,11 +22,14 @@ _BAD_TRACE = 3
 class ReplayOptions:
     """`window` is the number of accesses before an access with which it pairs. `machine` is the
     recorder's form of a machine file; empty: this machine. The access graph is written to `graph`,
-    in the format of its ending, one of GRAPH_FORMATS."""
+    in the format of its ending, one of GRAPH_FORMATS, and the layout file to `layout`. Without
+    `replays` nothing is simulated."""
 
     window: int = 1
     machine: str = ""
     graph: Path | None = None
+    layout: Path | None = None
+    replays: bool = True
 
 
 def check_replayer(settings: Settings) -> None:
@@ -38,7 +41,7 @@ def check_replayer(settings: Settings) -> None:
 def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path) -> Replayed:
     """The replays of a trace; `BadTrace` if it is missing or damaged.
 
-    `folder` is for the machine's description, and for the graph until it is complete.
+    `folder` is for the machine's description, and for files until they are complete.
     """
     command = [str(settings.replayer), f"--window={options.window}"]
     command.append(f"--jobs={len(os.sched_getaffinity(0))}")
@@ -48,6 +51,11 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
     graph = folder / f"graph{options.graph.suffix}" if options.graph else None
     if graph is not None:
         command.append(f"--graph={graph}")
+    layout = folder / "layout" if options.layout else None
+    if layout is not None:
+        command.append(f"--layout={layout}")
+    if not options.replays:
+        command.append("--no-replays")
     done = subprocess.run(
         [*command, str(trace.absolute())],
         stdin=subprocess.DEVNULL,
@@ -60,6 +68,7 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
         raise BadTrace(f"{trace}: {said}.")
     if done.returncode != 0:
         raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
-    if graph is not None and options.graph is not None:
-        shutil.move(graph, options.graph)
+    for made, place in ((graph, options.graph), (layout, options.layout)):
+        if made is not None and place is not None:
+            shutil.move(made, place)
     return msgspec.json.decode(done.stdout, type=Replayed)

@@ -1,11 +1,14 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
-//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] TRACE
+//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]
+//               [--layout=FILE] [--no-replays] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing. `window` is the number of accesses before
-// an access with which it pairs. Exit status: 0 success, 1 no memory or cannot write, 2 wrong
-// usage, 3 not a trace, or a newer or damaged one. Status 3 comes with one sentence on stderr.
+// an access with which it pairs. The graph and the layout file must not exist. Exit status: 0
+// success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a newer or damaged one.
+// Status 3 comes with one sentence on stderr.
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -21,6 +24,7 @@
 #include "layout/communities.h"
 #include "layout/graph_file.h"
 #include "layout/jobs.h"
+#include "layout/layout_file.h"
 #include "layout/object_facts.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
@@ -41,7 +45,9 @@ struct Options {
   unsigned window = 1;
   unsigned jobs = 1;
   std::string trace;
-  std::string graph;  // file to write the access graph to, or empty
+  // Files to write the access graph and the layout to, or empty.
+  std::string graph, layout;
+  bool replays = true;
 };
 
 bool parse_number(std::string_view text, unsigned& value) {
@@ -70,6 +76,10 @@ bool parse(int argc, char** argv, Options& options) {
     } else if (word.starts_with("--graph=")) {
       options.graph = value;
       good = format_of(options.graph) != nullptr;
+    } else if (word.starts_with("--layout=")) {
+      options.layout = value;
+    } else if (word == "--no-replays") {
+      options.replays = false;
     } else {
       good = options.trace.empty() && !word.starts_with("--");
       options.trace = word;
@@ -79,13 +89,19 @@ bool parse(int argc, char** argv, Options& options) {
   return !options.trace.empty();
 }
 
-// Returns false if the file cannot be written.
-bool write_graph(const std::string& path, const Graph& graph, const Subject& subject) {
+// Calls write(file), unless the path is empty. Throws std::system_error if the file cannot be
+// written.
+template <class Write>
+void write_file(const std::string& path, const Write& write) {
+  if (path.empty()) return;
+  const auto fail = [&] {
+    throw std::system_error(errno, std::generic_category(), path + " cannot be written");
+  };
   FILE* const file = fopen(path.c_str(), "wxe");
-  if (file == nullptr) return false;
-  format_of(path)->write(graph, subject, file);
+  if (file == nullptr) fail();
+  write(file);
   const bool good = ferror(file) == 0;
-  return fclose(file) == 0 && good;
+  if (fclose(file) != 0 || !good) fail();
 }
 
 struct Replayed {
@@ -153,18 +169,17 @@ int run(const Options& options) {
   const std::vector<uint32_t> hubs = find_hubs(graph);
   const Communities communities = find_communities(without(graph, hubs));
   const Subject subject{reader.facts(), reader.numbers(), communities, hubs};
-  if (!options.graph.empty() && !write_graph(options.graph, graph, subject)) {
-    fprintf(stderr, "halo-layout: %s cannot be written\n", options.graph.c_str());
-    return kCannotWork;
-  }
-  const std::vector<Replayed> replays = replay_all(options, subject);
+  write_file(options.graph,
+             [&](FILE* file) { format_of(options.graph)->write(graph, subject, file); });
+  write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
+  std::vector<Replayed> replays;
+  if (options.replays) replays = replay_all(options, subject);
 
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("complete", trace.complete(), "window", options.window, "objects",
-                reader.facts().size() - 1, "accessed_objects", reader.numbers().size(), "accesses",
-                reader.accesses(), "min_lines", reader.min_lines(), "accesses_to_objects",
-                reader.to_objects());
+    json.fields("complete", trace.complete(), "window", options.window, "objects", reader.objects(),
+                "accessed_objects", reader.numbers().size(), "accesses", reader.accesses(),
+                "min_lines", reader.min_lines(), "accesses_to_objects", reader.to_objects());
     json.field("graph", [&] {
       json.fields("edges", graph.edges.size() / 2, "hubs", hubs.size(), "pairs",
                   reader.pairs().added(), "dropped", reader.pairs().dropped());
@@ -185,8 +200,10 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] TRACE\n",
-          stderr);
+    fputs(
+        "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
+        " [--layout=FILE] [--no-replays] TRACE\n",
+        stderr);
     return kUsage;
   }
   try {

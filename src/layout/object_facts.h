@@ -22,7 +22,7 @@ struct ObjectFacts {
   uint32_t context = 0;
   uint32_t vertex = kUnused;  // numbered by first access
   uint64_t touched = 0;       // a bit for each 64th of the object that was accessed
-  // By a clock of allocations and frees.
+  // By a clock of allocations and frees, from 1; 0: the object is not in the trace.
   uint32_t born = 0;
   uint32_t died = kNever;
 
@@ -30,6 +30,7 @@ struct ObjectFacts {
   static constexpr uint32_t kNever = UINT32_MAX;
   static constexpr uint32_t kParts = 64;
 
+  bool exists() const { return born != 0; }
   uint32_t part_bytes() const { return std::max((size + kParts - 1) / kParts, 1u); }
   // At most the bytes that were accessed, rounded up to parts.
   uint64_t touched_bytes() const {
@@ -49,6 +50,7 @@ class FactsReader {
   explicit FactsReader(size_t window) : window_(window) {}
 
   void allocate(const objects::Allocation& one) {
+    ++objects_;
     if (one.number >= facts_.size()) facts_.resize(one.number + 1);
     facts_[one.number] = {.address = one.address,
                           .size = one.size,
@@ -81,8 +83,9 @@ class FactsReader {
   void huge_pages(uint64_t, uint64_t) {}
   void repeat(base::ThreadId, uint64_t count) { repeats_ += count; }
 
-  // By allocation number; the first belongs to no object.
+  // By allocation number. The first belongs to no object, nor do those that were never born.
   const std::vector<ObjectFacts>& facts() const { return facts_; }
+  uint64_t objects() const { return objects_; }
   // By vertex: the allocation number.
   const std::vector<uint64_t>& numbers() const { return numbers_; }
   Graph take_graph() { return make_graph(numbers_.size(), pairs_.take()); }
@@ -121,7 +124,7 @@ class FactsReader {
   std::unordered_set<uint64_t> outside_lines_;
   uint64_t newest_line_ = UINT64_MAX;
   uint32_t clock_ = 0;
-  uint64_t to_objects_ = 0, outside_ = 0, repeats_ = 0;
+  uint64_t objects_ = 0, to_objects_ = 0, outside_ = 0, repeats_ = 0;
 };
 
 }  // namespace halo::layout

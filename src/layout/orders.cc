@@ -70,8 +70,9 @@ Order numbers_of(const Subject& subject, std::span<const uint32_t> vertices) {
 }  // namespace
 
 Order allocation_order(const Subject& subject) {
-  Order order(subject.facts.size() - 1);
-  std::iota(order.begin(), order.end(), 1);
+  Order order;
+  for (uint64_t number = 1; number < subject.facts.size(); ++number)
+    if (subject.facts[number].exists()) order.push_back(number);
   return order;
 }
 

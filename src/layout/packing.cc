@@ -20,6 +20,7 @@ std::vector<uint64_t> owners(const Subject& subject) {
 std::vector<uint64_t> lifetimes(const std::vector<ObjectFacts>& facts) {
   std::vector<uint64_t> events;
   for (uint64_t number = 1; number < facts.size(); ++number) {
+    if (!facts[number].exists()) continue;
     events.push_back(2 * number);
     if (facts[number].died != ObjectFacts::kNever) events.push_back(2 * number + 1);
   }
@@ -67,7 +68,8 @@ std::vector<uint64_t> pack(const Subject& subject, const Order& order, ShareKey 
     addresses[number] = address;
   };
   for (const uint64_t number : order) put(number);
-  for (uint64_t number = 1; number < addresses.size(); ++number) put(number);
+  for (uint64_t number = 1; number < addresses.size(); ++number)
+    if (subject.facts[number].exists()) put(number);
   return addresses;
 }
 

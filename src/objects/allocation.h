@@ -8,7 +8,7 @@
 namespace halo::objects {
 
 struct Allocation {
-  uint64_t number;  // counts tracked objects from 1
+  uint64_t number;  // counts allocations from 1, also those that are not in the trace
   uint64_t address;
   uint32_t size;
   base::ContextId context;

@@ -6,23 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
+
+#include "base/crc32.h"
 
 namespace halo::plan {
 namespace {
-
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t c = i;
-    for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
-    table[i] = c;
-  }
-  return table;
-}
-
-constexpr auto crc_table = make_crc_table();
 
 bool counts_fit(const Header& h, std::size_t size) {
   if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
@@ -189,13 +178,6 @@ const char* check_random_pools(const PlanView& view) {
 
 }  // namespace
 
-std::uint32_t crc32(std::span<const std::byte> bytes) {
-  std::uint32_t c = 0xFFFFFFFFu;
-  for (const std::byte b : bytes)
-    c = crc_table[(c ^ std::to_integer<std::uint32_t>(b)) & 0xFF] ^ (c >> 8);
-  return ~c;
-}
-
 const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (file.empty()) return "the plan is empty";
   if (file.size() < sizeof(Header)) return "the plan is cut short";
@@ -210,7 +192,7 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
   if (header->executable > header->modules) return "the plan is for a module it lacks";
-  if (crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
+  if (base::crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
 
   const std::byte* at = file.data() + sizeof(Header);
   PlanView found;

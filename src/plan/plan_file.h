@@ -35,7 +35,4 @@ const char* validate(std::span<const std::byte> file, PlanView& view);
 // success the memory is never freed.
 const char* load_plan(const char* path, PlanView& view);
 
-// zlib's CRC-32 (polynomial 0xEDB88320).
-std::uint32_t crc32(std::span<const std::byte> bytes);
-
 }  // namespace halo::plan

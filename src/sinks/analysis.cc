@@ -132,6 +132,7 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
 void Analysis::allocate(base::ThreadId thread, ThreadState& state, base::NodeId node) {
   if (state.alloc_size > parameters_.max_object_size) {
     ++untracked_;
+    objects_.skip();
     return;
   }
   const base::ContextId context = context_of(node);

@@ -15,7 +15,7 @@ struct Object {
   static constexpr uint32_t kMaxSize = (1u << 28) - 1;
 
   uint64_t address;
-  uint64_t seq;  // number of the allocation, counting tracked objects from 1; never reused
+  uint64_t seq;  // number of the allocation, counting from 1 those of all objects; never reused
   base::ContextId context;
   uint32_t gap_prev;
   uint32_t gap_next;

@@ -4,9 +4,10 @@
 namespace halo::sinks {
 
 base::ObjectId ObjectTable::add(uint64_t address, uint32_t size, base::ContextId context) {
+  const uint64_t seq = ++last_seq_;
   const uint32_t id = take_id();
   if (id == 0) return base::ObjectId{0};
-  const uint64_t seq = ++last_seq_;
+  ++allocated_;
   if (base::index(context) >= latest_.size()) latest_.resize(base::index(context) + 1);
   Latest& latest = latest_[base::index(context)];
   Object& object = objects_[id];

@@ -24,6 +24,8 @@ class ObjectTable {
 
   // Returns id 0 if the table is full.
   base::ObjectId add(uint64_t address, uint32_t size, base::ContextId context);
+  // Numbers an allocation that is not tracked.
+  void skip() { ++last_seq_; }
   void free(base::ObjectId id);
   void revive(base::ObjectId id) { objects_[base::index(id)].freed = 0; }
 
@@ -32,7 +34,7 @@ class ObjectTable {
   // True once every kSweepInterval retired ids.
   bool take_sweep_due();
 
-  uint64_t allocated() const { return last_seq_; }
+  uint64_t allocated() const { return allocated_; }  // tracked objects
   uint64_t records_used() const { return next_unused_; }
 
  private:
@@ -47,6 +49,7 @@ class ObjectTable {
   base::MappedArray<Object> objects_{1ULL << 30, 1ULL << 16};
   uint32_t next_unused_ = 1;
   uint64_t last_seq_ = 0;
+  uint64_t allocated_ = 0;
   std::vector<Latest> latest_;  // by context
   std::deque<uint32_t> quarantine_;
   size_t retired_since_sweep_ = 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/crc32.h"
 #include "plan/plan_file.h"
 
 namespace halo::plan {
@@ -100,7 +101,7 @@ class PlanBuilder {
 
   // Updates the checksum after a test has changed the body.
   static void seal(std::vector<std::byte>& file) {
-    const std::uint32_t crc = crc32(std::span(file).subspan(sizeof(Header)));
+    const std::uint32_t crc = base::crc32(std::span(file).subspan(sizeof(Header)));
     std::memcpy(file.data() + offsetof(Header, crc), &crc, sizeof crc);
   }
 

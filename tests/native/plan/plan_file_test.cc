@@ -354,7 +354,7 @@ TEST(PlanFile, OlderVersionsHaveNoCheckedModules) {
 
 TEST(PlanFile, ChecksumIsZlibs) {
   const char text[] = "123456789";  // the check value of CRC-32
-  EXPECT_EQ(crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
+  EXPECT_EQ(base::crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
 }
 
 TEST(PlanFile, LoadsAFileAndRefusesAMissingOne) {

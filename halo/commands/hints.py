@@ -1,0 +1,82 @@
+"""`halo hints`: which values of fields predict with what an object is used."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from halo.commands.shared.program import up_to
+from halo.errors import UsageError
+from halo.settings import Settings
+
+MAX_LEVEL = 64
+MAX_SEED = 2**31 - 1
+
+
+class HintsCommand:
+    name = "hints"
+    summary = "Find field values that tell an allocator which objects are used together."
+    usage = "halo hints [OPTIONS] TRACE"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "trace", type=Path, metavar="TRACE", help="trace of a program built with halo-cc -g"
+        )
+        parser.add_argument(
+            "--type",
+            default="*",
+            metavar="GLOB",
+            help="only objects of these types (default: all)",
+        )
+        parser.add_argument(
+            "--level",
+            type=up_to(MAX_LEVEL),
+            metavar="N",
+            help="predict the communities of this level, 1 for the finest (default: the level"
+            " with the least error)",
+        )
+        parser.add_argument(
+            "--seed",
+            type=int,
+            default=0,
+            metavar="N",
+            help="of samples, forests and permutations (default %(default)s)",
+        )
+        parser.add_argument(
+            "--deep", action="store_true", help="also follow pointers of neighbours"
+        )
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.hints.forest import check_learner
+        from halo.hints.run import HintOptions, find_hints, prepare
+        from halo.hints.table import show_hints
+        from halo.recording.parts import workspace
+
+        if rest:
+            raise UsageError("halo hints needs a stored TRACE, and runs nothing.")
+        if not 0 <= options.seed <= MAX_SEED:
+            raise UsageError(f"--seed is a number from 0 to {MAX_SEED}.")
+        check_learner()
+        if options.json is not None:
+            check_place(options.json)
+        wanted = HintOptions(
+            options.type, options.level or 0, options.seed, 2 if options.deep else 1
+        )
+        with workspace() as folder:
+            prepared = prepare(settings, options.trace, folder)
+            found = find_hints(prepared, wanted, folder, _tell)
+        show_hints(found)
+        if options.json is not None:
+            write_json(found, options.json)
+        return 0
+
+
+def _tell(kind: str) -> None:
+    if sys.stderr.isatty():
+        print(f"halo: {kind}", file=sys.stderr)

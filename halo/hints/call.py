@@ -1,0 +1,49 @@
+"""The allocator call that passes a hint, with the width of its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from halo.hints.features import Feature
+from halo.schema.hints import HintDimension
+
+BUCKET_BYTES = 4096
+"""Memory of one cell's objects that a cell should fill."""
+MARGIN = 0.01
+"""Share of the values at each end that does not count for their range."""
+
+
+def dimensions_of(
+    features: Sequence[Feature], objects: int, object_bytes: float
+) -> tuple[HintDimension, ...]:
+    """The hint's dimensions, with cells of equal width in which a bucket of objects lies.
+
+    All objects would fill `objects * object_bytes` bytes. Each dimension has an equal number of
+    cells, so that a cell has a bucket's share of them if values are uniform.
+    """
+    cells = max(1.0, objects * object_bytes / BUCKET_BYTES)
+    along = max(1, round(cells ** (1 / len(features))))
+    return tuple(HintDimension(one.name, _width(one, along)) for one in features)
+
+
+def _width(feature: Feature, cells: int) -> float:
+    present = feature.values[np.isfinite(feature.values)]
+    low, high = np.quantile(present, (MARGIN, 1 - MARGIN))
+    return _rounded(float(high - low) / cells) or 1.0
+
+
+def _rounded(width: float) -> float:
+    """Two significant digits."""
+    if width <= 0 or not math.isfinite(width):
+        return 0.0
+    digits = 1 - math.floor(math.log10(width))
+    return round(width, digits)
+
+
+def call_text(kind: str, dimensions: Sequence[HintDimension]) -> str:
+    """The call to write, in C."""
+    bins = ", ".join(f"tidy_bin({one.field}, {one.width:g})" for one in dimensions)
+    return f"tidy_alloc(ctx, sizeof({kind}), (unsigned[]){{{bins}}})"

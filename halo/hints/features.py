@@ -1,0 +1,207 @@
+"""The feature table of a type: its fields, those of its neighbours, and facts of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from halo.analyses.engines.duckdb import quoted
+from halo.hints.leaves import FieldTable, Shape, shape_of
+from halo.hints.tables import TraceTables
+from halo.hints.values import FieldValues, Objects, field_values
+
+PRIMARY, SECONDARY, META, NOISE = "primary", "secondary", "meta", "noise"
+POSITION = ("address", "sequence number", "log2 of sequence number")
+SIZE = "size"
+MIN_KNOWN = 0.99
+"""Share of the objects for which a feature must be known at birth."""
+MIN_POINTS = 0.5
+"""Share of a field's values that must be addresses of objects for it to be a pointer."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column: a number of each object, NaN where the trace shows none."""
+
+    name: str
+    group: str
+    values: npt.NDArray[np.float64]
+    known_share: float  # of the objects with a value: those for which it is known at birth
+
+    @property
+    def at_birth(self) -> bool:
+        return self.known_share >= MIN_KNOWN
+
+    @property
+    def coverage(self) -> float:
+        """The share of objects with a value."""
+        return float(np.mean(~np.isnan(self.values))) if len(self.values) else 0.0
+
+    @property
+    def usable(self) -> bool:
+        """Whether a forest may see it: of neighbours only what is known at birth."""
+        return self.varies and (self.group != SECONDARY or self.at_birth)
+
+    @property
+    def varies(self) -> bool:
+        present = self.values[~np.isnan(self.values)]
+        return len(present) > 0 and bool((present != present[0]).any())
+
+
+class ObjectIndex:
+    """Which object begins at an address at a time, and what it is."""
+
+    _TEXT = """
+    SELECT object, born, address, bytes, site, elements <= 1 AS single, type_number
+    FROM objects JOIN type_names USING (type) ORDER BY address, born
+    """
+
+    def __init__(self, tables: TraceTables) -> None:
+        tables.run(
+            "CREATE OR REPLACE TEMP TABLE type_names AS"
+            " SELECT type, row_number() OVER (ORDER BY type) - 1 AS type_number"
+            " FROM (SELECT DISTINCT type FROM objects)"
+        )
+        names = tables.rows("SELECT type FROM type_names ORDER BY type_number")
+        self.types = [name for (name,) in names]
+        columns = {key: np.asarray(value) for key, value in tables.columns(self._TEXT).items()}
+        order = np.lexsort((columns["born"], columns["address"]))
+        columns = {key: value[order] for key, value in columns.items()}
+        self._columns = columns
+        self._by_object = np.argsort(columns["object"])
+
+    def find(
+        self, addresses: npt.NDArray[np.int64], times: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Row of the last object that was born at each address before each time; -1: none."""
+        own, born = self._columns["address"], self._columns["born"]
+        low = np.searchsorted(own, addresses, side="left")
+        high = np.searchsorted(own, addresses, side="right")
+        # The births at one address ascend: halve the range until it is empty.
+        first = low.copy()
+        while (open_ := low < high).any():
+            middle = (low + high) // 2
+            before = born[np.minimum(middle, len(born) - 1)] < times
+            low = np.where(open_ & before, middle + 1, low)
+            high = np.where(open_ & ~before, middle, high)
+        return np.where(low > first, low - 1, -1)
+
+    def rows_of(self, objects: Objects) -> npt.NDArray[np.int64]:
+        """The row of each object; every one must be known."""
+        at = np.searchsorted(self._columns["object"], objects, sorter=self._by_object)
+        return self._by_object[at]
+
+    @staticmethod
+    def places(tables: TraceTables, kind: str) -> list[str]:
+        """Where the source allocates objects of a type, as FILE:LINE, the most frequent first."""
+        found = tables.rows(
+            "SELECT s.file, s.line FROM objects o JOIN sites s USING (site)"
+            f" WHERE o.type = {quoted(kind)} AND o.elements <= 1"
+            " GROUP BY s.file, s.line ORDER BY COUNT(*) DESC, s.file, s.line"
+        )
+        return [f"{file}:{line}" for file, line in found]
+
+    def column(self, name: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        found: npt.NDArray[np.int64] = self._columns[name][rows]
+        return found
+
+
+@dataclass(frozen=True)
+class FeatureReader:
+    """Reads features of objects; `depth` is the number of pointers to follow."""
+
+    tables: TraceTables
+    fields: FieldTable
+    index: ObjectIndex
+    depth: int
+
+    def read(self, kind: str, shape: Shape, objects: Objects) -> list[Feature]:
+        """All features of objects of a type, which are not arrays."""
+        rows = self.index.rows_of(objects)
+        found = [
+            Feature(name, PRIMARY if "->" not in name else SECONDARY, numbers, share)
+            for name, numbers, share in self._fields(kind, shape, objects, rows, self.depth)
+        ]
+        return found + self._meta(objects, rows)
+
+    def _fields(
+        self, kind: str, shape: Shape, objects: Objects, rows: npt.NDArray[np.int64], depth: int
+    ) -> Iterator[tuple[str, npt.NDArray[np.float64], float]]:
+        born = self.index.column("born", rows)
+        for name, numbers, known in self._columns(kind, shape, objects, born, depth):
+            present = ~np.isnan(numbers)
+            share = float(np.mean(known[present])) if present.any() else 0.0
+            yield name, numbers, share
+
+    def _columns(
+        self, kind: str, shape: Shape, objects: Objects, born: npt.NDArray[np.int64], depth: int
+    ) -> Iterator[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+        """Name, numbers, and whether each is known at birth."""
+        for field in field_values(self.tables, kind, shape, objects):
+            neighbours = self._neighbours(field)
+            if neighbours is None:
+                if not field.leaf.is_pointer:
+                    yield field.leaf.name, field.numbers(), field.at_birth
+            elif depth:
+                yield from self._behind(field, neighbours, born, depth)
+
+    def _neighbours(self, field: FieldValues) -> npt.NDArray[np.int64] | None:
+        """The row of the object that each value points to, -1: none; None if no pointer."""
+        if field.leaf.width != 8 or field.leaf.is_real:
+            return None
+        rows = np.where(field.present, self.index.find(field.bits, field.seen), -1)
+        given = field.present & (field.bits != 0)
+        points, values = int((rows >= 0).sum()), int(given.sum())
+        return rows if values and points >= MIN_POINTS * values else None
+
+    def _behind(
+        self,
+        field: FieldValues,
+        rows: npt.NDArray[np.int64],
+        born: npt.NDArray[np.int64],
+        depth: int,
+    ) -> Iterator[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+        """The fields of the neighbours of the most frequent type."""
+        single = (rows >= 0) & self.index.column("single", rows).astype(bool)
+        if not single.any():
+            return
+        numbers = self.index.column("type_number", rows)
+        kind = int(np.bincount(numbers[single]).argmax())
+        chosen = single & (numbers == kind)
+        targets, place = np.unique(rows[chosen], return_inverse=True)
+        name = self.index.types[kind]
+        older = self.index.column("born", rows) < born
+        columns = self._columns(
+            name,
+            shape_of(self.tables, self.fields, name),
+            self.index.column("object", targets),
+            self.index.column("born", targets),
+            depth - 1,
+        )
+        for inner, values, known in columns:
+            whole, at_birth = np.full(len(rows), np.nan), np.zeros(len(rows), bool)
+            whole[chosen] = values[place]
+            at_birth[chosen] = known[place]
+            yield f"{field.leaf.name}->{inner}", whole, at_birth & older & field.at_birth
+
+    def _meta(self, objects: Objects, rows: npt.NDArray[np.int64]) -> list[Feature]:
+        numbers = {
+            SIZE: self.index.column("bytes", rows),
+            "context": self.index.column("site", rows),
+            "address": self.index.column("address", rows),
+            "sequence number": objects,
+            "log2 of sequence number": np.floor(np.log2(np.maximum(objects, 1))),
+        }
+        return [
+            Feature(name, META, column.astype(float), 0.0 if name == "address" else 1.0)
+            for name, column in numbers.items()
+        ]
+
+
+def noise(count: int, seed: int) -> Feature:
+    """A column of random numbers, whose importance is that of none."""
+    column = np.random.default_rng((seed, count, 0)).permutation(count)
+    return Feature("noise", NOISE, column.astype(float), 0.0)

@@ -1,0 +1,203 @@
+"""Random forests that predict the class of an object (Miucin, section 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halo.errors import MissingPart
+
+TREES = (100, 200, 400, 500)
+FOLDS = 5
+TOP = 5
+PERMUTATIONS = 20
+FEW_TREES = 50
+FEW_OBJECTS = 2000
+"""Objects of the forests that are only compared with each other."""
+TESTED_OBJECTS = 1000
+"""Objects whose columns are permuted."""
+# One stream of random numbers for each use: equal streams would correlate the noise column with
+# permuted labels.
+_FEW, _PERMUTED_LABELS, _PERMUTED_COLUMNS = range(1, 4)
+
+Matrix = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Shares of objects whose class is the likeliest one, or among the TOP likeliest.
+
+    `majority` is the share of the largest class.
+    """
+
+    top1: float
+    top5: float
+    majority: float
+
+    @property
+    def normalised(self) -> float:
+        """0 for always the largest class, 1 for no error."""
+        return (self.top1 - self.majority) / (1 - self.majority) if self.majority < 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """The best forest: its accuracy in FOLDS-fold cross validation, and importances by column.
+
+    `gini` adds up to 1. `permutation` is the accuracy that is lost if a column is permuted.
+    """
+
+    trees: int
+    accuracy: Accuracy
+    gini: tuple[float, ...]
+    permutation: tuple[float, ...]
+
+
+@cache
+def check_learner() -> None:
+    """Raises `MissingPart` unless scikit-learn is installed."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError as error:
+        raise MissingPart(
+            "halo hints needs scikit-learn, which is in the extra learn; run in the checkout:"
+            " .venv/bin/pip install -e '.[learn]'"
+        ) from error
+
+
+def matrix_of(columns: Sequence[npt.NDArray[np.float64]]) -> Matrix:
+    """The columns as ranks, which trees treat like the values, and float32 represents exactly.
+
+    Equal values have one rank; a missing value has rank -1.
+    """
+    ranked = []
+    for column in columns:
+        missing = np.isnan(column)
+        ranks = np.unique(column, return_inverse=True)[1].astype(np.float32)
+        ranks[missing] = -1
+        ranked.append(ranks)
+    return np.stack(ranked, axis=1) if ranked else np.zeros((0, 0), np.float32)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Trains forests; equal seeds give equal results. `jobs` is the number of threads."""
+
+    seed: int
+    jobs: int
+
+    def learn(self, features: Matrix, labels: Labels, trees: Sequence[int] = TREES) -> Learnt:
+        """The best of the forests of so many trees, by top-1 accuracy; of equals the smallest.
+
+        `features` has shape (objects, columns). Labels are 0 to classes - 1, and each class has
+        FOLDS members at least.
+        """
+        correct = np.zeros((len(trees), 2))
+        gini = np.zeros(features.shape[1])
+        permutation = np.zeros(features.shape[1])
+        for number, (train, test) in enumerate(self._folds(labels)):
+            forest = self._fit(features[train], labels[train], trees[-1])
+            correct += _hits(forest, features[test], labels[test], trees)
+            gini += forest.feature_importances_ / FOLDS
+            if number == 0:
+                few = test[:TESTED_OBJECTS]
+                permutation = self._permuted(forest, features[few], labels[few])
+        correct /= len(labels)
+        best = int(correct[:, 0].argmax())
+        accuracy = Accuracy(float(correct[best, 0]), float(correct[best, 1]), majority_of(labels))
+        return Learnt(trees[best], accuracy, tuple(gini.tolist()), tuple(permutation.tolist()))
+
+    def compare(self, features: Matrix, labels: Labels) -> Accuracy:
+        """The accuracy of a smaller forest, trained on one part of at most FEW_OBJECTS objects."""
+        if features.shape[1] == 0:
+            majority = majority_of(labels)
+            return Accuracy(majority, majority, majority)
+        chosen = self._few(labels)
+        features, labels = features[chosen], labels[chosen]
+        train, test = self._folds(labels)[0]
+        forest = self._fit(features[train], labels[train], FEW_TREES)
+        hits = _hits(forest, features[test], labels[test], (FEW_TREES,))[0] / len(test)
+        return Accuracy(float(hits[0]), float(hits[1]), majority_of(labels))
+
+    def permuted(self, features: Matrix, labels: Labels) -> Accuracy:
+        """The 99th percentile of `compare` with PERMUTATIONS permutations of the labels."""
+        random = np.random.default_rng((self.seed, _PERMUTED_LABELS))
+        found = [self.compare(features, random.permutation(labels)) for _ in range(PERMUTATIONS)]
+        return Accuracy(
+            float(np.percentile([one.top1 for one in found], 99)),
+            float(np.percentile([one.top5 for one in found], 99)),
+            majority_of(labels),
+        )
+
+    def _few(self, labels: Labels) -> Labels:
+        """At most FEW_OBJECTS objects, with FOLDS of each of their classes at least."""
+        random = np.random.default_rng((self.seed, _FEW))
+        if len(labels) <= FEW_OBJECTS:
+            return np.arange(len(labels))
+        chosen = random.permutation(len(labels))[:FEW_OBJECTS]
+        counts = np.bincount(labels[chosen], minlength=int(labels.max()) + 1)
+        return np.sort(chosen[counts[labels[chosen]] >= FOLDS])
+
+    def _folds(self, labels: Labels) -> list[tuple[Labels, Labels]]:
+        from sklearn.model_selection import StratifiedKFold
+
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=self.seed)
+        return list(folds.split(labels, labels))
+
+    def _fit(self, features: Matrix, labels: Labels, trees: int) -> Any:
+        from sklearn.ensemble import RandomForestClassifier
+
+        forest = RandomForestClassifier(
+            trees,
+            criterion="gini",
+            max_features="sqrt",
+            min_samples_leaf=2,
+            random_state=self.seed,
+            n_jobs=self.jobs,
+        )
+        return forest.fit(features, labels)
+
+    def _permuted(self, forest: Any, features: Matrix, labels: Labels) -> npt.NDArray[np.float64]:
+        """By column: the top-1 accuracy that its permutation costs the first TREES[0] trees."""
+        random = np.random.default_rng((self.seed, _PERMUTED_COLUMNS))
+        full = _hits(forest, features, labels, TREES[:1])[0, 0]
+        lost = np.zeros(features.shape[1])
+        for column in range(features.shape[1]):
+            changed = features.copy()
+            changed[:, column] = random.permutation(changed[:, column])
+            lost[column] = full - _hits(forest, changed, labels, TREES[:1])[0, 0]
+        return lost / len(labels)
+
+
+def majority_of(labels: Labels) -> float:
+    """The share of the largest class."""
+    return float(np.bincount(labels).max() / len(labels))
+
+
+def _hits(
+    forest: Any, features: Matrix, labels: Labels, trees: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """How many objects the first trees predict, shape (len(trees), 2): by the best, by TOP."""
+    classes = forest.classes_
+    votes = np.zeros((len(labels), len(classes)))
+    found = []
+    for number, tree in enumerate(forest.estimators_[: trees[-1]], start=1):
+        votes += tree.predict_proba(features)
+        if number in trees:
+            found.append(_count_hits(votes, classes, labels))
+    return np.array(found, float)
+
+
+def _count_hits(votes: npt.NDArray[np.float64], classes: Labels, labels: Labels) -> list[int]:
+    best = classes[votes.argmax(axis=1)]
+    likely = np.argpartition(votes, -min(TOP, len(classes)), axis=1)[:, -TOP:]
+    return [
+        int((best == labels).sum()),
+        int((classes[likely] == labels[:, None]).any(axis=1).sum()),
+    ]

@@ -1,0 +1,62 @@
+"""The types of a trace's objects, and how each is accessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halo.hints.tables import TraceTables
+
+_OBJECTS = """
+CREATE TEMP TABLE objects AS
+SELECT a.object, a.seq AS born, a.thread, a.address, a.bytes, a.elements, a.site, s.type
+FROM allocations a JOIN sites s USING (site)
+WHERE a.object > 0 AND s.type <> ''
+"""
+_SURVEY = """
+WITH ranges AS (
+    SELECT a.seq, a.bytes, s.kind FROM accesses a JOIN sites s USING (site)
+    WHERE s.kind IN ('read-range', 'write-range')
+), copies AS (
+    SELECT w.seq FROM ranges w JOIN ranges r ON r.seq = w.seq - 1 AND r.bytes = w.bytes
+    WHERE w.kind = 'write-range' AND r.kind = 'read-range'
+), uses AS (
+    SELECT o.type, COUNT(*) AS accesses,
+        COUNT(*) FILTER (o.elements > 1) AS to_arrays,
+        COUNT(*) FILTER (s.owner_id < 0) AS unnamed,
+        COUNT(*) FILTER (s.kind IN ('store', 'update', 'write-range')) AS writes,
+        COUNT(c.seq) AS copies
+    FROM accesses a
+    JOIN objects o USING (object) JOIN sites s ON s.site = a.site
+    LEFT JOIN copies c ON c.seq = a.seq
+    GROUP BY o.type
+)
+SELECT o.type, COUNT(*) AS objects, COUNT(*) FILTER (o.elements <= 1) AS single,
+    CAST(SUM(o.bytes) AS BIGINT) AS bytes, any_value(u.accesses), any_value(u.to_arrays),
+    any_value(u.unnamed), any_value(u.writes), any_value(u.copies)
+FROM objects o JOIN uses u USING (type) GROUP BY o.type ORDER BY 5 DESC, o.type
+"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A type, and counts of its objects and of the accesses to them.
+
+    `single` objects are not arrays. `to_arrays`: accesses to arrays; `unnamed`: those to no field
+    of a structure; `copies`: writes that copy memory.
+    """
+
+    type: str
+    objects: int
+    single: int
+    bytes: int
+    accesses: int
+    to_arrays: int
+    unnamed: int
+    writes: int
+    copies: int
+
+
+def survey(tables: TraceTables) -> list[Kind]:
+    """Makes the table `objects`; the types whose objects are accessed, the most accessed first."""
+    tables.run(_OBJECTS)
+    return [Kind(*row) for row in tables.rows(_SURVEY)]

@@ -1,0 +1,95 @@
+"""Classes to predict: the communities of objects at a level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+MIN_MEMBERS = 5
+MIN_CLASSES, MAX_CLASSES = 8, 512
+MAX_OBJECTS = 20_000
+DROPPED = -1
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A level, 1 for the finest, and the class of each object, or DROPPED."""
+
+    level: int
+    labels: Labels
+
+    @property
+    def count(self) -> int:
+        return int(self.labels.max(initial=DROPPED)) + 1
+
+
+def classes_at(communities: npt.NDArray[np.uint32], level: int) -> Classes:
+    """The classes of objects at a level, from 1; `communities` has shape (levels, objects).
+
+    Classes of fewer than MIN_MEMBERS become one with the others of their parent that are as small,
+    level by level. Those that remain small at the coarsest level are dropped.
+    """
+    labels = communities[level - 1].astype(np.int64)
+    for coarser in range(level, len(communities)):
+        small = _is_small(labels)
+        if not small.any():
+            break
+        # Numbers of their own, so that they never meet a class of another level.
+        first = int(labels.max()) + 1
+        labels[small] = first + communities[coarser][small]
+    small = _is_small(labels)
+    kept = np.unique(labels[~small], return_inverse=True)[1]
+    labels[small] = DROPPED
+    labels[~small] = kept
+    return Classes(level, labels)
+
+
+def _is_small(labels: Labels) -> npt.NDArray[np.bool_]:
+    """Whether each object's class has fewer than MIN_MEMBERS."""
+    _, number, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    small: npt.NDArray[np.bool_] = counts[number] < MIN_MEMBERS
+    return small
+
+
+def usable_levels(communities: npt.NDArray[np.uint32]) -> list[Classes]:
+    """The classes of all levels with MIN_CLASSES to MAX_CLASSES of them, the finest first."""
+    found: list[Classes] = []
+    for level in range(1, len(communities) + 1):
+        one = classes_at(communities, level)
+        same = found and np.array_equal(found[-1].labels, one.labels)
+        if MIN_CLASSES <= one.count <= MAX_CLASSES and not same:
+            found.append(one)
+    return found
+
+
+def sample(classes: Classes, seed: int, most: int = MAX_OBJECTS) -> npt.NDArray[np.int64]:
+    """Indices of at most `most` objects of whole classes, drawn at random, ascending.
+
+    If fewer than MIN_CLASSES of them fit, each class is thinned out instead.
+    """
+    kept = np.flatnonzero(classes.labels != DROPPED)
+    if len(kept) <= most:
+        return kept
+    random = np.random.default_rng(seed)
+    counts = np.bincount(classes.labels[kept])
+    drawn = random.permutation(len(counts))
+    whole = drawn[: int(np.searchsorted(np.cumsum(counts[drawn]), most, side="right"))]
+    if len(whole) >= MIN_CLASSES:
+        return kept[np.isin(classes.labels[kept], whole)]
+    shuffled = random.permutation(kept)
+    place = _place_in_class(classes.labels[shuffled])
+    share = max(most // len(counts), MIN_MEMBERS)
+    return np.sort(shuffled[place < share][:most])
+
+
+def _place_in_class(labels: Labels) -> npt.NDArray[np.int64]:
+    """How many objects before each one have its class."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], labels[order], side="left")
+    place = np.empty(len(labels), np.int64)
+    place[order] = np.arange(len(labels)) - starts
+    return place

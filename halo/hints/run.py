@@ -1,0 +1,118 @@
+"""Makes hints from a type-aware trace: object trace, communities, dataset, and a study by type."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from halo.analyses.engines.duckdb import quoted
+from halo.analyses.folder import open_folder
+from halo.errors import BadInput
+from halo.hints.features import FeatureReader, ObjectIndex
+from halo.hints.forest import Learner, check_learner
+from halo.hints.kinds import Kind, survey
+from halo.hints.leaves import FieldTable, shape_of
+from halo.hints.study import Samples, Study, unjudged
+from halo.hints.tables import TraceTables
+from halo.layouts.layout_file import Layout, read_layout
+from halo.layouts.replays import ReplayOptions, check_replayer, replay
+from halo.layouts.typed_trace import TypedTrace, is_typed, objects_of
+from halo.schema.hints import HintsDocument, TypeHint
+from halo.settings import Settings
+from halo.tracing.columns import convert
+from halo.tracing.reader import check_there
+
+EVERY_TYPE = "*"
+MIN_SHARE = 0.01
+"""Share of the accesses from which a type is studied."""
+
+
+@dataclass(frozen=True)
+class HintOptions:
+    """`types` is a glob of type names. `level` of the communities, 0: the best. `depth` is the
+    number of pointers to follow."""
+
+    types: str = EVERY_TYPE
+    level: int = 0
+    seed: int = 0
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The object trace of a type-aware trace, its communities and its dataset."""
+
+    traced: TypedTrace
+    layout: Layout
+    dataset: Path
+    complete: bool
+
+
+def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
+    """Converts a trace; `BadTrace` if it is damaged, `BadInput` if it has no heap objects."""
+    check_replayer(settings)
+    check_there(trace)
+    if not is_typed(trace):
+        raise BadInput(f"{trace} is not a trace of a program built with halo-cc -g.")
+    traced = objects_of(settings, trace, folder)
+    layout = folder / "communities"
+    options = ReplayOptions(layout=layout, replays=False)
+    found = replay(settings, traced.objects, options, folder)
+    if not found.accessed_objects:
+        raise BadInput(f"{trace} has no accesses to heap objects, so there is nothing to place.")
+    dataset = folder / "dataset"
+    convert(settings, [str(trace)], dataset, keep_damaged=False)
+    return Prepared(traced, read_layout(layout), dataset, found.complete)
+
+
+def find_hints(
+    prepared: Prepared, options: HintOptions, folder: Path, tell: Callable[[str], None]
+) -> HintsDocument:
+    """The verdicts about the types of a trace; `tell` hears each type's name before its study."""
+    check_learner()
+    jobs = len(os.sched_getaffinity(0))
+    tables = TraceTables(open_folder(prepared.dataset), folder, jobs)
+    with closing(tables):
+        kinds = [one for one in survey(tables) if fnmatchcase(one.type, options.types)]
+        _check(kinds, options)
+        least = MIN_SHARE * sum(one.accesses for one in kinds)
+        reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
+        learner = Learner(options.seed, jobs)
+        found: list[TypeHint] = []
+        for kind in kinds:
+            if kind.accesses < least:
+                found.append(unjudged(kind, f"It has less than {MIN_SHARE:.0%} of the accesses."))
+                continue
+            tell(kind.type)
+            shape = shape_of(tables, reader.fields, kind.type)
+            study = Study(kind, shape, reader, learner, options.level)
+            found.append(study.judge(_samples(tables, prepared.layout, kind)))
+    return HintsDocument(
+        program=str(prepared.traced.program),
+        arguments=prepared.traced.arguments,
+        seed=options.seed,
+        complete=prepared.complete,
+        types=tuple(found),
+    )
+
+
+def _check(kinds: list[Kind], options: HintOptions) -> None:
+    if not kinds:
+        what = "" if options.types == EVERY_TYPE else f" whose type matches {options.types}"
+        raise BadInput(
+            f"The trace has no accessed heap objects{what} with a known type; types need debug"
+            " information: halo-cc -g."
+        )
+
+
+def _samples(tables: TraceTables, layout: Layout, kind: Kind) -> Samples:
+    """The accessed objects of a type that are not arrays."""
+    text = f"SELECT object FROM objects WHERE type = {quoted(kind.type)} AND elements <= 1"
+    own = np.isin(layout.objects, np.asarray(tables.columns(text)["object"]))
+    return Samples(layout.objects[own].astype(np.int64), layout.communities[:, own])

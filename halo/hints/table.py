@@ -1,0 +1,96 @@
+"""Prints hints: a row for each type, then what was learnt about it, and the call to write."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.schema.hints import HintAccuracy, HintsDocument, TypeHint
+
+MAX_FEATURES = 8
+
+
+def show_hints(found: HintsDocument) -> None:
+    """Prints to stdout."""
+    console = make_console()
+    show_grid(console, overview(found))
+    for one in found.types:
+        if one.features:
+            console.print()
+            _show_type(console, one)
+    if not found.complete:
+        console.print()
+        show_prose(console, "The trace is cut short; this is what it tells up to there.")
+
+
+def overview(found: HintsDocument) -> Grid:
+    """One row for each type."""
+    return Grid(
+        [
+            Field("type"),
+            Field("objects", figures=True),
+            Field("accesses", figures=True),
+            Field("verdict"),
+        ],
+        [
+            Row((one.type, f"{one.objects:,}", f"{one.accesses:,}", one.verdict or one.why))
+            for one in found.types
+        ],
+        "Types, the most accessed first",
+    )
+
+
+def features_table(one: TypeHint) -> Grid:
+    """The most important features, and the noise column."""
+    shown = [
+        feature
+        for place, feature in enumerate(one.features)
+        if place < MAX_FEATURES or feature.group == "noise"
+    ]
+    return Grid(
+        [
+            Field("feature"),
+            Field("group"),
+            Field("known at birth"),
+            Field("permutation", figures=True),
+            Field("gini", figures=True),
+            Field("coverage", figures=True),
+        ],
+        [
+            Row(
+                (
+                    feature.name,
+                    feature.group,
+                    "yes" if feature.at_birth else f"{feature.known_share:.0%}",
+                    f"{feature.permutation:.3f}",
+                    f"{feature.gini:.3f}",
+                    f"{feature.coverage:.0%}",
+                )
+            )
+            for feature in shown
+        ],
+        f"{one.type}: what predicts the community",
+    )
+
+
+def learnt_sentence(one: TypeHint) -> str:
+    """The accuracies, and what they are compared with."""
+    assert one.accuracy is not None and one.permuted is not None and one.known is not None
+    return (
+        f"{one.learnt_from:,} objects in {one.classes} communities of level {one.level}:"
+        f" {_accuracy(one.accuracy)}; the largest community has {one.accuracy.majority:.1%}."
+        f" With permuted labels: {_accuracy(one.permuted)}."
+        f" Fields known at birth alone: {_accuracy(one.known)}."
+    )
+
+
+def _accuracy(accuracy: HintAccuracy) -> str:
+    return f"top-1 {accuracy.top1:.1%}, top-5 {accuracy.top5:.1%}"
+
+
+def _show_type(console: Console, one: TypeHint) -> None:
+    show_grid(console, features_table(one))
+    show_prose(console, learnt_sentence(one))
+    show_prose(console, f"{one.verdict}: {one.why}")
+    if one.call:
+        show_prose(console, f"{', '.join(one.places)}: {one.call}")

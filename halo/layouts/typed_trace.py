@@ -1,0 +1,39 @@
+"""Object traces from type-aware traces, which instrumented programs write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.recording.llvm import profile_of
+from halo.recording.parts import Limits
+from halo.settings import Settings
+from halo.tracing.frames import MAGIC
+
+
+@dataclass(frozen=True)
+class TypedTrace:
+    """The object trace of a type-aware trace, and the traced run.
+
+    Objects have the numbers of the column `allocations.object` of the trace's dataset.
+    """
+
+    objects: Path
+    program: Path
+    arguments: tuple[str, ...]
+
+
+def is_typed(trace: Path) -> bool:
+    """Whether the file begins as a type-aware trace does."""
+    try:
+        with trace.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def objects_of(settings: Settings, trace: Path, folder: Path) -> TypedTrace:
+    """Writes the object trace of a type-aware trace to `folder`; `BadTrace` if it is damaged."""
+    objects = folder / "typed.objects"
+    recording = profile_of(settings, trace, Limits(sinks={"objects": str(objects)}), folder)
+    return TypedTrace(objects, recording.program, recording.arguments)

@@ -1,0 +1,69 @@
+"""The document of `halo hints`: which fields predict with what objects are used."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from halo.schema.values import Count, Positive, Seed, Share
+
+FORMAT, VERSION = "halo-hints", 1
+
+
+class HintAccuracy(Struct, frozen=True, kw_only=True):
+    """How often a forest is right, by cross validation."""
+
+    top1: Share  # objects whose community is predicted
+    top5: Share  # objects whose community is among the five likeliest
+    majority: Share  # objects in the largest community
+
+
+class HintFeature(Struct, frozen=True, kw_only=True):
+    """A column that the forest learnt from."""
+
+    name: str  # a field, `pointer->field` of a neighbour, or a fact of the object
+    group: str  # `primary`, `secondary`, `meta` or `noise`
+    coverage: Share  # objects for which the trace shows a value
+    known_share: Share  # of these: those for which it is known at birth
+    at_birth: bool  # whether that is enough to be a hint
+    gini: float  # importance, of all that add up to 1
+    permutation: float  # top-1 accuracy that is lost if the column is permuted
+
+
+class HintDimension(Struct, frozen=True):
+    """A dimension of a hint."""
+
+    field: str  # whose value is passed
+    width: Positive  # of a cell, in the field's unit
+
+
+class TypeHint(Struct, frozen=True, kw_only=True):
+    """The verdict about a type; fields about learning are empty if nothing was learnt."""
+
+    type: str  # its name
+    objects: Count  # in the trace, arrays included
+    accesses: Count  # to them
+    verdict: str  # one of the closed set of docs/hints.md; empty: it could not be judged
+    why: str  # one sentence
+    level: Count  # of the communities that were predicted, the finest is 1; 0: none
+    classes: Count  # communities at that level
+    learnt_from: Count  # objects
+    trees: Count  # of the best forest
+    accuracy: HintAccuracy | None  # of all features
+    permuted: HintAccuracy | None  # with permuted labels, their 99th percentile
+    known: HintAccuracy | None  # of the fields that are known at birth
+    features: tuple[HintFeature, ...]  # the most important first
+    hint: tuple[HintDimension, ...]  # empty: none
+    call: str  # the allocator call to write; empty: none
+    places: tuple[str, ...]  # allocations to change, as FILE:LINE
+
+
+class HintsDocument(Struct, frozen=True, kw_only=True):
+    """The output of `halo hints --json`."""
+
+    format: str = FORMAT  # `halo-hints`
+    version: int = VERSION  # 1
+    program: str  # its path
+    arguments: tuple[str, ...]  # of the traced run
+    seed: Seed  # of all random choices
+    complete: bool  # whether the trace reaches the end of the process
+    types: tuple[TypeHint, ...]  # the most accessed first
