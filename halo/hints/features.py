@@ -18,6 +18,8 @@ POSITION = ("address", "sequence number", "log2 of sequence number")
 SIZE = "size"
 MIN_KNOWN = 0.99
 """Share of the objects for which a feature must be known at birth."""
+MIN_SEEN = 0.5
+"""Share of the objects of which the trace must show a field's value."""
 MIN_POINTS = 0.5
 """Share of a field's values that must be addresses of objects for it to be a pointer."""
 
@@ -44,6 +46,11 @@ class Feature:
     def usable(self) -> bool:
         """Whether a forest may see it: of neighbours only what is known at birth."""
         return self.varies and (self.group != SECONDARY or self.at_birth)
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the trace shows the field's value of less than MIN_SEEN of the objects."""
+        return self.group == PRIMARY and self.coverage < MIN_SEEN
 
     @property
     def varies(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -87,17 +87,22 @@ def matrix_of(columns: Sequence[npt.NDArray[np.float64]]) -> Matrix:
 
 @dataclass(frozen=True)
 class Learner:
-    """Trains forests; equal seeds give equal results. `jobs` is the number of threads."""
+    """Trains forests; equal seeds give equal results.
+
+    `jobs` is the number of threads, `trees` the sizes of forests to try, ascending.
+    """
 
     seed: int
     jobs: int
+    trees: tuple[int, ...] = TREES
 
-    def learn(self, features: Matrix, labels: Labels, trees: Sequence[int] = TREES) -> Learnt:
-        """The best of the forests of so many trees, by top-1 accuracy; of equals the smallest.
+    def learn(self, features: Matrix, labels: Labels) -> Learnt:
+        """The best of the forests, by top-1 accuracy; of equals the smallest.
 
         `features` has shape (objects, columns). Labels are 0 to classes - 1, and each class has
         FOLDS members at least.
         """
+        trees = self.trees
         correct = np.zeros((len(trees), 2))
         gini = np.zeros(features.shape[1])
         permutation = np.zeros(features.shape[1])
@@ -112,6 +117,10 @@ class Learner:
         best = int(correct[:, 0].argmax())
         accuracy = Accuracy(float(correct[best, 0]), float(correct[best, 1]), majority_of(labels))
         return Learnt(trees[best], accuracy, tuple(gini.tolist()), tuple(permutation.tolist()))
+
+    def quick(self) -> Learner:
+        """A learner of the smallest forest alone."""
+        return replace(self, trees=self.trees[:1])
 
     def compare(self, features: Matrix, labels: Labels) -> Accuracy:
         """The accuracy of a smaller forest, trained on one part of at most FEW_OBJECTS objects."""
@@ -164,14 +173,14 @@ class Learner:
         return forest.fit(features, labels)
 
     def _permuted(self, forest: Any, features: Matrix, labels: Labels) -> npt.NDArray[np.float64]:
-        """By column: the top-1 accuracy that its permutation costs the first TREES[0] trees."""
+        """By column: the top-1 accuracy that its permutation costs the smallest forest."""
         random = np.random.default_rng((self.seed, _PERMUTED_COLUMNS))
-        full = _hits(forest, features, labels, TREES[:1])[0, 0]
+        full = _hits(forest, features, labels, self.trees[:1])[0, 0]
         lost = np.zeros(features.shape[1])
         for column in range(features.shape[1]):
             changed = features.copy()
             changed[:, column] = random.permutation(changed[:, column])
-            lost[column] = full - _hits(forest, changed, labels, TREES[:1])[0, 0]
+            lost[column] = full - _hits(forest, changed, labels, self.trees[:1])[0, 0]
         return lost / len(labels)
 
 

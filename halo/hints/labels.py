@@ -56,14 +56,30 @@ def _is_small(labels: Labels) -> npt.NDArray[np.bool_]:
 
 
 def usable_levels(communities: npt.NDArray[np.uint32]) -> list[Classes]:
-    """The classes of all levels with MIN_CLASSES to MAX_CLASSES of them, the finest first."""
+    """The classes of all levels with MIN_CLASSES to MAX_CLASSES of them, the finest first.
+
+    If even the coarsest level has more, it is taken with MAX_CLASSES of its classes.
+    """
     found: list[Classes] = []
     for level in range(1, len(communities) + 1):
         one = classes_at(communities, level)
         same = found and np.array_equal(found[-1].labels, one.labels)
         if MIN_CLASSES <= one.count <= MAX_CLASSES and not same:
             found.append(one)
+    if not found and len(communities):
+        one = classes_at(communities, len(communities))
+        if one.count > MAX_CLASSES:
+            return [_with_fewer(one)]
     return found
+
+
+def _with_fewer(classes: Classes) -> Classes:
+    """The same with MAX_CLASSES classes, evenly by number; the others are dropped."""
+    kept = np.linspace(0, classes.count - 1, MAX_CLASSES).astype(np.int64)
+    number = np.full(classes.count, DROPPED, np.int64)
+    number[kept] = np.arange(MAX_CLASSES)
+    labels = np.where(classes.labels == DROPPED, DROPPED, number[classes.labels])
+    return Classes(classes.level, labels)
 
 
 def sample(classes: Classes, seed: int, most: int = MAX_OBJECTS) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ from halo.analyses.engines.duckdb import quoted
 from halo.analyses.folder import open_folder
 from halo.errors import BadInput
 from halo.hints.features import FeatureReader, ObjectIndex
-from halo.hints.forest import Learner, check_learner
+from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, survey
 from halo.hints.leaves import FieldTable, shape_of
 from halo.hints.study import Samples, Study, unjudged
@@ -36,12 +36,13 @@ MIN_SHARE = 0.01
 @dataclass(frozen=True)
 class HintOptions:
     """`types` is a glob of type names. `level` of the communities, 0: the best. `depth` is the
-    number of pointers to follow."""
+    number of pointers to follow, `trees` the sizes of forests to try."""
 
     types: str = EVERY_TYPE
     level: int = 0
     seed: int = 0
     depth: int = 1
+    trees: tuple[int, ...] = TREES
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def find_hints(
         _check(kinds, options)
         least = MIN_SHARE * sum(one.accesses for one in kinds)
         reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
-        learner = Learner(options.seed, jobs)
+        learner = Learner(options.seed, jobs, options.trees)
         found: list[TypeHint] = []
         for kind in kinds:
             if kind.accesses < least:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halo.hints.call import call_text, dimensions_of
 from halo.hints.features import META, POSITION, SIZE, Feature, FeatureReader, noise
-from halo.hints.forest import TREES, Accuracy, Labels, Learner, matrix_of
+from halo.hints.forest import Accuracy, Labels, Learner, matrix_of
 from halo.hints.kinds import Kind
 from halo.hints.labels import MAX_OBJECTS, Classes, sample, usable_levels
 from halo.hints.leaves import Shape
@@ -110,20 +110,24 @@ class Study:
 
     def _promise(self, question: Question) -> float:
         """The normalised accuracy at a level, by a small forest."""
-        matrix = self._matrix(self._usable(question))
+        matrix = self._matrix(self._usable(question, self._features(question)))
         return self.learner.compare(matrix, question.labels).normalised
 
-    def _usable(self, question: Question) -> list[Feature]:
-        found = self.reader.read(self.kind.type, self.shape, question.objects)
-        found = [one for one in found if one.usable]
-        return [*found, noise(len(question.objects), self.learner.seed)]
+    def _features(self, question: Question) -> list[Feature]:
+        return self.reader.read(self.kind.type, self.shape, question.objects)
+
+    def _usable(self, question: Question, found: Sequence[Feature]) -> list[Feature]:
+        usable = [one for one in found if one.usable]
+        return [*usable, noise(len(question.objects), self.learner.seed)]
 
     @staticmethod
     def _matrix(features: Sequence[Feature]) -> npt.NDArray[np.float32]:
         return matrix_of([one.values for one in features])
 
     def _learn(self, question: Question) -> TypeHint:
-        features, labels = self._usable(question), question.labels
+        found, labels = self._features(question), question.labels
+        features = self._usable(question, found)
+        unseen = tuple(one.name for one in found if one.is_unseen)
         learnt = self.learner.learn(self._matrix(features), labels)
         ranked = sorted(zip(features, learnt.gini, learnt.permutation, strict=True), key=_rank)
         known = [one for one, _, _ in ranked if one.at_birth and one.group != META]
@@ -153,6 +157,7 @@ class Study:
             permuted=_shares(permuted),
             known=_shares(of_known),
             features=tuple(_described(*one) for one in ranked),
+            unseen=unseen,
             hint=hint,
             call=call_text(self.kind.type, hint) if hint else "",
             places=self._places() if hint else (),
@@ -161,14 +166,14 @@ class Study:
     def _known(self, known: Sequence[Feature], labels: Labels) -> Accuracy:
         if not known:
             return self.learner.compare(np.zeros((len(labels), 0), np.float32), labels)
-        return self.learner.learn(self._matrix(known), labels, TREES[:1]).accuracy
+        return self.learner.quick().learn(self._matrix(known), labels).accuracy
 
     def _of_names(self, features: Sequence[Feature], names: Sequence[str], labels: Labels) -> float:
         """The normalised accuracy of these features alone."""
         chosen = [one for one in features if one.name in names]
         if not chosen:
             return 0.0
-        return self.learner.learn(self._matrix(chosen), labels, TREES[:1]).accuracy.normalised
+        return self.learner.quick().learn(self._matrix(chosen), labels).accuracy.normalised
 
     def _smallest(self, known: Sequence[Feature], labels: Labels) -> tuple[Feature, ...]:
         """The smallest set of known features with ENOUGH of their accuracy together.
@@ -215,6 +220,7 @@ def unjudged(kind: Kind, why: str, verdict: str = "") -> TypeHint:
         features=(),
         hint=(),
         call="",
+        unseen=(),
         places=(),
     )
 

@@ -84,6 +84,14 @@ def learnt_sentence(one: TypeHint) -> str:
     )
 
 
+def unseen_sentence(one: TypeHint) -> str:
+    """The fields without values, and what helps."""
+    return (
+        f"The trace shows few values of {', '.join(one.unseen)}: they are copied, or accessed as"
+        " parts of vectors, which -fno-slp-vectorize avoids."
+    )
+
+
 def _accuracy(accuracy: HintAccuracy) -> str:
     return f"top-1 {accuracy.top1:.1%}, top-5 {accuracy.top5:.1%}"
 
@@ -91,6 +99,8 @@ def _accuracy(accuracy: HintAccuracy) -> str:
 def _show_type(console: Console, one: TypeHint) -> None:
     show_grid(console, features_table(one))
     show_prose(console, learnt_sentence(one))
+    if one.unseen:
+        show_prose(console, unseen_sentence(one))
     show_prose(console, f"{one.verdict}: {one.why}")
     if one.call:
         show_prose(console, f"{', '.join(one.places)}: {one.call}")

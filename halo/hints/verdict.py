@@ -43,8 +43,8 @@ _SENTENCES = {
     Verdict.BY_SIZE: "The size predicts the community as well: separate size classes are enough.",
     Verdict.ARRAYS: "Elements of arrays cannot be moved one by one.",
     Verdict.MOVE: "The program copies these objects, so their first place does not last.",
-    Verdict.OPAQUE: "Most accesses are to bytes without fields, so there are few values to learn"
-    " from.",
+    Verdict.OPAQUE: "Most accesses are to bytes, numbers or pointers outside structures, so there"
+    " are few fields to learn from.",
     Verdict.NONE: "The values of the fields do not predict which objects are used together.",
 }
 
@@ -56,12 +56,12 @@ def sentence_of(verdict: Verdict) -> str:
 
 def verdict_of_accesses(kind: Kind) -> Verdict | None:
     """What the accesses to a type's objects rule out, before anything is learnt."""
+    if kind.unnamed >= MIN_UNNAMED * kind.accesses:
+        return Verdict.OPAQUE
     if kind.copies > MAX_COPIES * kind.writes:
         return Verdict.MOVE
     if kind.to_arrays >= MIN_ARRAYS * kind.accesses:
         return Verdict.ARRAYS
-    if kind.unnamed >= MIN_UNNAMED * kind.accesses:
-        return Verdict.OPAQUE
     return None
 
 

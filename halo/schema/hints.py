@@ -52,6 +52,7 @@ class TypeHint(Struct, frozen=True, kw_only=True):
     permuted: HintAccuracy | None  # with permuted labels, their 99th percentile
     known: HintAccuracy | None  # of the fields that are known at birth
     features: tuple[HintFeature, ...]  # the most important first
+    unseen: tuple[str, ...]  # fields of which the trace shows few values
     hint: tuple[HintDimension, ...]  # empty: none
     call: str  # the allocator call to write; empty: none
     places: tuple[str, ...]  # allocations to change, as FILE:LINE

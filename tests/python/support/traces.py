@@ -56,15 +56,15 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def instrumented(name: str, folder: Path) -> Path:
-    """A bundled workload, built by our compilers."""
+def instrumented(name: str, folder: Path, *flags: str) -> Path:
+    """A bundled workload, built by our compilers with these flags."""
     sources = sorted((REPOSITORY / "bench" / name).glob("*.c*"))
     output = folder / name
     objects = []
     for source in [*sources, REPOSITORY / "bench" / "common" / "args.c"]:
         language = ["-std=c++20"] if source.suffix == ".cc" else []
         objects.append(folder / f"{name}-{source.stem}.o")
-        _compile(source.suffix, *language, "-O2", "-c", str(source), "-o", str(objects[-1]))
+        _compile(source.suffix, *language, "-O2", *flags, "-c", str(source), "-o", str(objects[-1]))
     linker = sources[0].suffix
     _compile(linker, *map(str, objects), "-o", str(output), "-lm", "-pthread")
     return output

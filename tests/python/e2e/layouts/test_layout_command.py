@@ -13,6 +13,7 @@ import pytest
 from halo.layouts.replays import ReplayOptions, replay
 from halo.process.target import find_target
 from halo.profile import SIMULATION, merge_parts
+from halo.recording.llvm import profile_of
 from halo.recording.parts import Limits, workspace
 from halo.recording.producer import Job
 from halo.recording.registry import find_producer
@@ -21,6 +22,7 @@ from halo.recording.sink_options import OBJECTS
 from halo.settings import read_settings
 from support.command import BUILD, Outcome, compile_c, halo
 from support.engines import needs_qemu
+from support.traces import instrumented, trace_of
 
 RBTREE = (str(BUILD / "bench" / "rbtree"), "3000", "9000", "1000", "1")
 PROGRAMS = {
@@ -75,6 +77,26 @@ def test_replaying_the_recorded_addresses_equals_the_simulation(
     assert recorded.cycles == total.cycles > 0
     assert tuple(recorded.misses.values()) == total.misses
     assert replayed.complete
+
+
+def test_replaying_a_type_aware_trace_equals_its_simulation(tmp_path: Path) -> None:
+    settings = read_settings()
+    trace = trace_of(instrumented("server", tmp_path), tmp_path / "trace", *PROGRAMS["server"])
+    objects = tmp_path / "objects"
+    limits = Limits(sinks={"machine": "this", "objects": str(objects)})
+    recording = profile_of(settings, trace, limits, tmp_path)
+    simulation = SIMULATION.of(
+        merge_parts([recording.part], recording.program, list(recording.arguments))
+    )
+    replayed = replay(settings, objects, ReplayOptions(), tmp_path)
+    assert simulation is not None
+    total = simulation.outside
+    for tally in simulation.contexts:
+        total = total.plus(tally)
+    recorded = replayed.replays[0]
+    assert recorded.accesses == total.accesses > 100_000
+    assert recorded.cycles == total.cycles > 0
+    assert tuple(recorded.misses.values()) == total.misses
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""Hints as tables: the noise column is always shown, and fields without values are named."""
+
+from __future__ import annotations
+
+import msgspec
+
+from halo.hints.kinds import Kind
+from halo.hints.study import unjudged
+from halo.hints.table import MAX_FEATURES, features_table, overview, unseen_sentence
+from halo.schema.hints import HintFeature, HintsDocument
+
+KIND = Kind("node", 9, 9, 90, 1000, 0, 0, 50, 0)
+
+
+def feature(name: str, group: str) -> HintFeature:
+    return HintFeature(
+        name=name,
+        group=group,
+        coverage=1.0,
+        known_share=0.5,
+        at_birth=False,
+        gini=0.1,
+        permutation=-0.01,
+    )
+
+
+def test_the_noise_column_is_shown_behind_the_best() -> None:
+    many = [feature(f"f{at}", "primary") for at in range(20)] + [feature("noise", "noise")]
+    one = msgspec.structs.replace(unjudged(KIND, ""), features=tuple(many))
+    shown = [row.cells[0] for row in features_table(one).rows]
+    assert shown == [f"f{at}" for at in range(MAX_FEATURES)] + ["noise"]
+
+
+def test_a_type_without_a_verdict_says_why() -> None:
+    found = HintsDocument(
+        program="/p",
+        arguments=(),
+        seed=0,
+        complete=True,
+        types=(unjudged(KIND, "There are too few."),),
+    )
+    (row,) = overview(found).rows
+    assert row.cells == ("node", "9", "1,000", "There are too few.")
+
+
+def test_fields_without_values_are_named() -> None:
+    one = msgspec.structs.replace(unjudged(KIND, ""), unseen=("x", "y"))
+    assert "few values of x, y:" in unseen_sentence(one)
