@@ -23,6 +23,7 @@ class _Traced:
     path: Path
     program: str = ""
     arguments: tuple[str, ...] = ()
+    complete: bool = True  # as far as is known without reading it
 
 
 class LayoutCommand:
@@ -73,6 +74,8 @@ class LayoutCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        import msgspec
+
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.layouts.replays import GRAPH_FORMATS, ReplayOptions, check_replayer, replay
@@ -100,6 +103,8 @@ class LayoutCommand:
             raise BadInput(
                 "The trace has no accesses to tracked objects, so there is nothing to order."
             )
+        if not traced.complete:
+            replayed = msgspec.structs.replace(replayed, complete=False)
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
         if options.json is not None:
@@ -131,7 +136,7 @@ def _trace(
         if not is_typed(options.trace):
             return _Traced(options.trace)
         typed = objects_of(settings, options.trace, folder)
-        return _Traced(typed.objects, str(typed.program), typed.arguments)
+        return _Traced(typed.objects, str(typed.program), typed.arguments, typed.complete)
     name, arguments = the_program(rest, LayoutCommand.name)
     target = find_target(name, settings.environment)
     refuse_known_wrapper(target, arguments, settings.environment)

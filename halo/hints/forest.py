@@ -16,7 +16,7 @@ TREES = (100, 200, 400, 500)
 FOLDS = 5
 TOP = 5
 PERMUTATIONS = 20
-FEW_TREES = 50
+FEW_TREES = 30
 FEW_OBJECTS = 2000
 """Objects of the forests that are only compared with each other."""
 TESTED_OBJECTS = 1000

@@ -52,7 +52,6 @@ class Prepared:
     traced: TypedTrace
     layout: Layout
     dataset: Path
-    complete: bool
 
 
 def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
@@ -69,7 +68,7 @@ def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
         raise BadInput(f"{trace} has no accesses to heap objects, so there is nothing to place.")
     dataset = folder / "dataset"
     convert(settings, [str(trace)], dataset, keep_damaged=False)
-    return Prepared(traced, read_layout(layout), dataset, found.complete)
+    return Prepared(traced, read_layout(layout), dataset)
 
 
 def find_hints(
@@ -98,7 +97,7 @@ def find_hints(
         program=str(prepared.traced.program),
         arguments=prepared.traced.arguments,
         seed=options.seed,
-        complete=prepared.complete,
+        complete=prepared.traced.complete,
         types=tuple(found),
     )
 

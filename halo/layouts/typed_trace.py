@@ -21,6 +21,7 @@ class TypedTrace:
     objects: Path
     program: Path
     arguments: tuple[str, ...]
+    complete: bool  # whether the trace reaches the end of the program
 
 
 def is_typed(trace: Path) -> bool:
@@ -36,4 +37,4 @@ def objects_of(settings: Settings, trace: Path, folder: Path) -> TypedTrace:
     """Writes the object trace of a type-aware trace to `folder`; `BadTrace` if it is damaged."""
     objects = folder / "typed.objects"
     recording = profile_of(settings, trace, Limits(sinks={"objects": str(objects)}), folder)
-    return TypedTrace(objects, recording.program, recording.arguments)
+    return TypedTrace(objects, recording.program, recording.arguments, recording.complete)

@@ -56,11 +56,15 @@ class LlvmProducer:
 
 @dataclass(frozen=True)
 class StoredRecording:
-    """A recording from a stored trace: its part, and the traced program."""
+    """A recording from a stored trace: its part, and the traced program.
+
+    `complete` is false if the trace ends before the program did.
+    """
 
     part: Path
     program: Path
     arguments: tuple[str, ...]
+    complete: bool
 
 
 def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) -> StoredRecording:
@@ -68,11 +72,14 @@ def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) ->
     check_reader(settings)
     check_there(trace)
     _call(settings, trace, "profile", *profile_options(limits, folder))
-    about = json.loads(_call(settings, trace, "info"))["about"]
+    info = json.loads(_call(settings, trace, "info"))
+    about = info["about"]
     parts = list(folder.glob("part.*.json"))
     if not about or not parts:
         raise BadTrace(f"{trace} is cut short before its first event; record the program again.")
-    return StoredRecording(parts[0], Path(about["program"]), tuple(about["args"][1:]))
+    arguments = tuple(about["args"][1:])
+    complete = info["ending"] == "complete"
+    return StoredRecording(parts[0], Path(about["program"]), arguments, complete)
 
 
 def _call(settings: Settings, trace: Path, *command: str) -> str:

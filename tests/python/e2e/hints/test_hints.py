@@ -135,6 +135,15 @@ def test_without_scikit_learn_the_extra_is_named(tmp_path: Path) -> None:
     assert "[learn]" in outcome.stderr and outcome.stderr.count("\n") == 1
 
 
+def test_a_trace_that_is_cut_short_is_used_as_far_as_it_goes(trace: Path, tmp_path: Path) -> None:
+    content = trace.read_bytes()
+    (tmp_path / "short").write_bytes(content[: len(content) * 4 // 5])
+    for command in (("hints", "--type", "bucket"), ("layout",)):
+        outcome = halo(*command, str(tmp_path / "short"))
+        assert outcome.status in {0, 1}, outcome.stderr
+        assert "The trace is cut short" in outcome.stdout
+
+
 def test_layout_takes_the_trace_too(trace: Path) -> None:
     outcome = halo("layout", str(trace))
     assert outcome.status in {0, 1}, outcome.stderr
@@ -143,7 +152,7 @@ def test_layout_takes_the_trace_too(trace: Path) -> None:
 
 def test_mesh_is_placed_by_its_coordinates(tmp_path: Path) -> None:
     program = instrumented("mesh", tmp_path, "-fno-slp-vectorize")
-    trace = trace_of(program, tmp_path / "trace", "40", "40", "6000", "1")
+    trace = trace_of(program, tmp_path / "trace", "32", "32", "4000", "1")
     prepared = prepare(read_settings(), trace, tmp_path)
     options = HintOptions(types="mesh::Node", trees=(20,))
     (node,) = find_hints(prepared, options, tmp_path, lambda kind: None).types
