@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -19,6 +19,8 @@ PERMUTATIONS = 20
 FEW_TREES = 30
 FEW_OBJECTS = 2000
 """Objects of the forests that are only compared with each other."""
+BATCH = 50
+"""Trees that are in memory at a time."""
 TESTED_OBJECTS = 1000
 """Objects whose columns are permuted."""
 # One stream of random numbers for each use: equal streams would correlate the noise column with
@@ -102,21 +104,37 @@ class Learner:
         `features` has shape (objects, columns). Labels are 0 to classes - 1, and each class has
         FOLDS members at least.
         """
-        trees = self.trees
-        correct = np.zeros((len(trees), 2))
+        correct = np.zeros((len(self.trees), 2))
         gini = np.zeros(features.shape[1])
         permutation = np.zeros(features.shape[1])
         for number, (train, test) in enumerate(self._folds(labels)):
-            forest = self._fit(features[train], labels[train], trees[-1])
-            correct += _hits(forest, features[test], labels[test], trees)
-            gini += forest.feature_importances_ / FOLDS
-            if number == 0:
-                few = test[:TESTED_OBJECTS]
-                permutation = self._permuted(forest, features[few], labels[few])
+            votes = np.zeros((len(test), int(labels.max()) + 1))
+            grown = 0
+            for forest in self._batches(features[train], labels[train]):
+                if number == 0 and grown == 0:
+                    few = test[:TESTED_OBJECTS]
+                    permutation = self._permuted(forest, features[few], labels[few])
+                votes += _votes(forest, features[test])
+                grown += len(forest.estimators_)
+                gini += forest.feature_importances_ * len(forest.estimators_)
+                if grown in self.trees:
+                    correct[self.trees.index(grown)] += _count_hits(votes, labels[test])
         correct /= len(labels)
+        gini /= gini.sum() or 1
         best = int(correct[:, 0].argmax())
         accuracy = Accuracy(float(correct[best, 0]), float(correct[best, 1]), majority_of(labels))
-        return Learnt(trees[best], accuracy, tuple(gini.tolist()), tuple(permutation.tolist()))
+        importance = tuple(gini.tolist()), tuple(permutation.tolist())
+        return Learnt(self.trees[best], accuracy, *importance)
+
+    def _batches(self, features: Matrix, labels: Labels) -> Iterator[Any]:
+        """Parts of one forest, as a whole one would need too much memory: a number by class and
+        node. Each of `trees` is the size of a number of them."""
+        grown = 0
+        for size in self.trees:
+            while grown < size:
+                trees = min(BATCH, size - grown)
+                yield self._fit(features, labels, trees, self.seed + grown)
+                grown += trees
 
     def quick(self) -> Learner:
         """A learner of the smallest forest alone."""
@@ -130,8 +148,8 @@ class Learner:
         chosen = self._few(labels)
         features, labels = features[chosen], labels[chosen]
         train, test = self._folds(labels)[0]
-        forest = self._fit(features[train], labels[train], FEW_TREES)
-        hits = _hits(forest, features[test], labels[test], (FEW_TREES,))[0] / len(test)
+        forest = self._fit(features[train], labels[train], FEW_TREES, self.seed)
+        hits = _hits(forest, features[test], labels[test]) / len(test)
         return Accuracy(float(hits[0]), float(hits[1]), majority_of(labels))
 
     def permuted(self, features: Matrix, labels: Labels) -> Accuracy:
@@ -159,7 +177,7 @@ class Learner:
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=self.seed)
         return list(folds.split(labels, labels))
 
-    def _fit(self, features: Matrix, labels: Labels, trees: int) -> Any:
+    def _fit(self, features: Matrix, labels: Labels, trees: int, seed: int) -> Any:
         from sklearn.ensemble import RandomForestClassifier
 
         forest = RandomForestClassifier(
@@ -167,20 +185,20 @@ class Learner:
             criterion="gini",
             max_features="sqrt",
             min_samples_leaf=2,
-            random_state=self.seed,
+            random_state=seed,
             n_jobs=self.jobs,
         )
         return forest.fit(features, labels)
 
     def _permuted(self, forest: Any, features: Matrix, labels: Labels) -> npt.NDArray[np.float64]:
-        """By column: the top-1 accuracy that its permutation costs the smallest forest."""
+        """By column: the top-1 accuracy that its permutation costs the forest."""
         random = np.random.default_rng((self.seed, _PERMUTED_COLUMNS))
-        full = _hits(forest, features, labels, self.trees[:1])[0, 0]
+        full = _hits(forest, features, labels)[0]
         lost = np.zeros(features.shape[1])
         for column in range(features.shape[1]):
             changed = features.copy()
             changed[:, column] = random.permutation(changed[:, column])
-            lost[column] = full - _hits(forest, changed, labels, self.trees[:1])[0, 0]
+            lost[column] = full - _hits(forest, changed, labels)[0]
         return lost / len(labels)
 
 
@@ -189,24 +207,25 @@ def majority_of(labels: Labels) -> float:
     return float(np.bincount(labels).max() / len(labels))
 
 
-def _hits(
-    forest: Any, features: Matrix, labels: Labels, trees: Sequence[int]
-) -> npt.NDArray[np.float64]:
-    """How many objects the first trees predict, shape (len(trees), 2): by the best, by TOP."""
-    classes = forest.classes_
-    votes = np.zeros((len(labels), len(classes)))
-    found = []
-    for number, tree in enumerate(forest.estimators_[: trees[-1]], start=1):
+def _votes(forest: Any, features: Matrix) -> npt.NDArray[np.float64]:
+    """The sums of the trees' probabilities, shape (objects, classes).
+
+    Added up in the order of the trees: the forest's own sum depends on its threads.
+    """
+    votes = np.zeros((len(features), len(forest.classes_)))
+    for tree in forest.estimators_:
         votes += tree.predict_proba(features)
-        if number in trees:
-            found.append(_count_hits(votes, classes, labels))
-    return np.array(found, float)
+    return votes
 
 
-def _count_hits(votes: npt.NDArray[np.float64], classes: Labels, labels: Labels) -> list[int]:
-    best = classes[votes.argmax(axis=1)]
-    likely = np.argpartition(votes, -min(TOP, len(classes)), axis=1)[:, -TOP:]
-    return [
-        int((best == labels).sum()),
-        int((classes[likely] == labels[:, None]).any(axis=1).sum()),
-    ]
+def _hits(forest: Any, features: Matrix, labels: Labels) -> npt.NDArray[np.float64]:
+    """How many objects a forest predicts: as the best class, as one of the TOP best."""
+    places = np.searchsorted(forest.classes_, labels)
+    known = forest.classes_[np.minimum(places, len(forest.classes_) - 1)] == labels
+    return _count_hits(_votes(forest, features), np.where(known, places, -1))
+
+
+def _count_hits(votes: npt.NDArray[np.float64], labels: Labels) -> npt.NDArray[np.float64]:
+    likely = np.argpartition(votes, -min(TOP, votes.shape[1]), axis=1)[:, -TOP:]
+    best = votes.argmax(axis=1) == labels
+    return np.array([best.sum(), (likely == labels[:, None]).any(axis=1).sum()], float)

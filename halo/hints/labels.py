@@ -10,6 +10,9 @@ import numpy.typing as npt
 MIN_MEMBERS = 5
 MIN_CLASSES, MAX_CLASSES = 8, 512
 MAX_OBJECTS = 20_000
+MAX_WORK = 300_000
+"""Objects times classes of one forest: its time grows with both."""
+FEW_CLASSES = 64
 DROPPED = -1
 
 Labels = npt.NDArray[np.int64]
@@ -82,24 +85,27 @@ def _with_fewer(classes: Classes) -> Classes:
     return Classes(classes.level, labels)
 
 
-def sample(classes: Classes, seed: int, most: int = MAX_OBJECTS) -> npt.NDArray[np.int64]:
-    """Indices of at most `most` objects of whole classes, drawn at random, ascending.
+def sample(
+    classes: Classes, seed: int, most: int = MAX_OBJECTS, work: int = MAX_WORK
+) -> npt.NDArray[np.int64]:
+    """Indices of objects of whole classes, drawn at random, ascending.
 
-    If fewer than MIN_CLASSES of them fit, each class is thinned out instead.
+    They are at most `most`, and their number times that of their classes is at most `work`. If
+    fewer than MIN_CLASSES classes fit, some objects of each of at most FEW_CLASSES are taken.
     """
     kept = np.flatnonzero(classes.labels != DROPPED)
-    if len(kept) <= most:
-        return kept
     random = np.random.default_rng(seed)
     counts = np.bincount(classes.labels[kept])
     drawn = random.permutation(len(counts))
-    whole = drawn[: int(np.searchsorted(np.cumsum(counts[drawn]), most, side="right"))]
+    objects = np.cumsum(counts[drawn])
+    fits = (objects <= most) & (objects * np.arange(1, len(counts) + 1) <= work)
+    whole = drawn[: np.count_nonzero(fits)]
     if len(whole) >= MIN_CLASSES:
         return kept[np.isin(classes.labels[kept], whole)]
-    shuffled = random.permutation(kept)
-    place = _place_in_class(classes.labels[shuffled])
-    share = max(most // len(counts), MIN_MEMBERS)
-    return np.sort(shuffled[place < share][:most])
+    few = drawn[:FEW_CLASSES]
+    share = max(min(most, work // len(few)) // len(few), MIN_MEMBERS)
+    shuffled = random.permutation(kept[np.isin(classes.labels[kept], few)])
+    return np.sort(shuffled[_place_in_class(classes.labels[shuffled]) < share])
 
 
 def _place_in_class(labels: Labels) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ from halo.hints.call import call_text, dimensions_of
 from halo.hints.features import META, POSITION, SIZE, Feature, FeatureReader, noise
 from halo.hints.forest import Accuracy, Labels, Learner, matrix_of
 from halo.hints.kinds import Kind
-from halo.hints.labels import MAX_OBJECTS, Classes, sample, usable_levels
+from halo.hints.labels import Classes, sample, usable_levels
 from halo.hints.leaves import Shape
 from halo.hints.verdict import (
     ENOUGH,
@@ -26,9 +26,6 @@ from halo.hints.verdict import (
 from halo.schema.hints import HintAccuracy, HintDimension, HintFeature, TypeHint
 
 MIN_OBJECTS = 50
-MAX_WORK = 300_000
-"""Objects times classes of one forest: its time grows with both."""
-MIN_SAMPLE = 4000
 MAX_DIMENSIONS = 3
 CANDIDATES = 5
 """Features of which sets are tried as a hint."""
@@ -61,9 +58,8 @@ class Question:
 
 
 def question_of(samples: Samples, classes: Classes, seed: int) -> Question:
-    """A sample of the classes' objects, fewer if there are many classes."""
-    most = min(MAX_OBJECTS, max(MIN_SAMPLE, MAX_WORK // classes.count))
-    chosen = sample(classes, seed, most)
+    """A sample of the classes' objects."""
+    chosen = sample(classes, seed)
     labels = np.unique(classes.labels[chosen], return_inverse=True)[1]
     return Question(classes.level, samples.objects[chosen], labels)
 

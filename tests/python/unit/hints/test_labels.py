@@ -91,6 +91,9 @@ def test_a_sample_has_whole_classes_if_these_are_small() -> None:
 
 def test_a_sample_of_large_classes_has_some_of_each() -> None:
     communities = np.repeat(np.arange(10, dtype=np.uint32), 1000)[None]
-    chosen = sample(classes_at(communities, 1), 3, most=500)
+    classes = classes_at(communities, 1)
+    chosen = sample(classes, 3, most=500)
     assert set(np.bincount(communities[0, chosen])) == {50}
+    few = sample(classes, 3, work=2000)
+    assert set(np.bincount(communities[0, few])) == {20}
     assert (np.diff(chosen) > 0).all()
