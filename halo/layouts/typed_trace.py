@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halo.recording.llvm import profile_of
 from halo.recording.parts import Limits
+from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
 from halo.tracing.frames import MAGIC
 
@@ -35,6 +36,6 @@ def is_typed(trace: Path) -> bool:
 
 def objects_of(settings: Settings, trace: Path, folder: Path) -> TypedTrace:
     """Writes the object trace of a type-aware trace to `folder`; `BadTrace` if it is damaged."""
-    objects = folder / "typed.objects"
-    recording = profile_of(settings, trace, Limits(sinks={"objects": str(objects)}), folder)
-    return TypedTrace(objects, recording.program, recording.arguments, recording.complete)
+    found = profile_of(settings, trace, Limits(sinks={OBJECTS.name: 1}), folder)
+    objects = folder / OBJECTS.file
+    return TypedTrace(objects, found.program, found.arguments, found.complete)

@@ -82,13 +82,12 @@ def test_replaying_the_recorded_addresses_equals_the_simulation(
 def test_replaying_a_type_aware_trace_equals_its_simulation(tmp_path: Path) -> None:
     settings = read_settings()
     trace = trace_of(instrumented("server", tmp_path), tmp_path / "trace", *PROGRAMS["server"])
-    objects = tmp_path / "objects"
-    limits = Limits(sinks={"machine": "this", "objects": str(objects)})
+    limits = Limits(sinks={"machine": "this", OBJECTS.name: 1})
     recording = profile_of(settings, trace, limits, tmp_path)
     simulation = SIMULATION.of(
         merge_parts([recording.part], recording.program, list(recording.arguments))
     )
-    replayed = replay(settings, objects, ReplayOptions(), tmp_path)
+    replayed = replay(settings, tmp_path / OBJECTS.file, ReplayOptions(), tmp_path)
     assert simulation is not None
     total = simulation.outside
     for tally in simulation.contexts:

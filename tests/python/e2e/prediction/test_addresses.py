@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from halo.plan import read_plan
 from halo.prediction.placement import placement_of
 from halo.prediction.predictor import Sample, predictor
+from halo.process.allocators import find_allocator, under_plan
 from halo.profile import OBJECT_TRACE, read_profile
 from halo.settings import read_settings
+from halo.strategies.planning import make_plan, save_plan
 from support.command import compile_c, halo
 
 ARENA = 0x3000_0000_0000  # where predictions have the arena
@@ -65,31 +67,34 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-PLANS: Mapping[str, tuple[str, ...]] = {
-    "mixed": ("--strategy", "dense"),
-    "by-size": ("--strategy", "dense", "--option", "by_size=true"),
-    "packed": ("--strategy", "dense", "--option", "phase=none"),
-    "per-site": ("--strategy", "per-site"),
-    "some": ("--strategy", "hot-cold", "--option", "coverage=0.5"),
-    "everything": ("--strategy", "everything"),
-    "everything-by-size": ("--strategy", "everything", "--option", "by_size=true"),
+PLANS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "mixed": ("dense", {}),
+    "by-size": ("dense", {"by_size": "true"}),
+    "packed": ("dense", {"phase": "none"}),
+    "per-site": ("per-site", {}),
+    "some": ("hot-cold", {"coverage": "0.5"}),
+    "everything": ("everything", {}),
+    "everything-by-size": ("everything", {"by_size": "true"}),
 }
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_object_is_where_it_was_predicted(name: str, recorded: Path, tmp_path: Path) -> None:
-    plan, found = tmp_path / "plan", tmp_path / "addresses"
-    outcome = halo("plan", *PLANS[name], "-o", str(plan), str(recorded / "profile"))
-    assert outcome.status == 0, outcome.stderr
-    profile = read_profile(recorded / "profile")
-    trace = OBJECT_TRACE.of(profile)
-    placement = placement_of(read_plan(plan), profile)
+    found, profile = tmp_path / "addresses", read_profile(recorded / "profile")
+    plan = make_plan(profile, *PLANS[name])
+    save_plan(plan, tmp_path / "plan")
+    trace, placement = OBJECT_TRACE.of(profile), placement_of(plan, profile)
     assert trace is not None and placement is not None
-    with predictor(read_settings(), trace, Sample(), found) as running:
+    settings = read_settings()
+    with predictor(settings, trace, Sample(), found) as running:
         running.predict([placement])
     content = found.read_bytes()
     predicted = struct.unpack(f"<{len(content) // 8}Q", content)[1:]
-    run = halo("exec", "--plan", str(plan), "--", str(recorded / "program"))
+    glibc = find_allocator("glibc")
+    environment = under_plan(settings.environment, settings.runtime, tmp_path / "plan", glibc)
+    run = subprocess.run(
+        [recorded / "program"], env=environment, capture_output=True, text=True, check=True
+    )
     actual = [int(line, 16) for line in run.stdout.split()]
     assert len(predicted) == len(actual) == 60000
     grouped = [(a, p) for a, p in zip(actual, predicted, strict=True) if p >= ARENA]
