@@ -13,6 +13,7 @@ from halo.commands.doctor import DoctorCommand
 from halo.commands.eval.baseline import BaselineCommand
 from halo.commands.eval.compare import CompareCommand
 from halo.commands.eval.coverage import CoverageCommand
+from halo.commands.eval.predict import PredictCommand
 from halo.commands.eval.simulate import SimulateCommand
 from halo.commands.exec import ExecCommand
 from halo.commands.heap.age import AgeCommand
@@ -95,7 +96,7 @@ HEAP = Group(
 EVAL = Group(
     "eval",
     "Measure allocators, strategies, simulated caches and predictors, without choosing a plan.",
-    (BaselineCommand(), CompareCommand(), SimulateCommand(), CoverageCommand()),
+    (BaselineCommand(), CompareCommand(), SimulateCommand(), PredictCommand(), CoverageCommand()),
 )
 GROUPS: Sequence[Group] = (TRACE, EVAL, HEAP)
 

@@ -56,8 +56,8 @@ class Placer:
         return Placement(groups, verdicts, self._profile.parameters.max_object_size or 4096)
 
 
-def neighbours(draft: Draft, hot: Sequence[int], most_groups: int) -> Iterator[Draft]:
-    """All drafts that one move makes; `hot` contexts are moved alone, at most `most_groups` groups.
+def neighbours(draft: Draft, hot: Sequence[int], max_groups: int) -> Iterator[Draft]:
+    """All drafts that one move makes; `hot` contexts are moved alone, up to `max_groups` groups.
 
     Moves merge two groups, choose another layout for a group, or put a hot context into another
     group, a new one, or none.
@@ -72,10 +72,10 @@ def neighbours(draft: Draft, hot: Sequence[int], most_groups: int) -> Iterator[D
             rest = [it for it in others if it != other]
             yield make_draft([*rest, (group.contexts + other.contexts, group.layout)])
     for context in hot:
-        yield from _moved(groups, context, most_groups)
+        yield from _moved(groups, context, max_groups)
 
 
-def _moved(groups: tuple[DraftGroup, ...], context: int, most_groups: int) -> Iterator[Draft]:
+def _moved(groups: tuple[DraftGroup, ...], context: int, max_groups: int) -> Iterator[Draft]:
     without = [(tuple(c for c in it.contexts if c != context), it.layout) for it in groups]
     home = next((at for at, it in enumerate(groups) if context in it.contexts), None)
     for at, (members, layout) in enumerate(without):
@@ -83,6 +83,6 @@ def _moved(groups: tuple[DraftGroup, ...], context: int, most_groups: int) -> It
             yield make_draft([*without[:at], *without[at + 1 :], ((*members, context), layout)])
     if home is not None:
         yield make_draft(without)
-    if len(groups) < most_groups and (home is None or len(groups[home].contexts) > 1):
+    if len(groups) < max_groups and (home is None or len(groups[home].contexts) > 1):
         for layout in LAYOUTS:
             yield make_draft([*without, ((context,), layout)])

@@ -21,7 +21,7 @@ class Effort:
 
     drafts: int = 600
     batch: int = 48
-    most_groups: int = 8
+    max_groups: int = 8
     least: float = 0.0005
 
 
@@ -53,7 +53,7 @@ def search(
     for start in [it.draft for it in _ranked(known)][:2]:
         now = start
         while len(known) < effort.drafts:
-            around = [it for it in neighbours(now, hot, effort.most_groups) if it not in known]
+            around = [it for it in neighbours(now, hot, effort.max_groups) if it not in known]
             chance.shuffle(around)
             better = _better(now, around, known, ask, effort)
             if better is None:

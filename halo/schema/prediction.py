@@ -1,11 +1,15 @@
-"""What `halo-predict` writes: the misses that a program would have under a plan."""
+"""The document of `halo eval predict`: the misses that a program would have under plans."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from halo.schema.simulation import Misses
 from halo.schema.values import Count
+
+FORMAT, VERSION = "halo-prediction", 1
 
 
 class LoadedTrace(Struct, frozen=True, kw_only=True):
@@ -18,8 +22,20 @@ class LoadedTrace(Struct, frozen=True, kw_only=True):
 class Predicted(Struct, frozen=True, kw_only=True):
     """The accesses that are kept, under one candidate plan."""
 
-    name: str  # of the candidate
+    name: str  # its number in the call
     accesses: Count  # that were replayed
     cycles: Count  # modelled cost of the misses
     peak_bytes: Count  # of the groups' pages
     misses: Misses  # accesses that missed, by level
+
+
+class PredictionDocument(Struct, frozen=True, kw_only=True):
+    """The output of `halo eval predict --json`."""
+
+    format: str = FORMAT  # `halo-prediction`
+    version: int = VERSION  # 1
+    program: str  # its path
+    arguments: tuple[str, ...]  # of the recorded run
+    trace: LoadedTrace  # of that run
+    without: Predicted  # without a plan: objects are where they were recorded
+    plans: Mapping[str, Predicted]  # by the plan's file

@@ -17,8 +17,7 @@ namespace halo::predict {
 // and the offset in bits 32 to 57; another access has the address in bits 0 to 47. All other events
 // have the object's number in bits 0 to 31.
 //
-// Accesses of sizes that are no power of two, of vector registers' parts for example, become those
-// of the next larger one if that stays inside the line, else of the next smaller one.
+// The size of an access is rounded down to a power of two, at most 128 bytes.
 class StoredEvent {
  public:
   enum class Kind : uint8_t { kObject, kOutside, kAllocate, kFree };
@@ -112,7 +111,7 @@ class StoredTrace {
   void repeat(base::ThreadId, uint64_t) {}
 
   const std::vector<StoredEvent>& events() const { return events_; }
-  // By allocation number; the first is no object.
+  // By allocation number; the first is unused.
   const std::vector<StoredObject>& objects() const { return objects_; }
   // Accesses in the trace, and those that are kept; without repeated ones.
   uint64_t accesses() const { return seen_; }

@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_search_and_the_effort_bounds_it() -> None:
 
 def test_neighbours_differ_by_one_move_and_stay_disjoint() -> None:
     start = make_draft([((0, 1), None), ((2,), SPREAD)])
-    around = list(neighbours(start, [0, 3], most_groups=3))
+    around = list(neighbours(start, [0, 3], max_groups=3))
     assert start not in around
     for draft in around:
         members = [at for group in draft.groups for at in group.contexts]

@@ -1,0 +1,79 @@
+"""`halo eval predict`: the misses of a recorded program under plans, without running it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from halo.commands.shared.program import add_machine_option
+from halo.errors import BadInput, UsageError
+from halo.settings import Settings
+
+
+class PredictCommand:
+    name = "predict"
+    summary = "Predict the misses of a recorded program under plans, without running it."
+    usage = "halo eval predict [OPTIONS] PROFILE PLAN..."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "profile", type=Path, metavar="PROFILE", help="profile recorded with `--objects`"
+        )
+        parser.add_argument(
+            "plans", type=Path, nargs="+", metavar="PLAN", help="plans in their compact form"
+        )
+        add_machine_option(parser)
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.plan import read_plan
+        from halo.prediction.placement import NOWHERE, placement_of
+        from halo.prediction.predictor import Sample, predictor
+        from halo.prediction.table import show_predictions
+        from halo.profile import OBJECT_TRACE, read_profile
+        from halo.recording.parts import machine_argument, workspace
+        from halo.schema.prediction import PredictionDocument
+        from halo.simulation import machine_text
+
+        if rest:
+            raise UsageError(
+                "`halo eval predict` takes a profile and plans, no program; leave out the `--`."
+            )
+        if options.json is not None:
+            check_place(options.json)
+        machine = machine_text(options.machine) if options.machine else ""
+        profile = read_profile(options.profile)
+        trace = OBJECT_TRACE.of(profile)
+        if trace is None:
+            raise BadInput(
+                f"{options.profile} has no object trace; record it with: halo record --objects"
+            )
+        placements = [NOWHERE]
+        for path in options.plans:
+            placement = placement_of(read_plan(path), profile)
+            if placement is None:
+                raise BadInput(
+                    f"{path} draws groups at random or uses selectors, which cannot be predicted."
+                )
+            placements.append(placement)
+        with workspace() as folder:
+            sample = Sample(machine=Path(machine_argument(machine, folder)) if machine else None)
+            with predictor(settings, trace, sample) as running:
+                without, *found = running.predict(placements)
+                loaded = running.loaded
+        named = {str(path): one for path, one in zip(options.plans, found, strict=True)}
+        if options.json is not None:
+            document = PredictionDocument(
+                program=profile.program,
+                arguments=profile.args,
+                trace=loaded,
+                without=without,
+                plans=named,
+            )
+            write_json(document, options.json)
+        show_predictions(loaded, without, named)
+        return 0
