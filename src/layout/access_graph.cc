@@ -2,6 +2,7 @@
 #include "layout/access_graph.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace halo::layout {
 
@@ -95,16 +96,26 @@ void PairCounter::merge() {
   if (merged_.size() > maximum_) drop_lightest();
 }
 
+// Of equal weights, those in front are kept.
 void PairCounter::drop_lightest() {
-  const auto lighter = [](const WeightedPair& a, const WeightedPair& b) {
-    return a.weight != b.weight ? a.weight < b.weight : a.pair() > b.pair();
-  };
-  const auto kept = merged_.end() - std::ptrdiff_t(maximum_ - maximum_ / 4);
-  std::nth_element(merged_.begin(), kept, merged_.end(), lighter);
-  for (auto at = merged_.begin(); at != kept; ++at) dropped_ += at->weight;
-  merged_.erase(merged_.begin(), kept);
-  std::sort(merged_.begin(), merged_.end(),
-            [](const WeightedPair& a, const WeightedPair& b) { return a.pair() < b.pair(); });
+  const size_t kept = maximum_ - maximum_ / 4;
+  std::vector<uint32_t> weights;
+  weights.reserve(merged_.size());
+  for (const WeightedPair& one : merged_) weights.push_back(one.weight);
+  const auto nth = weights.begin() + std::ptrdiff_t(kept - 1);
+  std::nth_element(weights.begin(), nth, weights.end(), std::greater<>());
+  const uint32_t lightest = *nth;
+  auto room = kept - size_t(std::count_if(weights.begin(), nth,
+                                          [&](uint32_t weight) { return weight > lightest; }));
+  std::erase_if(merged_, [&](const WeightedPair& one) {
+    if (one.weight > lightest) return false;
+    if (one.weight == lightest && room != 0) {
+      --room;
+      return false;
+    }
+    dropped_ += one.weight;
+    return true;
+  });
 }
 
 std::vector<WeightedPair> PairCounter::take() {

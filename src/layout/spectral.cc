@@ -178,11 +178,14 @@ Graph coarsened(const Graph& graph, const std::vector<uint32_t>& pair, uint32_t 
 
 // Refines a centred vector of length 1 in the space of itself, its residual and the last step.
 void refine(const Graph& graph, Vector& x) {
-  constexpr int kSteps = 60;
+  constexpr size_t kMinSteps = 60, kMaxSteps = 1000;
+  constexpr size_t kWork = size_t{1} << 22;  // entries to read, if more than kMinSteps
   constexpr double kSmall = 1e-9;
+  const size_t steps =
+      std::clamp(kWork / (graph.vertices() + graph.edges.size()), kMinSteps, kMaxSteps);
   const Vector degree = degrees(graph);
   Vector step;
-  for (int round = 0; round < kSteps; ++round) {
+  for (size_t round = 0; round < steps; ++round) {
     const Vector image = laplacian(graph, degree, x);
     const double value = dot(x, image);
     Vector residual = image;

@@ -44,13 +44,21 @@ TEST(AccessGraph, EqualsTheReference) {
     FactsReader reader(window);
     Reference reference(window);
     std::mt19937_64 random(window);
-    for (uint64_t number = 1; number <= 50; ++number)
-      reader.allocate({number, number * 64, 24, base::ContextId{0}});
+    std::vector<uint64_t> live;
+    uint64_t newest = 0;
     for (int event = 0; event < 20'000; ++event) {
+      if (live.size() < 50) {  // a freed object's address is used again, its number is not
+        live.push_back(++newest);
+        reader.allocate({newest, random() % 50 * 64, 24, base::ContextId{0}});
+      }
       const auto thread = uint32_t(random() % 3);
-      const uint64_t number = random() % 50 + 1;
+      uint64_t& number = live[random() % live.size()];
       reader.access(ThreadId{thread}, number, 0, 8, false);
       reference.access(thread, number);
+      if (random() % 8 != 0) continue;
+      reader.free(number);
+      number = live.back();
+      live.pop_back();
     }
     const std::vector<uint64_t> numbers = reader.numbers();
     const Graph graph = reader.take_graph();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graphs.h"
+#include "layout/tools/planted_graph.h"
 
 namespace halo::layout {
 namespace {
@@ -41,20 +42,25 @@ TEST(Communities, OfTheKarateClubHaveTheKnownModularity) {
 }
 
 TEST(Communities, PlantedOnesAreFound) {
-  constexpr uint32_t groups = 40, members = 25, vertices = groups * members;
-  std::mt19937_64 random(1);
-  EdgeList edges;
-  for (uint32_t vertex = 0; vertex < vertices; ++vertex) {
-    for (int edge = 0; edge < 12; ++edge) {
-      const uint32_t other = vertex % groups + groups * uint32_t(random() % members);
-      if (other != vertex) edges.emplace_back(vertex, other, 1);
-    }
-    const auto stranger = uint32_t(random() % vertices);
-    if (stranger != vertex) edges.emplace_back(vertex, stranger, 1);
-  }
-  const std::vector<uint32_t> found = coarsest(find_communities(graph_of(vertices, edges)));
-  for (uint32_t vertex = 0; vertex < vertices; ++vertex)
-    ASSERT_EQ(found[vertex], vertex % groups) << "numbered by their smallest vertex";
+  const PlantedGraph planted = plant({.vertices = 20'000, .edges = 110'000, .members = 60});
+  const Communities found = find_communities(planted.graph);
+  EXPECT_GE(mutual_information(found.parents.front(), planted.communities), 0.95);
+  // Coarser ones are expected: modularity does not resolve small communities of large graphs.
+  EXPECT_GE(modularity(planted.graph, coarsest(found)),
+            modularity(planted.graph, planted.communities));
+}
+
+TEST(Communities, AreTheSameAgain) {
+  const PlantedGraph planted = plant({.vertices = 5000, .edges = 30'000, .members = 40});
+  EXPECT_EQ(find_communities(planted.graph).parents, find_communities(planted.graph).parents);
+}
+
+TEST(MutualInformation, IsOneForEqualPartitionsAndNoneForIndependentOnes) {
+  const std::vector<uint32_t> halves = {0, 0, 0, 0, 1, 1, 1, 1}, renamed = {7, 7, 7, 7, 3, 3, 3, 3};
+  const std::vector<uint32_t> parities = {0, 1, 0, 1, 0, 1, 0, 1}, pairs = {0, 0, 1, 1, 2, 2, 3, 3};
+  EXPECT_DOUBLE_EQ(mutual_information(halves, renamed), 1);
+  EXPECT_NEAR(mutual_information(halves, parities), 0, 1e-12);
+  EXPECT_DOUBLE_EQ(mutual_information(halves, pairs), 2.0 / 3) << "1 bit of 1 and 2 bits";
 }
 
 TEST(Communities, NestAndAddUp) {
