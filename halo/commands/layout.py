@@ -61,6 +61,16 @@ class LayoutCommand:
             help="write the access graph to FILE, in the format of its ending: graphml, dot or"
             " metis",
         )
+        parser.add_argument(
+            "--phase",
+            metavar="FUNCTION",
+            help="count only the accesses from the first to the last one by code of FUNCTION",
+        )
+        parser.add_argument(
+            "--after-phase",
+            action="store_true",
+            help="count the accesses behind the phase instead",
+        )
         add_machine_option(parser)
         parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
@@ -96,21 +106,23 @@ class LayoutCommand:
             )
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
-            replayed = replay(
-                settings, traced.path, ReplayOptions(options.window, machine, options.graph), folder
-            )
+            how = ReplayOptions(options.window, machine, options.graph, options.after_phase)
+            replayed = replay(settings, traced.path, how, folder)
         if not replayed.accessed_objects:
             raise BadInput(
                 "The trace has no accesses to tracked objects, so there is nothing to order."
             )
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
+        if (options.phase is not None or options.after_phase) and not replayed.phase:
+            raise BadInput(f"No access was made by code of {options.phase or 'a phase'}.")
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
         if options.json is not None:
             document = LayoutDocument(
                 program=traced.program,
                 arguments=traced.arguments,
+                phase=options.phase or "",
                 replayed=replayed,
                 usual=verdict.usual.order,
                 best=verdict.best.order,
@@ -124,15 +136,17 @@ def _trace(
     settings: Settings, options: argparse.Namespace, rest: list[str], folder: Path
 ) -> _Traced:
     """The stored trace, or one of the program, in `folder` unless it is kept."""
-    from halo.layouts.recording import record_objects
+    from halo.layouts.recording import Run, find_phase, record_objects
     from halo.layouts.typed_trace import is_typed, objects_of
     from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
         if rest:
             raise UsageError("Give either a program to run or a TRACE, not both.")
-        if options.output is not None or options.engine is not None:
-            raise UsageError("--output and --engine need a program to run, not a stored TRACE.")
+        if (options.output, options.engine, options.phase) != (None, None, None):
+            raise UsageError(
+                "--output, --engine and --phase need a program to run, not a stored TRACE."
+            )
         if not is_typed(options.trace):
             return _Traced(options.trace)
         typed = objects_of(settings, options.trace, folder)
@@ -143,5 +157,6 @@ def _trace(
     refuse_known_starter(target)
     path = options.output or folder / "kept.objects"
     engine = find_producer(settings, options.engine)
-    record_objects(engine, settings, target, arguments, path, folder)
+    phase = find_phase(target, options.phase) if options.phase is not None else ""
+    record_objects(engine, settings, Run(target, arguments, phase), path, folder)
     return _Traced(path, str(target.path), tuple(arguments))

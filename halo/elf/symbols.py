@@ -21,6 +21,7 @@ from halo.elf.image import ElfError, ElfImage
 _ADDR2LINE_SECONDS = 120
 _SYMBOL = struct.Struct("<IBBHQQ")
 _STT_FUNC, _STT_GNU_IFUNC = 2, 10
+_PARAMETERS = re.compile(r"\(.*\)( const)?$")
 _DEBUG_ROOT = Path("/usr/lib/debug/.build-id")
 
 
@@ -133,6 +134,27 @@ class SymbolTable:
         if index < 0 or address >= self.ends[index]:
             return None
         return self.names[index], self.starts[index]
+
+
+def code_of_function(module_path: str | Path, name: str) -> list[tuple[int, int]]:
+    """Begin and end of the functions of that name, as virtual addresses, ascending.
+
+    C++ names are given with or without parameters. Includes the parts and copies that compilers
+    make of a function, whose names have a suffix such as `.cold`.
+    """
+    table = _symbols(str(module_path))
+    plain = _demangle(table.names)
+    return [
+        (start, end)
+        for start, end, symbol in zip(table.starts, table.ends, table.names, strict=True)
+        if name in _names_of(symbol, plain.get(symbol, symbol))
+    ]
+
+
+def _names_of(symbol: str, plain: str) -> tuple[str, ...]:
+    """The names by which a user may mean a symbol."""
+    whole = plain.split(" [clone", 1)[0]
+    return symbol, symbol.split(".", 1)[0], whole, _PARAMETERS.sub("", whole)
 
 
 @lru_cache(maxsize=64)

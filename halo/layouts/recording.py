@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+from halo.elf.image import ElfImage
+from halo.elf.symbols import code_of_function
 from halo.errors import BadInput, RecordingFailed
 from halo.files.destination import check_place
 from halo.process.target import Target
-from halo.recording.parts import Limits, Recording
+from halo.recording.parts import UNSAFE, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
@@ -17,25 +20,46 @@ from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
 
 
+def find_phase(target: Target, function: str) -> str:
+    """The recorder's description of a function's code, `src/sinks/phase.h`."""
+    path = target.path.resolve()
+    if any(letter in str(path) for letter in UNSAFE):
+        raise BadInput(f"--phase needs a path without commas, colons and spaces: {path}")
+    code = code_of_function(path, function)
+    if not code:
+        raise BadInput(
+            f"{target.name} has no function {function} in its symbol table: it may be inlined,"
+            " in a library, or the program is stripped."
+        )
+    image = ElfImage(path)
+    ranges = ((image.file_offset(begin), end - begin) for begin, end in code)
+    return "+".join(f"{at:x}-{at + size:x}" for at, size in ranges) + f"@{path}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A program to trace; `phase` is from `find_phase`, or empty."""
+
+    target: Target
+    arguments: list[str]
+    phase: str = ""
+
+
 def record_objects(
-    engine: Producer,
-    settings: Settings,
-    target: Target,
-    arguments: list[str],
-    path: Path,
-    folder: Path,
+    engine: Producer, settings: Settings, run: Run, path: Path, folder: Path
 ) -> None:
     """Runs the program, on our own streams, and writes the object trace of its first process.
 
     `path` must not exist; `folder` is for the recorder.
     """
+    target = run.target
     check_place(path)
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
-    limits = Limits(sinks={OBJECTS.name: 1})
+    limits = Limits(sinks={OBJECTS.name: 1, "phase": run.phase})
     trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
-    recording = record(engine, settings, Job(target, arguments, limits), folder, follow)
+    recording = record(engine, settings, Job(target, run.arguments, limits), folder, follow)
     if not recording.parts or not trace.is_file():
         raise RecordingFailed(
             f"{target.name} ended without an object trace; check that it runs to its end, and the"

@@ -23,13 +23,15 @@ class ReplayOptions:
     """`window` is the number of accesses before an access with which it pairs. `machine` is the
     recorder's form of a machine file; empty: this machine. The access graph is written to `graph`,
     in the format of its ending, one of GRAPH_FORMATS, and the layout file to `layout`. Without
-    `replays` nothing is simulated."""
+    `replays` nothing is simulated. `after_phase`: the accesses behind the recorded phase count, not
+    those in it."""
 
     window: int = 1
     machine: str = ""
     graph: Path | None = None
     layout: Path | None = None
     replays: bool = True
+    after_phase: bool = False
 
 
 def check_replayer(settings: Settings) -> None:
@@ -48,6 +50,8 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
     if options.machine:
         (folder / "machine").write_text(options.machine)
         command.append(f"--machine={folder / 'machine'}")
+    if options.after_phase:
+        command.append("--after-phase")
     graph = folder / f"graph{options.graph.suffix}" if options.graph else None
     if graph is not None:
         command.append(f"--graph={graph}")

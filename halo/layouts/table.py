@@ -37,6 +37,7 @@ def opening(replayed: Replayed) -> str:
 def layouts_table(replayed: Replayed) -> Grid:
     """One row for each layout: modelled cycles and misses, relative to those recorded."""
     recorded = replayed.replays[0]
+    part = f" of {recorded.accesses:,} accesses in the phase" if replayed.phase else ""
     levels = list(recorded.misses)
     return Grid(
         [
@@ -46,7 +47,7 @@ def layouts_table(replayed: Replayed) -> Grid:
             *(Field(level, figures=True) for level in levels),
         ],
         [_row(one, recorded) for one in replayed.replays],
-        "Modelled cycles and misses, relative to the recorded layout",
+        f"Modelled cycles and misses{part}, relative to the recorded layout",
     )
 
 

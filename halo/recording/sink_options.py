@@ -65,6 +65,7 @@ SINK_OPTIONS: Sequence[SinkOption] = (
     SinkOption("machine", "", machine=True, exact=True, all_accesses=True),
     SinkOption("classes", 0, maximum=1),
     OBJECTS,
+    SinkOption("phase", ""),
     SinkOption("sweep", 0, maximum=1, exact=True, all_accesses=True),
     SinkOption(
         "conflicts",

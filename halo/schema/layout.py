@@ -24,7 +24,7 @@ class ReplayedLayout(Struct, frozen=True, kw_only=True):
 
     order: str  # of the objects; `as-recorded` for the recorded addresses
     packing: str  # `dense`, `reuse`, `malloc`, or `recorded`
-    accesses: Count  # of the whole program
+    accesses: Count  # of the whole program, or of the phase
     cycles: Count  # modelled cost of the misses
     misses: Misses  # accesses that missed, by level
 
@@ -33,6 +33,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     """What was in the trace, and its replays."""
 
     complete: bool  # whether the trace reaches the end of the process
+    phase: bool  # whether the replays count only a phase of the program; the caches are warm then
     window: Count  # accesses before an access with which it pairs
     objects: Count  # that were tracked
     accessed_objects: Count  # those with an access
@@ -51,6 +52,7 @@ class LayoutDocument(Struct, frozen=True, kw_only=True):
     version: int = VERSION  # 1
     program: str  # its path; empty for a stored trace
     arguments: tuple[str, ...]  # of the recorded run
+    phase: str  # the function given as --phase, or empty
     replayed: Replayed  # the contents of the trace, and its replays
     usual: str  # the best order of those that allocators produce
     best: str  # the best of all other orders

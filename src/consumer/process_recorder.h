@@ -22,7 +22,10 @@ class ProcessRecorder {
   explicit ProcessRecorder(const record::Options& options);
 
   // Sets the process of the words; must precede them.
-  void set_process(pid_t process) { process_ = process; }
+  void set_process(pid_t process) {
+    process_ = process;
+    analysis_.set_process(process);
+  }
   // The number of instructions executed so far; 0 if not counted.
   void set_instructions(uint64_t count) { instructions_ = count; }
   // Consumes whole messages. Returns true if the last one announces a fork.

@@ -1,12 +1,13 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
 //   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]
-//               [--layout=FILE] [--no-replays] TRACE
+//               [--layout=FILE] [--no-replays] [--after-phase] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing. `window` is the number of accesses before
-// an access with which it pairs. The graph and the layout file must not exist. Exit status: 0
-// success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a newer or damaged one.
+// an access with which it pairs. Of a trace with a phase, only the phase counts, or with
+// --after-phase only what is behind it. The graph and the layout file must not exist. Exit status:
+// 0 success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a newer or damaged one.
 // Status 3 comes with one sentence on stderr.
 #include <cerrno>
 #include <charconv>
@@ -44,6 +45,7 @@ struct Options {
   std::optional<Machine> machine = halo::simulator::this_machine();
   unsigned window = 1;
   unsigned jobs = 1;
+  bool after_phase = false;
   std::string trace;
   // Files to write the access graph and the layout to, or empty.
   std::string graph, layout;
@@ -80,6 +82,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.layout = value;
     } else if (word == "--no-replays") {
       options.replays = false;
+    } else if (word == "--after-phase") {
+      options.after_phase = true;
     } else {
       good = options.trace.empty() && !word.starts_with("--");
       options.trace = word;
@@ -116,31 +120,31 @@ std::vector<uint64_t> recorded_addresses(const Subject& subject) {
   return addresses;
 }
 
-Misses replay(const Options& options, const std::vector<uint64_t>& addresses) {
-  Replay replay(*options.machine, addresses);
+Misses replay(const Options& options, const std::vector<uint64_t>& addresses, PhaseSpan span) {
+  Replay replay(*options.machine, addresses, span);
   TraceReader(options.trace).read(replay);
   return replay.misses();
 }
 
 // An order in all packings.
 std::vector<Replayed> replay_order(const Options& options, const Subject& subject,
-                                   const NamedOrder& named) {
+                                   const NamedOrder& named, PhaseSpan span) {
   const Order order = named.make(subject);
   std::vector<Replayed> found;
   for (const Packing& packing : kPackings)
-    found.push_back(
-        {named.name, packing.name, replay(options, pack(subject, order, named.key, packing))});
+    found.push_back({named.name, packing.name,
+                     replay(options, pack(subject, order, named.key, packing), span)});
   return found;
 }
 
 // The recorded addresses first, then all orders.
-std::vector<Replayed> replay_all(const Options& options, const Subject& subject) {
+std::vector<Replayed> replay_all(const Options& options, const Subject& subject, PhaseSpan span) {
   std::vector<std::vector<Replayed>> found(std::size(kOrders) + 1);
   run_jobs(found.size(), options.jobs, [&](size_t at) {
     if (at == 0)
-      found[at] = {{"as-recorded", "recorded", replay(options, recorded_addresses(subject))}};
+      found[at] = {{"as-recorded", "recorded", replay(options, recorded_addresses(subject), span)}};
     else
-      found[at] = replay_order(options, subject, kOrders[at - 1]);
+      found[at] = replay_order(options, subject, kOrders[at - 1], span);
   });
   std::vector<Replayed> all;
   for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
@@ -161,6 +165,12 @@ void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWrite
   });
 }
 
+// What counts: the phase or what is behind it; all of a trace without a phase.
+PhaseSpan span_of(const Options& options, const FactsReader& reader) {
+  if (!reader.phase()) return {};
+  return options.after_phase ? PhaseSpan{reader.phase()->last + 1} : *reader.phase();
+}
+
 int run(const Options& options) {
   FactsReader reader(options.window);
   TraceReader trace(options.trace);
@@ -173,13 +183,14 @@ int run(const Options& options) {
              [&](FILE* file) { format_of(options.graph)->write(graph, subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
-  if (options.replays) replays = replay_all(options, subject);
+  if (options.replays) replays = replay_all(options, subject, span_of(options, reader));
 
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("complete", trace.complete(), "window", options.window, "objects", reader.objects(),
-                "accessed_objects", reader.numbers().size(), "accesses", reader.accesses(),
-                "min_lines", reader.min_lines(), "accesses_to_objects", reader.to_objects());
+    json.fields("complete", trace.complete(), "phase", reader.phase().has_value(), "window",
+                options.window, "objects", reader.objects(), "accessed_objects",
+                reader.numbers().size(), "accesses", reader.accesses(), "min_lines",
+                reader.min_lines(), "accesses_to_objects", reader.to_objects());
     json.field("graph", [&] {
       json.fields("edges", graph.edges.size() / 2, "hubs", hubs.size(), "pairs",
                   reader.pairs().added(), "dropped", reader.pairs().dropped());
@@ -202,7 +213,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     fputs(
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
-        " [--layout=FILE] [--no-replays] TRACE\n",
+        " [--layout=FILE] [--no-replays] [--after-phase] TRACE\n",
         stderr);
     return kUsage;
   }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -41,6 +42,12 @@ struct ObjectFacts {
     const uint32_t last = std::min((offset + bytes - 1) / part_bytes(), kParts - 1);
     touched |= UINT64_MAX >> (kParts - 1 - (last - first)) << first;
   }
+};
+
+// Accesses, counted from 0 without repeats.
+struct PhaseSpan {
+  uint64_t first = 0;
+  uint64_t last = UINT64_MAX;
 };
 
 // Visits a trace. An object that a thread accesses several times in a row counts once (HALO,
@@ -83,6 +90,8 @@ class FactsReader {
   void huge_pages(uint64_t, uint64_t) {}
   void repeat(base::ThreadId, uint64_t count) { repeats_ += count; }
 
+  void phase(uint64_t first, uint64_t last) { phase_ = {first, last}; }
+
   // By allocation number. The first belongs to no object, nor do those that were never born.
   const std::vector<ObjectFacts>& facts() const { return facts_; }
   uint64_t objects() const { return objects_; }
@@ -92,6 +101,8 @@ class FactsReader {
   const PairCounter& pairs() const { return pairs_; }
   uint64_t accesses() const { return to_objects_ + outside_ + repeats_; }
   uint64_t to_objects() const { return to_objects_; }
+  // The accesses of the phase, if one was recorded and entered.
+  const std::optional<PhaseSpan>& phase() const { return phase_; }
   // Lines that every layout has to fetch once: as many as the accessed bytes of objects fill, if
   // nothing else were in them, and those outside.
   uint64_t min_lines() const {
@@ -123,6 +134,7 @@ class FactsReader {
   PairCounter pairs_;
   std::unordered_set<uint64_t> outside_lines_;
   uint64_t newest_line_ = UINT64_MAX;
+  std::optional<PhaseSpan> phase_;
   uint32_t clock_ = 0;
   uint64_t objects_ = 0, to_objects_ = 0, outside_ = 0, repeats_ = 0;
 };

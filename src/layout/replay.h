@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "layout/object_facts.h"
 #include "objects/allocation.h"
 #include "simulator/hierarchy.h"
 #include "simulator/machine.h"
@@ -23,11 +24,13 @@ struct Misses {
   std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
 };
 
-// Visits a trace; addresses are by allocation number.
+// Visits a trace; addresses are by allocation number. Accesses outside the span are simulated, too,
+// but do not count.
 class Replay {
  public:
-  Replay(const simulator::Machine& machine, const std::vector<uint64_t>& addresses)
-      : hierarchy_(machine), addresses_(addresses) {}
+  Replay(const simulator::Machine& machine, const std::vector<uint64_t>& addresses,
+         PhaseSpan span = {})
+      : hierarchy_(machine), addresses_(addresses), span_(span) {}
 
   void allocate(const objects::Allocation&) {}
   void define(const objects::Allocation&) {}
@@ -41,14 +44,19 @@ class Replay {
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
     access(address, size, store);
   }
-  void repeat(base::ThreadId, uint64_t count) { misses_.accesses += count; }
+  void repeat(base::ThreadId, uint64_t count) {
+    if (counts_) misses_.accesses += count;
+  }
 
   const Misses& misses() const { return misses_; }
 
  private:
   void access(uint64_t address, uint32_t size, bool store) {
-    ++misses_.accesses;
+    counts_ = position_ - span_.first <= span_.last - span_.first;
+    ++position_;
     const simulator::Reach reach = hierarchy_.access(address, size, store);
+    if (!counts_) return;
+    ++misses_.accesses;
     if ((reach.cache | reach.tlb) == 0) [[likely]]
       return;
     misses_.cycles += hierarchy_.cycles_of(reach);
@@ -58,6 +66,9 @@ class Replay {
 
   simulator::Hierarchy hierarchy_;
   const std::vector<uint64_t>& addresses_;
+  const PhaseSpan span_;
+  uint64_t position_ = 0;  // of the next access
+  bool counts_ = false;    // the latest access
   Misses misses_;
 };
 

@@ -21,6 +21,8 @@ namespace halo::objects {
 //   huge_pages(address, bytes), access(thread, number, offset, size, store),
 //   access_outside(thread, address, size, store), repeat(thread, count)
 //
+// and phase(first, last), if the visitor has it: accesses, counted from 0.
+//
 // `number` is at least 1, and at most the greatest that was allocated or defined before.
 class TraceReader {
  public:
@@ -155,6 +157,12 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
       const uint64_t address = operands.next(), bytes = operands.next();
       if (bytes > kMaxHuge - address % kMaxHuge) damaged("huge pages are too many");
       visitor.huge_pages(address, bytes);
+      return;
+    }
+    case Control::kPhase: {
+      const uint64_t first = operands.next(), more = operands.next();
+      if (more > UINT64_MAX - first) damaged("a phase is too long");
+      if constexpr (requires { visitor.phase(first, more); }) visitor.phase(first, first + more);
       return;
     }
   }

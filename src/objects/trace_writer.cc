@@ -43,7 +43,7 @@ TraceWriter::TraceWriter(std::string path)
 void TraceWriter::restart() {
   full_ = false;
   complete_ = true;
-  bytes_ = first_ = newest_ = address_ = 0;
+  bytes_ = first_ = accesses_ = newest_ = address_ = 0;
   ops_.clear();
   operands_.clear();
   threads_.assign(1, {});
@@ -92,6 +92,12 @@ void TraceWriter::huge_pages(uint64_t address, uint64_t bytes) {
   operand(bytes);
 }
 
+void TraceWriter::phase(uint64_t first, uint64_t last) {
+  control(Control::kPhase);
+  operand(first);
+  operand(last - first);
+}
+
 inline ThreadState& TraceWriter::use(base::ThreadId thread) {
   flush_if_full();
   const uint32_t at = base::index(thread);
@@ -106,6 +112,7 @@ inline ThreadState& TraceWriter::use(base::ThreadId thread) {
 }
 
 inline void TraceWriter::access_op(Target target, uint32_t size, bool store) {
+  ++accesses_;
   const bool plain = std::has_single_bit(size) && size <= 64;
   const auto code = plain ? uint8_t(std::countr_zero(size)) : kSizeInOperand;
   op(uint8_t(code | (store ? kStoreBit : 0) | uint8_t(target) << kTargetShift));

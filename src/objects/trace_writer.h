@@ -36,6 +36,10 @@ class TraceWriter {
               bool store);
   void access_outside(base::ThreadId thread, uint64_t address, uint32_t size, bool store);
   void repeat(base::ThreadId thread, uint32_t count);
+  // Accesses so far, without repeats.
+  uint64_t accesses() const { return accesses_; }
+  // From one access to another one.
+  void phase(uint64_t first, uint64_t last);
 
   // Begins the file again; objects stay alive.
   void restart();
@@ -80,7 +84,8 @@ class TraceWriter {
   std::vector<std::byte> ops_, operands_, both_, packed_;
   std::vector<ThreadState> threads_;
   base::ThreadId thread_{};
-  uint64_t first_ = 0;         // number of the first allocation in the trace
+  uint64_t first_ = 0;  // number of the first allocation in the trace
+  uint64_t accesses_ = 0;
   uint64_t newest_ = 0;        // the greatest number so far
   uint64_t address_ = 0;       // of the last allocation or definition
   std::vector<bool> defined_;  // by number, of objects older than the trace

@@ -69,6 +69,7 @@ class AccessCounter {
   void free(uint64_t) {}
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
+  void phase(uint64_t, uint64_t) {}
   void access(base::ThreadId, uint64_t, uint32_t, uint32_t, bool) { ++count_; }
   void access_outside(base::ThreadId, uint64_t, uint32_t, bool) { ++count_; }
   void repeat(base::ThreadId, uint64_t) {}
@@ -100,6 +101,7 @@ class StoredTrace {
   }
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
+  void phase(uint64_t, uint64_t) {}
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
     if (offset > StoredEvent::kMaxOffset) throw std::runtime_error("an object is too large");

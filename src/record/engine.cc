@@ -21,6 +21,7 @@ Engine::Engine(const Options& options)
   shared_.merge_repeats = options.merge_repeats;
   shared_.all_accesses = options.parameters.need_all_accesses();
   shared_.on_ring_full = [this] { ensure_consumer(); };
+  analysis_.set_process(getpid());
   ensure_consumer();
 }
 

@@ -30,6 +30,8 @@ class Analysis {
  public:
   explicit Analysis(const Parameters& parameters);
 
+  // Sets the process of the records; may precede them.
+  void set_process(pid_t process) { emit(ProcessEvent{process}); }
   // Consumes the next records of one thread. The caller orders the records of different threads.
   void consume(base::ThreadId thread, std::span<const events::Record> records);
 

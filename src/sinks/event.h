@@ -1,6 +1,8 @@
 // The events of sinks: their addresses are resolved to objects.
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -80,6 +82,11 @@ struct MemoryRepeatEvent {
 struct HugePagesEvent {
   uint64_t address;
   uint64_t bytes;
+};
+
+// The process whose events follow. Its memory map is that of /proc/PROCESS/maps.
+struct ProcessEvent {
+  pid_t process;
 };
 
 // `count` further accesses by the thread within the 16 bytes that it accessed last.

@@ -5,23 +5,25 @@ namespace halo::sinks {
 
 void ObjectTraceSink::begin(const Options& options) {
   if (options.path.empty()) return;
+  options_ = options;
   if (process_ == 0) {
     process_ = getpid();
-    path_ = options.path;
     auto writer = std::make_unique<objects::TraceWriter>(options.path);
     if (writer->complete()) writer_ = std::move(writer);
   } else if (process_ != getpid()) {
     writer_.reset();
   } else if (writer_ != nullptr) {
     writer_->restart();
+    phase_.restart();
     for (const HugePagesEvent& huge : huge_pages_) writer_->huge_pages(huge.address, huge.bytes);
   }
 }
 
 ObjectTraceSink::Result ObjectTraceSink::finish() const {
   if (writer_ == nullptr) return {};
+  if (const auto& span = phase_.span()) writer_->phase(span->first, span->last);
   writer_->finish();
-  return {path_};
+  return {options_.path};
 }
 
 // The trace numbers contexts as they were found; the part has only those that were used.

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "objects/trace_writer.h"
+#include "sinks/phase.h"
 #include "sinks/sink.h"
 
 namespace halo::sinks {
@@ -23,6 +26,17 @@ struct ObjectsOption {
   bool set(std::string_view text, Options& options) const {
     options.path = text;
     return !text.empty();
+  }
+};
+
+// Where the code of a phase is (phase.h).
+struct PhaseOption {
+  static constexpr std::string_view name = "phase";
+
+  template <class Options>
+  bool set(std::string_view text, Options& options) const {
+    options.phase = parse_phase(text);
+    return options.phase.has_value();
   }
 };
 
@@ -39,8 +53,9 @@ class ObjectTraceSink : public Sink {
 
   struct Options {
     std::string path = {};
+    std::optional<PhaseCode> phase = {};
   };
-  static constexpr auto options() { return std::tuple{ObjectsOption{}}; }
+  static constexpr auto options() { return std::tuple{ObjectsOption{}, PhaseOption{}}; }
   static bool needs_all_accesses(const Options& options) { return !options.path.empty(); }
 
   void begin(const Options& options);
@@ -61,8 +76,12 @@ class ObjectTraceSink : public Sink {
     huge_pages_.push_back(event);
     if (writer_ != nullptr) writer_->huge_pages(event.address, event.bytes);
   }
+  void on_event(const ProcessEvent& event) {
+    if (options_.phase && writer_ != nullptr) recorded_ = event.process;
+  }
   void on_event(const MemoryEvent& event) {
     if (writer_ == nullptr) return;
+    if (options_.phase) watch_phase(event.code);
     if (event.object == nullptr) {
       writer_->access_outside(event.thread, event.address, event.size, event.store);
       return;
@@ -76,14 +95,21 @@ class ObjectTraceSink : public Sink {
   }
 
  private:
+  void watch_phase(uint64_t code) {
+    // At its first access, a program's own file is mapped.
+    if (recorded_ != 0) phase_.locate(*options_.phase, std::exchange(recorded_, 0));
+    phase_.access(code, writer_->accesses());
+  }
   static objects::Allocation described(const Object& object) {
     return {object.seq, object.address, object.size, object.context};
   }
 
-  std::string path_;
   std::unique_ptr<objects::TraceWriter> writer_;  // null unless this process is traced
   pid_t process_ = 0;                             // that created the file
-  std::vector<HugePagesEvent> huge_pages_;        // kept by begin(): they remain in force
+  Options options_;
+  pid_t recorded_ = 0;  // the process in which to find the phase's code, until it is found
+  Phase phase_;
+  std::vector<HugePagesEvent> huge_pages_;  // kept by begin(): they remain in force
 };
 
 }  // namespace halo::sinks

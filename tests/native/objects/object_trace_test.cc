@@ -42,6 +42,7 @@ struct Script {
     add("outside", base::index(thread), address, size, store);
   }
   void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
+  void phase(uint64_t first, uint64_t last) { add("phase", first, last); }
 
  private:
   void describe(const char* verb, const Allocation& one) {
@@ -156,6 +157,20 @@ TEST_F(ObjectTrace, IsReadAsWrittenOverSeveralBlocks) {
   ASSERT_EQ(found.lines.size(), written.lines.size());
   for (size_t at = 0; at < found.lines.size(); ++at)
     ASSERT_EQ(found.lines[at], written.lines[at]) << at;
+}
+
+TEST_F(ObjectTrace, APhaseIsInAccesses) {
+  TraceWriter writer(path_);
+  const Allocation one{1, 64, 8, ContextId{0}};
+  writer.allocate(one);
+  writer.access_outside(ThreadId{0}, 1000, 8, false);
+  const uint64_t first = writer.accesses();
+  writer.access(ThreadId{1}, one, 0, 8, true);
+  writer.repeat(ThreadId{1}, 100);
+  writer.access_outside(ThreadId{0}, 1000, 8, false);
+  writer.phase(first, writer.accesses() - 1);
+  writer.finish();
+  EXPECT_EQ(read().lines.back(), "phase 1 2 ");
 }
 
 TEST_F(ObjectTrace, DefinesObjectsThatAreOlder) {
@@ -283,7 +298,7 @@ TEST_F(ObjectTrace, ANewerVersionAndAnotherFileAreNamed) {
   FileHead head;
   head.version = kVersion + 1;
   replace(std::string(reinterpret_cast<const char*>(&head), sizeof head));
-  EXPECT_EQ(refusal(), "it has version 2, which this halo cannot read");
+  EXPECT_EQ(refusal(), "it has version 3, which this halo cannot read");
 }
 
 }  // namespace

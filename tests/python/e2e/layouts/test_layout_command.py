@@ -181,8 +181,8 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
     [
         (None, "cannot be read"),
         (b"", "not an object trace"),
-        (b"halo-obj\2\0\0\0\0\0\0\0", "version 2"),
-        (b"halo-obj\1\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
+        (b"halo-obj\3\0\0\0\0\0\0\0", "version 3"),
+        (b"halo-obj\2\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
@@ -199,6 +199,7 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
     for arguments, status, words in (
         (("a.objects", "--", *RBTREE), 111, "not both"),
         (("-o", "b", "a.objects"), 111, "need a program"),
+        (("--phase", "main", "a.objects"), 111, "need a program"),
         (("--window", "0", "a.objects"), 111, "0"),
         (("--graph", "a.png", "a.objects"), 111, ".graphml"),
         (("--window", "2000", "a.objects"), 111, "1024"),
@@ -209,6 +210,57 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr
     assert (tmp_path / "there").read_text() == "mine"
+
+
+PHASES = """
+#include <stdlib.h>
+enum { COUNT = 20000, STEP = 7919 };
+static long *items[COUNT];
+__attribute__((noipa)) void build(void) {
+  for (int at = 0; at < COUNT; ++at) *(items[at] = malloc(16)) = at;
+}
+__attribute__((noipa)) void add_one(long *item) { ++*item; }
+__attribute__((noipa)) void traverse(long step) {
+  for (long at = 0, next = 0; at < COUNT; ++at, next = (next + step) % COUNT) add_one(items[next]);
+}
+__attribute__((noipa)) void nothing(void) {}
+int main(int argc, char **argv) {
+  build();
+  traverse(STEP);
+  if (argc > 7) nothing();
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+def test_a_phase_counts_its_accesses_and_those_of_its_callees(engine: str, tmp_path: Path) -> None:
+    program = compile_c(PHASES, tmp_path / "phases")
+    counts = {}
+    for name, options in {
+        "whole": (),
+        "traverse": ("--phase", "traverse"),
+        "behind": ("--phase", "build", "--after-phase"),
+    }.items():
+        path = tmp_path / f"{name}.json"
+        chosen = ("--engine", engine, *options, "--json", str(path))
+        outcome = halo("layout", *chosen, "--", str(program))
+        assert outcome.status in {0, 1}, outcome.stderr
+        found = json.loads(path.read_text())
+        assert found["phase"] == (options[1] if options else "")
+        assert found["replayed"]["phase"] == bool(options)
+        counts[name] = found["replayed"]["replays"][0]["accesses"]
+    # A pointer, and the item loaded, stored, with a call and a return.
+    assert 4 * 20_000 < counts["traverse"] < 8 * 20_000
+    assert counts["traverse"] <= counts["behind"] < counts["traverse"] + 20_000
+    assert counts["behind"] < counts["whole"] / 2
+
+
+def test_a_phase_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    program = compile_c(PHASES, tmp_path / "phases")
+    for name, words in (("missing", "no function missing"), ("nothing", "code of nothing")):
+        outcome = halo("layout", "--phase", name, "--", str(program))
+        assert outcome.status == 117, outcome.stderr
+        assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
 
 def test_a_program_without_objects_is_one_sentence(tmp_path: Path) -> None:

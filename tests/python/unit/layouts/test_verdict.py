@@ -16,6 +16,7 @@ def layout(order: str, cycles: int, packing: str = "reuse") -> ReplayedLayout:
 def replayed(*layouts: ReplayedLayout, recorded: int = 1000) -> Replayed:
     return Replayed(
         complete=True,
+        phase=False,
         window=1,
         objects=10,
         accessed_objects=9,

@@ -1,0 +1,44 @@
+// Replays that count a phase: what is before it only warms the caches.
+#include "layout/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace halo::layout {
+namespace {
+
+using base::ThreadId;
+
+// Accesses a page twice, and another one between.
+Misses replay(PhaseSpan span) {
+  const std::vector<uint64_t> addresses = {0, 1 << 20, 1 << 21};
+  Replay replay(simulator::this_machine(), addresses, span);
+  replay.access(ThreadId{0}, 1, 0, 8, false);
+  replay.repeat(ThreadId{0}, 5);
+  replay.access(ThreadId{0}, 2, 0, 8, false);
+  replay.access_outside(ThreadId{0}, (1 << 20) + 8, 8, false);
+  replay.repeat(ThreadId{0}, 7);
+  return replay.misses();
+}
+
+TEST(Replay, WithoutAPhaseCountsEverything) {
+  const Misses found = replay({});
+  EXPECT_EQ(found.accesses, 3u + 5 + 7);
+  EXPECT_EQ(found.caches[0], 2u);
+  EXPECT_EQ(found.tlbs[0], 2u);
+}
+
+TEST(Replay, OfAPhaseCountsItsAccessesWithWarmCaches) {
+  const Misses last = replay({2, 2});
+  EXPECT_EQ(last.accesses, 1u + 7);
+  EXPECT_EQ(last.cycles, 0u);
+  EXPECT_EQ(last.caches[0], 0u);
+  const Misses first = replay({0, 0});
+  EXPECT_EQ(first.accesses, 1u + 5);
+  EXPECT_EQ(first.caches[0], 1u);
+  EXPECT_EQ(replay({3, UINT64_MAX}).accesses, 0u);
+}
+
+}  // namespace
+}  // namespace halo::layout

@@ -1,0 +1,51 @@
+// The code of a phase: its description, and its place in this process.
+#include "sinks/phase.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <string>
+
+namespace halo::sinks {
+namespace {
+
+TEST(PhaseCode, IsRangesAndAPath) {
+  const auto code = parse_phase("1a0-1b0+2000-2001@/a/b@c");
+  ASSERT_TRUE(code.has_value());
+  ASSERT_EQ(code->ranges.size(), 2u);
+  EXPECT_EQ(code->ranges[0].begin, 0x1a0u);
+  EXPECT_EQ(code->ranges[1].end, 0x2001u);
+  EXPECT_EQ(code->path, "/a/b@c");
+}
+
+TEST(PhaseCode, OfAnotherTextIsNothing) {
+  for (const char* text : {"", "1-2", "1-2@", "1-2@a", "2-1@/a", "1-2+@/a", "1@/a", "x-y@/a"})
+    EXPECT_FALSE(parse_phase(text).has_value()) << text;
+}
+
+void somewhere() { asm volatile(""); }
+
+TEST(Phase, SpansTheAccessesByItsCode) {
+  char path[PATH_MAX] = {};
+  ASSERT_GT(readlink("/proc/self/exe", path, sizeof path - 1), 0);
+  // The file offset of `somewhere` equals its distance from the image, up to the segment's shift.
+  extern const char __executable_start[] asm("__executable_start");
+  const uint64_t code = reinterpret_cast<uint64_t>(&somewhere);
+  const uint64_t offset = code - reinterpret_cast<uint64_t>(__executable_start);
+  Phase phase;
+  phase.locate({path, {{offset, offset + 1}}}, getpid());
+  phase.access(code + 1, 4);
+  EXPECT_FALSE(phase.span().has_value());
+  phase.access(code, 5);
+  phase.access(code, 9);
+  ASSERT_TRUE(phase.span().has_value());
+  EXPECT_EQ(phase.span()->first, 5u);
+  EXPECT_EQ(phase.span()->last, 9u);
+  phase.restart();
+  EXPECT_FALSE(phase.span().has_value());
+}
+
+}  // namespace
+}  // namespace halo::sinks
