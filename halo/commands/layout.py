@@ -62,6 +62,17 @@ class LayoutCommand:
             " metis",
         )
         parser.add_argument(
+            "--quick",
+            action="store_true",
+            help="replay only the packing that the verdict compares",
+        )
+        parser.add_argument(
+            "--order",
+            type=Path,
+            metavar="FILE",
+            help="write the objects in the order hml to FILE: context, number in it, and size",
+        )
+        parser.add_argument(
             "--phase",
             metavar="FUNCTION",
             help="count only the accesses from the first to the last one by code of FUNCTION",
@@ -90,14 +101,14 @@ class LayoutCommand:
         from halo.files.destination import check_place
         from halo.layouts.replays import GRAPH_FORMATS, ReplayOptions, check_replayer, replay
         from halo.layouts.table import show_layouts
-        from halo.layouts.verdict import judge
+        from halo.layouts.verdict import PACKING, judge
         from halo.recording.parts import workspace
         from halo.schema.layout import LayoutDocument
         from halo.simulation import machine_text
 
         check_replayer(settings)
         machine = machine_text(options.machine) if options.machine else ""
-        for place in (options.json, options.graph):
+        for place in (options.json, options.graph, options.order):
             if place is not None:
                 check_place(place)
         if options.graph is not None and options.graph.suffix not in GRAPH_FORMATS:
@@ -106,7 +117,14 @@ class LayoutCommand:
             )
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
-            how = ReplayOptions(options.window, machine, options.graph, options.after_phase)
+            how = ReplayOptions(
+                options.window,
+                machine,
+                options.graph,
+                options.order,
+                PACKING if options.quick else "",
+                options.after_phase,
+            )
             replayed = replay(settings, traced.path, how, folder)
         if not replayed.accessed_objects:
             raise BadInput(

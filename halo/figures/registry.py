@@ -18,6 +18,8 @@ from halo.figures.distances import DistancesFigure
 from halo.figures.footprint import FootprintFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.heap_misses import HeapMissesFigure
+from halo.figures.layouts.object_graph import ObjectGraphFigure
+from halo.figures.layouts.orders import OrdersFigure
 from halo.figures.misses import MissesFigure
 from halo.figures.model import ModelFigure
 from halo.figures.random_pools import RandomPoolsFigure
@@ -43,6 +45,8 @@ FIGURES: Sequence[Figure] = (
     ConflictsFigure(),
     SetsFigure(),
     SplitFigure(),
+    OrdersFigure(),
+    ObjectGraphFigure(),
 )
 
 

@@ -22,15 +22,18 @@ _BAD_TRACE = 3
 class ReplayOptions:
     """`window` is the number of accesses before an access with which it pairs. `machine` is the
     recorder's form of a machine file; empty: this machine. The access graph is written to `graph`,
-    in the format of its ending, one of GRAPH_FORMATS, and the layout file to `layout`. Without
-    `replays` nothing is simulated. `after_phase`: the accesses behind the recorded phase count, not
-    those in it."""
+    in the format of its ending, one of GRAPH_FORMATS, the hierarchical layout to `order`
+    (`src/layout/order_file.h`), and the layout file to `layout`. `packing` is the only one that is
+    replayed, or empty. Without `replays` nothing is simulated. `after_phase`: the accesses behind
+    the recorded phase count, not those in it."""
 
     window: int = 1
     machine: str = ""
     graph: Path | None = None
+    order: Path | None = None
     layout: Path | None = None
     replays: bool = True
+    packing: str = ""
     after_phase: bool = False
 
 
@@ -50,16 +53,20 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
     if options.machine:
         (folder / "machine").write_text(options.machine)
         command.append(f"--machine={folder / 'machine'}")
+    if options.packing:
+        command.append(f"--packing={options.packing}")
     if options.after_phase:
         command.append("--after-phase")
-    graph = folder / f"graph{options.graph.suffix}" if options.graph else None
-    if graph is not None:
-        command.append(f"--graph={graph}")
-    layout = folder / "layout" if options.layout else None
-    if layout is not None:
-        command.append(f"--layout={layout}")
     if not options.replays:
         command.append("--no-replays")
+    files: dict[Path, Path] = {}  # written by the tool, and where they belong
+    if options.graph:
+        files[folder / f"graph{options.graph.suffix}"] = options.graph
+    if options.order:
+        files[folder / "order"] = options.order
+    if options.layout:
+        files[folder / "layout"] = options.layout
+    command += [f"--{written.stem}={written}" for written in files]
     done = subprocess.run(
         [*command, str(trace.absolute())],
         stdin=subprocess.DEVNULL,
@@ -72,7 +79,6 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
         raise BadTrace(f"{trace}: {said}.")
     if done.returncode != 0:
         raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
-    for made, place in ((graph, options.graph), (layout, options.layout)):
-        if made is not None and place is not None:
-            shutil.move(made, place)
+    for written, place in files.items():
+        shutil.move(written, place)
     return msgspec.json.decode(done.stdout, type=Replayed)

@@ -1,14 +1,15 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
-//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]
-//               [--layout=FILE] [--no-replays] [--after-phase] TRACE
+//   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] [--order=FILE]
+//               [--layout=FILE] [--no-replays] [--packing=NAME] [--after-phase] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
-// communities, and the misses of every order and packing. `window` is the number of accesses before
-// an access with which it pairs. Of a trace with a phase, only the phase counts, or with
-// --after-phase only what is behind it. The graph and the layout file must not exist. Exit status:
-// 0 success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a newer or damaged one.
-// Status 3 comes with one sentence on stderr.
+// communities, and the misses of every order and packing, or of one packing. `window` is the number
+// of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
+// or with --after-phase only what is behind it. The graph, the order and the layout file must not
+// exist. Exit status: 0 success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a
+// newer or damaged one. Status 3 comes with one sentence on stderr.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -27,6 +28,7 @@
 #include "layout/jobs.h"
 #include "layout/layout_file.h"
 #include "layout/object_facts.h"
+#include "layout/order_file.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
 #include "layout/replay.h"
@@ -46,9 +48,10 @@ struct Options {
   unsigned window = 1;
   unsigned jobs = 1;
   bool after_phase = false;
+  std::string packing;  // the only one, or empty for all
   std::string trace;
-  // Files to write the access graph and the layout to, or empty.
-  std::string graph, layout;
+  // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
+  std::string graph, order, layout;
   bool replays = true;
 };
 
@@ -82,6 +85,12 @@ bool parse(int argc, char** argv, Options& options) {
       options.layout = value;
     } else if (word == "--no-replays") {
       options.replays = false;
+    } else if (word.starts_with("--order=")) {
+      options.order = value;
+    } else if (word.starts_with("--packing=")) {
+      options.packing = value;
+      good = std::any_of(std::begin(kPackings), std::end(kPackings),
+                         [&](const Packing& packing) { return packing.name == value; });
     } else if (word == "--after-phase") {
       options.after_phase = true;
     } else {
@@ -126,14 +135,15 @@ Misses replay(const Options& options, const std::vector<uint64_t>& addresses, Ph
   return replay.misses();
 }
 
-// An order in all packings.
+// An order in the packings that are wanted.
 std::vector<Replayed> replay_order(const Options& options, const Subject& subject,
                                    const NamedOrder& named, PhaseSpan span) {
   const Order order = named.make(subject);
   std::vector<Replayed> found;
   for (const Packing& packing : kPackings)
-    found.push_back({named.name, packing.name,
-                     replay(options, pack(subject, order, named.key, packing), span)});
+    if (options.packing.empty() || options.packing == packing.name)
+      found.push_back({named.name, packing.name,
+                       replay(options, pack(subject, order, named.key, packing), span)});
   return found;
 }
 
@@ -181,6 +191,7 @@ int run(const Options& options) {
   const Subject subject{reader.facts(), reader.numbers(), communities, hubs};
   write_file(options.graph,
              [&](FILE* file) { format_of(options.graph)->write(graph, subject, file); });
+  write_file(options.order, [&](FILE* file) { write_order(hml(subject), subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
   if (options.replays) replays = replay_all(options, subject, span_of(options, reader));
@@ -213,7 +224,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     fputs(
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
-        " [--layout=FILE] [--no-replays] [--after-phase] TRACE\n",
+        " [--order=FILE] [--layout=FILE] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
         stderr);
     return kUsage;
   }

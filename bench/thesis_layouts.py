@@ -1,0 +1,140 @@
+"""Replays seven programs with their objects in other orders, on the machine of Miucin's thesis.
+
+thesis_layouts.py replay FOLDER [NAME...]   runs what FOLDER/NAME.json and NAME.phase.json lack
+thesis_layouts.py table FOLDER [NAME...]    prints a row for each program and order
+
+Figures are misses relative to the recorded layout, with memory reused. Names and inputs are in
+traced_programs.py. Ends with status 1 if the hierarchical layout has more misses of the last cache
+or of the TLB than recorded in any program, or fewer by a fifth at some level in less than five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from traced_programs import PROGRAMS, Traced, write_inputs
+
+from halo.layouts.verdict import judge
+from halo.schema.layout import LayoutDocument, ReplayedLayout
+from halo.settings import Settings, read_settings
+
+MACHINE = "miucin"
+PACKING = "reuse"
+HML = "hml"
+LEVELS = ("L1D", "L2", "L3", "DTLB")
+CLEARLY_LESS = 0.8
+MIN_HELPED = 5
+
+
+def replay(settings: Settings, traced: Traced, options: Sequence[str], file: Path) -> None:
+    """One traced run; its trace is removed."""
+    with tempfile.TemporaryDirectory(prefix="halo-layouts-") as scratch:
+        folder = Path(scratch)
+        write_inputs(folder)
+        result = folder / "result.json"
+        given = ["--machine", MACHINE, "--quick", *options, "--json", str(result)]
+        program = traced.command(settings, folder)
+        done = subprocess.run(
+            [sys.executable, "-m", "halo", "layout", *given, "--", *program],
+            input=traced.stdin.encode(),
+            cwd=folder,
+            capture_output=True,
+            check=False,
+        )
+        if not result.is_file():
+            said = done.stderr.decode(errors="replace")
+            sys.exit(f"halo layout failed on {traced.program}:\n{said}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(result.read_bytes())
+
+
+def replay_missing(settings: Settings, names: Sequence[str], folder: Path) -> None:
+    for name in names:
+        traced = PROGRAMS[name]
+        runs: dict[Path, tuple[str, ...]] = {folder / f"{name}.json": ()}
+        if traced.phase:
+            runs[folder / f"{name}.phase.json"] = traced.phase
+        for file, options in runs.items():
+            if not file.is_file():
+                replay(settings, traced, options, file)
+                print(f"{file} written", flush=True)
+
+
+def packed(document: LayoutDocument) -> list[ReplayedLayout]:
+    """The orders with memory reused."""
+    return [one for one in document.replayed.replays if one.packing == PACKING]
+
+
+def relative(document: LayoutDocument, one: ReplayedLayout) -> dict[str, float]:
+    """Misses by level, relative to those recorded."""
+    recorded = document.replayed.replays[0]
+    return {level: one.misses[level] / max(1, recorded.misses[level]) for level in LEVELS}
+
+
+def rows(name: str, document: LayoutDocument) -> list[str]:
+    """One for each order."""
+    recorded = document.replayed.replays[0]
+    found = []
+    for one in packed(document):
+        figures = [one.cycles / max(1, recorded.cycles), *relative(document, one).values()]
+        found.append(f"| {name} | {one.order} | {' | '.join(f'{at:.2f}' for at in figures)} |")
+    return found
+
+
+def verdict(name: str, document: LayoutDocument) -> str:
+    found, replayed = judge(document.replayed), document.replayed
+    count = f"{replayed.replays[0].accesses / 1e6:.1f} M"
+    gain = f"{found.best.order} saves {max(0.0, found.gain):.0%} over {found.usual.order}"
+    return f"| {name} | {replayed.objects:,} | {count} | {gain} |"
+
+
+def meets_the_bar(documents: dict[str, LayoutDocument]) -> bool:
+    """Compares the hierarchical layout with the recorded one over whole runs."""
+    misses = {
+        name: relative(document, next(one for one in packed(document) if one.order == HML))
+        for name, document in documents.items()
+    }
+    never_more = all(one["L3"] <= 1 and one["DTLB"] <= 1 for one in misses.values())
+    helped = [name for name, one in misses.items() if min(one.values()) <= CLEARLY_LESS]
+    print(f"\nA fifth less at some level: {', '.join(helped) or 'none'}.")
+    return never_more and len(helped) >= min(MIN_HELPED, len(documents))
+
+
+def table(folder: Path, names: Sequence[str]) -> bool:
+    def load(stem: str) -> LayoutDocument:
+        return msgspec.json.decode((folder / f"{stem}.json").read_bytes(), type=LayoutDocument)
+
+    whole = {name: load(name) for name in names}
+    phases = {f"{name}, traversal": load(f"{name}.phase") for name in names if PROGRAMS[name].phase}
+    everything = whole | phases
+    print("| Program | objects | accesses | best order |\n| --- | ---: | ---: | --- |")
+    for name in everything:
+        print(verdict(name, everything[name]))
+    print(f"\n| Program | order | cycles | {' | '.join(LEVELS)} |")
+    print(f"| --- | --- |{' ---: |' * (1 + len(LEVELS))}")
+    for name in everything:
+        print("\n".join(rows(name, everything[name])))
+    return meets_the_bar(whole)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("replay", "table"))
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    given = parser.parse_args()
+    names = given.names or list(PROGRAMS)
+    if given.what == "table":
+        return 0 if table(given.folder, names) else 1
+    replay_missing(read_settings(), names, given.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

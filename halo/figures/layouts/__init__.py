@@ -1,0 +1,1 @@
+"""Figures of `halo layout`: other orders of objects, and the graph that they come from."""

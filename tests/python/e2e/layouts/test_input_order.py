@@ -1,0 +1,65 @@
+"""`halo layout --order`: the records of an input file in the order of a layout."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+from statistics import fmean
+
+from support.command import BUILD, REPOSITORY, halo, load_module
+
+SIDE = 40
+GRAPH = str(BUILD / "bench" / "graph")
+
+
+def nodes() -> list[str]:
+    """Lines of nodes on a square, by ids without locality: the id, and those of neighbours."""
+    ids = random.Random(1).sample(range(SIDE * SIDE), SIDE * SIDE)
+    found = {}
+    for at, one in enumerate(ids):
+        row, column = divmod(at, SIDE)
+        near = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        others = [ids[r * SIDE + c] for r, c in near if 0 <= r < SIDE and 0 <= c < SIDE]
+        found[one] = " ".join(map(str, [one, *others]))
+    return [found[one] for one in sorted(found)]
+
+
+def distance(lines: list[str]) -> float:
+    """The mean distance in lines between neighbours."""
+    edges = [list(map(int, line.split())) for line in lines]
+    place = {one: at for at, (one, *_) in enumerate(edges)}
+    return fmean(abs(place[one] - place[other]) for one, *others in edges for other in others)
+
+
+def run(path: Path, *arguments: str) -> str:
+    done = subprocess.run([GRAPH, str(path), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_neighbours_come_close_in_a_file_in_the_order_of_the_layout(tmp_path: Path) -> None:
+    reordering = load_module(REPOSITORY / "bench" / "reordering.py", "reordering")
+    by_id, by_layout, order = (tmp_path / name for name in ("by-id", "by-layout", "order"))
+    lines = nodes()
+    by_id.write_text("\n".join([*lines, ""]))
+    outcome = halo(
+        "layout", "--quick", "--order", str(order), "--", GRAPH, str(by_id), "bfs", "3", "1"
+    )
+    assert outcome.status in {0, 1}, outcome.stderr
+    assert "malloc" not in outcome.stdout, "only one packing"
+    assert order.read_text().splitlines()[0] == "context ordinal size"
+    reordered = [lines[at] for at in reordering.nodes_of(order, len(lines))]
+    assert sorted(reordered) == sorted(lines)
+    assert distance(reordered) < distance(lines) / 5
+    by_layout.write_text("\n".join([*reordered, ""]))
+    for traversal in ("bfs", "dfs"):
+        assert run(by_id, traversal, "2", "7") == run(by_layout, traversal, "2", "7")
+
+
+def test_a_file_that_is_no_graph_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "graph"
+    for text in ("0 1\n", "0 x\n", "0", "1\n", "0 7\n1\n"):
+        path.write_text(text)
+        done = subprocess.run([GRAPH, str(path), "bfs", "1", "1"], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, text
