@@ -122,8 +122,8 @@ class LayoutCommand:
                 machine,
                 options.graph,
                 options.order,
-                PACKING if options.quick else "",
-                options.after_phase,
+                packing=PACKING if options.quick else "",
+                after_phase=options.after_phase,
             )
             replayed = replay(settings, traced.path, how, folder)
         if not replayed.accessed_objects:
