@@ -20,11 +20,11 @@ from xsltproc import STYLESHEET, catalogue
 # A position of many captures, to a fixed depth: xboard's commands.
 CHESS = """xboard
 setboard r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -
-sd 4
+sd 3
 go
 quit
 """
-BOOKS = 150
+BOOKS = 90
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ PROGRAMS = {
     ),
     "pagerank": Traced(
         "pagerank",
-        ("30000", "200000", "4", "1"),
+        ("20000", "130000", "4", "1"),
         phase=("--phase", "pagerank::Graph::Graph", "--after-phase"),
     ),
     "rbtree": Traced(
-        "rbtree", ("60000", "120000", "5000", "1"), phase=("--phase", "rbtree::Tree::find")
+        "rbtree", ("60000", "100000", "5000", "1"), phase=("--phase", "rbtree::Tree::find")
     ),
-    "arcs": Traced("arcs", ("400000", "300", "1")),
-    "kcstashtest": Traced("kcstashtest", ("order", "-rnd", "30000"), "kyotocabinet-utils"),
+    "arcs": Traced("arcs", ("400000", "100", "1")),
+    "kcstashtest": Traced("kcstashtest", ("order", "-rnd", "12000"), "kyotocabinet-utils"),
     "sjeng": Traced("sjeng", (), "sjeng", stdin=CHESS),
     "xalan": Traced("xalan", ("-in", "{inputs}/books.xml", "-xsl", "{inputs}/report.xsl"), "xalan"),
 }

@@ -17,6 +17,7 @@ enum class WordKind : uint8_t {
   kAlloc,         // raw words follow: size, stack slot of the call's return address
   kFree,          // the object at the address ends
   kRevive,        // cancels the last free of this thread
+  kAligned,       // the request of the object at the address had an alignment of its own
   kHugePages,     // raw word follows: size of the range for which the program requests huge pages
   kMapsChanged,   // code may have been mapped
   kCodeUnmapped,  // raw word follows: size of the range at the address that will be unmapped

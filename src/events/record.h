@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   kFlush,      // carries only its repeats
   kHugePages,  // the program requests huge pages; word1: bytes
   kBurst,      // accesses before it are not recorded; word1: the weight of each access behind it
+  kAligned,    // the request of the object at the address had an alignment of its own
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

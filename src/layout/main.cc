@@ -31,6 +31,7 @@
 #include "layout/order_file.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
+#include "layout/phase.h"
 #include "layout/replay.h"
 #include "objects/trace_reader.h"
 #include "sinks/simulator_sink.h"
@@ -38,6 +39,7 @@
 namespace {
 
 using namespace halo::layout;
+using halo::AddressRange;
 using halo::objects::TraceReader;
 using halo::simulator::Machine;
 
@@ -129,8 +131,10 @@ std::vector<uint64_t> recorded_addresses(const Subject& subject) {
   return addresses;
 }
 
-Misses replay(const Options& options, const std::vector<uint64_t>& addresses, PhaseSpan span) {
+Misses replay(const Options& options, const std::vector<uint64_t>& addresses, PhaseSpan span,
+              AddressRange huge) {
   Replay replay(*options.machine, addresses, span);
+  if (huge.begin != huge.end) replay.huge_pages(huge.begin, huge.end - huge.begin);
   TraceReader(options.trace).read(replay);
   return replay.misses();
 }
@@ -140,10 +144,12 @@ std::vector<Replayed> replay_order(const Options& options, const Subject& subjec
                                    const NamedOrder& named, PhaseSpan span) {
   const Order order = named.make(subject);
   std::vector<Replayed> found;
-  for (const Packing& packing : kPackings)
-    if (options.packing.empty() || options.packing == packing.name)
-      found.push_back({named.name, packing.name,
-                       replay(options, pack(subject, order, named.key, packing), span)});
+  for (const Packing& packing : kPackings) {
+    if (!options.packing.empty() && options.packing != packing.name) continue;
+    const std::vector<uint64_t> addresses = pack(subject, order, named.key, packing);
+    const AddressRange huge = huge_pages_of(subject, addresses);
+    found.push_back({named.name, packing.name, replay(options, addresses, span, huge)});
+  }
   return found;
 }
 
@@ -152,7 +158,8 @@ std::vector<Replayed> replay_all(const Options& options, const Subject& subject,
   std::vector<std::vector<Replayed>> found(std::size(kOrders) + 1);
   run_jobs(found.size(), options.jobs, [&](size_t at) {
     if (at == 0)
-      found[at] = {{"as-recorded", "recorded", replay(options, recorded_addresses(subject), span)}};
+      found[at] = {
+          {"as-recorded", "recorded", replay(options, recorded_addresses(subject), span, {})}};
     else
       found[at] = replay_order(options, subject, kOrders[at - 1], span);
   });
@@ -175,14 +182,18 @@ void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWrite
   });
 }
 
-// What counts: the phase or what is behind it; all of a trace without a phase.
-PhaseSpan span_of(const Options& options, const FactsReader& reader) {
-  if (!reader.phase()) return {};
-  return options.after_phase ? PhaseSpan{reader.phase()->last + 1} : *reader.phase();
+// The phase of the trace or what is behind it; nothing if it has no phase.
+std::optional<PhaseSpan> find_span(const Options& options) {
+  PhaseFinder finder;
+  TraceReader(options.trace).read(finder);
+  if (!finder.found() || !options.after_phase) return finder.found();
+  return PhaseSpan{finder.found()->last + 1};
 }
 
 int run(const Options& options) {
-  FactsReader reader(options.window);
+  const std::optional<PhaseSpan> phase = find_span(options);
+  const PhaseSpan span = phase.value_or(PhaseSpan{});
+  FactsReader reader(options.window, span);
   TraceReader trace(options.trace);
   trace.read(reader);
   const Graph graph = reader.take_graph();
@@ -194,14 +205,14 @@ int run(const Options& options) {
   write_file(options.order, [&](FILE* file) { write_order(hml(subject), subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
-  if (options.replays) replays = replay_all(options, subject, span_of(options, reader));
+  if (options.replays) replays = replay_all(options, subject, span);
 
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("complete", trace.complete(), "phase", reader.phase().has_value(), "window",
-                options.window, "objects", reader.objects(), "accessed_objects",
-                reader.numbers().size(), "accesses", reader.accesses(), "min_lines",
-                reader.min_lines(), "accesses_to_objects", reader.to_objects());
+    json.fields("complete", trace.complete(), "phase", phase.has_value(), "window", options.window,
+                "objects", reader.objects(), "accessed_objects", reader.numbers().size(),
+                "accesses", reader.accesses(), "min_lines", reader.min_lines(),
+                "accesses_to_objects", reader.to_objects());
     json.field("graph", [&] {
       json.fields("edges", graph.edges.size() / 2, "hubs", hubs.size(), "pairs",
                   reader.pairs().added(), "dropped", reader.pairs().dropped());

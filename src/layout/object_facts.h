@@ -6,13 +6,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/memory_map.h"
 #include "layout/access_graph.h"
+#include "layout/phase.h"
 #include "objects/allocation.h"
 
 namespace halo::layout {
@@ -21,8 +22,10 @@ struct ObjectFacts {
   uint64_t address = 0;
   uint32_t size = 0;
   uint32_t context = 0;
-  uint32_t vertex = kUnused;  // numbered by first access
-  uint64_t touched = 0;       // a bit for each 64th of the object that was accessed
+  uint32_t alignment = 1;      // in bytes, if requested: at least what was asked for
+  bool in_huge_pages = false;  // as recorded: the program requested them for its address
+  uint32_t vertex = kUnused;   // numbered by first access
+  uint64_t touched = 0;        // a bit for each 64th of the object that was accessed
   // By a clock of allocations and frees, from 1; 0: the object is not in the trace.
   uint32_t born = 0;
   uint32_t died = kNever;
@@ -44,17 +47,11 @@ struct ObjectFacts {
   }
 };
 
-// Accesses, counted from 0 without repeats.
-struct PhaseSpan {
-  uint64_t first = 0;
-  uint64_t last = UINT64_MAX;
-};
-
 // Visits a trace. An object that a thread accesses several times in a row counts once (HALO,
-// section 4.1). An access pairs with each of the thread's `window` objects before it.
+// section 4.1). An access in the span pairs with each of the thread's `window` objects before it.
 class FactsReader {
  public:
-  explicit FactsReader(size_t window) : window_(window) {}
+  explicit FactsReader(size_t window, PhaseSpan span = {}) : window_(window), span_(span) {}
 
   void allocate(const objects::Allocation& one) {
     ++objects_;
@@ -62,10 +59,12 @@ class FactsReader {
     facts_[one.number] = {.address = one.address,
                           .size = one.size,
                           .context = base::index(one.context),
+                          .in_huge_pages = is_in_huge_pages(one.address),
                           .born = tick()};
   }
   void define(const objects::Allocation& one) { allocate(one); }
   void access(base::ThreadId thread, uint64_t number, uint32_t offset, uint32_t size, bool) {
+    const bool pairs = span_.contains(to_objects_ + outside_);
     ++to_objects_;
     facts_[number].touch(offset, size);
     const uint32_t vertex = vertex_of(number);
@@ -73,7 +72,7 @@ class FactsReader {
     std::vector<uint32_t>& newest = newest_[base::index(thread)];
     if (!newest.empty() && newest.back() == vertex) return;
     for (const uint32_t other : newest)
-      if (other != vertex) pairs_.add(vertex, other);
+      if (pairs && other != vertex) pairs_.add(vertex, other);
     if (newest.size() == window_) newest.erase(newest.begin());
     newest.push_back(vertex);
   }
@@ -85,12 +84,19 @@ class FactsReader {
     outside_lines_.insert(first);
     outside_lines_.insert(last);
   }
+  // A request states a power of two, of which the address shows the least multiple it can be.
+  void align(uint64_t number) {
+    ObjectFacts& one = facts_[number];
+    constexpr uint64_t page = 4096;
+    one.alignment = uint32_t(std::min(one.address & -one.address, page));
+  }
   void free(uint64_t number) { facts_[number].died = tick(); }
   void revive(uint64_t number) { facts_[number].died = ObjectFacts::kNever; }
-  void huge_pages(uint64_t, uint64_t) {}
+  void huge_pages(uint64_t address, uint64_t bytes) {
+    huge_.push_back({address, address + bytes});
+    for (ObjectFacts& one : facts_) one.in_huge_pages |= huge_.back().contains(one.address);
+  }
   void repeat(base::ThreadId, uint64_t count) { repeats_ += count; }
-
-  void phase(uint64_t first, uint64_t last) { phase_ = {first, last}; }
 
   // By allocation number. The first belongs to no object, nor do those that were never born.
   const std::vector<ObjectFacts>& facts() const { return facts_; }
@@ -101,8 +107,6 @@ class FactsReader {
   const PairCounter& pairs() const { return pairs_; }
   uint64_t accesses() const { return to_objects_ + outside_ + repeats_; }
   uint64_t to_objects() const { return to_objects_; }
-  // The accesses of the phase, if one was recorded and entered.
-  const std::optional<PhaseSpan>& phase() const { return phase_; }
   // Lines that every layout has to fetch once: as many as the accessed bytes of objects fill, if
   // nothing else were in them, and those outside.
   uint64_t min_lines() const {
@@ -116,6 +120,10 @@ class FactsReader {
     if (clock_ < ObjectFacts::kNever - 1) ++clock_;
     return clock_;
   }
+  bool is_in_huge_pages(uint64_t address) const {
+    return std::any_of(huge_.begin(), huge_.end(),
+                       [&](AddressRange range) { return range.contains(address); });
+  }
   uint32_t vertex_of(uint64_t number) {
     uint32_t& vertex = facts_[number].vertex;
     if (vertex == ObjectFacts::kUnused) [[unlikely]] {
@@ -128,13 +136,14 @@ class FactsReader {
   static constexpr uint64_t kLine = 64;  // bytes
 
   size_t window_;
+  PhaseSpan span_;
   std::vector<ObjectFacts> facts_ = std::vector<ObjectFacts>(1);
   std::vector<uint64_t> numbers_;
   std::vector<std::vector<uint32_t>> newest_;  // by thread: vertices, the latest last
   PairCounter pairs_;
+  std::vector<AddressRange> huge_;
   std::unordered_set<uint64_t> outside_lines_;
   uint64_t newest_line_ = UINT64_MAX;
-  std::optional<PhaseSpan> phase_;
   uint32_t clock_ = 0;
   uint64_t objects_ = 0, to_objects_ = 0, outside_ = 0, repeats_ = 0;
 };

@@ -22,7 +22,7 @@ struct Subject {
 // All accessed objects, each once; allocation-order and by-context have all objects.
 using Order = std::vector<uint64_t>;
 
-// Which objects may have the same memory, one after the other, if their sizes are equal too.
+// Which objects may have the same memory, one after the other, if they need as much.
 using ShareKey = uint32_t (*)(const Subject&, uint64_t number);
 
 inline uint32_t any_object(const Subject&, uint64_t) { return 0; }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "layout/object_facts.h"
+#include "layout/phase.h"
 #include "objects/allocation.h"
 #include "simulator/hierarchy.h"
 #include "simulator/machine.h"
@@ -52,7 +52,7 @@ class Replay {
 
  private:
   void access(uint64_t address, uint32_t size, bool store) {
-    counts_ = position_ - span_.first <= span_.last - span_.first;
+    counts_ = span_.contains(position_);
     ++position_;
     const simulator::Reach reach = hierarchy_.access(address, size, store);
     if (!counts_) return;

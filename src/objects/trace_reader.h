@@ -21,7 +21,7 @@ namespace halo::objects {
 //   huge_pages(address, bytes), access(thread, number, offset, size, store),
 //   access_outside(thread, address, size, store), repeat(thread, count)
 //
-// and phase(first, last), if the visitor has it: accesses, counted from 0.
+// and, if the visitor has them: align(number); phase(first, last), accesses counted from 0.
 //
 // `number` is at least 1, and at most the greatest that was allocated or defined before.
 class TraceReader {
@@ -153,6 +153,11 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     case Control::kRevive:
       visitor.revive(known(operands));
       return;
+    case Control::kAlign: {
+      const uint64_t number = known(operands);
+      if constexpr (requires { visitor.align(number); }) visitor.align(number);
+      return;
+    }
     case Control::kHugePages: {
       const uint64_t address = operands.next(), bytes = operands.next();
       if (bytes > kMaxHuge - address % kMaxHuge) damaged("huge pages are too many");

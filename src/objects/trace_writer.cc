@@ -80,7 +80,7 @@ bool TraceWriter::is_defined(uint64_t number) const {
   return number < defined_.size() && defined_[number];
 }
 
-void TraceWriter::end_life(Control kind, uint64_t number) {
+void TraceWriter::about(Control kind, uint64_t number) {
   if (!is_defined(number)) return;
   control(kind);
   signed_operand(newest_ - number);

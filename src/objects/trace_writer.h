@@ -27,8 +27,10 @@ class TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void allocate(const Allocation& one);
-  void free(uint64_t number) { end_life(Control::kFree, number); }
-  void revive(uint64_t number) { end_life(Control::kRevive, number); }
+  // The request of an allocation had an alignment of its own.
+  void align(uint64_t number) { about(Control::kAlign, number); }
+  void free(uint64_t number) { about(Control::kFree, number); }
+  void revive(uint64_t number) { about(Control::kRevive, number); }
   void huge_pages(uint64_t address, uint64_t bytes);
 
   // An access to an object, which is defined first if it is older than the trace.
@@ -68,7 +70,7 @@ class TraceWriter {
   }
   ThreadState& use(base::ThreadId thread);
   void access_op(Target target, uint32_t size, bool store);
-  void end_life(Control kind, uint64_t number);
+  void about(Control kind, uint64_t number);
   void describe(const Allocation& one);
   bool is_defined(uint64_t number) const;
   void define(const Allocation& one);

@@ -40,7 +40,7 @@ bool Placement::open(const Candidate& candidate) {
 
 uint64_t Placement::allocate(const StoredObject& object) {
   const Verdict verdict = candidate_->verdict(object.context, object.size);
-  if (verdict.group == plan::verdict_forward) return object.address;
+  if (verdict.group == plan::verdict_forward || object.aligned) return object.address;
   const void* block =
       runtime::allocate_in(runtime::decided_code(verdict.group, verdict.align16), object.size);
   if (block == nullptr) return object.address;

@@ -59,6 +59,7 @@ struct StoredObject {
   uint64_t address;  // as recorded
   uint32_t size;
   uint32_t context;
+  bool aligned = false;  // requested with an alignment: the runtime forwards it
 };
 
 // Visits an object trace, and counts its accesses without repeated ones.
@@ -70,6 +71,7 @@ class AccessCounter {
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
   void phase(uint64_t, uint64_t) {}
+  void align(uint64_t) {}
   void access(base::ThreadId, uint64_t, uint32_t, uint32_t, bool) { ++count_; }
   void access_outside(base::ThreadId, uint64_t, uint32_t, bool) { ++count_; }
   void repeat(base::ThreadId, uint64_t) {}
@@ -102,6 +104,7 @@ class StoredTrace {
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
   void phase(uint64_t, uint64_t) {}
+  void align(uint64_t number) { objects_[number].aligned = true; }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
     if (offset > StoredEvent::kMaxOffset) throw std::runtime_error("an object is too large");

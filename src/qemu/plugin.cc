@@ -120,6 +120,8 @@ void on_message(unsigned, qemu_plugin_meminfo_t, uint64_t address, void*) {
       return this_thread().free(message.address);
     case Report::kRevive:
       return this_thread().revive(message.address);
+    case Report::kAligned:
+      return this_thread().aligned(message.address);
   }
 }
 

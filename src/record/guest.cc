@@ -40,6 +40,12 @@ void alloc(void* address, size_t size, uint64_t slot) {
   send({0, Report::kAlloc, reinterpret_cast<uint64_t>(address), size, slot});
 }
 
+void aligned(void* address, size_t size, uint64_t slot) {
+  alloc(address, size, slot);
+  if (peer != Peer::kRecorder) return;
+  send({0, Report::kAligned, reinterpret_cast<uint64_t>(address), 0, 0});
+}
+
 void free_object(void* address) {
   if (peer != Peer::kRecorder) return;
   send({0, Report::kFree, reinterpret_cast<uint64_t>(address), 0, 0});
@@ -57,7 +63,7 @@ void revive(void* address) {
 constinit const halo::interpose::Listener halo::interpose::listener{
     .begin = record::begin,
     .alloc = record::alloc,
-    .aligned = record::alloc,
+    .aligned = record::aligned,
     .free = record::free_object,
     .revive = record::revive,
 };

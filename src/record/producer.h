@@ -67,6 +67,8 @@ class Producer {
   void alloc(uint64_t address, uint64_t size, uint64_t slot);
   void free(uint64_t address) { report(events::Kind::kFree, address); }
   void revive(uint64_t address) { report(events::Kind::kRevive, address); }
+  // The request of the allocation at this address had an alignment of its own.
+  void aligned(uint64_t address) { report(events::Kind::kAligned, address); }
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(events::Kind::kHugePages, address, bytes);
   }

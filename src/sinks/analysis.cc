@@ -112,6 +112,11 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
       objects_.revive(state.freed);
       emit(ReviveEvent{thread, state.freed, &objects_[state.freed]});
       break;
+    case events::Kind::kAligned: {
+      const Object& object = objects_[map_.find(record.address())];
+      if (object.size != 0 && object.address == record.address()) emit(AlignedEvent{&object});
+      break;
+    }
     case events::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
       state = {};

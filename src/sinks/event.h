@@ -50,6 +50,11 @@ struct ReviveEvent {
   const Object* object;
 };
 
+// The request of the object had an alignment of its own, of which its address is a multiple.
+struct AlignedEvent {
+  const Object* object;
+};
+
 struct AccessEvent {
   base::ThreadId thread;
   base::ObjectId id;

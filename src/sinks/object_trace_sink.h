@@ -66,6 +66,9 @@ class ObjectTraceSink : public Sink {
   void on_event(const AllocEvent& event) {
     if (writer_ != nullptr) writer_->allocate(described(*event.object));
   }
+  void on_event(const AlignedEvent& event) {
+    if (writer_ != nullptr) writer_->align(event.object->seq);
+  }
   void on_event(const FreeEvent& event) {
     if (writer_ != nullptr) writer_->free(event.object->seq);
   }

@@ -128,6 +128,8 @@ void take_message(void* registers, uint64_t address) {
       return put(WordKind::kFree, message.address);
     case Report::kRevive:
       return put(WordKind::kRevive, message.address);
+    case Report::kAligned:
+      return put(WordKind::kAligned, message.address);
   }
 }
 

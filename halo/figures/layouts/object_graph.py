@@ -56,7 +56,8 @@ def draw_objects(graph: networkx.Graph, ending: str) -> bytes:
     """The content of the figure: objects as points, their edges as lines by weight."""
     places = networkx.spring_layout(graph, weight="weight", seed=SEED)
     sizes = Counter(community for _, community in graph.nodes(data="community"))
-    colour_of = {one: at for at, (one, _) in enumerate(sizes.most_common())}
+    largest_first = sorted(sizes, key=lambda community: (-sizes[community], community))
+    colour_of = {one: at for at, one in enumerate(largest_first)}
     heaviest = max((weight for *_, weight in graph.edges(data="weight")), default=1)
     with canvas(SIDE, SIDE + 0.5) as drawing:
         axes = drawing.add_subplot()
@@ -70,8 +71,8 @@ def draw_objects(graph: networkx.Graph, ending: str) -> bytes:
         colours = [group_colour(colour_of[data["community"]]) for _, data in graph.nodes(data=True)]
         axes.scatter(points[:, 0], points[:, 1], s=26, c=colours, linewidths=0, zorder=2)
         note = (
-            f"{len(graph):,} objects in {len(sizes):,} communities of the finest level, which the"
-            " colours tell apart. Width of a line: how often one object was used after the other."
+            f"{len(graph):,} objects in {len(sizes):,} communities of the finest level, by"
+            " colours that repeat. Width of a line: how often one object was used after the other."
         )
         footnote(drawing, textwrap.fill(note, int(SIDE * 16)))
         return save(drawing, ending)

@@ -77,6 +77,22 @@ TEST(AccessGraph, EqualsTheReference) {
   }
 }
 
+TEST(AccessGraph, OfAPhaseHasItsPairsOnly) {
+  FactsReader reader(1, {2, 4});
+  for (uint64_t number = 1; number <= 3; ++number)
+    reader.allocate({number, number * 64, 24, base::ContextId{0}});
+  // Accesses 0 to 5; the second is outside objects.
+  reader.access(ThreadId{0}, 1, 0, 8, false);
+  reader.access_outside(ThreadId{0}, 4096, 8, false);
+  for (const uint64_t number : {2, 1, 3, 1}) reader.access(ThreadId{0}, number, 0, 8, false);
+  const std::vector<uint64_t> numbers = reader.numbers();
+  EXPECT_EQ(numbers, (std::vector<uint64_t>{1, 2, 3})) << "by first access of the whole run";
+  const Graph graph = reader.take_graph();
+  ASSERT_EQ(graph.row(0).size(), 2u);
+  EXPECT_EQ(graph.row(0)[0].weight, 2u);
+  EXPECT_EQ(graph.row(0)[1].weight, 1u);
+}
+
 TEST(AccessGraph, HubsAreThoseWithMoreThanAHundredthOfTheWeight) {
   EdgeList edges;
   for (uint32_t at = 1; at < 2000; ++at) {

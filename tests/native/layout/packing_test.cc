@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -60,7 +61,7 @@ TEST_F(PackingTest, ObjectsThatLiveAtOnceDoNotOverlap) {
           const ObjectFacts& other = reader_.facts()[by_address[next]];
           ASSERT_TRUE(packing.reuse) << order.name;
           ASSERT_FALSE(live_at_once(one, other)) << order.name;
-          ASSERT_EQ(one.size, other.size) << order.name;
+          ASSERT_EQ(begin, addresses[by_address[next]]) << order.name;
         }
       }
     }
@@ -72,6 +73,68 @@ TEST_F(PackingTest, ReuseNeedsLessMemory) {
     return *std::max_element(addresses.begin(), addresses.end()) - kFirstAddress;
   };
   EXPECT_LT(end(kPackings[1]) * 3 / 2, end(kPackings[0]));
+}
+
+TEST(Packing, ReuseIsOfBlocksAsInGlibc) {
+  FactsReader reader(1);
+  const uint32_t sizes[] = {8, 24, 25, 40, 41};
+  for (uint64_t number = 1; number <= std::size(sizes); ++number) {
+    reader.allocate({number, number * 4096, sizes[number - 1], base::ContextId{0}});
+    reader.access(base::ThreadId{0}, number, 0, 1, true);
+    reader.free(number);
+  }
+  const Communities none = find_communities(reader.take_graph());
+  const std::vector<uint32_t> hubs;
+  const Subject subject{reader.facts(), reader.numbers(), none, hubs};
+  const auto addresses = pack(subject, first_touch(subject), any_object, kPackings[1]);
+  EXPECT_EQ(addresses[2], addresses[1]);
+  EXPECT_EQ(addresses[3], addresses[1] + 24);
+  EXPECT_EQ(addresses[4], addresses[3]);
+  EXPECT_EQ(addresses[5], addresses[3] + 40);
+}
+
+TEST(Packing, RequestedAlignmentIsKept) {
+  FactsReader reader(1);
+  for (uint64_t number = 1; number <= 6; ++number) {
+    reader.allocate({number, number * 64, 24, base::ContextId{0}});
+    if (number % 2 == 0) reader.align(number);
+    reader.access(base::ThreadId{0}, number, 0, 1, true);
+    reader.free(number);
+  }
+  const Communities none = find_communities(reader.take_graph());
+  const std::vector<uint32_t> hubs;
+  const Subject subject{reader.facts(), reader.numbers(), none, hubs};
+  for (const Packing& packing : kPackings) {
+    const auto addresses = pack(subject, first_touch(subject), any_object, packing);
+    EXPECT_EQ(addresses[2] % 128, 0u);
+    EXPECT_EQ(addresses[4] % 256, 0u);
+    EXPECT_EQ(addresses[6] % 128, 0u);
+    for (uint64_t number = 2; number < 6; ++number)
+      EXPECT_NE(addresses[number], addresses[number + 1]);
+  }
+}
+
+TEST(Packing, ObjectsInHugePagesStayInThem) {
+  FactsReader reader(1);
+  constexpr uint64_t page = 2 << 20;
+  const auto allocate = [&](uint64_t number, uint64_t address) {
+    reader.allocate({number, address, 24, base::ContextId{0}});
+    reader.access(base::ThreadId{0}, number, 0, 1, true);
+  };
+  allocate(1, page);
+  allocate(2, 3 * page);
+  reader.huge_pages(page, page);
+  allocate(3, page + 24);
+  allocate(4, 3 * page + 24);
+  const Communities none = find_communities(reader.take_graph());
+  const std::vector<uint32_t> hubs;
+  const Subject subject{reader.facts(), reader.numbers(), none, hubs};
+  const auto addresses = pack(subject, first_touch(subject), any_object, kPackings[0]);
+  EXPECT_EQ(addresses, (std::vector<uint64_t>{0, kFirstHugeAddress, kFirstAddress,
+                                              kFirstHugeAddress + 24, kFirstAddress + 24}));
+  const AddressRange huge = huge_pages_of(subject, addresses);
+  EXPECT_EQ(huge.begin, kFirstHugeAddress);
+  EXPECT_EQ(huge.end, kFirstHugeAddress + page);
 }
 
 TEST_F(PackingTest, WithoutReuseAddressesAreInOrder) {

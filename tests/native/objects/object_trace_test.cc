@@ -42,6 +42,7 @@ struct Script {
     add("outside", base::index(thread), address, size, store);
   }
   void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
+  void align(uint64_t number) { add("align", number); }
   void phase(uint64_t first, uint64_t last) { add("phase", first, last); }
 
  private:
@@ -93,6 +94,9 @@ class Author {
                             ContextId{uint32_t(random_() % 100)}});
         writer_.allocate(objects_.back());
         script_.allocate(objects_.back());
+        if (random_() % 4 != 0) return;
+        writer_.align(objects_.back().number);
+        script_.align(objects_.back().number);
         return;
       case 1:
         if (objects_.empty()) return;

@@ -57,7 +57,7 @@ def test_neighbours_come_close_in_a_file_in_the_order_of_the_layout(tmp_path: Pa
         assert run(by_id, traversal, "2", "7") == run(by_layout, traversal, "2", "7")
 
 
-def test_a_file_that_is_no_graph_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_without_a_graph_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "graph"
     for text in ("0 1\n", "0 x\n", "0", "1\n", "0 7\n1\n"):
         path.write_text(text)

@@ -120,7 +120,7 @@ def test_objects_that_are_used_in_another_order_are_put_in_it(scattered: Kept) -
     assert scattered.outcome.status == 0, scattered.outcome.stderr
     assert "would save" in scattered.outcome.stdout
     found = scattered.found
-    assert found["gain"] > 0.2
+    assert found["gain"] > 0.15
     assert found["replayed"]["objects"] >= 30_000
     assert found["program"].endswith("/scattered")
     cost = {
@@ -261,6 +261,30 @@ def test_a_phase_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
         outcome = halo("layout", "--phase", name, "--", str(program))
         assert outcome.status == 117, outcome.stderr
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+def test_requested_alignment_is_kept(engine: str, tmp_path: Path) -> None:
+    program = compile_c(
+        """
+        #include <stdlib.h>
+        enum { COUNT = 300, ROUNDS = 100 };
+        static long *items[COUNT];
+        int main(void) {
+          for (int at = 0; at < COUNT; ++at) items[at] = aligned_alloc(4096, 64);
+          for (int round = 0; round < ROUNDS; ++round)
+            for (int at = 0; at < COUNT; ++at) *items[at] += at;
+        }
+        """,
+        tmp_path / "pages",
+    )
+    path = tmp_path / "found.json"
+    chosen = ("--engine", engine, "--machine", "miucin", "--quick", "--json", str(path))
+    outcome = halo("layout", *chosen, "--", str(program))
+    assert outcome.status in {0, 1}, outcome.stderr
+    # All begin pages, so they compete for one set of the first cache, in any order.
+    for one in json.loads(path.read_text())["replayed"]["replays"]:
+        assert one["misses"]["L1D"] > 0.9 * 300 * 100, one["order"]
 
 
 def test_a_program_without_objects_is_one_sentence(tmp_path: Path) -> None:
