@@ -70,8 +70,6 @@ class AccessCounter {
   void free(uint64_t) {}
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
-  void phase(uint64_t, uint64_t) {}
-  void align(uint64_t) {}
   void access(base::ThreadId, uint64_t, uint32_t, uint32_t, bool) { ++count_; }
   void access_outside(base::ThreadId, uint64_t, uint32_t, bool) { ++count_; }
   void repeat(base::ThreadId, uint64_t) {}
@@ -103,7 +101,6 @@ class StoredTrace {
   }
   void revive(uint64_t) {}
   void huge_pages(uint64_t, uint64_t) {}
-  void phase(uint64_t, uint64_t) {}
   void align(uint64_t number) { objects_[number].aligned = true; }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
