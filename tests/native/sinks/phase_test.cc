@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+extern "C" const char __executable_start[];  // defined by the linker
+
 namespace halo::sinks {
 namespace {
 
@@ -31,7 +33,6 @@ TEST(Phase, SpansTheAccessesByItsCode) {
   char path[PATH_MAX] = {};
   ASSERT_GT(readlink("/proc/self/exe", path, sizeof path - 1), 0);
   // The file offset of `somewhere` equals its distance from the image, up to the segment's shift.
-  extern const char __executable_start[] asm("__executable_start");
   const uint64_t code = reinterpret_cast<uint64_t>(&somewhere);
   const uint64_t offset = code - reinterpret_cast<uint64_t>(__executable_start);
   Phase phase;
