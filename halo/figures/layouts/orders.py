@@ -26,14 +26,16 @@ class OrdersFigure:
         return _table(found, orders, ending) if ending in TABLES else _bars(found, orders, ending)
 
 
-def _name(one: ReplayedProgram, order: str, orders: Sequence[str]) -> str:
-    return one.program if len(orders) == 1 else f"{one.program} {order}"
+def _label(one: ReplayedProgram, order: str, orders: Sequence[str]) -> str:
+    """A line for each part of the name, as bars are narrow."""
+    program = one.program.replace(".", "\n")
+    return program if len(orders) == 1 else "\n".join([program, *order.split("-")])
 
 
 def _bars(found: Sequence[ReplayedProgram], orders: Sequence[str], ending: str) -> bytes:
     groups = [
         Group(
-            _name(one, order, orders),
+            _label(one, order, orders),
             [Value(ratio, ratio, ratio) for ratio in one.relative(order).values()],
         )
         for one in found
@@ -57,11 +59,11 @@ def _bars(found: Sequence[ReplayedProgram], orders: Sequence[str], ending: str) 
 def _table(found: Sequence[ReplayedProgram], orders: Sequence[str], ending: str) -> bytes:
     rows = [(one, order, one.relative(order)) for one in found for order in orders]
     cells = [
-        [_name(one, order, orders), *(f"{ratio:.2f}" for ratio in ratios.values())]
+        [one.program, order, *(f"{ratio:.2f}" for ratio in ratios.values())]
         for one, order, ratios in rows
     ]
     records = [
         {"program": one.program, "order": order, "misses": dict(ratios)}
         for one, order, ratios in rows
     ]
-    return Table(["Program", *found[0].levels], cells, records).to_file(ending)
+    return Table(["Program", "Order", *found[0].levels], cells, records).to_file(ending)

@@ -63,7 +63,7 @@ def make(paths: list[Path], ending: str, *orders: str) -> str:
 
 
 def test_misses_are_relative_to_the_recorded_layout(mesh: Path) -> None:
-    assert "| mesh | 0.25 | 0.00 |" in make([mesh], "md")
+    assert "| mesh | hml | 0.25 | 0.00 |" in make([mesh], "md")
     records = json.loads(make([mesh], "json", "random", "hml"))
     assert [one["order"] for one in records] == ["random", "hml"]
     assert records[0]["misses"] == {"L1D": 1.5, "DTLB": 7.0}
