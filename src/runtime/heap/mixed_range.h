@@ -29,8 +29,11 @@ class MixedRange {
   char* bump_fast(std::uint64_t bytes, char*& second) {
     char* const at = next_;
     const bool pair = bytes % 16 != 0;
-    char* const behind = at + (pair ? 2 * bytes : bytes);
-    if (reinterpret_cast<std::uintptr_t>(at) % 16 != 0 || behind > fast_end_) return nullptr;
+    const std::uint64_t cut = pair ? 2 * bytes : bytes;
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);  // null if there is no range
+    if (begin % 16 != 0 || begin + cut > reinterpret_cast<std::uintptr_t>(fast_end_))
+      return nullptr;
+    char* const behind = at + cut;
     second = pair ? at + bytes : nullptr;
     arena.mark_used(at);
     if (pair) {
@@ -41,7 +44,7 @@ class MixedRange {
     next_ = behind;
     __builtin_prefetch(behind + prefetched, 1);
     page_->used += pair ? 2 : 1;
-    cut_bytes_ += static_cast<std::uint64_t>(behind - at);
+    cut_bytes_ += cut;
     return at;
   }
 
