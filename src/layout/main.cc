@@ -7,15 +7,11 @@
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
 // of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
 // or with --after-phase only what is behind it. The graph, the order and the layout file must not
-// exist. Exit status: 0 success, 1 no memory or cannot write, 2 wrong usage, 3 not a trace, or a
-// newer or damaged one. Status 3 comes with one sentence on stderr.
+// exist. Exit status: as in base/tool.h.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <exception>
 #include <iterator>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,10 +19,12 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/tool.h"
 #include "layout/communities.h"
 #include "layout/graph_file.h"
 #include "layout/jobs.h"
 #include "layout/layout_file.h"
+#include "layout/misses.h"
 #include "layout/object_facts.h"
 #include "layout/order_file.h"
 #include "layout/orders.h"
@@ -40,10 +38,9 @@ namespace {
 
 using namespace halo::layout;
 using halo::AddressRange;
+using halo::ToolStatus;
 using halo::objects::TraceReader;
 using halo::simulator::Machine;
-
-enum Status { kDone = 0, kCannotWork = 1, kUsage = 2, kNoTrace = 3 };
 
 struct Options {
   std::optional<Machine> machine = halo::simulator::this_machine();
@@ -54,13 +51,8 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
-  bool replays = true;
+  bool no_replays = false;
 };
-
-bool parse_number(std::string_view text, unsigned& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value != 0;
-}
 
 // Null if no format has the ending of this name.
 const GraphFormat* format_of(std::string_view path) {
@@ -70,38 +62,25 @@ const GraphFormat* format_of(std::string_view path) {
 }
 
 bool parse(int argc, char** argv, Options& options) {
-  for (int at = 1; at < argc; ++at) {
-    const std::string_view word = argv[at];
-    const auto value = word.substr(word.find('=') + 1);
-    bool good = true;
-    if (word.starts_with("--machine=")) {
-      good = halo::sinks::read_machine(value, options.machine);
-    } else if (word.starts_with("--window=")) {
-      good = parse_number(value, options.window);
-    } else if (word.starts_with("--jobs=")) {
-      good = parse_number(value, options.jobs);
-    } else if (word.starts_with("--graph=")) {
-      options.graph = value;
-      good = format_of(options.graph) != nullptr;
-    } else if (word.starts_with("--layout=")) {
-      options.layout = value;
-    } else if (word == "--no-replays") {
-      options.replays = false;
-    } else if (word.starts_with("--order=")) {
-      options.order = value;
-    } else if (word.starts_with("--packing=")) {
-      options.packing = value;
-      good = std::any_of(std::begin(kPackings), std::end(kPackings),
-                         [&](const Packing& packing) { return packing.name == value; });
-    } else if (word == "--after-phase") {
-      options.after_phase = true;
-    } else {
-      good = options.trace.empty() && !word.starts_with("--");
-      options.trace = word;
-    }
-    if (!good) return false;
-  }
-  return !options.trace.empty();
+  const auto is_packing = [](std::string_view name) {
+    return std::any_of(std::begin(kPackings), std::end(kPackings),
+                       [&](const Packing& packing) { return packing.name == name; });
+  };
+  const bool parsed = halo::parse_tool(
+      argc, argv,
+      {{"--machine=",
+        [&](std::string_view value) { return halo::sinks::read_machine(value, options.machine); }},
+       halo::count_option("--window=", options.window),
+       halo::count_option("--jobs=", options.jobs),
+       halo::text_option("--graph=", options.graph),
+       halo::text_option("--order=", options.order),
+       halo::text_option("--layout=", options.layout),
+       halo::text_option("--packing=", options.packing),
+       halo::flag_option("--no-replays", options.no_replays),
+       halo::flag_option("--after-phase", options.after_phase)},
+      options.trace);
+  return parsed && (options.graph.empty() || format_of(options.graph) != nullptr) &&
+         (options.packing.empty() || is_packing(options.packing));
 }
 
 // Calls write(file), unless the path is empty. Throws std::system_error if the file cannot be
@@ -170,15 +149,8 @@ std::vector<Replayed> replay_all(const Options& options, const Subject& subject,
 
 void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWriter& json) {
   json.value([&] {
-    json.fields("order", one.order, "packing", one.packing, "accesses", one.misses.accesses,
-                "cycles", one.misses.cycles);
-    json.key("misses");
-    json.value([&] {
-      for (size_t at = 0; at < machine.caches.size(); ++at)
-        json.field(machine.caches[at].name, one.misses.caches[at]);
-      for (size_t at = 0; at < machine.tlbs.size(); ++at)
-        json.field(machine.tlbs[at].name, one.misses.tlbs[at]);
-    });
+    json.fields("order", one.order, "packing", one.packing);
+    write_misses(one.misses, machine, json);
   });
 }
 
@@ -190,7 +162,7 @@ std::optional<PhaseSpan> find_span(const Options& options) {
   return PhaseSpan{finder.found()->last + 1};
 }
 
-int run(const Options& options) {
+ToolStatus run(const Options& options) {
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
   FactsReader reader(options.window, span);
@@ -205,7 +177,7 @@ int run(const Options& options) {
   write_file(options.order, [&](FILE* file) { write_order(hml(subject), subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
-  if (options.replays) replays = replay_all(options, subject, span);
+  if (!options.no_replays) replays = replay_all(options, subject, span);
 
   halo::JsonWriter json(stdout);
   json.value([&] {
@@ -225,7 +197,7 @@ int run(const Options& options) {
               [&](const Replayed& one) { write_replayed(one, *options.machine, json); });
   });
   putchar('\n');
-  return fflush(stdout) == 0 && ferror(stdout) == 0 ? kDone : kCannotWork;
+  return fflush(stdout) == 0 && ferror(stdout) == 0 ? ToolStatus::kDone : ToolStatus::kCannotWork;
 }
 
 }  // namespace
@@ -237,18 +209,7 @@ int main(int argc, char** argv) {
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
         " [--order=FILE] [--layout=FILE] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
         stderr);
-    return kUsage;
+    return int(ToolStatus::kUsage);
   }
-  try {
-    return run(options);
-  } catch (const std::bad_alloc&) {
-    fputs("halo-layout: there is not enough memory for the objects of this trace\n", stderr);
-    return kCannotWork;
-  } catch (const std::system_error& error) {
-    fprintf(stderr, "halo-layout: %s\n", error.what());
-    return kCannotWork;
-  } catch (const std::exception& error) {
-    fprintf(stderr, "%s\n", error.what());
-    return kNoTrace;
-  }
+  return halo::run_tool("halo-layout", [&] { return run(options); });
 }

@@ -14,7 +14,7 @@
 #include "base/memory_map.h"
 #include "layout/access_graph.h"
 #include "layout/phase.h"
-#include "objects/allocation.h"
+#include "objects/visitor.h"
 
 namespace halo::layout {
 
@@ -49,7 +49,7 @@ struct ObjectFacts {
 
 // Visits a trace. An object that a thread accesses several times in a row counts once (HALO,
 // section 4.1). An access in the span pairs with each of the thread's `window` objects before it.
-class FactsReader {
+class FactsReader : public objects::Visitor {
  public:
   explicit FactsReader(size_t window, PhaseSpan span = {}) : window_(window), span_(span) {}
 

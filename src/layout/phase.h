@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/ids.h"
-#include "objects/allocation.h"
+#include "objects/visitor.h"
 
 namespace halo::layout {
 
@@ -18,16 +17,8 @@ struct PhaseSpan {
 };
 
 // Visits a trace, and keeps the phase that was recorded, if any.
-class PhaseFinder {
+class PhaseFinder : public objects::Visitor {
  public:
-  void allocate(const objects::Allocation&) {}
-  void define(const objects::Allocation&) {}
-  void free(uint64_t) {}
-  void revive(uint64_t) {}
-  void huge_pages(uint64_t, uint64_t) {}
-  void access(base::ThreadId, uint64_t, uint32_t, uint32_t, bool) {}
-  void access_outside(base::ThreadId, uint64_t, uint32_t, bool) {}
-  void repeat(base::ThreadId, uint64_t) {}
   void phase(uint64_t first, uint64_t last) { found_ = {first, last}; }
 
   const std::optional<PhaseSpan>& found() const { return found_; }

@@ -1,41 +1,28 @@
 // Replays an object trace through simulated caches, with objects at other addresses.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include "base/ids.h"
+#include "layout/misses.h"
 #include "layout/phase.h"
-#include "objects/allocation.h"
+#include "objects/visitor.h"
 #include "simulator/hierarchy.h"
 #include "simulator/machine.h"
 
 namespace halo::layout {
 
-// Accesses that missed each level, as in the simulator sink: an access to two lines counts once.
-struct Misses {
-  static constexpr size_t kMaxLevels = simulator::Hierarchy::kMaxLevels;
-
-  uint64_t accesses = 0;
-  uint64_t cycles = 0;
-  std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
-};
-
 // Visits a trace; addresses are by allocation number. Accesses outside the span are simulated, too,
 // but do not count.
-class Replay {
+class Replay : public objects::Visitor {
  public:
   Replay(const simulator::Machine& machine, const std::vector<uint64_t>& addresses,
          PhaseSpan span = {})
       : hierarchy_(machine), addresses_(addresses), span_(span) {}
 
-  void allocate(const objects::Allocation&) {}
-  void define(const objects::Allocation&) {}
-  void free(uint64_t) {}
-  void revive(uint64_t) {}
   void huge_pages(uint64_t address, uint64_t bytes) { hierarchy_.use_huge_pages(address, bytes); }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (number >= addresses_.size()) throw std::runtime_error("it changed while it was read");

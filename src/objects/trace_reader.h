@@ -15,15 +15,7 @@
 
 namespace halo::objects {
 
-// The events of a trace; readers call these members of a visitor, in order:
-//
-//   allocate(const Allocation&), define(const Allocation&), free(number), revive(number),
-//   huge_pages(address, bytes), access(thread, number, offset, size, store),
-//   access_outside(thread, address, size, store), repeat(thread, count)
-//
-// and, if the visitor has them: align(number); phase(first, last), accesses counted from 0.
-//
-// `number` is at least 1, and at most the greatest that was allocated or defined before.
+// Calls the members of a visitor (visitor.h) for the events of a trace, in order.
 class TraceReader {
  public:
   // Both throw std::runtime_error with one sentence, without the file's name, for a damaged or
@@ -153,11 +145,9 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     case Control::kRevive:
       visitor.revive(known(operands));
       return;
-    case Control::kAlign: {
-      const uint64_t number = known(operands);
-      if constexpr (requires { visitor.align(number); }) visitor.align(number);
+    case Control::kAlign:
+      visitor.align(known(operands));
       return;
-    }
     case Control::kHugePages: {
       const uint64_t address = operands.next(), bytes = operands.next();
       if (bytes > kMaxHuge - address % kMaxHuge) damaged("huge pages are too many");
@@ -167,7 +157,7 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     case Control::kPhase: {
       const uint64_t first = operands.next(), more = operands.next();
       if (more > UINT64_MAX - first) damaged("a phase is too long");
-      if constexpr (requires { visitor.phase(first, more); }) visitor.phase(first, first + more);
+      visitor.phase(first, first + more);
       return;
     }
   }

@@ -1,7 +1,7 @@
 // Parses candidates.
 #include "predict/candidate.h"
 
-#include <charconv>
+#include "base/parse_number.h"
 
 namespace halo::predict {
 
@@ -12,12 +12,6 @@ std::string_view next_word(std::string_view& line) {
   const std::string_view word = line.substr(0, end);
   line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
   return word;
-}
-
-template <class Number>
-bool parse_number(std::string_view word, Number& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size();
 }
 
 bool parse_group(std::string_view word, plan::Group& group) {

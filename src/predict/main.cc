@@ -8,25 +8,22 @@
 // halo/schema/prediction.py. At an empty line it waits for all of them, so that a failure is known.
 // With `most`, as many stretches of accesses are left out that about N accesses are replayed,
 // evenly from the whole trace. `addresses` gets the objects' addresses of the first candidate:
-// 64-bit words by allocation number. Exit status: 0 success, 1 no memory or cannot write, 2 wrong
-// usage or candidate, 3 not a trace, or a newer or damaged one. A status over 0 comes with one
-// sentence on stderr.
+// 64-bit words by allocation number. Exit status: as in base/tool.h; 2 is also a wrong candidate.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <cstdio>
-#include <exception>
 #include <iostream>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/tool.h"
+#include "layout/misses.h"
 #include "objects/trace_reader.h"
 #include "predict/prediction.h"
 #include "sinks/simulator_sink.h"
@@ -34,10 +31,9 @@
 namespace {
 
 using namespace halo::predict;
+using halo::ToolStatus;
 using halo::objects::TraceReader;
 using halo::simulator::Machine;
-
-enum Status { kDone = 0, kCannotWork = 1, kUsage = 2, kNoTrace = 3 };
 
 struct Options {
   std::optional<Machine> machine = halo::simulator::this_machine();
@@ -47,31 +43,15 @@ struct Options {
   std::string trace;
 };
 
-bool parse_number(std::string_view text, unsigned& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value != 0;
-}
-
 bool parse(int argc, char** argv, Options& options) {
-  for (int at = 1; at < argc; ++at) {
-    const std::string_view word = argv[at];
-    const auto value = word.substr(word.find('=') + 1);
-    bool good = true;
-    if (word.starts_with("--machine=")) {
-      good = halo::sinks::read_machine(value, options.machine);
-    } else if (word.starts_with("--jobs=")) {
-      good = parse_number(value, options.jobs);
-    } else if (word.starts_with("--most=")) {
-      good = parse_number(value, options.most);
-    } else if (word.starts_with("--addresses=")) {
-      options.addresses = value;
-    } else {
-      good = options.trace.empty() && !word.starts_with("--");
-      options.trace = word;
-    }
-    if (!good) return false;
-  }
-  return !options.trace.empty();
+  return halo::parse_tool(
+      argc, argv,
+      {{"--machine=",
+        [&](std::string_view value) { return halo::sinks::read_machine(value, options.machine); }},
+       halo::count_option("--jobs=", options.jobs),
+       halo::count_option("--most=", options.most),
+       halo::text_option("--addresses=", options.addresses)},
+      options.trace);
 }
 
 bool write_addresses(const std::string& path, const std::vector<uint64_t>& addresses) {
@@ -85,15 +65,8 @@ bool write_addresses(const std::string& path, const std::vector<uint64_t>& addre
 void print(const Prediction& found, const Machine& machine, const std::string& name) {
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("name", name, "accesses", found.misses.accesses, "cycles", found.misses.cycles,
-                "peak_bytes", found.peak_bytes);
-    json.key("misses");
-    json.value([&] {
-      for (size_t at = 0; at < machine.caches.size(); ++at)
-        json.field(machine.caches[at].name, found.misses.caches[at]);
-      for (size_t at = 0; at < machine.tlbs.size(); ++at)
-        json.field(machine.tlbs[at].name, found.misses.tlbs[at]);
-    });
+    json.fields("name", name, "peak_bytes", found.peak_bytes);
+    halo::layout::write_misses(found.misses, machine, json);
   });
   putchar('\n');
 }
@@ -104,17 +77,18 @@ void print(const Prediction& found, const Machine& machine, const std::string& n
   std::vector<uint64_t> found_addresses;
   const std::optional<Prediction> found =
       predict(trace, *options.machine, candidate, addresses.empty() ? nullptr : &found_addresses);
-  if (!found) _exit(kCannotWork);
-  if (!addresses.empty() && !write_addresses(addresses, found_addresses)) _exit(kCannotWork);
+  if (!found) _exit(int(ToolStatus::kCannotWork));
+  if (!addresses.empty() && !write_addresses(addresses, found_addresses))
+    _exit(int(ToolStatus::kCannotWork));
   print(*found, *options.machine, candidate.name);
-  _exit(fflush(stdout) == 0 ? kDone : kCannotWork);
+  _exit(int(fflush(stdout) == 0 ? ToolStatus::kDone : ToolStatus::kCannotWork));
 }
 
 // Waits for one of the processes; false if it failed.
 bool wait_for_one(unsigned& running) {
   int status = 0;
   --running;
-  return wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == kDone;
+  return wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == int(ToolStatus::kDone);
 }
 
 StoredTrace load(const Options& options) {
@@ -129,7 +103,7 @@ StoredTrace load(const Options& options) {
   return trace;
 }
 
-int run(const Options& options) {
+ToolStatus run(const Options& options) {
   const StoredTrace trace = load(options);
   printf("{\"accesses\": %lu, \"kept\": %lu}\n", trace.accesses(), trace.kept());
   fflush(stdout);
@@ -144,7 +118,7 @@ int run(const Options& options) {
     Candidate candidate;
     if (!parse_candidate(line, candidate)) {
       fputs("halo-predict: a candidate is malformed\n", stderr);
-      return kUsage;
+      return ToolStatus::kUsage;
     }
     if (running == options.jobs) good = wait_for_one(running);
     fflush(stdout);
@@ -155,9 +129,9 @@ int run(const Options& options) {
     running += process > 0;
   }
   while (running > 0) good = wait_for_one(running) && good;
-  if (good) return kDone;
+  if (good) return ToolStatus::kDone;
   fputs("halo-predict: a candidate could not be predicted\n", stderr);
-  return kCannotWork;
+  return ToolStatus::kCannotWork;
 }
 
 }  // namespace
@@ -169,15 +143,7 @@ int main(int argc, char** argv) {
         "usage: halo-predict [--machine=this|FILE] [--jobs=N] [--most=N] [--addresses=FILE] "
         "TRACE\n",
         stderr);
-    return kUsage;
+    return int(ToolStatus::kUsage);
   }
-  try {
-    return run(options);
-  } catch (const std::bad_alloc&) {
-    fputs("halo-predict: there is not enough memory for this trace\n", stderr);
-    return kCannotWork;
-  } catch (const std::exception& error) {
-    fprintf(stderr, "%s\n", error.what());
-    return kNoTrace;
-  }
+  return halo::run_tool("halo-predict", [&] { return run(options); });
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "objects/allocation.h"
+#include "objects/visitor.h"
 
 namespace halo::predict {
 
@@ -63,16 +63,10 @@ struct StoredObject {
 };
 
 // Visits an object trace, and counts its accesses without repeated ones.
-class AccessCounter {
+class AccessCounter : public objects::Visitor {
  public:
-  void allocate(const objects::Allocation&) {}
-  void define(const objects::Allocation&) {}
-  void free(uint64_t) {}
-  void revive(uint64_t) {}
-  void huge_pages(uint64_t, uint64_t) {}
   void access(base::ThreadId, uint64_t, uint32_t, uint32_t, bool) { ++count_; }
   void access_outside(base::ThreadId, uint64_t, uint32_t, bool) { ++count_; }
-  void repeat(base::ThreadId, uint64_t) {}
 
   uint64_t count() const { return count_; }
 
@@ -83,7 +77,7 @@ class AccessCounter {
 // Visits an object trace. Of each `one_in` stretches of kStretch accesses, the first is kept;
 // allocations and frees are all kept. A free that is revived is kept, too: the object then has no
 // address, and its later accesses count as those to its recorded one.
-class StoredTrace {
+class StoredTrace : public objects::Visitor {
  public:
   static constexpr uint64_t kStretch = 1 << 16;
 
@@ -99,8 +93,6 @@ class StoredTrace {
   void free(uint64_t number) {
     events_.push_back(StoredEvent::of(StoredEvent::Kind::kFree, uint32_t(number)));
   }
-  void revive(uint64_t) {}
-  void huge_pages(uint64_t, uint64_t) {}
   void align(uint64_t number) { objects_[number].aligned = true; }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
@@ -110,7 +102,6 @@ class StoredTrace {
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
     if (keeps_next()) events_.push_back(StoredEvent::outside(address, size, store));
   }
-  void repeat(base::ThreadId, uint64_t) {}
 
   const std::vector<StoredEvent>& events() const { return events_; }
   // By allocation number; the first is unused.

@@ -1,9 +1,9 @@
 // Options of sinks: NAME=VALUE in the arguments of every recorder.
 #pragma once
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
+
+#include "base/parse_number.h"
 
 namespace halo::sinks {
 
@@ -16,10 +16,7 @@ struct NumberOption {
 
   // Returns false if the text is no such number.
   bool set(std::string_view text, Options& options) const {
-    const char* const end = text.data() + text.size();
-    Number& value = options.*field;
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && stop == end && value <= maximum;
+    return parse_number(text, options.*field) && options.*field <= maximum;
   }
 };
 template <class Options, class Number, class Maximum>

@@ -1,0 +1,35 @@
+// What a replay counts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/json_writer.h"
+#include "simulator/hierarchy.h"
+#include "simulator/machine.h"
+
+namespace halo::layout {
+
+// Accesses that missed each level, as in the simulator sink: an access to two lines counts once.
+struct Misses {
+  static constexpr size_t kMaxLevels = simulator::Hierarchy::kMaxLevels;
+
+  uint64_t accesses = 0;
+  uint64_t cycles = 0;
+  std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
+};
+
+// The fields `accesses`, `cycles` and `misses` by level, of the machine that was replayed.
+inline void write_misses(const Misses& misses, const simulator::Machine& machine,
+                         JsonWriter& json) {
+  json.fields("accesses", misses.accesses, "cycles", misses.cycles);
+  json.field("misses", [&] {
+    for (size_t at = 0; at < machine.caches.size(); ++at)
+      json.field(machine.caches[at].name, misses.caches[at]);
+    for (size_t at = 0; at < machine.tlbs.size(); ++at)
+      json.field(machine.tlbs[at].name, misses.tlbs[at]);
+  });
+}
+
+}  // namespace halo::layout
