@@ -18,6 +18,7 @@ enum class WordKind : uint8_t {
   kFree,          // the object at the address ends
   kRevive,        // cancels the last free of this thread
   kAligned,       // the request of the object at the address had an alignment of its own
+  kReallocated,   // the object at the address replaces the last one that this thread freed
   kHugePages,     // raw word follows: size of the range for which the program requests huge pages
   kMapsChanged,   // code may have been mapped
   kCodeUnmapped,  // raw word follows: size of the range at the address that will be unmapped

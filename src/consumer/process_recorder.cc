@@ -118,6 +118,9 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
     case WordKind::kAligned:
       current_->aligned(word.payload());
       return 1;
+    case WordKind::kReallocated:
+      current_->reallocated(word.payload());
+      return 1;
     case WordKind::kHugePages:
       current_->huge_pages(word.payload(), words[1]);
       return 2;

@@ -18,6 +18,8 @@ struct Listener {
   void (*alloc)(void* address, size_t size, uint64_t slot);
   // Likewise, if the request has an alignment of its own.
   void (*aligned)(void* address, size_t size, uint64_t slot);
+  // Likewise, of realloc: the object takes the place of the one that this thread freed last.
+  void (*reallocated)(void* address, size_t size, uint64_t slot);
   void (*free)(void* address);
   // Cancels the last free of this thread: realloc found no memory.
   void (*revive)(void* address);
@@ -31,6 +33,9 @@ inline void report_alloc(void* address, size_t size, uint64_t slot) {
 }
 inline void report_aligned(void* address, size_t size, uint64_t slot) {
   if (address != nullptr) listener.aligned(address, size, slot);
+}
+inline void report_reallocated(void* address, size_t size, uint64_t slot) {
+  if (address != nullptr) listener.reallocated(address, size, slot);
 }
 inline void report_free(void* address) {
   if (address != nullptr) listener.free(address);

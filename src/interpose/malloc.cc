@@ -29,6 +29,8 @@ void* reallocate(void* old, size_t size, uint64_t slot) {
   void* fresh = next->realloc(old, size);
   if (fresh == nullptr && size != 0) {
     report_revive(old);
+  } else if (old != nullptr) {
+    report_reallocated(fresh, size, slot);
   } else {
     report_alloc(fresh, size, slot);
   }

@@ -26,10 +26,11 @@ struct Hello {
 };
 
 enum class Report : uint64_t {
-  kAlloc = 1,    // address, size, stack slot of the wrapper's return address
-  kFree = 2,     // address; before the memory is freed
-  kRevive = 3,   // address; cancels this thread's last free
-  kAligned = 4,  // address of the allocation before: its request had an alignment of its own
+  kAlloc = 1,        // address, size, stack slot of the wrapper's return address
+  kFree = 2,         // address; before the memory is freed
+  kRevive = 3,       // address; cancels this thread's last free
+  kAligned = 4,      // address of the allocation before: its request had an alignment of its own
+  kReallocated = 5,  // address of the allocation before: it replaces this thread's last free
 };
 
 struct Message {

@@ -98,6 +98,7 @@ constinit const halo::interpose::Listener halo::interpose::listener{
     .begin = litter::begin_detection,
     .alloc = litter::count_alloc,
     .aligned = litter::count_aligned,
+    .reallocated = litter::count_alloc,
     .free = litter::count_free,
     .revive = litter::count_revived,
 };

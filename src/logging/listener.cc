@@ -63,6 +63,7 @@ constinit const halo::interpose::Listener halo::interpose::listener{
     .begin = logging::begin_process,
     .alloc = logging::alloc,
     .aligned = logging::alloc,
+    .reallocated = logging::alloc,
     .free = logging::free_object,
     .revive = logging::revive,
 };

@@ -13,7 +13,7 @@
 namespace halo::objects {
 
 inline constexpr std::array<char, 8> kMagic = {'h', 'a', 'l', 'o', '-', 'o', 'b', 'j'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 struct FileHead {
   std::array<char, 8> magic = kMagic;
@@ -59,9 +59,10 @@ enum class Control : uint8_t {
   kFree,               // operand: the greatest number so far minus that of the object
   kRevive,             // the object's free did not happen; operand: as of kFree
   kHugePages,          // operands: address, bytes
-  kAlign,  // the object was requested with an alignment of its own; operand: as of kFree
-  kPhase,  // operands: the first access of the phase, and the last minus it, counting
-           // accesses from 0 without repeats; the latest such operation counts
+  kAlign,       // the object was requested with an alignment of its own; operand: as of kFree
+  kReallocate,  // realloc made the object of a freed one; operands: both, as of kFree
+  kPhase,       // operands: the first access of the phase, and the last minus it, counting
+                // accesses from 0 without repeats; the latest such operation counts
 };
 
 // Bits 6 and 7 set: further accesses to the 16 bytes that the thread accessed last. The other bits

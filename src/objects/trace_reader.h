@@ -148,6 +148,11 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     case Control::kAlign:
       visitor.align(known(operands));
       return;
+    case Control::kReallocate: {
+      const uint64_t number = known(operands), replaced = known(operands);
+      visitor.reallocate(number, replaced);
+      return;
+    }
     case Control::kHugePages: {
       const uint64_t address = operands.next(), bytes = operands.next();
       if (bytes > kMaxHuge - address % kMaxHuge) damaged("huge pages are too many");

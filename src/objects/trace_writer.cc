@@ -86,6 +86,12 @@ void TraceWriter::about(Control kind, uint64_t number) {
   signed_operand(newest_ - number);
 }
 
+void TraceWriter::reallocate(uint64_t number, uint64_t replaced) {
+  if (!is_defined(replaced)) return;
+  about(Control::kReallocate, number);
+  signed_operand(newest_ - replaced);
+}
+
 void TraceWriter::huge_pages(uint64_t address, uint64_t bytes) {
   control(Control::kHugePages);
   operand(address);

@@ -29,6 +29,8 @@ class TraceWriter {
   void allocate(const Allocation& one);
   // The request of an allocation had an alignment of its own.
   void align(uint64_t number) { about(Control::kAlign, number); }
+  // realloc made the allocation `number` of another one, which has been freed.
+  void reallocate(uint64_t number, uint64_t replaced);
   void free(uint64_t number) { about(Control::kFree, number); }
   void revive(uint64_t number) { about(Control::kRevive, number); }
   void huge_pages(uint64_t address, uint64_t bytes);

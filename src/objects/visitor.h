@@ -17,6 +17,8 @@ struct Visitor {
   void free(uint64_t /*number*/) {}
   void revive(uint64_t /*number*/) {}  // its free did not happen
   void align(uint64_t /*number*/) {}   // it was requested with an alignment of its own
+  // realloc made it of `replaced`, which was freed before it was allocated.
+  void reallocate(uint64_t /*number*/, uint64_t /*replaced*/) {}
   void huge_pages(uint64_t /*address*/, uint64_t /*bytes*/) {}
   void phase(uint64_t /*first*/, uint64_t /*last*/) {}  // accesses, counted from 0
   void access(base::ThreadId, uint64_t /*number*/, uint32_t /*offset*/, uint32_t /*size*/,

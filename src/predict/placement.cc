@@ -7,6 +7,7 @@
 #include "runtime/heap/thread_heap.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
+#include "runtime/serve/requests.h"
 
 namespace halo::predict {
 
@@ -46,6 +47,20 @@ uint64_t Placement::allocate(const StoredObject& object) {
   if (block == nullptr) return object.address;
   peak_pages_ = std::max(peak_pages_, runtime::arena.pages_used());
   return shown(block);
+}
+
+uint64_t Placement::reallocate(uint64_t old, const StoredObject& object) {
+  void* const block = hidden(old);
+  if (!runtime::arena.contains(block)) return allocate(object);
+  const auto alignment = [&] {
+    const Verdict verdict = candidate_->verdict(object.context, object.size);
+    return verdict.group != plan::verdict_forward && verdict.align16 ? 16 : 0;
+  };
+  if (runtime::stays_in_place(block, runtime::usable_size_grouped(block), object.size, alignment))
+    return old;
+  const uint64_t moved = allocate(object);
+  free(old);
+  return moved;
 }
 
 void Placement::free(uint64_t address) {

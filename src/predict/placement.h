@@ -22,6 +22,8 @@ class Placement {
 
   // The object's address: in the arena, or as recorded if it is forwarded.
   uint64_t allocate(const StoredObject& object);
+  // That of an object that realloc makes of the one at `old`.
+  uint64_t reallocate(uint64_t old, const StoredObject& object);
   void free(uint64_t address);
 
   // Calls use(address, bytes) for the memory of a block of huge pages, once for each slab.

@@ -21,14 +21,17 @@ std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Mac
         replay.access_outside(thread, event.address(), event.size(), event.store());
         break;
       case StoredEvent::Kind::kAllocate: {
+        const StoredObject& object = trace.objects()[event.number()];
         uint64_t& address = now[event.number()];
-        address = placement.allocate(trace.objects()[event.number()]);
+        address = object.replaces == 0 ? placement.allocate(object)
+                                       : placement.reallocate(now[object.replaces], object);
         placement.report_huge_pages(
             address, [&](uint64_t from, uint64_t bytes) { replay.huge_pages(from, bytes); });
         break;
       }
       case StoredEvent::Kind::kFree:
-        placement.free(now[event.number()]);
+        // realloc frees after it has allocated.
+        if (!trace.objects()[event.number()].replaced) placement.free(now[event.number()]);
         break;
     }
   }

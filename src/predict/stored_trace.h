@@ -59,7 +59,9 @@ struct StoredObject {
   uint64_t address;  // as recorded
   uint32_t size;
   uint32_t context;
-  bool aligned = false;  // requested with an alignment: the runtime forwards it
+  uint32_t replaces = 0;  // the object of which realloc made it, or 0
+  bool replaced = false;  // realloc made another object of it
+  bool aligned = false;   // requested with an alignment: the runtime forwards it
 };
 
 // Visits an object trace, and counts its accesses without repeated ones.
@@ -94,6 +96,10 @@ class StoredTrace : public objects::Visitor {
     events_.push_back(StoredEvent::of(StoredEvent::Kind::kFree, uint32_t(number)));
   }
   void align(uint64_t number) { objects_[number].aligned = true; }
+  void reallocate(uint64_t number, uint64_t replaced) {
+    objects_[number].replaces = uint32_t(replaced);
+    objects_[replaced].replaced = true;
+  }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
     if (offset > StoredEvent::kMaxOffset) throw std::runtime_error("an object is too large");

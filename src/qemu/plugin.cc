@@ -122,6 +122,8 @@ void on_message(unsigned, qemu_plugin_meminfo_t, uint64_t address, void*) {
       return this_thread().revive(message.address);
     case Report::kAligned:
       return this_thread().aligned(message.address);
+    case Report::kReallocated:
+      return this_thread().reallocated(message.address);
   }
 }
 

@@ -46,6 +46,12 @@ void aligned(void* address, size_t size, uint64_t slot) {
   send({0, Report::kAligned, reinterpret_cast<uint64_t>(address), 0, 0});
 }
 
+void reallocated(void* address, size_t size, uint64_t slot) {
+  alloc(address, size, slot);
+  if (peer != Peer::kRecorder) return;
+  send({0, Report::kReallocated, reinterpret_cast<uint64_t>(address), 0, 0});
+}
+
 void free_object(void* address) {
   if (peer != Peer::kRecorder) return;
   send({0, Report::kFree, reinterpret_cast<uint64_t>(address), 0, 0});
@@ -64,6 +70,7 @@ constinit const halo::interpose::Listener halo::interpose::listener{
     .begin = record::begin,
     .alloc = record::alloc,
     .aligned = record::aligned,
+    .reallocated = record::reallocated,
     .free = record::free_object,
     .revive = record::revive,
 };

@@ -69,6 +69,8 @@ class Producer {
   void revive(uint64_t address) { report(events::Kind::kRevive, address); }
   // The request of the allocation at this address had an alignment of its own.
   void aligned(uint64_t address) { report(events::Kind::kAligned, address); }
+  // The allocation at this address replaces the last object that this thread freed.
+  void reallocated(uint64_t address) { report(events::Kind::kReallocated, address); }
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(events::Kind::kHugePages, address, bytes);
   }

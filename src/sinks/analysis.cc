@@ -117,6 +117,12 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
       if (object.size != 0 && object.address == record.address()) emit(AlignedEvent{&object});
       break;
     }
+    case events::Kind::kReallocated: {
+      const Object& object = objects_[map_.find(record.address())];
+      const bool found = object.size != 0 && object.address == record.address();
+      if (found && state.freed_number != 0) emit(ReallocatedEvent{&object, state.freed_number});
+      break;
+    }
     case events::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
       state = {};
@@ -156,8 +162,10 @@ void Analysis::free(base::ThreadId thread, ThreadState& state, uint64_t address)
   const Object& object = objects_[id];
   // Objects that are not tracked are freed too.
   state.freed = base::ObjectId{0};
+  state.freed_number = 0;
   if (base::index(id) == 0 || object.freed || object.address != address) return;
   state.freed = id;
+  state.freed_number = object.seq;
   emit(FreeEvent{thread, id, &object});
   objects_.free(id);
   if (objects_.take_sweep_due()) emit(ReuseEvent{});

@@ -47,7 +47,8 @@ class Analysis {
   struct ThreadState {
     uint64_t alloc_address = 0;  // a kAlloc record that awaits its kContext
     uint64_t alloc_size = 0;
-    base::ObjectId freed{};  // by the latest kFree
+    base::ObjectId freed{};     // by the latest kFree
+    uint64_t freed_number = 0;  // of that allocation
     bool accessed_tracked = false;
   };
 

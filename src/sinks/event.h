@@ -55,6 +55,12 @@ struct AlignedEvent {
   const Object* object;
 };
 
+// realloc made this object of another one, which has been freed.
+struct ReallocatedEvent {
+  const Object* object;
+  uint64_t replaced;  // allocation number
+};
+
 struct AccessEvent {
   base::ThreadId thread;
   base::ObjectId id;

@@ -69,6 +69,9 @@ class ObjectTraceSink : public Sink {
   void on_event(const AlignedEvent& event) {
     if (writer_ != nullptr) writer_->align(event.object->seq);
   }
+  void on_event(const ReallocatedEvent& event) {
+    if (writer_ != nullptr) writer_->reallocate(event.object->seq, event.replaced);
+  }
   void on_event(const FreeEvent& event) {
     if (writer_ != nullptr) writer_->free(event.object->seq);
   }

@@ -130,6 +130,8 @@ void take_message(void* registers, uint64_t address) {
       return put(WordKind::kRevive, message.address);
     case Report::kAligned:
       return put(WordKind::kAligned, message.address);
+    case Report::kReallocated:
+      return put(WordKind::kReallocated, message.address);
   }
 }
 

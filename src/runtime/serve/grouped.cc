@@ -163,13 +163,8 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
     void* made = allocate(size);
     return made != nullptr ? made : next.malloc(size);
   }
-  // A block of suitable size stays in place, unless blocks of its new size or call site need a
-  // stronger alignment.
   const std::size_t old = usable_size_grouped(p);
-  const bool aligned =
-      reinterpret_cast<std::uintptr_t>(p) % 16 == 0 ||
-      (block_bytes(size, false) % 16 != 0 && verdict_for({slot, rbp}).alignment < 16);
-  if (size <= old && size * 2 >= old && aligned) return p;
+  if (stays_in_place(p, old, size, [&] { return verdict_for({slot, rbp}).alignment; })) return p;
   void* moved = allocate(size);
   if (moved == nullptr) moved = next.malloc(size);
   if (moved == nullptr) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "runtime/base/next.h"
@@ -22,6 +23,17 @@ template <typename Allocate>
 // Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.
 inline void* copy_block(void* moved, std::size_t size, const void* p, std::size_t old_bytes) {
   return std::memcpy(moved, p, old_bytes < size ? old_bytes : size);
+}
+
+// Whether realloc leaves a group's block of `old_bytes` where it is: its size is suitable, and
+// blocks of its new size and call site need no stronger alignment. `alignment` returns the call
+// site's.
+template <typename Alignment>
+[[gnu::always_inline]] inline bool stays_in_place(const void* p, std::size_t old_bytes,
+                                                  std::size_t size, Alignment&& alignment) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(p) % 16 == 0 ||
+                       (block_bytes(size, false) % 16 != 0 && alignment() < 16);
+  return size <= old_bytes && size * 2 >= old_bytes && aligned;
 }
 
 // realloc of a block that is in no group. It moves into one by `allocate` if the allocator that it

@@ -43,6 +43,7 @@ struct Script {
   }
   void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
   void align(uint64_t number) { add("align", number); }
+  void reallocate(uint64_t number, uint64_t replaced) { add("reallocate", number, replaced); }
   void phase(uint64_t first, uint64_t last) { add("phase", first, last); }
 
  private:
@@ -97,6 +98,8 @@ class Author {
         if (random_() % 4 != 0) return;
         writer_.align(objects_.back().number);
         script_.align(objects_.back().number);
+        writer_.reallocate(objects_.back().number, any().number);
+        script_.reallocate(objects_.back().number, any_number_);
         return;
       case 1:
         if (objects_.empty()) return;
@@ -302,7 +305,8 @@ TEST_F(ObjectTrace, ANewerVersionAndAnotherFileAreNamed) {
   FileHead head;
   head.version = kVersion + 1;
   replace(std::string(reinterpret_cast<const char*>(&head), sizeof head));
-  EXPECT_EQ(refusal(), "it has version 3, which this halo cannot read");
+  EXPECT_EQ(refusal(),
+            "it has version " + std::to_string(kVersion + 1) + ", which this halo cannot read");
 }
 
 }  // namespace

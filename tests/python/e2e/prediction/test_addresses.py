@@ -20,8 +20,8 @@ from support.command import compile_c, halo
 ARENA = 0x3000_0000_0000  # where predictions have the arena
 SLAB = 2 << 20
 
-# Objects of many sizes and contexts, freed at random. The addresses are written without stdio,
-# which allocates.
+# Objects of many sizes and contexts, freed and reallocated at random. The addresses are written
+# without stdio, which allocates.
 PROGRAM = """
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,12 +40,18 @@ __attribute__((noinline)) static void *make_pair(void) { return malloc(32); }
 __attribute__((noinline)) static void *make_large(void) { return malloc(200 + below(3000)); }
 __attribute__((noinline)) static void *make_zeroed(void) { return calloc(3, 40); }
 __attribute__((noinline)) static void *make_rare(void) { return malloc(4096); }
+__attribute__((noinline)) static void *resize(void *old) { return realloc(old, 8 + below(600)); }
 int main(void) {
   for (unsigned at = 0; at < COUNT; ++at) {
     const unsigned kind = below(100), place = below(at < COUNT / 2 ? LIVE : LIVE / 4);
-    free(live[place]);
-    void *made = kind < 40 ? make_small() : kind < 70 ? make_pair() : kind < 85 ? make_large()
-                 : kind < 98 ? make_zeroed() : make_rare();
+    void *made;
+    if (kind < 20) {
+      made = resize(live[place]);
+    } else {
+      free(live[place]);
+      made = kind < 40 ? make_small() : kind < 70 ? make_pair() : kind < 85 ? make_large()
+             : kind < 98 ? make_zeroed() : make_rare();
+    }
     memset(made, 1, 8);
     live[place] = made;
     for (int digit = 0; digit < 16; ++digit)
