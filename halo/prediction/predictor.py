@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,10 @@ class Predictor:
         self._trace = trace
         self.loaded = msgspec.json.decode(self._next_line(), type=LoadedTrace)
 
-    def predict(self, placements: Sequence[Placement]) -> list[Predicted]:
-        """The misses under each of the placements, in their order."""
+    def predict(
+        self, placements: Sequence[Placement], advance: Callable[[], object] = lambda: None
+    ) -> list[Predicted]:
+        """The misses under each of the placements, in their order; calls `advance` after each."""
         found: dict[str, Predicted] = {}
         for first in range(0, len(placements), _BATCH):
             batch = list(enumerate(placements))[first : first + _BATCH]
@@ -53,6 +55,7 @@ class Predictor:
             for _ in batch:
                 one = msgspec.json.decode(self._next_line(), type=Predicted)
                 found[one.name] = one
+                advance()
         return [found[str(at)] for at in range(len(placements))]
 
     def _send(self, lines: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from halo.errors import BadInput
 from halo.plan.options import option
+from halo.prediction.bar import progress_bar
 from halo.prediction.draft import LAYOUTS, Draft, Placer, make_draft
 from halo.prediction.predictor import Sample, predictor
 from halo.prediction.search import Cost, Effort, Found, search
@@ -73,21 +74,32 @@ def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[
     """The best groupings, by the whole trace, and the cost without a plan."""
     subject, placer = given.subject, Placer(given.subject.profile)
 
-    def run(most: int, work: Callable[[Cost], list[Found]]) -> list[Found]:
+    def run(what: str, steps: int, most: int, work: Callable[[Cost], list[Found]]) -> list[Found]:
         """Calls `work` with costs by at most that many accesses, evenly from the whole trace."""
-        with predictor(read_settings(), given.trace, Sample(most)) as running:
+        with (
+            predictor(read_settings(), given.trace, Sample(most)) as running,
+            progress_bar(what, steps) as advance,
+        ):
 
             def cost(wanted: Sequence[Draft]) -> list[float]:
-                found = running.predict([placer.place(draft) for draft in wanted])
+                found = running.predict([placer.place(draft) for draft in wanted], advance)
                 return [float(it.cycles) for it in found]
 
             return work(cost)
 
     hot = _hottest(subject)
-    tried = run(accesses, lambda cost: search(_seeds(subject), hot, cost, Effort(drafts), seed))
+    tried = run(
+        "searching groups",
+        drafts,
+        accesses,
+        lambda cost: search(_seeds(subject), hot, cost, Effort(drafts), seed),
+    )
     finalists = list(dict.fromkeys([_NO_GROUPS, *(it.draft for it in tried[:_FINALISTS])]))
     without, *found = run(
-        _MAX_KEPT, lambda cost: [Found(*it) for it in zip(cost(finalists), finalists, strict=True)]
+        "comparing the best groups",
+        len(finalists),
+        _MAX_KEPT,
+        lambda cost: [Found(*it) for it in zip(cost(finalists), finalists, strict=True)],
     )
     return sorted(found, key=lambda it: (it.cost, len(it.draft.groups))), without.cost
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,18 @@ def test_the_same_profile_gives_the_same_plan(folder: Path, tmp_path: Path) -> N
     search = ("--strategy", "search", "--option", "drafts=40")
     call("plan", *search, "-o", str(tmp_path / "again.plan"), str(folder / "profile"))
     assert (tmp_path / "again.plan").read_bytes() == (folder / "search.plan").read_bytes()
+
+
+def test_the_search_shows_its_progress_on_a_terminal_only(folder: Path, tmp_path: Path) -> None:
+    search = ("--strategy", "search", "--option", "drafts=40", "-o", str(tmp_path / "again.plan"))
+    command = [sys.executable, "-m", "halo", "plan", *search, str(folder / "profile")]
+    ours, theirs = os.openpty()
+    subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, check=True)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert "searching groups" in shown and "/40" in shown
+    assert "searching" not in halo(*command[3:]).stderr
 
 
 def test_plans_are_compared(folder: Path, tmp_path: Path) -> None:
