@@ -31,6 +31,7 @@
 #include "layout/packing.h"
 #include "layout/phase.h"
 #include "layout/replay.h"
+#include "objects/allocator_accesses.h"
 #include "objects/trace_reader.h"
 #include "sinks/simulator_sink.h"
 
@@ -114,7 +115,8 @@ Misses replay(const Options& options, const std::vector<uint64_t>& addresses, Ph
               AddressRange huge) {
   Replay replay(*options.machine, addresses, span);
   if (huge.begin != huge.end) replay.huge_pages(huge.begin, huge.end - huge.begin);
-  TraceReader(options.trace).read(replay);
+  TraceReader reader(options.trace);
+  read_with_blocks(reader, replay);
   return replay.misses();
 }
 
@@ -167,7 +169,7 @@ ToolStatus run(const Options& options) {
   const PhaseSpan span = phase.value_or(PhaseSpan{});
   FactsReader reader(options.window, span);
   TraceReader trace(options.trace);
-  trace.read(reader);
+  read_with_blocks(trace, reader);
   const Graph graph = reader.take_graph();
   const std::vector<uint32_t> hubs = find_hubs(graph);
   const Communities communities = find_communities(without(graph, hubs));

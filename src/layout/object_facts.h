@@ -84,6 +84,7 @@ class FactsReader : public objects::Visitor {
     outside_lines_.insert(first);
     outside_lines_.insert(last);
   }
+  void access_block(base::ThreadId, uint64_t, int64_t, uint32_t, bool) { ++outside_; }
   // A request states a power of two, of which the address shows the least multiple it can be.
   void align(uint64_t number) {
     ObjectFacts& one = facts_[number];

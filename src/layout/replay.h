@@ -31,6 +31,10 @@ class Replay : public objects::Visitor {
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
     access(address, size, store);
   }
+  void access_block(base::ThreadId, uint64_t number, int64_t offset, uint32_t size, bool store) {
+    if (number >= addresses_.size()) throw std::runtime_error("it changed while it was read");
+    access(addresses_[number] + uint64_t(offset), size, store);
+  }
   void repeat(base::ThreadId, uint64_t count) {
     if (counts_) misses_.accesses += count;
   }

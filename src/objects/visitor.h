@@ -24,6 +24,10 @@ struct Visitor {
   void access(base::ThreadId, uint64_t /*number*/, uint32_t /*offset*/, uint32_t /*size*/,
               bool /*store*/) {}
   void access_outside(base::ThreadId, uint64_t /*address*/, uint32_t /*size*/, bool /*store*/) {}
+  // An access to the block of an object that is not allocated yet or freed already, only from
+  // AllocatorAccesses. The offset is from the object's address.
+  void access_block(base::ThreadId, uint64_t /*number*/, int64_t /*offset*/, uint32_t /*size*/,
+                    bool /*store*/) {}
   void repeat(base::ThreadId, uint64_t /*count*/) {}  // of the thread's last access
 };
 

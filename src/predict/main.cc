@@ -24,6 +24,7 @@
 #include "base/json_writer.h"
 #include "base/tool.h"
 #include "layout/misses.h"
+#include "objects/allocator_accesses.h"
 #include "objects/trace_reader.h"
 #include "predict/prediction.h"
 #include "sinks/simulator_sink.h"
@@ -99,7 +100,8 @@ StoredTrace load(const Options& options) {
     one_in = std::max<uint64_t>(1, (counter.count() + options.most - 1) / options.most);
   }
   StoredTrace trace(one_in);
-  TraceReader(options.trace).read(trace);
+  TraceReader reader(options.trace);
+  read_with_blocks(reader, trace);
   return trace;
 }
 

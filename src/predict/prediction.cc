@@ -15,7 +15,7 @@ std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Mac
   for (const StoredEvent event : trace.events()) {
     switch (event.kind()) {
       case StoredEvent::Kind::kObject:
-        replay.access(thread, event.number(), event.offset(), event.size(), event.store());
+        replay.access_block(thread, event.number(), event.offset(), event.size(), event.store());
         break;
       case StoredEvent::Kind::kOutside:
         replay.access_outside(thread, event.address(), event.size(), event.store());

@@ -13,18 +13,19 @@
 namespace halo::predict {
 
 // An event is a word. Bits 62 and 63 are its kind. Accesses: bit 61 is set for stores, bits 58 to
-// 60 are the binary logarithm of the size. An access to an object has its number in bits 0 to 31
-// and the offset in bits 32 to 57; another access has the address in bits 0 to 47. All other events
-// have the object's number in bits 0 to 31.
+// 60 are the binary logarithm of the size. An access to an object or its block has the number in
+// bits 0 to 31 and the offset, plus kBefore, in bits 32 to 57; another access has the address in
+// bits 0 to 47. All other events have the object's number in bits 0 to 31.
 //
 // The size of an access is rounded down to a power of two, at most 128 bytes.
 class StoredEvent {
  public:
   enum class Kind : uint8_t { kObject, kOutside, kAllocate, kFree };
-  static constexpr uint32_t kMaxOffset = (1u << 26) - 1;
+  static constexpr int32_t kBefore = 16;  // bytes of a block before its object
+  static constexpr int64_t kMaxOffset = (1 << 26) - 1 - kBefore;
 
-  static constexpr StoredEvent object(uint32_t number, uint32_t offset, uint32_t size, bool store) {
-    return StoredEvent(number | uint64_t{offset} << 32 | access_bits(size, store));
+  static constexpr StoredEvent object(uint32_t number, int64_t offset, uint32_t size, bool store) {
+    return StoredEvent(number | uint64_t(offset + kBefore) << 32 | access_bits(size, store));
   }
   static constexpr StoredEvent outside(uint64_t address, uint32_t size, bool store) {
     return StoredEvent((address & kAddressMask) | uint64_t(Kind::kOutside) << kKindShift |
@@ -36,7 +37,9 @@ class StoredEvent {
 
   constexpr Kind kind() const { return Kind(word_ >> kKindShift); }
   constexpr uint32_t number() const { return uint32_t(word_); }
-  constexpr uint32_t offset() const { return uint32_t(word_ >> 32) & kMaxOffset; }
+  constexpr int32_t offset() const {
+    return int32_t(uint32_t(word_ >> 32) & ((1u << 26) - 1)) - kBefore;
+  }
   constexpr uint64_t address() const { return word_ & kAddressMask; }
   constexpr uint32_t size() const { return 1u << (word_ >> kSizeShift & 7); }
   constexpr bool store() const { return (word_ >> kStoreShift & 1) != 0; }
@@ -100,10 +103,14 @@ class StoredTrace : public objects::Visitor {
     objects_[number].replaces = uint32_t(replaced);
     objects_[replaced].replaced = true;
   }
-  void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
+  void access(base::ThreadId, uint64_t number, int64_t offset, uint32_t size, bool store) {
     if (!keeps_next()) return;
     if (offset > StoredEvent::kMaxOffset) throw std::runtime_error("an object is too large");
     events_.push_back(StoredEvent::object(uint32_t(number), offset, size, store));
+  }
+  void access_block(base::ThreadId thread, uint64_t number, int64_t offset, uint32_t size,
+                    bool store) {
+    access(thread, number, offset, size, store);
   }
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
     if (keeps_next()) events_.push_back(StoredEvent::outside(address, size, store));
