@@ -57,7 +57,7 @@ cycles = 10
 [[tlb]]
 name = "DTLB"
 pages = 64
-ways = 4
+ways = 64
 """
 
 
