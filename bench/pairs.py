@@ -61,6 +61,7 @@ class Options:
     trials: int
     repeats: int
     sizes: tuple[int, ...]
+    thread_pairs: int  # of malloc and free in each thread and repetition
 
 
 @dataclass(frozen=True)
@@ -259,11 +260,11 @@ def threads(bench: Bench) -> Findings:
         "glibc": bench.alone("glibc"),
         "mimalloc": bench.alone("mimalloc"),
     }
-    size = bench.options.sizes[0]
+    size, repeats = bench.options.sizes[0], bench.options.repeats
     configs = [
         bench.timed(
             f"{name}, {count} thread(s)",
-            ("threads", "1", str(bench.options.repeats), str(size), str(count)),
+            ("threads", "1", *map(str, (repeats, size, count, bench.options.thread_pairs))),
             environment,
         )
         for name, environment in environments.items()
@@ -378,13 +379,16 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=15, help="processes of each configuration")
     parser.add_argument("--repeats", type=int, help="repetitions in each process")
     parser.add_argument("--sizes", help="bytes, separated by commas")
+    parser.add_argument(
+        "--thread-pairs", type=int, default=1_000_000, help="pairs of each thread and repetition"
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args()
     measurement = MEASUREMENTS[given.what]
     sizes = (
         tuple(int(size) for size in given.sizes.split(",")) if given.sizes else measurement.sizes
     )
-    options = Options(given.trials, given.repeats or measurement.repeats, sizes)
+    options = Options(given.trials, given.repeats or measurement.repeats, sizes, given.thread_pairs)
     with tempfile.TemporaryDirectory(prefix="halo-pairs-") as folder:
         findings = measurement.measure(Bench(read_settings(), Path(folder), options))
     print(as_text(given.what, findings))

@@ -8,12 +8,12 @@
 #include "micro/patterns.h"
 #include "micro/threads.h"
 
-enum { kPairs = 200000, kThreadPairs = 1000000, kTrained = 200, kMaxRepeats = 1000 };
+enum { kPairs = 200000, kMaxThreadPairs = 1000000000, kTrained = 200, kMaxRepeats = 1000 };
 
 static const char kUsage[] =
     "usage: pair train DEPTH\n"
     "       pair time DEPTH REPEATS SIZE...\n"
-    "       pair threads DEPTH REPEATS SIZE COUNT\n"
+    "       pair threads DEPTH REPEATS SIZE COUNT PAIRS\n"
     "DEPTH 1 to 8: the return address that distinguishes the eight call sites; 0: one site that\n"
     "training does not have.\n";
 
@@ -69,12 +69,12 @@ static void time_pattern(const Pattern* pattern, Allocate* const* sites, size_t 
 
 // Prints the pattern, the size, and the median of millions of pairs a second on all threads.
 static void time_threads(const char* name, const Pattern* pattern, Allocate* const* sites,
-                         size_t bytes, int repeats, int threads) {
+                         size_t bytes, int repeats, int threads, long pairs) {
   double found[kMaxRepeats];
   for (int i = -1; i < repeats; ++i) {
-    const double spent = run_threads(threads, pattern, sites, bytes, kThreadPairs);
+    const double spent = run_threads(threads, pattern, sites, bytes, pairs);
     if (i >= 0) {
-      found[i] = 1e3 * threads * kThreadPairs / spent;
+      found[i] = 1e3 * threads * (double)pairs / spent;
     }
   }
   printf("%s %zu %.4f\n", name, bytes, median_of(found, repeats));
@@ -102,13 +102,14 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  if (strcmp(argv[1], "threads") == 0 && argc == 6) {
+  if (strcmp(argv[1], "threads") == 0 && argc == 7) {
     const size_t bytes = (size_t)number(argv[4], 1, 4096);
     const int threads = (int)number(argv[5], 1, kMaxThreads);
+    const long pairs = number(argv[6], kBatch, kMaxThreadPairs);
     for (int at = 0; at < kPatterns; ++at) {
-      time_threads(patterns[at].name, &patterns[at], sites, bytes, repeats, threads);
+      time_threads(patterns[at].name, &patterns[at], sites, bytes, repeats, threads, pairs);
     }
-    time_threads("exchange", NULL, sites, bytes, repeats, threads);
+    time_threads("exchange", NULL, sites, bytes, repeats, threads, pairs);
     return 0;
   }
   fail_with_usage();

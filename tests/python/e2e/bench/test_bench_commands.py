@@ -31,11 +31,11 @@ def bench(command: str, *arguments: str) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def pairs(tmp_path: Path, what: str) -> dict[str, Any]:
+def pairs(tmp_path: Path, what: str, *options: str) -> dict[str, Any]:
     """The command's results of one trial of one size; its status agrees with its thresholds."""
     path = tmp_path / "found.json"
     shortest = ["--trials", "1", "--repeats", "1", "--sizes", "32", "--json", str(path)]
-    done = bench("pairs.py", what, *shortest)
+    done = bench("pairs.py", what, *shortest, *options)
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(path.read_text())
     assert done.status == (0 if all(threshold["met"] for threshold in found["thresholds"]) else 1)
@@ -78,7 +78,7 @@ def test_pairs_selectors_compares_them_with_the_walk(tmp_path: Path) -> None:
 
 
 def test_pairs_threads_compares_two_threads_with_one(tmp_path: Path) -> None:
-    found = pairs(tmp_path, "threads")
+    found = pairs(tmp_path, "threads", "--thread-pairs", "20000")
     assert {"halo, 1 thread(s)", "halo, 2 thread(s)"} < ways(found)
     assert {row["pattern"] for row in found["rows"]} == PATTERNS | {"exchange"}
 
