@@ -13,8 +13,8 @@
 namespace halo::trace {
 namespace {
 
-constexpr int kLevel = -10;    // a fifth larger output than -3, and faster
-constexpr size_t kAhead = 24;  // events; distance of the prefetch
+constexpr int kBlockLevel = -10;  // a fifth larger output than -3, and faster
+constexpr size_t kAhead = 24;     // events; distance of the prefetch
 
 size_t max_bytes(int stream) { return kMaxBytes[stream] * Packer::kMaxEvents; }
 
@@ -159,7 +159,7 @@ class Packer::State {
     }
     packed_ = at;
     at += (max_packed() + 63) / 64 * 64;
-    zstd_ = ZSTD_initStaticCCtx(at, ZSTD_estimateCCtxSize(kLevel));
+    zstd_ = ZSTD_initStaticCCtx(at, ZSTD_estimateCCtxSize(kBlockLevel));
   }
   bool ok() const { return predictor.ok() && zstd_ != nullptr; }
   MappedMemory&& self() { return std::move(self_); }
@@ -178,7 +178,7 @@ class Packer::State {
 
  private:
   static size_t work_bytes() {
-    size_t sum = max_packed() + 64 + ZSTD_estimateCCtxSize(kLevel);
+    size_t sum = max_packed() + 64 + ZSTD_estimateCCtxSize(kBlockLevel);
     for (int stream = 0; stream < kStreams; ++stream) sum += max_bytes(stream);
     return sum;
   }
@@ -198,7 +198,7 @@ class Packer::State {
 
   size_t compress_stream(std::byte* to, const std::byte* from, size_t bytes) {
     const size_t packed =
-        ZSTD_compressCCtx(zstd_, to, ZSTD_compressBound(bytes), from, bytes, kLevel);
+        ZSTD_compressCCtx(zstd_, to, ZSTD_compressBound(bytes), from, bytes, kBlockLevel);
     if (!ZSTD_isError(packed) && packed < bytes) return packed;
     std::memcpy(to, from, bytes);
     return bytes;

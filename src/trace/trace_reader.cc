@@ -13,6 +13,7 @@
 #include <memory>
 #include <system_error>
 
+#include "trace/decompressor.h"
 #include "trace/trace_writer.h"
 
 namespace halo::trace {
@@ -23,14 +24,10 @@ constexpr uint64_t kMaxPayload = uint64_t{1} << 30;
 constexpr uint64_t kMaxSections = uint64_t{1} << 30;
 constexpr size_t kPortion = size_t{1} << 20;
 
-struct FreeZstd {
-  void operator()(ZSTD_DCtx* zstd) const { ZSTD_freeDCtx(zstd); }
-};
-
 // The memory grows with the actual size, whatever `bytes` claims. Empty if the sizes differ or the
 // data are damaged.
 std::vector<std::byte> decompress(std::span<const std::byte> packed, size_t bytes) {
-  const std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd(ZSTD_createDCtx());
+  const Decompressor zstd(ZSTD_createDCtx());
   if (zstd == nullptr) throw std::bad_alloc();
   std::vector<std::byte> to;
   ZSTD_inBuffer in{packed.data(), packed.size(), 0};

@@ -9,7 +9,7 @@
 namespace halo::trace {
 namespace {
 
-constexpr int kLevel = 1;
+constexpr int kSectionLevel = 1;
 
 struct Sections {
   explicit Sections(const ModuleNote& note)
@@ -55,13 +55,13 @@ ModuleHead module_head(const ModuleNote& note, uint64_t first_site, std::string_
 PackedSections::PackedSections(const ModuleNote& note) {
   const Sections sections(note);
   const size_t maximum = ZSTD_compressBound(sections.bytes());
-  const size_t work_bytes = ZSTD_estimateCStreamSize(kLevel);
+  const size_t work_bytes = ZSTD_estimateCStreamSize(kSectionLevel);
   const MappedMemory work(work_bytes);
   MappedMemory packed(maximum);
   if (!work.ok() || !packed.ok()) return;
   ZSTD_CCtx* const zstd = ZSTD_initStaticCStream(work.as<void>(), work_bytes);
   if (zstd == nullptr) return;
-  ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, kSectionLevel);
   ZSTD_CCtx_setPledgedSrcSize(zstd, sections.bytes());
   ZSTD_outBuffer out{packed.as<void>(), maximum, 0};
   size_t left = 0;

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "trace/decompressor.h"
 #include "trace/packing.h"
 #include "trace/predictor.h"
 
@@ -16,10 +17,6 @@ namespace {
 constexpr size_t kSlack = 8;
 
 [[noreturn]] void damaged() { throw std::runtime_error("a block of events is damaged"); }
-
-struct FreeZstd {
-  void operator()(ZSTD_DCtx* zstd) const { ZSTD_freeDCtx(zstd); }
-};
 
 class Input {
  public:
@@ -209,7 +206,7 @@ class Unpacker::State {
     streams_[stream].open(to.data(), bytes);
   }
 
-  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd_;
+  Decompressor zstd_;
   Input streams_[kStreams];
   std::vector<std::byte> unpacked_[kStreams];
 };

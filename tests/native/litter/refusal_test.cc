@@ -21,7 +21,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-Sample recorded() {
+Sample small_sample() {
   Sample sample;
   sample.size(32, 600).size(64, 300).size(200, 100).max_live = 1000;
   return sample;
@@ -43,7 +43,7 @@ std::string refusal(const halo_litter_settings& settings) {
 
 class Refusal : public testing::Test {
  protected:
-  const File file_{recorded().text()};
+  const File file_{small_sample().text()};
   halo_litter_settings settings_ = settings_for(file_);
 };
 
@@ -85,10 +85,10 @@ TEST_F(Refusal, OfGroupsWithoutAPlan) {
 TEST_F(Refusal, OfDataNamesTheFile) {
   settings_.data = "/nowhere/detector.out";
   EXPECT_EQ(refusal(settings_), "/nowhere/detector.out does not exist: run the detector first");
-  const File damaged(recorded().text().substr(0, 1000));
-  settings_.data = damaged.path();
+  const File shortened(small_sample().text().substr(0, 1000));
+  settings_.data = shortened.path();
   EXPECT_EQ(refusal(settings_),
-            std::string(damaged.path()) + " is cut short: run the detector again");
+            std::string(shortened.path()) + " is cut short: run the detector again");
 }
 
 TEST_F(Refusal, OfAProgramThatAllocatedNothing) {

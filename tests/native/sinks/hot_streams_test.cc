@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "random.h"
 #include "sinks/streams/co_allocation.h"
 
 namespace halo::sinks {
@@ -63,8 +64,6 @@ void build(Sequitur& grammar, const std::vector<Sequence>& sequences) {
     for (const uint32_t terminal : sequences[at]) grammar.append(at, terminal);
   }
 }
-
-uint32_t below(uint32_t end, std::mt19937& random) { return uint32_t(random()) % end; }
 
 // Motifs of random length, with noise between them.
 Sequence random_sequence(std::mt19937& random) {

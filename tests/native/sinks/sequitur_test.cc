@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 
+#include "random.h"
+
 namespace halo::sinks {
 namespace {
 
@@ -92,8 +94,6 @@ std::string printed(const Sequitur& grammar) {
   }
   return out;
 }
-
-uint32_t below(uint32_t end, std::mt19937& random) { return uint32_t(random()) % end; }
 
 std::string grammar_of(const std::string& text) {
   Sequitur grammar;
