@@ -70,7 +70,8 @@ class LayoutCommand:
             "--order",
             type=Path,
             metavar="FILE",
-            help="write the objects in the order hml to FILE: context, number in it, and size",
+            help="write the objects in the order hml to FILE, which is replaced: context, number in"
+            " it, and size",
         )
         parser.add_argument(
             "--phase",
@@ -115,6 +116,8 @@ class LayoutCommand:
             raise UsageError(
                 f"The name of a graph ends in {', '.join(GRAPH_FORMATS)}; {options.graph} does not."
             )
+        if options.after_phase and options.trace is None and options.phase is None:
+            raise UsageError("--after-phase needs --phase FUNCTION.")
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
             how = ReplayOptions(
@@ -133,7 +136,12 @@ class LayoutCommand:
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
         if (options.phase is not None or options.after_phase) and not replayed.phase:
-            raise BadInput(f"No access was made by code of {options.phase or 'a phase'}.")
+            raise BadInput(
+                f"No access was made by code of {options.phase}."
+                if options.phase
+                else f"{options.trace} has no phase; record it with: halo layout --phase FUNCTION"
+                f" -o {options.trace} -- PROG ARGS"
+            )
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
         if options.json is not None:

@@ -44,6 +44,6 @@ def _rounded(width: float) -> float:
 
 
 def call_text(kind: str, dimensions: Sequence[HintDimension]) -> str:
-    """The call to write, in C."""
+    """The call to write, in C; `kind` as the trace names the type, without `struct`."""
     bins = ", ".join(f"tidy_bin({one.field}, {one.width:g})" for one in dimensions)
     return f"tidy_alloc(ctx, sizeof({kind}), (unsigned[]){{{bins}}})"

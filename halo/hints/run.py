@@ -29,6 +29,8 @@ from halo.tracing.columns import convert
 from halo.tracing.reader import check_there
 
 EVERY_TYPE = "*"
+MAX_NAMED = 10
+"""Types that a message names."""
 MIN_SHARE = 0.01
 """Share of the accesses from which a type is studied."""
 
@@ -79,8 +81,9 @@ def find_hints(
     jobs = len(os.sched_getaffinity(0))
     tables = TraceTables(open_folder(prepared.dataset), folder, jobs)
     with closing(tables):
-        kinds = [one for one in survey(tables) if fnmatchcase(one.type, options.types)]
-        _check(kinds, options)
+        known = survey(tables)
+        kinds = [one for one in known if fnmatchcase(one.type, options.types)]
+        _check(known, kinds, options)
         least = MIN_SHARE * sum(one.accesses for one in kinds)
         reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
         learner = Learner(options.seed, jobs, options.trees)
@@ -102,12 +105,18 @@ def find_hints(
     )
 
 
-def _check(kinds: list[Kind], options: HintOptions) -> None:
-    if not kinds:
-        what = "" if options.types == EVERY_TYPE else f" whose type matches {options.types}"
+def _check(known: list[Kind], kinds: list[Kind], options: HintOptions) -> None:
+    if not known:
         raise BadInput(
-            f"The trace has no accessed heap objects{what} with a known type; types need debug"
+            "The trace has no accessed heap objects with a known type; types need debug"
             " information: halo-cc -g."
+        )
+    if not kinds:
+        types = ", ".join(one.type for one in known[:MAX_NAMED])
+        more = ", ..." if len(known) > MAX_NAMED else ""
+        raise BadInput(
+            f"No accessed heap object has a type that matches {options.types}; the trace has:"
+            f" {types}{more}."
         )
 
 

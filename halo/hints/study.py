@@ -64,12 +64,18 @@ def question_of(samples: Samples, classes: Classes, seed: int) -> Question:
     return Question(classes.level, samples.objects[chosen], labels)
 
 
-def why_not(samples: Samples, levels: Sequence[Classes]) -> str:
-    """Why nothing can be learnt, as a sentence; empty if something can."""
+def why_not(samples: Samples, levels: Sequence[Classes], level: int = 0) -> str:
+    """Why nothing can be learnt, as a sentence; empty if something can. `level` as in `Study`."""
     if len(samples.objects) < MIN_OBJECTS:
         return (
             f"Only {len(samples.objects)} accessed objects are not arrays; at least {MIN_OBJECTS}"
             " are needed."
+        )
+    if level and level not in {one.level for one in levels}:
+        usable = ", ".join(str(one.level) for one in levels)
+        return (
+            f"Level {level} does not have 8 to 512 communities of at least 5 of these objects;"
+            f" levels that do: {usable or 'none'}."
         )
     if not levels:
         return (
@@ -95,11 +101,11 @@ class Study:
         if ruled_out is not None:
             return unjudged(self.kind, sentence_of(ruled_out), ruled_out.value)
         levels = usable_levels(samples.communities)
-        if self.level:
-            levels = [one for one in levels if one.level == self.level]
-        reason = why_not(samples, levels)
+        reason = why_not(samples, levels, self.level)
         if reason:
             return unjudged(self.kind, reason)
+        if self.level:
+            levels = [one for one in levels if one.level == self.level]
         questions = [question_of(samples, one, self.learner.seed) for one in levels]
         one = len(questions) == 1
         return self._learn(questions[0] if one else max(questions, key=self._promise))

@@ -83,13 +83,14 @@ class Predictor:
 def predictor(
     settings: Settings, trace: ObjectTrace, sample: Sample, addresses: Path | None = None
 ) -> Iterator[Predictor]:
-    """A predictor on all processors; `BadTrace` if the trace is missing or damaged.
+    """A predictor on all processors; `BadTrace` if the trace is missing, damaged or another one.
 
     `addresses` gets the objects' addresses under the first placement: 64-bit words by allocation
     number.
     """
     if not settings.predictor.is_file():
         raise MissingPart(f"halo-predict is not built ({settings.predictor}); run: make build")
+    _check_file(trace)
     command = [
         str(settings.predictor),
         f"--jobs={len(os.sched_getaffinity(0))}",
@@ -109,3 +110,18 @@ def predictor(
             yield Predictor(process, trace)
         finally:
             process.kill()
+
+
+def _check_file(trace: ObjectTrace) -> None:
+    again = "record again with: halo record --objects"
+    try:
+        size = os.stat(trace.file).st_size
+    except OSError as error:
+        raise BadTrace(
+            f"The object trace {trace.file} cannot be read ({error.strerror}), and none of that"
+            f" name is beside the profile; {again}."
+        ) from error
+    if trace.bytes not in (0, size):
+        raise BadTrace(
+            f"{trace.file} is not the trace that was recorded with the profile; {again}."
+        )

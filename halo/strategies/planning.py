@@ -44,7 +44,7 @@ def _kept(trace: ObjectTrace, profile: Path) -> dict[str, ObjectTrace]:
             " the profile the name of a file that does not end in .objects."
         )
     shutil.move(trace.file, place)
-    return {OBJECT_TRACE.key: ObjectTrace(str(place), trace.contexts)}
+    return {OBJECT_TRACE.key: ObjectTrace(str(place), trace.contexts, place.stat().st_size)}
 
 
 def make_plan(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from halo.commands.shared.program import add_machine_option
-from halo.errors import BadInput, UsageError
+from halo.errors import BadInput, BadPlan, UsageError
 from halo.settings import Settings
 
 
@@ -52,9 +52,16 @@ class PredictCommand:
             raise BadInput(
                 f"{options.profile} has no object trace; record it with: halo record --objects"
             )
+        recorded = {one.build_id for one in profile.modules}
         placements = [NOWHERE]
         for path in options.plans:
-            placement = placement_of(read_plan(path), profile)
+            plan = read_plan(path)
+            if plan.modules and not recorded & {one.build_id for one in plan.modules}:
+                raise BadPlan(
+                    f"{path} is a plan for other programs than that of {options.profile}, or for"
+                    " other builds of it; plan again from this profile."
+                )
+            placement = placement_of(plan, profile)
             if placement is None:
                 raise BadInput(
                     f"{path} draws groups at random or uses selectors, which cannot be predicted."

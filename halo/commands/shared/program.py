@@ -310,7 +310,7 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         "--search",
         action="store_true",
         help="record all accesses by object, too, and race the five best plans of the strategy"
-        " search; the recording is then exact, and training.objects stays with the results",
+        " search; the recording is then exact, and train.objects stays with the results",
     )
     add_sink_option(parser, DISTANCE)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from halo.errors import BadProfile
 from halo.profile.checks import Checks
@@ -15,10 +17,14 @@ from halo.schema.values import Count
 
 
 class ObjectTrace(Struct, frozen=True):
-    """`contexts` are pairs of a context of the profile and its number in the trace, ascending."""
+    """`contexts` are pairs of a context of the profile and its number in the trace, ascending.
+
+    `bytes` is the size of the file, which tells it from the trace of another run; 0: not known.
+    """
 
     file: str
     contexts: tuple[tuple[Count, Count], ...]
+    bytes: Count = 0
 
 
 class ObjectTraceSection(Section[ObjectTrace]):
@@ -35,7 +41,7 @@ class ObjectTraceSection(Section[ObjectTrace]):
             checks.bad("a context of the object trace is out of range")
         if len({number for _, number in found.contexts}) < len(found.contexts):
             checks.bad("the object trace has a number of two contexts")
-        return found
+        return _found(found, Path(checks.name).parent)
 
     def write(self, value: ObjectTrace) -> dict[str, Any]:
         document: dict[str, Any] = to_builtins(value)
@@ -47,7 +53,15 @@ class ObjectTraceSection(Section[ObjectTrace]):
             raise BadProfile("The parts have several object traces; merge those of one recording.")
         [(part, value)] = found
         pairs = ((part.contexts[context], number) for context, number in value.contexts)
-        return ObjectTrace(value.file, tuple(sorted(pairs)))
+        return ObjectTrace(value.file, tuple(sorted(pairs)), value.bytes)
+
+
+def _found(trace: ObjectTrace, folder: Path) -> ObjectTrace:
+    """The trace, with the file of that name in the profile's folder if its own file is gone."""
+    beside = folder / Path(trace.file).name
+    if Path(trace.file).exists() or not beside.is_file():
+        return trace
+    return replace(trace, file=str(beside.absolute()))
 
 
 OBJECT_TRACE = ObjectTraceSection()

@@ -123,6 +123,15 @@ def test_traces_that_tell_nothing_are_one_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "found.json").exists()
 
 
+def test_types_and_levels_that_do_not_exist_are_told_with_those_that_do(trace: Path) -> None:
+    outcome = halo("hints", "--type", "nosuch", str(trace))
+    assert outcome.status == 117
+    assert "matches nosuch; the trace has:" in outcome.stderr and "bucket" in outcome.stderr
+    outcome = halo("hints", "--type", "keyed", "--level", "60", str(trace))
+    assert outcome.status in {0, 1}, outcome.stderr
+    assert "Level 60 does not have" in " ".join(outcome.stdout.split())
+
+
 def test_without_scikit_learn_the_extra_is_named(tmp_path: Path) -> None:
     shadow = tmp_path / "sklearn.py"
     shadow.write_text("raise ImportError('no module')\n")

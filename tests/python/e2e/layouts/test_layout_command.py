@@ -200,6 +200,7 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
         (("a.objects", "--", *RBTREE), 111, "not both"),
         (("-o", "b", "a.objects"), 111, "need a program"),
         (("--phase", "main", "a.objects"), 111, "need a program"),
+        (("--after-phase", "--", *RBTREE), 111, "needs --phase FUNCTION"),
         (("--window", "0", "a.objects"), 111, "0"),
         (("--graph", "a.png", "a.objects"), 111, ".graphml"),
         (("--window", "2000", "a.objects"), 111, "1024"),

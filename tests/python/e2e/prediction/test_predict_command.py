@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,37 @@ def test_bad_input_is_refused(folder: Path, tmp_path: Path) -> None:
     assert outcome.status == 121
     assert "has version 255" in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_a_profile_and_its_trace_move_together(folder: Path, tmp_path: Path) -> None:
+    for name in ("profile", "profile.objects"):
+        shutil.copy(folder / name, tmp_path)
+    (folder / "profile.objects").rename(folder / "away")
+    try:
+        outcome = halo("eval", "predict", str(folder / "profile"), str(folder / "search.plan"))
+        assert outcome.status == 121
+        assert "No such file" in outcome.stderr and "halo record --objects" in outcome.stderr
+        call("eval", "predict", str(tmp_path / "profile"), str(folder / "search.plan"))
+    finally:
+        (folder / "away").rename(folder / "profile.objects")
+
+
+def test_the_trace_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
+    objects = folder / "profile.objects"
+    content = objects.read_bytes()
+    objects.write_bytes(content + b"more")
+    outcome = halo("eval", "predict", str(folder / "profile"), str(folder / "search.plan"))
+    objects.write_bytes(content)
+    assert outcome.status == 121
+    assert "is not the trace that was recorded with the profile" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_a_plan_for_another_program_is_refused(folder: Path, tmp_path: Path) -> None:
+    other = compile_c(PROGRAM.replace("ROUNDS = 100", "ROUNDS = 2"), tmp_path / "other")
+    call("record", "-o", str(tmp_path / "other.profile"), "--", str(other))
+    plan = str(tmp_path / "other.plan")
+    call("plan", "--strategy", "per-site", "-o", plan, str(tmp_path / "other.profile"))
+    outcome = halo("eval", "predict", str(folder / "profile"), plan)
+    assert outcome.status == 116
+    assert "is a plan for other programs" in outcome.stderr

@@ -44,6 +44,17 @@ def test_the_trace_moves_beside_the_profile(tmp_path: Path) -> None:
     assert found is not None and found.file == str(tmp_path / "prog.objects")
     assert (tmp_path / "prog.objects").read_text() == "content"
     assert not trace.exists()
+    assert found.bytes == len("content")
+
+
+def test_the_trace_is_found_beside_a_profile_that_moved(tmp_path: Path) -> None:
+    section = {"file": "/nowhere/prog.objects", "contexts": CONTEXTS}
+    profile = part(tmp_path / "prog.profile", section)
+    gone = OBJECT_TRACE.of(read_profile(profile))
+    assert gone is not None and gone.file == "/nowhere/prog.objects"
+    (tmp_path / "prog.objects").touch()
+    found = OBJECT_TRACE.of(read_profile(profile))
+    assert found is not None and found.file == str(tmp_path / "prog.objects")
 
 
 @pytest.mark.parametrize(
