@@ -4,6 +4,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -24,10 +26,11 @@ void TraceReader::damaged(const char* what) {
 }
 
 TraceReader::TraceReader(const std::string& path) : file_(path, std::ios::binary), threads_(1) {
-  if (!file_) throw std::runtime_error("it cannot be read");
+  if (!file_) throw std::runtime_error("it cannot be read: " + std::string(std::strerror(errno)));
   FileHead head;
   if (read_into(file_, &head, sizeof head) != sizeof head || head.magic != kMagic)
-    throw std::runtime_error("it is not an object trace of halo");
+    throw std::runtime_error(
+        "it is not an object trace of halo; halo layout -o and halo record --objects make one");
   if (head.version != kVersion)
     throw std::runtime_error("it has version " + std::to_string(head.version) +
                              ", which this halo cannot read");
