@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -50,15 +50,20 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Learnt:
-    """The best forest: its accuracy in FOLDS-fold cross validation, and importances by column.
+    """Forests by their number of trees, with their accuracy in FOLDS-fold cross validation, the
+    number of the best one, and importances by column.
 
     `gini` adds up to 1. `permutation` is the accuracy that is lost if a column is permuted.
     """
 
+    forests: Mapping[int, Accuracy]
     trees: int
-    accuracy: Accuracy
     gini: tuple[float, ...]
     permutation: tuple[float, ...]
+
+    @property
+    def accuracy(self) -> Accuracy:
+        return self.forests[self.trees]
 
 
 @cache
@@ -121,10 +126,13 @@ class Learner:
                     correct[self.trees.index(grown)] += _count_hits(votes, labels[test])
         correct /= len(labels)
         gini /= gini.sum() or 1
-        best = int(correct[:, 0].argmax())
-        accuracy = Accuracy(float(correct[best, 0]), float(correct[best, 1]), majority_of(labels))
-        importance = tuple(gini.tolist()), tuple(permutation.tolist())
-        return Learnt(self.trees[best], accuracy, *importance)
+        majority = majority_of(labels)
+        forests = {
+            trees: Accuracy(float(top1), float(top5), majority)
+            for trees, (top1, top5) in zip(self.trees, correct, strict=True)
+        }
+        best = self.trees[int(correct[:, 0].argmax())]
+        return Learnt(forests, best, tuple(gini.tolist()), tuple(permutation.tolist()))
 
     def _batches(self, features: Matrix, labels: Labels) -> Iterator[Any]:
         """Parts of one forest, as a whole one would need too much memory: a number by class and

@@ -23,7 +23,7 @@ from halo.hints.verdict import (
     verdict_of,
     verdict_of_accesses,
 )
-from halo.schema.hints import HintAccuracy, HintDimension, HintFeature, TypeHint
+from halo.schema.hints import HintAccuracy, HintDimension, HintFeature, HintForest, TypeHint
 
 MIN_OBJECTS = 50
 MAX_DIMENSIONS = 3
@@ -155,6 +155,9 @@ class Study:
             classes=question.classes,
             learnt_from=len(labels),
             trees=learnt.trees,
+            forests=tuple(
+                HintForest(trees, one.top1, one.top5) for trees, one in learnt.forests.items()
+            ),
             accuracy=_shares(learnt.accuracy),
             permuted=_shares(permuted),
             known=_shares(of_known),
@@ -216,6 +219,7 @@ def unjudged(kind: Kind, why: str, verdict: str = "") -> TypeHint:
         classes=0,
         learnt_from=0,
         trees=0,
+        forests=(),
         accuracy=None,
         permuted=None,
         known=None,

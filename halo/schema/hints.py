@@ -17,6 +17,14 @@ class HintAccuracy(Struct, frozen=True, kw_only=True):
     majority: Share  # objects in the largest community
 
 
+class HintForest(Struct, frozen=True):
+    """The forest of that many trees, on the objects and features of the type."""
+
+    trees: Count  # its size
+    top1: Share  # objects whose community is predicted
+    top5: Share  # objects whose community is among the five likeliest
+
+
 class HintFeature(Struct, frozen=True, kw_only=True):
     """A column that the forest learnt from."""
 
@@ -48,7 +56,8 @@ class TypeHint(Struct, frozen=True, kw_only=True):
     classes: Count  # communities at that level
     learnt_from: Count  # objects
     trees: Count  # of the best forest
-    accuracy: HintAccuracy | None  # of all features
+    forests: tuple[HintForest, ...]  # all that were tried, the smallest first
+    accuracy: HintAccuracy | None  # of all features, by the best forest
     permuted: HintAccuracy | None  # with permuted labels, their 99th percentile
     known: HintAccuracy | None  # of the fields that are known at birth
     features: tuple[HintFeature, ...]  # the most important first

@@ -1,0 +1,1 @@
+"""Figures of `halo hints`: the importance of fields, and the accuracy of forests."""

@@ -1,0 +1,48 @@
+"""Results of `halo hints`, one of each program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import BadInput
+from halo.schema.document import Kind, load
+from halo.schema.hints import FORMAT, VERSION, HintsDocument, TypeHint
+
+KIND = Kind(
+    FORMAT,
+    VERSION,
+    HintsDocument,
+    name="a result of halo hints",
+    give="give a file that halo hints --json wrote",
+    again="run halo hints again",
+)
+
+
+@dataclass(frozen=True)
+class LearntType:
+    """A type from which something was learnt; `program` is the name of its file."""
+
+    program: str
+    hint: TypeHint
+
+    @property
+    def label(self) -> str:
+        return f"{self.program}: {self.hint.type}"
+
+
+def read_learnt(paths: Sequence[Path]) -> list[LearntType]:
+    """The types from which forests learnt, the most accessed of each file first.
+
+    `BadInput` for a damaged file, and for one without such a type.
+    """
+    found: list[LearntType] = []
+    for path in paths:
+        document = load(path, KIND)
+        name = path.name.removesuffix(".json")
+        learnt = [LearntType(name, one) for one in document.types if one.features]
+        if not learnt:
+            raise BadInput(f"{path} has no type from which anything was learnt.")
+        found += learnt
+    return found
