@@ -42,10 +42,12 @@ def build(
     compilers: Compilers,
     folder: Path,
     variant: Path | None = None,
+    flags: Sequence[str] = (),
 ) -> Path:
     """The program of the sources in `folder`, optimised and with debug information.
 
-    For a variant, files in `variant/NAME` replace those of the same name in `folder`.
+    For a variant, files in `variant/NAME` replace those of the same name in `folder`. `flags` are
+    of the compiler, too.
     """
     name = folder.name if variant is None else variant.name
     into = settings.build / "traced" / compilers.name / name
@@ -56,7 +58,7 @@ def build(
         includes.insert(0, variant)
         places += (variant / folder.name).iterdir()
     sources = {path.name: path for path in places if path.suffix in (".c", ".cc")}
-    options = ["-O2", "-g", *(f"-I{path}" for path in includes)]
+    options = ["-O2", "-g", *flags, *(f"-I{path}" for path in includes)]
     objects = []
     for source in sources.values():
         objects.append(str(into / f"{source.name}.o"))
