@@ -20,7 +20,8 @@ class ReportCommand:
             type=Path,
             nargs="+",
             metavar="RESULT",
-            help="results folder, its results.json, or the JSON of a trace analysis",
+            help="results folder, its results.json, or the JSON of a trace analysis, `halo layout`,"
+            " `halo hints` or `halo eval predict`",
         )
         parser.add_argument(
             "-o",
@@ -35,18 +36,17 @@ class ReportCommand:
         from halo.files.atomic import write_atomically
         from halo.files.destination import check_place
         from halo.report import render_report
+        from halo.report.found.documents import reader_of
         from halo.results import read_measurements
-        from halo.results.analysis import ANALYSIS, read_analysis
-        from halo.schema.document import is_of
 
         if rest:
             raise UsageError("`halo report` takes results and no program; leave out the `--`.")
         check_place(options.output)
-        analyses = [path for path in options.results if is_of(path, ANALYSIS)]
-        measured = [path for path in options.results if path not in analyses]
+        readers = {path: reader_of(path) for path in options.results}
+        measured = [path for path, reader in readers.items() if reader is None]
         page = render_report(
             read_measurements(measured) if measured else [],
-            [read_analysis(path) for path in analyses],
+            [reader(path) for path, reader in readers.items() if reader is not None],
         )
         write_atomically(options.output, page.encode())
         print(f"Report: {options.output}")

@@ -9,18 +9,15 @@ import jinja2
 
 from halo import __version__
 from halo.figures.drawing.style import group_colour, text_on
-from halo.report.analysis import analysis_section
+from halo.report.found.findings import Findings
 from halo.report.section import section
 from halo.report.times import overview
 from halo.report.verdict import judge
 from halo.results import Measurement
-from halo.results.analysis import AnalysisResult
 from halo.schema.results import Machine
 
 
-def render_report(
-    measurements: Sequence[Measurement], analyses: Sequence[AnalysisResult] = ()
-) -> str:
+def render_report(measurements: Sequence[Measurement], findings: Sequence[Findings] = ()) -> str:
     """The whole page as HTML; everything that comes from files is escaped."""
     verdicts = [judge(measurement) for measurement in measurements]
     pairs = list(zip(measurements, verdicts, strict=True))
@@ -34,9 +31,9 @@ def render_report(
     )
     return environment.get_template("page.html").render(
         sections=[section(m, verdict, index) for index, (m, verdict) in enumerate(pairs, 1)],
-        analyses=[analysis_section(found, index) for index, found in enumerate(analyses, 1)],
-        together=len(pairs) + len(analyses),
-        programs=_programs(measurements, analyses),
+        findings=findings,
+        together=len(pairs) + len(findings),
+        programs=_programs(measurements, findings),
         overview=overview(measurements, verdicts),
         colour=group_colour,
         text_on=text_on,
@@ -45,11 +42,9 @@ def render_report(
     )
 
 
-def _programs(measurements: Sequence[Measurement], analyses: Sequence[AnalysisResult]) -> list[str]:
+def _programs(measurements: Sequence[Measurement], findings: Sequence[Findings]) -> list[str]:
     """The names of the programs, without duplicates."""
-    names = [found.program for found in measurements] + [
-        found.document.program for found in analyses
-    ]
+    names = [found.program for found in measurements] + [found.program for found in findings]
     return list(dict.fromkeys(names))
 
 

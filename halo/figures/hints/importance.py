@@ -17,9 +17,9 @@ from halo.schema.hints import HintFeature
 
 MAX_TYPES, MAX_FEATURES = 6, 8
 NOISE = "noise"
-KNOWN, WRITTEN_LATER = COLOURS[0], COLOURS[1]
+KNOWN, UNKNOWN = COLOURS[0], COLOURS[1]
 WIDTH = 6.4
-HEAD, BAR = 0.75, 0.22
+HEAD, BAR = 0.9, 0.22
 """Inches: of a type without its bars, and of a bar."""
 
 
@@ -52,7 +52,7 @@ def _draw(found: Sequence[LearntType], maximum: int, ending: str) -> bytes:
         drawing.legend(
             handles=[
                 Patch(color=KNOWN, label="known at birth"),
-                Patch(color=WRITTEN_LATER, label="written later"),
+                Patch(color=UNKNOWN, label="not known at birth"),
                 Patch(color=GREY, label="random numbers"),
             ],
             loc="outside upper left",
@@ -79,21 +79,24 @@ def _draw_type(axes: Axes, one: LearntType) -> None:
     values = [it.gini for it in features]
     axes.barh(range(len(features)), values, height=0.74, color=[_colour(it) for it in features])
     for place, it in enumerate(features):
-        axes.text(it.gini, place, f" {it.permutation:.2f}", va="center", fontsize=7.5)
+        axes.text(
+            it.gini, place, f" {round(it.permutation, 2) + 0.0:.2f}", va="center", fontsize=7.5
+        )
     axes.set_yticks(range(len(features)), [it.name for it in features])
     axes.set_ylim(len(features) - 0.4, -0.6)
     axes.set_xlim(0, max(*values, 0.01) * 1.16)
     accuracy = one.hint.accuracy
     assert accuracy is not None
-    title = (
-        f"{one.label}: {accuracy.top1:.0%} right, {accuracy.top5:.0%} among five of"
-        f" {one.hint.classes} communities"
+    axes.set_title(
+        f"{one.label}\n{accuracy.top1:.0%} predicted, {accuracy.top5:.0%} among the five likeliest"
+        f" of {one.hint.classes} communities",
+        fontsize=9,
+        loc="left",
     )
-    axes.set_title(title, fontsize=10, loc="left")
 
 
 def _colour(feature: HintFeature) -> str:
-    return GREY if feature.group == NOISE else KNOWN if feature.at_birth else WRITTEN_LATER
+    return GREY if feature.group == NOISE else KNOWN if feature.at_birth else UNKNOWN
 
 
 def _table(found: Sequence[LearntType], ending: str) -> bytes:

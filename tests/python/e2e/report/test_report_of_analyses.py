@@ -13,13 +13,27 @@ import pytest
 
 from halo.errors import BadInput
 from halo.report import render_report
+from halo.report.found.documents import reader_of
 from halo.results import read_measurements
 from halo.results.analysis import COUNTED, read_analysis
 from support.command import halo
 from support.refusals import BAD_INPUT, check
 from support.report_pages import CHROMIUM, PROBE, browse, checked, fives
 from support.samples.analyses import documents, kept
+from support.samples.hints import feature, hints_result, learnt
+from support.samples.layouts import layout_result, replayed_layout
 from support.samples.results import document, save
+
+LAYOUTS = (
+    replayed_layout("as-recorded", "recorded", 100, L1D=200, DTLB=4),
+    replayed_layout("hml-ordered-with-a-long-name", "reuse", 60, L1D=50, DTLB=0),
+)
+
+
+def hints_of_mesh(folder: Path) -> Path:
+    return hints_result(
+        folder / "hints.json", learnt("mesh::Node", feature("triangles->visits", "secondary", 1, 1))
+    )
 
 
 @pytest.fixture
@@ -132,8 +146,10 @@ def test_files_that_are_cut_short_or_something_else(
 def test_nothing_sticks_out_in_a_browser(
     found: dict[str, dict[str, Any]], width: int, tmp_path: Path
 ) -> None:
-    results = [read_analysis(kept(raw, tmp_path / f"{name}.json")) for name, raw in found.items()]
-    page = render_report([], results)
+    paths = [kept(raw, tmp_path / f"{name}.json") for name, raw in found.items()]
+    paths += [layout_result(tmp_path / "layout.json", *LAYOUTS), hints_of_mesh(tmp_path)]
+    readers = [(reader_of(path), path) for path in paths]
+    page = render_report([], [reader(path) for reader, path in readers if reader is not None])
     checked(page)
     probed = tmp_path / "probed.html"
     probed.write_text(PROBE.format(width=width, page=html.escape(page)))

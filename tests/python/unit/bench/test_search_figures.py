@@ -6,8 +6,8 @@ import pytest
 import search
 from search import Measured
 
-from halo.schema.layout import AccessGraphSize, Replayed, ReplayedLayout
 from halo.schema.prediction import Predicted
+from support.samples.layouts import replayed, replayed_layout
 
 LEVELS = {"L1D": 40, "L2": 20, "DTLB": 4}
 
@@ -16,29 +16,11 @@ def predicted(cycles: int) -> Predicted:
     return Predicted(name="0", accesses=100, cycles=cycles, peak_bytes=0, misses=LEVELS)
 
 
-def layout(order: str, packing: str, cycles: int) -> ReplayedLayout:
-    return ReplayedLayout(
-        order=order, packing=packing, accesses=100, cycles=cycles, misses={**LEVELS, "L2": cycles}
-    )
-
-
 def measured(found: str, seconds: dict[str, float], cycles: dict[str, int]) -> Measured:
-    replayed = Replayed(
-        complete=True,
-        phase=False,
-        window=1,
-        objects=3,
-        accessed_objects=3,
-        accesses=100,
-        min_lines=65,
-        accesses_to_objects=90,
-        graph=AccessGraphSize(edges=2, hubs=0, pairs=80, dropped=0),
-        communities=(1,),
-        replays=(
-            layout("as-recorded", "recorded", 100),
-            layout("hml", "reuse", 60),
-            layout("random", "dense", 10),
-        ),
+    layouts = (
+        replayed_layout("as-recorded", "recorded", 100, **LEVELS),
+        replayed_layout("hml", "reuse", 60, **LEVELS),
+        replayed_layout("random", "dense", 10, **LEVELS),
     )
     return Measured(
         found,
@@ -46,7 +28,7 @@ def measured(found: str, seconds: dict[str, float], cycles: dict[str, int]) -> M
         {label: [value] * 3 for label, value in seconds.items()},
         predicted(100),
         {label: predicted(value) for label, value in cycles.items()},
-        replayed,
+        replayed(*layouts, min_lines=65),
     )
 
 

@@ -5,55 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from halo.errors import BadInput
 from halo.figures import Options, find_figure
-from halo.schema.hints import HintAccuracy, HintFeature, HintForest, HintsDocument, TypeHint
+from support.samples.hints import feature, hints_result, learnt
 from support.svg import words
-
-
-def feature(name: str, group: str, gini: float, known: float) -> HintFeature:
-    return HintFeature(
-        name=name,
-        group=group,
-        coverage=1.0,
-        known_share=known,
-        at_birth=known == 1.0,
-        gini=gini,
-        permutation=gini / 2,
-    )
-
-
-def learnt(name: str, *features: HintFeature) -> TypeHint:
-    accuracy = HintAccuracy(top1=0.75, top5=0.96, majority=0.1) if features else None
-    return TypeHint(
-        type=name,
-        objects=100,
-        accesses=1000,
-        verdict="use hint" if features else "",
-        why="",
-        level=1,
-        classes=17,
-        learnt_from=100,
-        trees=200,
-        forests=(HintForest(100, 0.5, 0.9), HintForest(200, 0.75, 0.96)) if features else (),
-        accuracy=accuracy,
-        permuted=accuracy,
-        known=accuracy,
-        features=features,
-        unseen=(),
-        hint=(),
-        call="",
-        places=(),
-    )
-
-
-def result(path: Path, *types: TypeHint) -> Path:
-    document = HintsDocument(program="/prog", arguments=(), seed=0, complete=True, types=types)
-    path.write_bytes(msgspec.json.encode(document))
-    return path
 
 
 @pytest.fixture
@@ -65,7 +22,7 @@ def mesh(tmp_path: Path) -> Path:
         *(feature(f"rare{at}", "primary", 0.01, 1.0) for at in range(9)),
         feature("noise", "noise", 0.005, 0.0),
     )
-    return result(tmp_path / "mesh.json", learnt("Buffer"), node)
+    return hints_result(tmp_path / "mesh.json", learnt("Buffer"), node)
 
 
 def make(name: str, path: Path, ending: str) -> bytes:
@@ -84,7 +41,7 @@ def test_fields_are_ranked_and_noise_is_always_shown(mesh: Path) -> None:
 
 def test_the_drawing_names_types_fields_and_accuracies(mesh: Path) -> None:
     drawn = words(make("importance", mesh, "svg"))
-    for word in ("mesh: Node", "75% right", "96% among five of 17", "visits", "written later"):
+    for word in ("mesh: Node", "75% predicted", "96% among", "visits", "not known at birth"):
         assert word in drawn
     assert "Buffer" not in drawn
 
@@ -98,7 +55,7 @@ def test_forests_show_each_size(mesh: Path) -> None:
 
 @pytest.mark.parametrize("name", ["importance", "forests"])
 def test_results_without_a_forest_are_refused(name: str, tmp_path: Path) -> None:
-    empty = result(tmp_path / "empty.json", learnt("Buffer"))
+    empty = hints_result(tmp_path / "empty.json", learnt("Buffer"))
     with pytest.raises(BadInput, match="no type from which anything was learnt"):
         make(name, empty, "svg")
     (tmp_path / "other.json").write_text("{}")

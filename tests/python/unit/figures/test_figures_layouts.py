@@ -5,51 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import msgspec
 import networkx
 import pytest
 
 from halo.errors import BadInput
 from halo.figures import Options, find_figure
 from halo.figures.layouts.object_graph import MAX_OBJECTS
-from halo.schema.layout import AccessGraphSize, LayoutDocument, Replayed, ReplayedLayout
+from support.samples.layouts import layout_result, replayed_layout
 from support.svg import words
-
-
-def replayed_layout(order: str, packing: str, **misses: int) -> ReplayedLayout:
-    return ReplayedLayout(order=order, packing=packing, accesses=100, cycles=10, misses=misses)
-
-
-def result(path: Path, *layouts: ReplayedLayout) -> Path:
-    replayed = Replayed(
-        complete=True,
-        phase=False,
-        window=1,
-        objects=3,
-        accessed_objects=3,
-        accesses=100,
-        min_lines=3,
-        accesses_to_objects=90,
-        graph=AccessGraphSize(edges=2, hubs=0, pairs=80, dropped=0),
-        communities=(1,),
-        replays=layouts,
-    )
-    document = LayoutDocument(
-        program="/usr/bin/prog",
-        arguments=(),
-        phase="",
-        replayed=replayed,
-        usual="as-recorded",
-        best="hml",
-        gain=0.5,
-    )
-    path.write_bytes(msgspec.json.encode(document))
-    return path
 
 
 @pytest.fixture
 def mesh(tmp_path: Path) -> Path:
-    return result(
+    return layout_result(
         tmp_path / "mesh.json",
         replayed_layout("as-recorded", "recorded", L1D=200, DTLB=0),
         replayed_layout("hml", "dense", L1D=1, DTLB=1),
@@ -76,8 +44,8 @@ def test_programs_and_levels_are_named(mesh: Path) -> None:
 
 
 def test_results_that_do_not_fit_are_refused(mesh: Path, tmp_path: Path) -> None:
-    other = result(tmp_path / "b.json", replayed_layout("as-recorded", "recorded", L1D=200))
-    empty = result(tmp_path / "c.json")
+    other = layout_result(tmp_path / "b.json", replayed_layout("as-recorded", "recorded", L1D=200))
+    empty = layout_result(tmp_path / "c.json")
     for paths, orders, message in (
         ([mesh, other], (), "different simulated machines"),
         ([empty], (), "no replays"),

@@ -16,7 +16,7 @@ from halo.analyses import Request, find_analysis, open_folder, run_analysis
 from halo.analyses.documents import answer_document
 from halo.errors import BadInput
 from halo.report import render_report
-from halo.report.analysis import analysis_section
+from halo.report.found.analysis import analysis_findings
 from halo.results.analysis import parse_analysis, read_analysis
 from halo.results.split import split_classes_of
 from support.refusals import BAD_INPUT, check
@@ -33,7 +33,7 @@ def found() -> dict[str, dict[str, Any]]:
 
 
 def page_of(raw: dict[str, Any], tmp_path: Path) -> str:
-    return render_report([], [read_analysis(kept(raw, tmp_path / "one.json"))])
+    return render_report([], [analysis_findings(read_analysis(kept(raw, tmp_path / "one.json")))])
 
 
 def test_offenders_have_bars_a_table_and_what_they_mean(
@@ -166,7 +166,7 @@ def test_any_damage_is_shown_or_refused() -> None:
                 holder = holder[key]
             holder[last] = source.choice(WRONG)
             try:
-                analysis_section(parse_analysis(json.dumps(changed), Path("a.json")), 1)
+                analysis_findings(parse_analysis(json.dumps(changed), Path("a.json")))
             except BadInput:
                 refused += 1
     assert 700 < refused < 2100

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from halo.report.blocks import Block, grid
-from halo.report.ranking import offender_blocks
-from halo.report.shared_lines import sharing_blocks
-from halo.report.split import split_blocks
+from halo.report.found.findings import Findings
+from halo.report.found.ranking import offender_blocks
+from halo.report.found.shared_lines import sharing_blocks
+from halo.report.found.split import split_blocks
 from halo.results.analysis import AnalysisResult
 from halo.results.split import has_classes
 
@@ -24,27 +24,15 @@ BLOCKS: Mapping[str, Callable[[AnalysisResult], list[Block]]] = {
 }
 
 
-@dataclass(frozen=True)
-class AnalysisSection:
-    """The data of an analysis for the template."""
-
-    anchor: str
-    title: str
-    program: str
-    findings: Sequence[str]
-    warnings: Sequence[str]
-    blocks: Sequence[Block]
-
-
-def analysis_section(result: AnalysisResult, index: int) -> AnalysisSection:
+def analysis_findings(result: AnalysisResult) -> Findings:
     """The section; an unknown analysis is a table. Raises `BadInput` if a part is damaged."""
     blocks = BLOCKS.get(result.document.analysis, _table)
     if result.document.analysis == "split" and not has_classes(result):
         blocks = _table
-    return AnalysisSection(
-        anchor=f"analysis-{index}",
+    return Findings(
         title=TITLES.get(result.document.analysis, result.document.analysis),
-        program=result.command,
+        program=result.document.program,
+        command=result.command,
         findings=result.document.findings,
         warnings=result.warnings,
         blocks=blocks(result),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
+from halo.report.found.ranking import place_of, with_place
 from halo.report.numbers import number
-from halo.report.ranking import place_of, with_place
 from halo.results.analysis import AnalysisResult
 from halo.results.sharing import SharedLine, shared_lines_of
 

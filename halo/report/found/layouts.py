@@ -1,0 +1,63 @@
+"""`halo layout` on the page: modelled cycles of each order, and misses by level."""
+
+from __future__ import annotations
+
+import shlex
+
+from halo.layouts.table import opening
+from halo.layouts.verdict import PACKING, judge
+from halo.report.bars import Bars, Row, chart
+from halo.report.blocks import Block, Grid, grid
+from halo.report.found.findings import Findings
+from halo.schema.analysis import Cell
+from halo.schema.layout import LayoutDocument, Replayed
+
+DIGITS = 3
+CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
+
+
+def layout_findings(document: LayoutDocument) -> Findings:
+    """The verdict, the orders as bars, and all packings as a table."""
+    replayed = document.replayed
+    phase = f" (phase {document.phase})" if document.phase else ""
+    return Findings(
+        title=f"Other orders of objects{phase}",
+        program=document.program,
+        command=shlex.join([document.program, *document.arguments]),
+        findings=[judge(replayed).sentence],
+        warnings=[] if replayed.complete else [CUT_SHORT],
+        blocks=[
+            Block(sentences=[opening(replayed)], chart=_chart(replayed)),
+            Block(table=_table(replayed)),
+        ],
+    )
+
+
+def _chart(replayed: Replayed) -> Bars:
+    """The orders of one packing, relative to the recorded layout."""
+    recorded = replayed.replays[0]
+    rows = []
+    for one in replayed.replays:
+        if one.packing in (PACKING, recorded.packing):
+            value = one.cycles / max(1, recorded.cycles)
+            kind = "best" if value < 1 else "loss" if value > 1 else "other"
+            rows.append(Row(one.order, f"{value:.2f}", kind, value, value, value))
+    return chart("modelled cycles of misses, recorded layout = 1", rows)
+
+
+def _table(replayed: Replayed) -> Grid:
+    recorded = replayed.replays[0]
+    levels = list(recorded.misses)
+    rows: list[list[Cell]] = [
+        [
+            one.order,
+            one.packing,
+            round(one.cycles / max(1, recorded.cycles), DIGITS),
+            *(
+                round(one.misses[level] / max(1, recorded.misses[level]), DIGITS)
+                for level in levels
+            ),
+        ]
+        for one in replayed.replays
+    ]
+    return grid(["order", "packing", "cycles", *levels], rows)

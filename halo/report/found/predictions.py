@@ -1,0 +1,71 @@
+"""`halo eval predict` on the page: modelled cycles and misses under each plan."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from halo.report.bars import Bars, Row, chart
+from halo.report.blocks import Block, grid
+from halo.report.found.findings import Findings
+from halo.schema.analysis import Cell
+from halo.schema.document import Kind
+from halo.schema.prediction import FORMAT, VERSION, PredictionDocument
+
+KIND = Kind(
+    FORMAT,
+    VERSION,
+    PredictionDocument,
+    name="a result of halo eval predict",
+    give="give a file that halo eval predict --json wrote",
+    again="run halo eval predict again",
+)
+DIGITS = 3
+
+
+def prediction_findings(document: PredictionDocument) -> Findings:
+    """The plan with the fewest modelled cycles, the plans as bars, and misses as a table."""
+    before = max(1, document.without.cycles)
+    levels = list(document.without.misses)
+    rows: list[list[Cell]] = [
+        [
+            name,
+            round(one.cycles / before, DIGITS),
+            *(
+                round(one.misses[level] / max(1, document.without.misses[level]), DIGITS)
+                for level in levels
+            ),
+            one.peak_bytes,
+        ]
+        for name, one in document.plans.items()
+    ]
+    best, found = min(document.plans.items(), key=lambda it: it[1].cycles)
+    return Findings(
+        title="Predicted misses under plans",
+        program=document.program,
+        command=shlex.join([document.program, *document.arguments]),
+        findings=[
+            f"{Path(best).name} has {found.cycles / before:.2f} times the modelled cycles of misses"
+            " that the program has without a plan."
+        ],
+        warnings=[],
+        blocks=[
+            Block(
+                sentences=[
+                    f"{document.trace.kept:,} of {document.trace.accesses:,} accesses were replayed"
+                    ". Figures are relative to the program without a plan."
+                ],
+                chart=_chart(document),
+                table=grid(["plan", "cycles", *levels, "peak bytes"], rows),
+            )
+        ],
+    )
+
+
+def _chart(document: PredictionDocument) -> Bars:
+    rows = []
+    for name, one in document.plans.items():
+        value = one.cycles / max(1, document.without.cycles)
+        kind = "best" if value < 1 else "loss"
+        rows.append(Row(Path(name).name, f"{value:.2f}", kind, value, value, value))
+    return chart("modelled cycles of misses, no plan = 1", rows)

@@ -1,0 +1,81 @@
+"""What other commands have found on the page of `halo report`: layouts, hints and predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from halo.errors import BadInput
+from halo.report import render_report
+from halo.report.found.documents import reader_of
+from halo.schema.prediction import LoadedTrace, Predicted, PredictionDocument
+from support.report_pages import checked
+from support.samples.hints import feature, hints_result, learnt
+from support.samples.layouts import layout_result, replayed_layout
+
+
+def text_of(*paths: Path) -> str:
+    readers = [(reader_of(path), path) for path in paths]
+    return checked(render_report([], [reader(path) for reader, path in readers if reader]))
+
+
+def layout(path: Path) -> Path:
+    return layout_result(
+        path,
+        replayed_layout("as-recorded", "recorded", 100, L1D=200, DTLB=0),
+        replayed_layout("hml", "dense", 20, L1D=1, DTLB=1),
+        replayed_layout("hml", "reuse", 60, L1D=50, DTLB=0),
+    )
+
+
+def predicted(cycles: int, misses: int) -> Predicted:
+    return Predicted(name="0", accesses=90, cycles=cycles, peak_bytes=4096, misses={"L1D": misses})
+
+
+def test_a_layout_has_its_verdict_and_every_order(tmp_path: Path) -> None:
+    text = text_of(layout(tmp_path / "layout.json"))
+    assert "The order hml would save 40%" in text
+    assert "hml dense 0.2" in text and "hml reuse 0.6 0.25 0" in text
+
+
+def test_hints_have_a_sentence_and_a_part_for_each_type(tmp_path: Path) -> None:
+    node = learnt("Node", feature("x", "primary", 0.75, 1.0), feature("late", "primary", 0.25, 0.5))
+    text = text_of(hints_result(tmp_path / "hints.json", learnt("Buffer"), node))
+    assert "Node: use hint." in text and "Buffer: " not in text
+    assert "0.250 not known at birth" in text
+    assert "17 communities of level 1" in text
+
+
+def test_predictions_name_the_best_plan(tmp_path: Path) -> None:
+    document = PredictionDocument(
+        program="/usr/bin/prog",
+        arguments=("1",),
+        trace=LoadedTrace(accesses=100, kept=90),
+        without=predicted(1000, 50),
+        plans={"/plans/a.plan": predicted(1200, 60), "/plans/b.plan": predicted(800, 25)},
+    )
+    (tmp_path / "predicted.json").write_bytes(msgspec.json.encode(document))
+    text = text_of(tmp_path / "predicted.json")
+    assert "b.plan has 0.80 times the modelled cycles" in text
+    assert "/plans/a.plan 1.2 1.2 4,096" in text
+
+
+def test_several_documents_stand_on_one_page(tmp_path: Path) -> None:
+    text = text_of(
+        layout(tmp_path / "layout.json"),
+        hints_result(tmp_path / "hints.json", learnt("Node", feature("x", "primary", 1, 1))),
+    )
+    assert "2 programs" in text and "Details" in text
+
+
+def test_other_and_damaged_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    assert reader_of(tmp_path / "other.json") is None
+    path = layout(tmp_path / "layout.json")
+    path.write_text(path.read_text()[:80])
+    reader = reader_of(path)
+    assert reader is not None
+    with pytest.raises(BadInput, match=r"cut short or damaged; run halo layout again"):
+        reader(path)
