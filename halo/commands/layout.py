@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.commands.shared.program import add_machine_option, the_program, up_to
 from halo.errors import BadInput, UsageError
 from halo.process.target import find_target
 from halo.recording.registry import ENGINES, find_producer
 from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.profile import Profile
 
 MAX_WINDOW = 1024
 _HELPS, _USELESS = 0, 1
@@ -24,6 +28,7 @@ class _Traced:
     program: str = ""
     arguments: tuple[str, ...] = ()
     complete: bool = True  # as far as is known without reading it
+    profile: Profile | None = None  # of the run, if it was recorded now
 
 
 class LayoutCommand:
@@ -100,8 +105,9 @@ class LayoutCommand:
 
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
+        from halo.layouts.contexts import contexts_table
         from halo.layouts.replays import GRAPH_FORMATS, ReplayOptions, check_replayer, replay
-        from halo.layouts.table import show_layouts
+        from halo.layouts.table import show_contexts, show_layouts
         from halo.layouts.verdict import PACKING, judge
         from halo.recording.parts import workspace
         from halo.schema.layout import LayoutDocument
@@ -144,6 +150,8 @@ class LayoutCommand:
             )
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
+        if options.order is not None:
+            show_contexts(contexts_table(options.order, traced.profile))
         if options.json is not None:
             document = LayoutDocument(
                 program=traced.program,
@@ -184,5 +192,6 @@ def _trace(
     path = options.output or folder / "kept.objects"
     engine = find_producer(settings, options.engine)
     phase = find_phase(target, options.phase) if options.phase is not None else ""
-    record_objects(engine, settings, Run(target, arguments, phase), path, folder)
-    return _Traced(path, str(target.path), tuple(arguments))
+    run = Run(target, arguments, phase)
+    profile = record_objects(engine, settings, run, path, folder)
+    return _Traced(path, str(target.path), tuple(arguments), profile=profile)

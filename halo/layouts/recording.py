@@ -12,6 +12,7 @@ from halo.elf.symbols import code_of_function
 from halo.errors import BadInput, RecordingFailed
 from halo.files.destination import check_place
 from halo.process.target import Target
+from halo.profile import Profile, merge_parts
 from halo.recording.parts import UNSAFE, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
@@ -47,10 +48,10 @@ class Run:
 
 def record_objects(
     engine: Producer, settings: Settings, run: Run, path: Path, folder: Path
-) -> None:
+) -> Profile:
     """Runs the program, on our own streams, and writes the object trace of its first process.
 
-    `path` must not exist; `folder` is for the recorder.
+    `path` must not exist; `folder` is for the recorder. The profile tells the contexts.
     """
     target = run.target
     check_place(path)
@@ -66,7 +67,9 @@ def record_objects(
             " recorder with: halo doctor"
         )
     _warn(target, recording)
+    found = merge_parts(recording.parts, target.path, run.arguments)
     shutil.move(trace, path)
+    return found
 
 
 def _warn(target: Target, recording: Recording) -> None:

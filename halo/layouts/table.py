@@ -23,6 +23,11 @@ def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
     show_prose(console, verdict.sentence)
 
 
+def show_contexts(table: Grid) -> None:
+    """Prints to stdout, behind the verdict."""
+    show_grid(make_console(), table)
+
+
 def opening(replayed: Replayed) -> str:
     """The objects, their accesses, and the communities by level."""
     levels = ", ".join(f"{count:,}" for count in replayed.communities) or "no"
