@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from keep_results import relative, write_small
 from traced_build import build, call, wrappers
 from traced_programs import PROGRAMS
 
@@ -82,8 +83,9 @@ def run_traced(command: Sequence[str], folder: Path) -> Path:
 
 def learn(settings: Settings, name: str, file: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as scratch:
-        trace = trace_of(settings, name, Path(scratch))
-        call([sys.executable, "-m", "halo", "hints", "--json", str(file), str(trace)])
+        trace, result = trace_of(settings, name, Path(scratch)), Path(scratch) / "result.json"
+        call([sys.executable, "-m", "halo", "hints", "--json", str(result), str(trace)])
+        write_small(file, relative(result))
 
 
 def table(folder: Path, names: Sequence[str]) -> bool:
