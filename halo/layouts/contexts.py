@@ -17,6 +17,7 @@ def contexts_table(order: Path, profile: Profile | None) -> Grid:
     """The contexts with most objects in the file that `halo-layout --order` wrote."""
     lines = order.read_text("utf-8").splitlines()[1:]
     counts = Counter(int(line.split(maxsplit=1)[0]) for line in lines)
+    largest = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     names = {} if profile is None else names_of(profile)
     return Grid(
         [
@@ -26,7 +27,7 @@ def contexts_table(order: Path, profile: Profile | None) -> Grid:
         ],
         [
             Row((str(number), f"{count:,}", *([names.get(number, "")] if names else [])))
-            for number, count in counts.most_common(MAX_ROWS)
+            for number, count in largest[:MAX_ROWS]
         ],
         f"Contexts in {order}, those with most objects first",
     )
