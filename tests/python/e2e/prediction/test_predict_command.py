@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.command import Outcome, compile_c, halo
+from support.terminal import on_terminal
 
 # Hot objects with four cold ones between each two: only if they are apart from these, the first
 # cache holds them.
@@ -69,15 +67,12 @@ def test_the_same_profile_gives_the_same_plan(folder: Path, tmp_path: Path) -> N
 
 
 def test_the_search_shows_its_progress_on_a_terminal_only(folder: Path, tmp_path: Path) -> None:
-    search = ("--strategy", "search", "--option", "drafts=40", "-o", str(tmp_path / "again.plan"))
-    command = [sys.executable, "-m", "halo", "plan", *search, str(folder / "profile")]
-    ours, theirs = os.openpty()
-    subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, check=True)
-    shown = os.read(ours, 1 << 16).decode()
-    os.close(theirs)
-    os.close(ours)
+    search = ("plan", "--strategy", "search", "--option", "drafts=40", "-o", "again.plan")
+    profile = str(folder / "profile")
+    status, shown = on_terminal(80, *search, profile, cwd=tmp_path)
+    assert status == 0, shown
     assert "searching groups" in shown and "/40" in shown
-    assert "searching" not in halo(*command[3:]).stderr
+    assert "searching" not in halo(*search, profile, cwd=tmp_path).stderr
 
 
 def test_plans_are_compared(folder: Path, tmp_path: Path) -> None:
