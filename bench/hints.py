@@ -52,7 +52,7 @@ def _rbtree(found: TypeHint) -> bool:
 def _pagerank(found: TypeHint) -> bool:
     available = [one.name for one in found.features if one.at_birth and one.group != "meta"]
     weight = [one for one in found.features if one.name == "weight"]
-    return "source" in available[:2] and not any(one.at_birth for one in weight)
+    return "source" in available[:2] and [one.at_birth for one in weight] == [False]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
+from halo.layouts.verdict import judge
+from halo.schema.layout import LayoutDocument
 from halo.settings import Settings, read_settings
 
 sys.path.insert(0, str(Path(__file__).parent / "inputs"))
@@ -33,8 +37,9 @@ TRACED, TIMED = ("2", "1"), ("10", "2")  # traversals, and the seed of their fir
 
 def layout_order(settings: Settings, file: Path, traversal: str, folder: Path) -> list[int]:
     """The file's lines in the order of the layout of a traced run."""
-    path = folder / f"{traversal}.order"
+    path, result = folder / f"{traversal}.order", folder / f"{traversal}.json"
     options = ["--quick", "--phase", PHASES[traversal], "--order", str(path)]
+    options += ["--json", str(result)]
     program = [str(settings.build / "bench" / "graph"), str(file), traversal, *TRACED]
     done = subprocess.run(
         [sys.executable, "-m", "halo", "layout", *options, "--", *program],
@@ -42,9 +47,10 @@ def layout_order(settings: Settings, file: Path, traversal: str, folder: Path) -
         text=True,
         check=False,
     )
-    if not path.is_file():
+    if not result.is_file():
         sys.exit(f"halo layout failed: {done.stderr}")
-    print(done.stdout.strip().splitlines()[-1])
+    document = msgspec.json.decode(result.read_bytes(), type=LayoutDocument)
+    print(judge(document.replayed).sentence)
     return nodes_of(path, len(file.read_text().splitlines()))
 
 

@@ -3,7 +3,7 @@
 search.py measure FOLDER [NAME...]   runs what FOLDER/NAME.json is missing
 search.py clock FOLDER [NAME...]     search over the best other plan, and ranks of predictions
 search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by the best plan, in the
-                                     best order, and of every line fetched once
+                                     best order, and of all lines fetched once, without reuse
 
 Without names, the thirteen programs. Each is recorded on its training input with an object trace.
 From it come all plans, their predictions and the orders of `halo layout`. The plans run on the

@@ -15,6 +15,7 @@ from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.profile import Profile
+    from halo.schema.layout import Replayed
 
 MAX_WINDOW = 1024
 _HELPS, _USELESS = 0, 1
@@ -134,20 +135,11 @@ class LayoutCommand:
                 packing=PACKING if options.quick else "",
                 after_phase=options.after_phase,
             )
-            replayed = replay(settings, traced.path, how, folder)
-        if not replayed.accessed_objects:
-            raise BadInput(
-                "The trace has no accesses to tracked objects, so there is nothing to order."
+            replayed = replay(
+                settings, traced.path, how, folder, lambda found: _check(found, options)
             )
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
-        if (options.phase is not None or options.after_phase) and not replayed.phase:
-            raise BadInput(
-                f"No access was made by code of {options.phase}."
-                if options.phase
-                else f"{options.trace} has no phase; record it with: halo layout --phase FUNCTION"
-                f" -o {options.trace} -- PROG ARGS"
-            )
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
         if options.order is not None:
@@ -164,6 +156,22 @@ class LayoutCommand:
             )
             write_json(document, options.json)
         return _HELPS if verdict.helps else _USELESS
+
+
+def _check(replayed: Replayed, options: argparse.Namespace) -> None:
+    """Raises `BadInput` for a trace that does not answer the question."""
+    if not replayed.accessed_objects:
+        raise BadInput(
+            "The trace has no accesses to tracked objects, so there is nothing to order."
+        )
+    if replayed.phase or (options.phase is None and not options.after_phase):
+        return
+    raise BadInput(
+        f"No access was made by code of {options.phase}."
+        if options.phase
+        else f"{options.trace} has no phase; record one with: halo layout --phase FUNCTION"
+        " -o OTHER.objects -- PROG ARGS"
+    )
 
 
 def _trace(

@@ -16,21 +16,21 @@ MARGIN = 0.01
 """Share of the values at each end that does not count for their range."""
 
 
-def dimensions_of(
-    features: Sequence[Feature], objects: int, object_bytes: float
-) -> tuple[HintDimension, ...]:
+def dimensions_of(features: Sequence[Feature], total_bytes: int) -> tuple[HintDimension, ...]:
     """The hint's dimensions, with cells of equal width in which a bucket of objects lies.
 
-    All objects would fill `objects * object_bytes` bytes. Each dimension has an equal number of
-    cells, so that a cell has a bucket's share of them if values are uniform.
+    All objects that are not arrays fill `total_bytes`. Each dimension has an equal number of cells,
+    so that a cell has a bucket's share of them if values are uniform.
     """
-    cells = max(1.0, objects * object_bytes / BUCKET_BYTES)
+    cells = max(1.0, total_bytes / BUCKET_BYTES)
     along = max(1, round(cells ** (1 / len(features))))
     return tuple(HintDimension(one.name, _width(one, along)) for one in features)
 
 
 def _width(feature: Feature, cells: int) -> float:
     present = feature.values[np.isfinite(feature.values)]
+    if not len(present):
+        return 1.0
     low, high = np.quantile(present, (MARGIN, 1 - MARGIN))
     return _rounded(float(high - low) / cells) or 1.0
 

@@ -32,6 +32,7 @@ class Feature:
     group: str
     values: npt.NDArray[np.float64]
     known_share: float  # of the objects with a value: those for which it is known at birth
+    accessed_share: float = 1.0  # objects with an access to the field
 
     @property
     def at_birth(self) -> bool:
@@ -49,8 +50,8 @@ class Feature:
 
     @property
     def is_unseen(self) -> bool:
-        """Whether the trace shows the field's value of less than MIN_SEEN of the objects."""
-        return self.group == PRIMARY and self.coverage < MIN_SEEN
+        """Whether the trace shows a value for less than MIN_SEEN of the objects with an access."""
+        return self.group == PRIMARY and self.coverage < MIN_SEEN * self.accessed_share
 
     @property
     def varies(self) -> bool:
@@ -117,6 +118,18 @@ class ObjectIndex:
 
 
 @dataclass(frozen=True)
+class _Column:
+    """A field of each object: its number, whether it is known at birth, the number of the event
+    that wrote it then, and whether anything accessed it."""
+
+    name: str
+    numbers: npt.NDArray[np.float64]
+    at_birth: npt.NDArray[np.bool_]
+    written: npt.NDArray[np.int64]
+    accessed: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class FeatureReader:
     """Reads features of objects; `depth` is the number of pointers to follow."""
 
@@ -129,29 +142,30 @@ class FeatureReader:
         """All features of objects of a type, which are not arrays."""
         rows = self.index.rows_of(objects)
         found = [
-            Feature(name, PRIMARY if "->" not in name else SECONDARY, numbers, share)
-            for name, numbers, share in self._fields(kind, shape, objects, rows, self.depth)
+            self._feature(column)
+            for column in self._columns(
+                kind, shape, objects, self.index.column("born", rows), self.depth
+            )
         ]
         return found + self._meta(objects, rows)
 
-    def _fields(
-        self, kind: str, shape: Shape, objects: Objects, rows: npt.NDArray[np.int64], depth: int
-    ) -> Iterator[tuple[str, npt.NDArray[np.float64], float]]:
-        born = self.index.column("born", rows)
-        for name, numbers, known in self._columns(kind, shape, objects, born, depth):
-            present = ~np.isnan(numbers)
-            share = float(np.mean(known[present])) if present.any() else 0.0
-            yield name, numbers, share
+    @staticmethod
+    def _feature(column: _Column) -> Feature:
+        present = ~np.isnan(column.numbers)
+        share = float(np.mean(column.at_birth[present])) if present.any() else 0.0
+        group = SECONDARY if "->" in column.name else PRIMARY
+        accessed = float(np.mean(column.accessed)) if len(present) else 0.0
+        return Feature(column.name, group, column.numbers, share, accessed)
 
     def _columns(
         self, kind: str, shape: Shape, objects: Objects, born: npt.NDArray[np.int64], depth: int
-    ) -> Iterator[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Name, numbers, and whether each is known at birth."""
+    ) -> Iterator[_Column]:
         for field in field_values(self.tables, kind, shape, objects):
             neighbours = self._neighbours(field)
             if neighbours is None:
                 if not field.leaf.is_pointer:
-                    yield field.leaf.name, field.numbers(), field.at_birth
+                    name, numbers = field.leaf.name, field.numbers()
+                    yield _Column(name, numbers, field.at_birth, field.written, field.accessed)
             elif depth:
                 yield from self._behind(field, neighbours, born, depth)
 
@@ -170,8 +184,11 @@ class FeatureReader:
         rows: npt.NDArray[np.int64],
         born: npt.NDArray[np.int64],
         depth: int,
-    ) -> Iterator[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """The fields of the neighbours of the most frequent type."""
+    ) -> Iterator[_Column]:
+        """The fields of the neighbours of the most frequent type.
+
+        They are known at an object's birth if they were written before it.
+        """
         single = (rows >= 0) & self.index.column("single", rows).astype(bool)
         if not single.any():
             return
@@ -180,7 +197,6 @@ class FeatureReader:
         chosen = single & (numbers == kind)
         targets, place = np.unique(rows[chosen], return_inverse=True)
         name = self.index.types[kind]
-        older = self.index.column("born", rows) < born
         columns = self._columns(
             name,
             shape_of(self.tables, self.fields, name),
@@ -188,11 +204,17 @@ class FeatureReader:
             self.index.column("born", targets),
             depth - 1,
         )
-        for inner, values, known in columns:
-            whole, at_birth = np.full(len(rows), np.nan), np.zeros(len(rows), bool)
-            whole[chosen] = values[place]
-            at_birth[chosen] = known[place]
-            yield f"{field.leaf.name}->{inner}", whole, at_birth & older & field.at_birth
+        for inner in columns:
+            values, at_birth = np.full(len(rows), np.nan), np.zeros(len(rows), bool)
+            values[chosen] = inner.numbers[place]
+            at_birth[chosen] = inner.at_birth[place] & (inner.written[place] < born[chosen])
+            yield _Column(
+                f"{field.leaf.name}->{inner.name}",
+                values,
+                at_birth & field.at_birth,
+                field.written,
+                field.accessed,
+            )
 
     def _meta(self, objects: Objects, rows: npt.NDArray[np.int64]) -> list[Feature]:
         numbers = {

@@ -25,7 +25,7 @@ TESTED_OBJECTS = 1000
 """Objects whose columns are permuted."""
 # One stream of random numbers for each use: equal streams would correlate the noise column with
 # permuted labels.
-_FEW, _PERMUTED_LABELS, _PERMUTED_COLUMNS = range(1, 4)
+_FEW, _PERMUTED_LABELS, _PERMUTED_COLUMNS, _TESTED = range(1, 5)
 
 Matrix = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.int64]
@@ -117,7 +117,7 @@ class Learner:
             grown = 0
             for forest in self._batches(features[train], labels[train]):
                 if number == 0 and grown == 0:
-                    few = test[:TESTED_OBJECTS]
+                    few = self._tested(test)
                     permutation = self._permuted(forest, features[few], labels[few])
                 votes += _votes(forest, features[test])
                 grown += len(forest.estimators_)
@@ -151,8 +151,7 @@ class Learner:
     def compare(self, features: Matrix, labels: Labels) -> Accuracy:
         """The accuracy of a smaller forest, trained on one part of at most FEW_OBJECTS objects."""
         if features.shape[1] == 0:
-            majority = majority_of(labels)
-            return Accuracy(majority, majority, majority)
+            return without_features(labels)
         chosen = self._few(labels)
         features, labels = features[chosen], labels[chosen]
         train, test = self._folds(labels)[0]
@@ -198,6 +197,11 @@ class Learner:
         )
         return forest.fit(features, labels)
 
+    def _tested(self, test: Labels) -> Labels:
+        """At most TESTED_OBJECTS of these, drawn at random: objects are in the layout's order."""
+        random = np.random.default_rng((self.seed, _TESTED))
+        return np.sort(random.permutation(test)[:TESTED_OBJECTS])
+
     def _permuted(self, forest: Any, features: Matrix, labels: Labels) -> npt.NDArray[np.float64]:
         """By column: the top-1 accuracy that its permutation costs the forest."""
         random = np.random.default_rng((self.seed, _PERMUTED_COLUMNS))
@@ -208,6 +212,12 @@ class Learner:
             changed[:, column] = random.permutation(changed[:, column])
             lost[column] = full - _hits(forest, changed, labels)[0]
         return lost / len(labels)
+
+
+def without_features(labels: Labels) -> Accuracy:
+    """The accuracy of always naming the largest classes."""
+    shares = np.sort(np.bincount(labels) / len(labels))[::-1]
+    return Accuracy(float(shares[0]), float(shares[:TOP].sum()), float(shares[0]))
 
 
 def majority_of(labels: Labels) -> float:

@@ -31,8 +31,9 @@ WITH ranges AS (
     GROUP BY o.type
 )
 SELECT o.type, COUNT(*) AS objects, COUNT(*) FILTER (o.elements <= 1) AS single,
-    CAST(SUM(o.bytes) AS BIGINT) AS bytes, any_value(u.accesses), any_value(u.to_arrays),
-    any_value(u.unnamed), any_value(u.writes), any_value(u.copies)
+    CAST(COALESCE(SUM(o.bytes) FILTER (o.elements <= 1), 0) AS BIGINT) AS single_bytes,
+    any_value(u.accesses), any_value(u.to_arrays), any_value(u.unnamed), any_value(u.writes),
+    any_value(u.copies)
 FROM objects o JOIN uses u USING (type) GROUP BY o.type ORDER BY 5 DESC, o.type
 """
 
@@ -41,14 +42,14 @@ FROM objects o JOIN uses u USING (type) GROUP BY o.type ORDER BY 5 DESC, o.type
 class Kind:
     """A type, and counts of its objects and of the accesses to them.
 
-    `single` objects are not arrays. `to_arrays`: accesses to arrays; `unnamed`: those to no field
-    of a structure; `copies`: writes that copy memory.
+    `single` objects are not arrays, and fill `single_bytes`. `to_arrays`: accesses to arrays;
+    `unnamed`: those to no field of a structure; `copies`: writes that copy memory.
     """
 
     type: str
     objects: int
     single: int
-    bytes: int
+    single_bytes: int
     accesses: int
     to_arrays: int
     unnamed: int

@@ -58,15 +58,16 @@ def _is_small(labels: Labels) -> npt.NDArray[np.bool_]:
     return small
 
 
-def usable_levels(communities: npt.NDArray[np.uint32]) -> list[Classes]:
+def usable_levels(communities: npt.NDArray[np.uint32], with_equal: bool = False) -> list[Classes]:
     """The classes of all levels with MIN_CLASSES to MAX_CLASSES of them, the finest first.
 
-    If even the coarsest level has more, it is taken with MAX_CLASSES of its classes.
+    Of levels with equal classes it is the finest, unless `with_equal`. If even the coarsest level
+    has more, it is taken with MAX_CLASSES of its classes.
     """
     found: list[Classes] = []
     for level in range(1, len(communities) + 1):
         one = classes_at(communities, level)
-        same = found and np.array_equal(found[-1].labels, one.labels)
+        same = not with_equal and found and np.array_equal(found[-1].labels, one.labels)
         if MIN_CLASSES <= one.count <= MAX_CLASSES and not same:
             found.append(one)
     if not found and len(communities):

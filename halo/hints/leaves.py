@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ SELECT owner, field, type, "offset", bytes FROM fields
 ORDER BY owner_id, "offset", bytes
 """
 _RANGES = ("read-range", "write-range")
+_QUALIFIERS = re.compile(r"\b(const|volatile)\b")
+_UNSIGNED = re.compile(r"\b(unsigned|uint\w*_t|size_t|bool|_Bool|char(8|16|32)_t)\b")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Leaf:
 
     @property
     def is_real(self) -> bool:
-        return self.type.removeprefix("const ") in ("float", "double")
+        return _QUALIFIERS.sub("", self.type).strip() in ("float", "double")
 
     @property
     def is_unsigned(self) -> bool:
-        return any(word in self.type for word in ("unsigned", "uint", "size_t", "bool"))
+        return _UNSIGNED.search(self.type) is not None
 
     @property
     def is_pointer(self) -> bool:

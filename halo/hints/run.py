@@ -13,7 +13,7 @@ import numpy as np
 
 from halo.analyses.engines.duckdb import quoted
 from halo.analyses.folder import open_folder
-from halo.errors import BadInput
+from halo.errors import BadInput, BadTrace
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, survey
@@ -57,11 +57,14 @@ class Prepared:
 
 
 def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
-    """Converts a trace; `BadTrace` if it is damaged, `BadInput` if it has no heap objects."""
+    """Converts a trace; `BadTrace` if it is none or damaged, `BadInput` if it has no objects."""
     check_replayer(settings)
     check_there(trace)
     if not is_typed(trace):
-        raise BadInput(f"{trace} is not a trace of a program built with halo-cc -g.")
+        raise BadTrace(
+            f"{trace} is not a type-aware trace; build the program with halo-cc -g, and run it"
+            " with: halo trace run"
+        )
     traced = objects_of(settings, trace, folder)
     layout = folder / "communities"
     options = ReplayOptions(layout=layout, replays=False)

@@ -100,7 +100,7 @@ class Study:
         ruled_out = verdict_of_accesses(self.kind)
         if ruled_out is not None:
             return unjudged(self.kind, sentence_of(ruled_out), ruled_out.value)
-        levels = usable_levels(samples.communities)
+        levels = usable_levels(samples.communities, with_equal=bool(self.level))
         reason = why_not(samples, levels, self.level)
         if reason:
             return unjudged(self.kind, reason)
@@ -181,7 +181,8 @@ class Study:
         return self.learner.quick().learn(self._matrix(chosen), labels).accuracy.normalised
 
     def _smallest(self, known: Sequence[Feature], labels: Labels) -> tuple[Feature, ...]:
-        """The smallest set of known features with ENOUGH of their accuracy together.
+        """The smallest set of known features with ENOUGH of their accuracy together, or else the
+        best set of MAX_DIMENSIONS.
 
         Sets are of the CANDIDATES most important ones, and the best of a size is taken.
         """
@@ -201,7 +202,7 @@ class Study:
     def _dimensions(self, chosen: Sequence[Feature]) -> tuple[HintDimension, ...]:
         if not chosen:
             return ()
-        return dimensions_of(chosen, self.kind.objects, self.kind.bytes / self.kind.objects)
+        return dimensions_of(chosen, self.kind.single_bytes)
 
     def _places(self) -> tuple[str, ...]:
         return tuple(self.reader.index.places(self.reader.tables, self.kind.type))

@@ -40,6 +40,7 @@ SELECT place, leaf,
     MAX(seq) FILTER (known) AS seen,
     arg_max(value, seq) FILTER (known AND write AND seq < deadline) AS early,
     COUNT(*) FILTER (write AND seq < deadline) AS early_writes,
+    MAX(seq) FILTER (write AND seq < deadline) AS written,
     MIN(value) FILTER (known AND seq >= deadline) AS late_low,
     MAX(value) FILTER (known AND seq >= deadline) AS late_high,
     COUNT(*) FILTER (write AND NOT known AND seq >= deadline) AS late_unknown
@@ -55,7 +56,8 @@ class FieldValues:
     """A field of each object: its last value as in memory, zero-extended, where `present`.
 
     `seen` is the number of the event that shows it. `at_birth`: whether it was written before the
-    object was first read and before the thread's next object of its type, and never changed.
+    object was first read and before the thread's next object of its type, and never changed;
+    `written` is the number of the last such write. `accessed`: by anything, values or not.
     """
 
     leaf: Leaf
@@ -63,6 +65,8 @@ class FieldValues:
     present: npt.NDArray[np.bool_]
     seen: npt.NDArray[np.int64]
     at_birth: npt.NDArray[np.bool_]
+    written: npt.NDArray[np.int64]
+    accessed: npt.NDArray[np.bool_]
 
     def numbers(self) -> npt.NDArray[np.float64]:
         """The values as numbers; NaN where there is none."""
@@ -111,6 +115,8 @@ def _of_leaf(
         spread(~np.ma.getmaskarray(latest)),
         spread(column("seen").filled(0)),
         spread(at_birth),
+        spread(column("written").filled(0)),
+        spread(np.ones(len(place), bool)),
     )
 
 

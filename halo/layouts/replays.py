@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,10 +44,17 @@ def check_replayer(settings: Settings) -> None:
         raise MissingPart(f"halo-layout is not built ({settings.replayer}); run: make build")
 
 
-def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path) -> Replayed:
+def replay(
+    settings: Settings,
+    trace: Path,
+    options: ReplayOptions,
+    folder: Path,
+    accept: Callable[[Replayed], None] = lambda found: None,
+) -> Replayed:
     """The replays of a trace; `BadTrace` if it is missing or damaged.
 
-    `folder` is for the machine's description, and for files until they are complete.
+    `folder` is for the machine's description, and for files until they are complete. What `accept`
+    raises leaves no files.
     """
     command = [str(settings.replayer), f"--window={options.window}"]
     command.append(f"--jobs={len(os.sched_getaffinity(0))}")
@@ -79,6 +87,8 @@ def replay(settings: Settings, trace: Path, options: ReplayOptions, folder: Path
         raise BadTrace(f"{trace}: {said}.")
     if done.returncode != 0:
         raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
+    found = msgspec.json.decode(done.stdout, type=Replayed)
+    accept(found)
     for written, place in files.items():
         shutil.move(written, place)
-    return msgspec.json.decode(done.stdout, type=Replayed)
+    return found

@@ -33,7 +33,8 @@ def opening(replayed: Replayed) -> str:
     levels = ", ".join(f"{count:,}" for count in replayed.communities) or "no"
     return (
         f"{replayed.objects:,} objects, of which {replayed.accessed_objects:,} are accessed;"
-        f" {replayed.accesses:,} accesses to at least {replayed.min_lines:,} lines. The access"
+        f" {replayed.accesses:,} accesses, to at least {replayed.min_lines:,} lines if no memory is"
+        " reused. The access"
         f" graph has {replayed.graph.edges:,} edges and"
         f" {levels} communities, from the finest level on."
     )

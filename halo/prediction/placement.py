@@ -45,7 +45,8 @@ class Placement:
         if self.every is None:
             numbers = {number: context for context, number in trace.contexts}
             words += (
-                _word(self.verdicts.get(numbers.get(at, -1))) for at in range(max(numbers) + 1)
+                _word(self.verdicts.get(numbers.get(at, -1)))
+                for at in range(max(numbers, default=-1) + 1)
             )
         return " ".join(words)
 

@@ -32,6 +32,15 @@ class LearntType:
         return f"{self.program}: {self.hint.type}"
 
 
+def read_hints(path: Path) -> HintsDocument:
+    """The result in a file; `BadInput` if it is damaged."""
+    document = load(path, KIND)
+    for one in document.types:
+        if one.features and None in (one.accuracy, one.permuted, one.known):
+            raise KIND.damaged(path, f"{one.type} has features without accuracies")
+    return document
+
+
 def read_learnt(paths: Sequence[Path]) -> list[LearntType]:
     """The types from which forests learnt, the most accessed of each file first.
 
@@ -39,7 +48,7 @@ def read_learnt(paths: Sequence[Path]) -> list[LearntType]:
     """
     found: list[LearntType] = []
     for path in paths:
-        document = load(path, KIND)
+        document = read_hints(path)
         name = path.name.removesuffix(".json")
         learnt = [LearntType(name, one) for one in document.types if one.features]
         if not learnt:

@@ -50,12 +50,21 @@ class ReplayedProgram:
         return {level: count / max(1, recorded[level]) for level, count in packed[order].items()}
 
 
+def read_layouts(path: Path) -> LayoutDocument:
+    """The result in a file; `BadInput` if it is damaged."""
+    document = load(path, KIND)
+    replays = document.replayed.replays
+    if not replays:
+        raise KIND.damaged(path, "it has no replays")
+    if len({tuple(one.misses) for one in replays}) > 1:
+        raise KIND.damaged(path, "its replays have different levels")
+    return document
+
+
 def read_replayed(paths: Sequence[Path]) -> list[ReplayedProgram]:
     """Raises `BadInput` for damaged files, and for machines with different levels."""
-    found = [ReplayedProgram(path, load(path, KIND)) for path in paths]
+    found = [ReplayedProgram(path, read_layouts(path)) for path in paths]
     for one in found:
-        if not one.document.replayed.replays:
-            raise KIND.damaged(one.path, "it has no replays")
         if one.levels != found[0].levels:
             raise BadInput(
                 f"{found[0].path} and {one.path} are of different simulated machines; give results"

@@ -38,7 +38,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     objects: Count  # that were tracked
     accessed_objects: Count  # those with an access
     accesses: Count  # of the whole program
-    min_lines: Count  # cache lines of 64 bytes that every layout has to fetch once
+    min_lines: Count  # cache lines of 64 bytes that all layouts without reuse of memory fetch once
     accesses_to_objects: Count  # without repeated ones
     graph: AccessGraphSize  # its size
     communities: tuple[Count, ...]  # their number by level, the finest first

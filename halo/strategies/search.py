@@ -111,7 +111,10 @@ def _hottest(subject: Subject) -> list[int]:
 
 
 def _seeds(subject: Subject) -> Iterator[Draft]:
-    """No groups; and the groupings of other strategies, in all layouts."""
+    """No groups; and the groupings of other strategies, in all layouts.
+
+    Their first groups, if there are more than a plan of the search has.
+    """
     yield _NO_GROUPS
     groupings: list[list[Sequence[int]]] = [
         [subject.eligible()],
@@ -122,7 +125,7 @@ def _seeds(subject: Subject) -> Iterator[Draft]:
     ]
     for groups in groupings:
         for layout in LAYOUTS:
-            yield make_draft([(contexts, layout) for contexts in groups])
+            yield make_draft([(contexts, layout) for contexts in groups[: Effort.max_groups]])
 
 
 STRATEGY = Strategy(

@@ -42,7 +42,8 @@ struct ObjectFacts {
   }
   void touch(uint32_t offset, uint32_t bytes) {
     const uint32_t first = std::min(offset / part_bytes(), kParts - 1);
-    const uint32_t last = std::min((offset + bytes - 1) / part_bytes(), kParts - 1);
+    const uint64_t end = uint64_t{offset} + bytes;
+    const auto last = uint32_t(std::min<uint64_t>((end - 1) / part_bytes(), kParts - 1));
     touched |= UINT64_MAX >> (kParts - 1 - (last - first)) << first;
   }
 };
@@ -108,8 +109,8 @@ class FactsReader : public objects::Visitor {
   const PairCounter& pairs() const { return pairs_; }
   uint64_t accesses() const { return to_objects_ + outside_ + repeats_; }
   uint64_t to_objects() const { return to_objects_; }
-  // Lines that every layout has to fetch once: as many as the accessed bytes of objects fill, if
-  // nothing else were in them, and those outside.
+  // Lines that every layout without reuse of memory has to fetch once, in the whole run: as many
+  // as the accessed bytes of objects fill, if nothing else were in them, and those outside.
   uint64_t min_lines() const {
     uint64_t bytes = 0;
     for (const ObjectFacts& one : facts_) bytes += one.touched_bytes();

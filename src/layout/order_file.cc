@@ -11,7 +11,8 @@ void write_order(const Order& order, const Subject& subject, FILE* file) {
   std::unordered_map<uint32_t, uint32_t> allocated;  // by context
   std::vector<uint32_t> ordinals(subject.facts.size());
   for (uint64_t number = 1; number < ordinals.size(); ++number)
-    ordinals[number] = allocated[subject.facts[number].context]++;
+    if (subject.facts[number].exists())
+      ordinals[number] = allocated[subject.facts[number].context]++;
   fputs("context ordinal size\n", file);
   for (const uint64_t number : order) {
     const ObjectFacts& one = subject.facts[number];

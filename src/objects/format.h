@@ -13,7 +13,7 @@
 namespace halo::objects {
 
 inline constexpr std::array<char, 8> kMagic = {'h', 'a', 'l', 'o', '-', 'o', 'b', 'j'};
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 struct FileHead {
   std::array<char, 8> magic = kMagic;
@@ -63,6 +63,7 @@ enum class Control : uint8_t {
   kReallocate,  // realloc made the object of a freed one; operands: both, as of kFree
   kPhase,       // operands: the first access of the phase, and the last minus it, counting
                 // accesses from 0 without repeats; the latest such operation counts
+  kSkip,        // operand: the number of allocations here that are not in the trace
 };
 
 // Bits 6 and 7 set: further accesses to the 16 bytes that the thread accessed last. The other bits

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -34,6 +36,9 @@ TraceReader::TraceReader(const std::string& path) : file_(path, std::ios::binary
   if (head.version != kVersion)
     throw std::runtime_error("it has version " + std::to_string(head.version) +
                              ", which this halo cannot read");
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (!error) max_number_ = std::min(max_number_, kFewNumbers + kNumbersOfByte * size);
 }
 
 bool TraceReader::next_block() {
@@ -66,7 +71,7 @@ bool TraceReader::next_block() {
 }
 
 Allocation TraceReader::describe(uint64_t number, Cursor& operands) {
-  if (number == 0 || number > kMaxNumber) damaged("an object has an impossible number");
+  if (number == 0 || number > max_number_) damaged("an object has an impossible number");
   newest_ = std::max(newest_, number);
   address_ += uint64_t(operands.next_signed());
   const uint64_t size = operands.next(), context = operands.next();

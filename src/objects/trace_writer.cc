@@ -62,7 +62,11 @@ void TraceWriter::describe(const Allocation& one) {
 
 void TraceWriter::allocate(const Allocation& one) {
   if (first_ == 0) first_ = one.number;
-  if (one.number != newest_ + 1) return define(one);
+  if (one.number <= newest_) return define(one);
+  if (one.number != newest_ + 1) {
+    control(Control::kSkip);
+    operand(one.number - newest_ - 1);
+  }
   control(Control::kAllocate);
   describe(one);
   newest_ = one.number;
@@ -87,7 +91,7 @@ void TraceWriter::about(Control kind, uint64_t number) {
 }
 
 void TraceWriter::reallocate(uint64_t number, uint64_t replaced) {
-  if (!is_defined(replaced)) return;
+  if (number == replaced || !is_defined(replaced)) return;
   about(Control::kReallocate, number);
   signed_operand(newest_ - replaced);
 }

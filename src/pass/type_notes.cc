@@ -1,5 +1,6 @@
 #include "pass/type_notes.h"
 
+#include <llvm/ADT/StringSet.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Support/Path.h>
 
@@ -37,6 +38,18 @@ uint64_t field_bytes(const llvm::DIDerivedType* field) {
   return bits ? bits / 8 : bytes_of(field->getBaseType());
 }
 
+// The type whose name tells how to read a scalar: of a typedef, the type behind it, unless the name
+// is one of the C library's.
+const llvm::DIType* scalar_of(const llvm::DIType* type) {
+  static const llvm::StringSet<> telling = {
+      "int8_t",  "int16_t",  "int32_t",  "int64_t",  "intptr_t",  "ssize_t", "ptrdiff_t",
+      "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uintptr_t", "size_t"};
+  const llvm::DIType* plain = strip(type);
+  return llvm::isa_and_nonnull<llvm::DIBasicType>(plain) && !telling.contains(type->getName())
+             ? plain
+             : type;
+}
+
 // The class of a field, or of the elements of an array.
 const llvm::DICompositeType* held_class(const llvm::DIType* type) {
   while (const llvm::DICompositeType* array = as_array(type)) type = element_of(array);
@@ -72,7 +85,7 @@ void TypeNotes::write(const llvm::DICompositeType* type) {
     // A nested class has its own name, whatever typedef declares the field.
     const llvm::DIType* base = field->getBaseType();
     words_.push_back(text(named ? field->getName() : ""));
-    words_.push_back(text(names_.name(as_class(base) ? strip(base) : base)));
+    words_.push_back(text(names_.name(as_class(base) ? strip(base) : scalar_of(base))));
     words_.push_back(Word::of(offset_of(field)));
     words_.push_back(Word::of(field_bytes(field)));
   }

@@ -65,12 +65,19 @@ const char* check_layout(const Group& g) {
   return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;
 }
 
+}  // namespace
+
+const char* check_group(const Group& group, std::uint32_t known_flags) {
+  if (group.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
+  return (group.flags & ~known_flags) != 0 ? unknown_flag : check_layout(group);
+}
+
+namespace {
+
 const char* check_groups(const PlanView& view) {
   const std::uint32_t known = view.header->version < version ? old_group_flags : group_flags;
   for (const Group& g : view.groups) {
-    if (g.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
-    if ((g.flags & ~known) != 0) return unknown_flag;
-    if (const char* problem = check_layout(g)) return problem;
+    if (const char* problem = check_group(g, known)) return problem;
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "plan/format.h"
@@ -30,6 +31,10 @@ struct PlanView {
 // Checks every field that the runtime relies on. Returns nullptr and fills `view`, or returns one
 // sentence that describes the error.
 const char* validate(std::span<const std::byte> file, PlanView& view);
+
+// Checks a group. Returns nullptr, or one sentence that describes the error. `known_flags` are
+// those of the plan's version.
+const char* check_group(const Group& group, std::uint32_t known_flags);
 
 // Reads the file at `path` into new memory and validates it. Returns the same as `validate`; on
 // success the memory is never freed.

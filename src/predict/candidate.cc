@@ -2,6 +2,7 @@
 #include "predict/candidate.h"
 
 #include "base/parse_number.h"
+#include "plan/plan_file.h"
 
 namespace halo::predict {
 
@@ -22,8 +23,9 @@ bool parse_group(std::string_view word, plan::Group& group) {
       !parse_number(word.substr(first + 1, second - first - 1), reuse) ||
       !parse_number(word.substr(second + 1), group.starts))
     return false;
+  if (reuse > uint32_t(plan::Reuse::whole_chunks)) return false;
   group.reuse = plan::Reuse(reuse);
-  return (group.flags & ~plan::group_flags) == 0 && reuse <= uint32_t(plan::Reuse::whole_chunks);
+  return plan::check_group(group, plan::group_flags) == nullptr;
 }
 
 bool parse_verdict(std::string_view word, size_t groups, Verdict& verdict) {

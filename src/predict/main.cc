@@ -9,11 +9,13 @@
 // With `most`, as many stretches of accesses are left out that about N accesses are replayed,
 // evenly from the whole trace. `addresses` gets the objects' addresses of the first candidate:
 // 64-bit words by allocation number. Exit status: as in base/tool.h; 2 is also a wrong candidate.
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -85,6 +87,9 @@ void print(const Prediction& found, const Machine& machine, const std::string& n
   _exit(int(fflush(stdout) == 0 ? ToolStatus::kDone : ToolStatus::kCannotWork));
 }
 
+// Makes this child end if its parent does; false if that has ended already.
+bool end_with(pid_t parent) { return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent; }
+
 // Waits for one of the processes; false if it failed.
 bool wait_for_one(unsigned& running) {
   int status = 0;
@@ -109,6 +114,7 @@ ToolStatus run(const Options& options) {
   const StoredTrace trace = load(options);
   printf("{\"accesses\": %lu, \"kept\": %lu}\n", trace.accesses(), trace.kept());
   fflush(stdout);
+  const pid_t parent = getpid();
   std::string line, addresses = options.addresses;
   unsigned running = 0;
   bool good = true;
@@ -119,12 +125,14 @@ ToolStatus run(const Options& options) {
     }
     Candidate candidate;
     if (!parse_candidate(line, candidate)) {
+      while (running > 0) wait_for_one(running);
       fputs("halo-predict: a candidate is malformed\n", stderr);
       return ToolStatus::kUsage;
     }
     if (running == options.jobs) good = wait_for_one(running);
     fflush(stdout);
     const pid_t process = fork();
+    if (process == 0 && !end_with(parent)) _exit(int(ToolStatus::kCannotWork));
     if (process == 0) predict_and_exit(options, trace, candidate, addresses);
     addresses.clear();
     good = good && process > 0;

@@ -1,9 +1,37 @@
 // Replays a stored trace under a candidate plan.
 #include "predict/prediction.h"
 
+#include <span>
+#include <unordered_map>
+
 #include "predict/placement.h"
 
 namespace halo::predict {
+
+namespace {
+
+// The frees of a trace that happen.
+class Frees {
+ public:
+  explicit Frees(const StoredTrace& trace) : trace_(trace), revived_(trace.revived()) {}
+
+  // Whether the next free of the object releases its memory.
+  bool releases(uint32_t number) {
+    // realloc frees after it has allocated.
+    if (trace_.objects()[number].replaced) return false;
+    if (revived_.empty()) return true;
+    const auto found = revived_.find(number);
+    if (found == revived_.end() || found->second == 0) return true;
+    --found->second;
+    return false;
+  }
+
+ private:
+  const StoredTrace& trace_;
+  std::unordered_map<uint32_t, uint32_t> revived_;  // frees to ignore
+};
+
+}  // namespace
 
 std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Machine& machine,
                                   const Candidate& candidate, std::vector<uint64_t>* addresses) {
@@ -12,7 +40,12 @@ std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Mac
   std::vector<uint64_t> now(trace.objects().size());
   layout::Replay replay(machine, now);
   const base::ThreadId thread{};
-  for (const StoredEvent event : trace.events()) {
+  Frees frees(trace);
+  std::span<const StoredHugePages> huge = trace.huge_pages();
+  for (const StoredEvent& event : trace.events()) {
+    for (; !huge.empty() && huge.front().before <= size_t(&event - trace.events().data());
+         huge = huge.subspan(1))
+      replay.huge_pages(huge.front().address, huge.front().bytes);
     switch (event.kind()) {
       case StoredEvent::Kind::kObject:
         replay.access_block(thread, event.number(), event.offset(), event.size(), event.store());
@@ -30,8 +63,7 @@ std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Mac
         break;
       }
       case StoredEvent::Kind::kFree:
-        // realloc frees after it has allocated.
-        if (!trace.objects()[event.number()].replaced) placement.free(now[event.number()]);
+        if (frees.releases(event.number())) placement.free(now[event.number()]);
         break;
     }
   }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -79,9 +81,15 @@ class AccessCounter : public objects::Visitor {
   uint64_t count_ = 0;
 };
 
+// Memory for which the program requested huge pages, before the event with that index.
+struct StoredHugePages {
+  size_t before;
+  uint64_t address;
+  uint64_t bytes;
+};
+
 // Visits an object trace. Of each `one_in` stretches of kStretch accesses, the first is kept;
-// allocations and frees are all kept. A free that is revived is kept, too: the object then has no
-// address, and its later accesses count as those to its recorded one.
+// allocations and frees are all kept.
 class StoredTrace : public objects::Visitor {
  public:
   static constexpr uint64_t kStretch = 1 << 16;
@@ -97,6 +105,10 @@ class StoredTrace : public objects::Visitor {
   void define(const objects::Allocation& one) { allocate(one); }
   void free(uint64_t number) {
     events_.push_back(StoredEvent::of(StoredEvent::Kind::kFree, uint32_t(number)));
+  }
+  void revive(uint64_t number) { ++revived_[uint32_t(number)]; }
+  void huge_pages(uint64_t address, uint64_t bytes) {
+    huge_pages_.push_back({events_.size(), address, bytes});
   }
   void align(uint64_t number) { objects_[number].aligned = true; }
   void reallocate(uint64_t number, uint64_t replaced) {
@@ -119,6 +131,10 @@ class StoredTrace : public objects::Visitor {
   const std::vector<StoredEvent>& events() const { return events_; }
   // By allocation number; the first is unused.
   const std::vector<StoredObject>& objects() const { return objects_; }
+  // In order.
+  const std::vector<StoredHugePages>& huge_pages() const { return huge_pages_; }
+  // How many frees of an object did not happen, by its number: so many of its first ones.
+  const std::unordered_map<uint32_t, uint32_t>& revived() const { return revived_; }
   // Accesses in the trace, and those that are kept; without repeated ones.
   uint64_t accesses() const { return seen_; }
   uint64_t kept() const { return kept_; }
@@ -133,6 +149,8 @@ class StoredTrace : public objects::Visitor {
   const uint64_t one_in_;
   std::vector<StoredEvent> events_;
   std::vector<StoredObject> objects_{1};
+  std::vector<StoredHugePages> huge_pages_;
+  std::unordered_map<uint32_t, uint32_t> revived_;
   uint64_t seen_ = 0, kept_ = 0;
 };
 

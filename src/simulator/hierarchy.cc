@@ -33,9 +33,7 @@ Hierarchy::Hierarchy(const Machine& machine)
 void Hierarchy::use_huge_pages(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kLast = (1ULL << Machine::kHugeShift) - 1;
   if (machine_.huge_tlb.sets == 0) return;
-  for (uint64_t page = (address + kLast) >> Machine::kHugeShift;
-       page < (address + bytes) >> Machine::kHugeShift; ++page)
-    huge_.insert(page);
+  huge_.add((address + kLast) >> Machine::kHugeShift, (address + bytes) >> Machine::kHugeShift);
 }
 
 uint8_t Hierarchy::translate_huge(Block page) {

@@ -5,11 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "simulator/cache.h"
 #include "simulator/machine.h"
+#include "simulator/page_ranges.h"
 #include "simulator/regions.h"
 #include "simulator/stream_prefetcher.h"
 
@@ -93,7 +93,7 @@ class Hierarchy {
   std::vector<Cache> caches_;
   std::vector<Cache> tlbs_;
   Cache huge_tlb_;
-  std::unordered_set<uint64_t> huge_;  // numbers of huge pages
+  PageRanges huge_;
   StreamPrefetcher streams_;
   uint64_t newest_page_ = UINT64_MAX;
   uint64_t newest_huge_ = UINT64_MAX;

@@ -16,6 +16,11 @@ std::tuple<Sinks...> make_sinks(const ObjectTable& objects, std::tuple<Sinks...>
   return {Sinks(objects)...};
 }
 
+// The map keeps freed objects until their memory is tracked again.
+bool is_alive_at(const Object& object, uint64_t address) {
+  return object.size != 0 && object.address == address && !object.freed;
+}
+
 }  // namespace
 
 Analysis::Analysis(const Parameters& parameters)
@@ -114,13 +119,13 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
       break;
     case events::Kind::kAligned: {
       const Object& object = objects_[map_.find(record.address())];
-      if (object.size != 0 && object.address == record.address()) emit(AlignedEvent{&object});
+      if (is_alive_at(object, record.address())) emit(AlignedEvent{&object});
       break;
     }
     case events::Kind::kReallocated: {
       const Object& object = objects_[map_.find(record.address())];
-      const bool found = object.size != 0 && object.address == record.address();
-      if (found && state.freed_number != 0) emit(ReallocatedEvent{&object, state.freed_number});
+      if (is_alive_at(object, record.address()) && state.freed_number != 0)
+        emit(ReallocatedEvent{&object, state.freed_number});
       break;
     }
     case events::Kind::kThreadEnd:

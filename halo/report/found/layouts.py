@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from halo.layouts.table import opening
-from halo.layouts.verdict import PACKING, judge
+from halo.layouts.verdict import AS_RECORDED, PACKING, USUAL, judge
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, Grid, grid
 from halo.report.found.findings import Findings
+from halo.results.orders import KIND, read_layouts
 from halo.schema.analysis import Cell
 from halo.schema.layout import LayoutDocument, Replayed
 
 DIGITS = 3
 CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
+
+
+def read_judged(path: Path) -> LayoutDocument:
+    """The result in a file; `BadInput` if it is damaged, or has no orders to compare."""
+    document = read_layouts(path)
+    packed = {one.order for one in document.replayed.replays if one.packing == PACKING}
+    if packed <= set(USUAL) or document.replayed.replays[0].order != AS_RECORDED:
+        raise KIND.damaged(path, f"it lacks the recorded layout, or other orders packed {PACKING}")
+    return document
 
 
 def layout_findings(document: LayoutDocument) -> Findings:

@@ -9,7 +9,7 @@ from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.found.findings import Findings
 from halo.schema.analysis import Cell
-from halo.schema.document import Kind
+from halo.schema.document import Kind, load
 from halo.schema.prediction import FORMAT, VERSION, PredictionDocument
 
 KIND = Kind(
@@ -21,6 +21,17 @@ KIND = Kind(
     again="run halo eval predict again",
 )
 DIGITS = 3
+
+
+def read_predictions(path: Path) -> PredictionDocument:
+    """The result in a file; `BadInput` if it is damaged."""
+    document = load(path, KIND)
+    if not document.plans:
+        raise KIND.damaged(path, "it has no plans")
+    levels = tuple(document.without.misses)
+    if any(tuple(one.misses) != levels for one in document.plans.values()):
+        raise KIND.damaged(path, "its plans have different levels")
+    return document
 
 
 def prediction_findings(document: PredictionDocument) -> Findings:

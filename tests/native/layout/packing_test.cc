@@ -159,6 +159,9 @@ TEST(ObjectFacts, TouchedBytesAreThoseOfAccesses) {
   EXPECT_EQ(large.touched_bytes(), 128u);
   small.touch(0, 64);
   EXPECT_EQ(small.touched_bytes(), 40u);
+  ObjectFacts damaged{.size = 4096};
+  damaged.touch(UINT32_MAX, 2);
+  EXPECT_EQ(damaged.touched_bytes(), 64u) << "the last part";
 }
 
 }  // namespace

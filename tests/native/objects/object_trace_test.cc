@@ -91,15 +91,18 @@ class Author {
     const bool store = random_() % 2 != 0;
     switch (random_() % 12) {
       case 0:
-        objects_.push_back({objects_.size() + 1, random_() >> 20, uint32_t(random_() % 4096),
+        // Some allocations are not in the trace.
+        newest_ += random_() % 8 == 0 ? random_() % 300 + 1 : 1;
+        objects_.push_back({newest_, random_() >> 20, uint32_t(random_() % 4096),
                             ContextId{uint32_t(random_() % 100)}});
         writer_.allocate(objects_.back());
         script_.allocate(objects_.back());
         if (random_() % 4 != 0) return;
         writer_.align(objects_.back().number);
         script_.align(objects_.back().number);
-        writer_.reallocate(objects_.back().number, any().number);
-        script_.reallocate(objects_.back().number, any_number_);
+        if (any().number == newest_) return;
+        writer_.reallocate(newest_, any_number_);
+        script_.reallocate(newest_, any_number_);
         return;
       case 1:
         if (objects_.empty()) return;
@@ -147,7 +150,7 @@ class Author {
   Script& script_;
   std::vector<Allocation> objects_;
   std::mt19937_64 engine_{1};
-  uint64_t last_ = 0, any_number_ = 0;
+  uint64_t last_ = 0, any_number_ = 0, newest_ = 0;
 };
 
 TEST_F(ObjectTrace, IsReadAsWrittenOverSeveralBlocks) {
@@ -198,6 +201,28 @@ TEST_F(ObjectTrace, DefinesObjectsThatAreOlder) {
   expected.allocate(young);
   expected.free(7);
   EXPECT_EQ(read().lines, expected.lines);
+}
+
+TEST_F(ObjectTrace, NumbersThatNoFileOfThatSizeCanHaveAreRefused) {
+  for (const bool defined : {false, true}) {
+    TraceWriter writer(path_);
+    const Allocation far{100'000'000, 4096, 24, ContextId{0}};
+    if (defined)
+      writer.access(ThreadId{0}, far, 0, 8, false);
+    else
+      writer.allocate(far);
+    writer.finish();
+    EXPECT_THROW(read(), std::runtime_error);
+    std::filesystem::remove(path_);
+  }
+}
+
+TEST_F(ObjectTrace, AnObjectIsNotMadeOfItself) {
+  TraceWriter writer(path_);
+  writer.allocate({1, 4096, 24, ContextId{0}});
+  writer.reallocate(1, 1);
+  writer.finish();
+  EXPECT_EQ(read().lines.size(), 1u);
 }
 
 TEST_F(ObjectTrace, GoesOnAfterAnEnd) {

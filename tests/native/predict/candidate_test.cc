@@ -30,8 +30,9 @@ TEST(Candidate, PutsAllOthersIntoAGroup) {
 TEST(Candidate, IsRefusedIfItIsMalformed) {
   for (const char* line :
        {"", "plan", "plan x 0 -", "plan 64 1 -", "plan 64 1 0:0 -", "plan 64 1 0:9:0 -",
-        "plan 64 1 1048576:0:0 -", "plan 64 0 0", "plan 64 1 0:0:0 1", "plan 64 1 0:0:0 - 0 x",
-        "plan 64 5000 -", "plan 65537 0 -", "plan 64 0"}) {
+        "plan 64 1 1048576:0:0 -", "plan 64 1 4:0:0 -", "plan 64 1 6:0:0 0", "plan 64 0 0",
+        "plan 64 1 0:0:0 1", "plan 64 1 0:0:0 - 0 x", "plan 64 5000 -", "plan 65537 0 -",
+        "plan 64 0"}) {
     Candidate found;
     EXPECT_FALSE(parse_candidate(line, found)) << line;
   }

@@ -25,7 +25,7 @@ Candidate candidate(const char* line) {
 }
 
 struct Outcome {
-  uint64_t accesses = 0, first_level = 0, peak_bytes = 0;
+  uint64_t accesses = 0, first_level = 0, first_tlb = 0, peak_bytes = 0;
   std::vector<uint64_t> addresses;
 };
 
@@ -38,7 +38,8 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
     std::vector<uint64_t> addresses;
     const auto found = predict(trace, simulator::this_machine(), candidate(line), &addresses);
     if (!found) _exit(1);
-    const uint64_t head[] = {found->misses.accesses, found->misses.caches[0], found->peak_bytes};
+    const uint64_t head[] = {found->misses.accesses, found->misses.caches[0], found->misses.tlbs[0],
+                             found->peak_bytes};
     FILE* const out = fdopen(ends[1], "w");
     fwrite(head, sizeof head, 1, out);
     fwrite(addresses.data(), sizeof(uint64_t), addresses.size(), out);
@@ -53,8 +54,8 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
   int status = 1;
   waitpid(process, &status, 0);
   EXPECT_EQ(status, 0);
-  if (words.size() < 3) return {};
-  return {words[0], words[1], words[2], {words.begin() + 3, words.end()}};
+  if (words.size() < 4) return {};
+  return {words[0], words[1], words[2], words[3], {words.begin() + 4, words.end()}};
 }
 
 TEST(StoredEvent, KeepsItsFields) {
@@ -125,6 +126,36 @@ TEST(Prediction, ReusesFreedBlocks) {
   ASSERT_EQ(found.addresses.size(), 1001u);
   const std::set<uint64_t> places(found.addresses.begin() + 1, found.addresses.end());
   EXPECT_LE(places.size(), 2u);
+}
+
+TEST(Prediction, AFreeThatIsRevivedReleasesNothing) {
+  StoredTrace trace(1);
+  trace.allocate(allocation(1, 0x1000, 48, 0));
+  trace.free(1);
+  trace.revive(1);
+  trace.allocate(allocation(2, 0x2000, 48, 0));
+  trace.free(1);
+  trace.allocate(allocation(3, 0x3000, 48, 0));
+  const Outcome found = predict_apart(trace, "all 4096 1 2:0:0 0");
+  ASSERT_EQ(found.addresses.size(), 4u);
+  EXPECT_NE(found.addresses[2], found.addresses[1]);
+  EXPECT_NE(found.addresses[3], found.addresses[2]);
+}
+
+TEST(Prediction, HasTheProgramsHugePages) {
+  constexpr uint64_t kHuge = 2 << 20, kPages = 4096;
+  for (const bool huge : {false, true}) {
+    StoredTrace trace(1);
+    trace.access_outside(thread, 8 * kHuge, 8, false);
+    if (huge) trace.huge_pages(8 * kHuge, kPages * 4096);
+    for (uint64_t page = 0; page < kPages; ++page)
+      trace.access_outside(thread, 8 * kHuge + page * 4096, 8, false);
+    const uint64_t walks = predict_apart(trace, "none 4096 0 -").first_tlb;
+    if (huge)
+      EXPECT_LT(walks, 20u);
+    else
+      EXPECT_GE(walks, kPages);
+  }
 }
 
 TEST(Prediction, ForwardsAlignedRequests) {

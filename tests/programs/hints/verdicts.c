@@ -6,9 +6,11 @@
 
 enum { GROUPS = 10, MEMBERS = 30, COUNT = GROUPS * MEMBERS, STEPS = 4000 };
 
+typedef double coordinate;
+
 // The key, which is known at birth, says the group.
 struct keyed {
-  double key;
+  coordinate key;
   uint32_t visits;
 };
 // Allocated group by group.

@@ -62,6 +62,7 @@ def test_the_hint_is_the_key_with_the_call_to_write(judged: Mapping[str, TypeHin
     first = keyed.features[0]
     assert (first.name, first.group, first.at_birth) == ("key", "primary", True)
     assert [one.field for one in keyed.hint] == ["key"]
+    assert keyed.hint[0].width < 1000, "a typedef of double is read as one"
     assert keyed.call.startswith("tidy_alloc(ctx, sizeof(keyed), (unsigned[]){tidy_bin(key, ")
     source = (REPOSITORY / "tests" / "programs" / "hints" / "verdicts.c").read_text().split("\n")
     (place,) = keyed.places
@@ -111,10 +112,13 @@ def test_bad_options_are_one_sentence(
 
 def test_traces_that_tell_nothing_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("nothing")
+    (tmp_path / "nothing").touch()
     write_trace(tmp_path / "empty", "")
     for name, status, words in (
         ("missing", 117, "does not exist"),
-        ("other", 117, "halo-cc -g"),
+        ("other", 121, "halo-cc -g"),
+        ("nothing", 121, "halo-cc -g"),
+        (".", 121, "halo-cc -g"),
         ("empty", 117, "no accesses to heap objects"),
     ):
         outcome = halo("hints", "--json", "found.json", name, cwd=tmp_path)

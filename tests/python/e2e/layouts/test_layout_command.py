@@ -182,7 +182,7 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
         (None, "cannot be read"),
         (b"", "not an object trace"),
         (b"halo-obj\x7f\0\0\0\0\0\0\0", "version 127"),
-        (b"halo-obj\3\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
+        (b"halo-obj\4\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
@@ -335,3 +335,14 @@ def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
     assert "1 further process was not traced" in outcome.stderr
     assert replayed["complete"]
     assert 2000 <= replayed["objects"] < 3000
+
+
+def test_a_refused_trace_replaces_no_file(tmp_path: Path) -> None:
+    """Files of an earlier run stay, if a trace does not answer the question."""
+    trace, order = tmp_path / "plain.objects", tmp_path / "order"
+    assert halo("layout", "--quick", "-o", str(trace), "--", *RBTREE).status in {0, 1}
+    order.write_text("mine")
+    outcome = halo("layout", "--quick", "--after-phase", "--order", str(order), str(trace))
+    assert outcome.status == 117
+    assert "has no phase" in outcome.stderr and "-o OTHER.objects" in outcome.stderr
+    assert order.read_text() == "mine"

@@ -147,3 +147,12 @@ def test_a_plan_for_another_program_is_refused(folder: Path, tmp_path: Path) -> 
     outcome = halo("eval", "predict", str(folder / "profile"), plan)
     assert outcome.status == 116
     assert "is a plan for other programs" in outcome.stderr
+
+
+def test_a_program_without_objects_has_nothing_to_place(tmp_path: Path) -> None:
+    program = compile_c("int main(void) { return 0; }", tmp_path / "program")
+    profile, plan = str(tmp_path / "profile"), str(tmp_path / "plan")
+    call("record", "--objects", "-o", profile, "--", str(program))
+    call("plan", "--strategy", "search", "--option", "drafts=10", "-o", plan, profile)
+    outcome = call("eval", "predict", profile, plan)
+    assert "accesses are replayed" in outcome.stdout

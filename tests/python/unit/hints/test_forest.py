@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halo.hints.features import noise
-from halo.hints.forest import Accuracy, Learner, matrix_of
+from halo.hints.forest import Accuracy, Learner, matrix_of, without_features
 
 SEEDS = range(2)
 
@@ -29,6 +29,24 @@ def test_a_class_that_follows_a_column_is_found(seed: int) -> None:
     assert learnt.gini[1] == max(learnt.gini) and sum(learnt.gini) == pytest.approx(1)
     assert learnt.permutation[1] == max(learnt.permutation) > 0.5
     assert learnt == Learner(seed, 1, (10, 20)).learn(features, labels)
+
+
+def test_importance_is_that_of_all_classes_though_objects_are_in_the_order_of_the_layout() -> None:
+    """One column tells the first two classes apart, the other one the last six."""
+    labels = np.repeat(np.arange(8), 800)
+    first = np.where(labels < 2, labels, 2)
+    rest = np.where(labels < 2, 2, labels)
+    learnt = Learner(0, 1, (5,)).learn(matrix_of([first, rest]), labels)
+    assert learnt.accuracy.top1 > 0.95
+    assert learnt.permutation[1] > learnt.permutation[0]
+
+
+def test_without_features_the_largest_classes_are_named() -> None:
+    labels = np.repeat(np.arange(8), [30, 20, 10, 10, 10, 10, 5, 5])
+    found = without_features(labels)
+    assert (found.top1, found.majority) == (0.3, 0.3)
+    assert found.top5 == pytest.approx(0.8)
+    assert Learner(0, 1).compare(np.zeros((100, 0), np.float32), labels) == found
 
 
 @pytest.mark.parametrize("seed", SEEDS)

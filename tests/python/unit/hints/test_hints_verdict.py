@@ -32,7 +32,9 @@ def test_findings_have_one_verdict(
 def test_accesses_rule_learning_out() -> None:
     def kind(**counts: int) -> Kind:
         plain = dict.fromkeys(("to_arrays", "unnamed", "copies"), 0) | counts
-        return Kind(type="t", objects=9, single=9, bytes=90, accesses=100, writes=50, **plain)
+        return Kind(
+            type="t", objects=9, single=9, single_bytes=90, accesses=100, writes=50, **plain
+        )
 
     assert verdict_of_accesses(kind()) is None
     assert verdict_of_accesses(kind(copies=6)) is Verdict.MOVE
@@ -51,9 +53,9 @@ def field(name: str, values: list[float]) -> Feature:
 
 def test_a_cell_has_a_bucket_of_uniform_objects() -> None:
     values = np.linspace(0, 1000, 4001).tolist()
-    (one,) = dimensions_of([field("x", values)], 4096, 100)  # 100 buckets
+    (one,) = dimensions_of([field("x", values)], 409_600)  # 100 buckets
     assert one.width == pytest.approx(9.8)
-    both = dimensions_of([field("x", values), field("y", values)], 4096, 100)
+    both = dimensions_of([field("x", values), field("y", values)], 409_600)
     assert [one.width for one in both] == [98, 98]
     assert call_text("Node", both) == (
         "tidy_alloc(ctx, sizeof(Node), (unsigned[]){tidy_bin(x, 98), tidy_bin(y, 98)})"
@@ -61,5 +63,7 @@ def test_a_cell_has_a_bucket_of_uniform_objects() -> None:
 
 
 def test_a_width_is_never_nothing() -> None:
-    (one,) = dimensions_of([field("x", [5.0, 5.0, float("nan"), float("inf")])], 10, 8)
+    (one,) = dimensions_of([field("x", [5.0, 5.0, float("nan"), float("inf")])], 80)
     assert one.width == 1
+    (infinite,) = dimensions_of([field("x", [float("inf"), float("-inf")])], 80)
+    assert infinite.width == 1

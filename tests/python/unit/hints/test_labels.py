@@ -97,3 +97,10 @@ def test_a_sample_of_large_classes_has_some_of_each() -> None:
     few = sample(classes, 3, work=2000)
     assert set(np.bincount(communities[0, few])) == {20}
     assert (np.diff(chosen) > 0).all()
+
+
+def test_a_level_that_is_asked_for_may_equal_a_finer_one() -> None:
+    same = np.repeat(np.arange(10, dtype=np.uint32), 6)
+    communities = np.stack([same, same])
+    assert [one.level for one in usable_levels(communities)] == [1]
+    assert [one.level for one in usable_levels(communities, with_equal=True)] == [1, 2]

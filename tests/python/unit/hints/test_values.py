@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from halo.analyses.folder import TraceFolder
 from halo.analyses.schema import TABLES
-from halo.hints.features import ObjectIndex
+from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.kinds import survey
 from halo.hints.leaves import FieldTable, Leaf, shape_of
 from halo.hints.tables import TraceTables
@@ -134,7 +135,14 @@ def reference(born: dict[int, int], events: list[Event], number: int, leaf: Leaf
     hidden = any(one.writes and one not in shown for one in late)
     known = bool(early) and len(values) <= 1 and not hidden
     last = shown[-1] if shown else None
-    return [last.shows(leaf) if last else 0, last.seq if last else 0, known]
+    written = max((one.seq for one in early), default=0)
+    return [
+        last.shows(leaf) if last else 0,
+        last.seq if last else 0,
+        known,
+        written,
+        bool(covering),
+    ]
 
 
 def test_values_equal_those_of_a_loop(
@@ -157,8 +165,30 @@ def test_values_equal_those_of_a_loop(
 
 
 def _at(field: FieldValues, place: int) -> list[Any]:
-    row = [column[place].item() for column in (field.bits, field.seen, field.at_birth)]
-    return row if field.present[place] else [0, 0, row[2]]
+    columns = (field.bits, field.seen, field.at_birth, field.written, field.accessed)
+    row = [column[place].item() for column in columns]
+    return row if field.present[place] else [0, 0, *row[2:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "real", "unsigned"),
+    [
+        ("double", True, False),
+        ("volatile double", True, False),
+        ("const volatile float", True, False),
+        ("long double", False, False),
+        ("ssize_t", False, False),
+        ("std::size_t", False, True),
+        ("uint32_t", False, True),
+        ("uint_fast8_t", False, True),
+        ("unsigned char", False, True),
+        ("boolean_state", False, False),
+        ("_Bool", False, True),
+    ],
+)
+def test_the_type_tells_how_to_read_a_value(name: str, real: bool, unsigned: bool) -> None:
+    leaf = Leaf(0, 8, "x", name)
+    assert (leaf.is_real, leaf.is_unsigned) == (real, unsigned)
 
 
 def test_objects_are_found_by_address_and_time(
@@ -173,3 +203,60 @@ def test_objects_are_found_by_address_and_time(
         assert ((rows >= 0) == (times > seq)).all()
         assert (index.column("object", rows[rows >= 0]) == number).all()
     assert (index.find(np.full(len(times), 63), times) == -1).all()
+
+
+PAIRS = 20
+
+
+def pairs(folder: Path, key_first: bool) -> TraceTables:
+    """Items that point to others, whose key is written before the item is allocated, or behind."""
+    item, other, key, pointer = range(1, 5)
+    nowhere = {"owner_id": -1}
+    sites = [
+        {"site": item, "kind": "allocation", "type": "item", **nowhere},
+        {"site": other, "kind": "allocation", "type": "other", **nowhere},
+        {"site": key, "kind": "store", "type": "int", "owner": "other", "field": "key", "bytes": 4},
+        {"site": pointer, "kind": "store", "type": "other *", "owner": "item", "field": "o"}
+        | {"bytes": 8},
+    ]
+    allocations, accesses = [], []
+    for at in range(PAIRS):
+        first, thing, holder = 10 * at + 1, 2 * at + 1, 2 * at + 2
+        plain = {"elements": 1, "thread": 0}
+        allocations += [
+            {"seq": first, "object": thing, "address": 64 * thing, "bytes": 4, "site": other},
+            {"seq": first + 4, "object": holder, "address": 64 * holder, "bytes": 8, "site": item},
+        ]
+        accesses += [
+            {"seq": first + (2 if key_first else 6), "object": thing, "site": key, "value": at}
+            | {"bytes": 4},
+            {"seq": first + 5, "object": holder, "site": pointer, "value": 64 * thing, "bytes": 8},
+        ]
+        for one in allocations[-2:]:
+            one |= plain
+    content: dict[str, list[dict[str, Any]]] = {
+        "sites": sites,
+        "fields": [],
+        "allocations": allocations,
+        "accesses": accesses,
+    }
+    for name, rows in content.items():
+        (folder / name).mkdir(parents=True)
+        pq.write_table(table(name, rows), folder / name / "part-00001.parquet")
+    return TraceTables(TraceFolder(folder), folder, 1)
+
+
+@pytest.mark.parametrize("key_first", [True, False])
+def test_a_neighbours_field_is_known_if_it_was_written_before_the_object(
+    key_first: bool, tmp_path: Path
+) -> None:
+    with closing(pairs(tmp_path, key_first)) as tables:
+        survey(tables)
+        fields = FieldTable(tables)
+        reader = FeatureReader(tables, fields, ObjectIndex(tables), 1)
+        items = np.arange(2, 2 * PAIRS + 1, 2)
+        found = {
+            one.name: one for one in reader.read("item", shape_of(tables, fields, "item"), items)
+        }
+    assert found["o->key"].values.tolist() == list(range(PAIRS))
+    assert found["o->key"].known_share == (1.0 if key_first else 0.0)

@@ -70,6 +70,39 @@ def test_several_documents_stand_on_one_page(tmp_path: Path) -> None:
     assert "2 programs" in text and "Details" in text
 
 
+def predictions(path: Path, **plans: Predicted) -> Path:
+    document = PredictionDocument(
+        program="/usr/bin/prog",
+        arguments=(),
+        trace=LoadedTrace(accesses=100, kept=90),
+        without=predicted(1000, 50),
+        plans=plans,
+    )
+    path.write_bytes(msgspec.json.encode(document))
+    return path
+
+
+def test_documents_that_lack_a_part_are_refused(tmp_path: Path) -> None:
+    other_levels = msgspec.structs.replace(predicted(1, 1), misses={"L2": 1})
+    unlearnt = msgspec.structs.replace(learnt("Node", feature("x", "primary", 1, 1)), known=None)
+    recorded = replayed_layout("as-recorded", "recorded", 100, L1D=200)
+    for path, words in (
+        (predictions(tmp_path / "a"), "no plans"),
+        (predictions(tmp_path / "b", a=other_levels), "different levels"),
+        (hints_result(tmp_path / "c", unlearnt), "features without accuracies"),
+        (layout_result(tmp_path / "d"), "no replays"),
+        (layout_result(tmp_path / "e", recorded), "lacks the recorded layout, or other orders"),
+        (
+            layout_result(tmp_path / "f", recorded, replayed_layout("hml", "reuse", L2=1)),
+            "different levels",
+        ),
+    ):
+        reader = reader_of(path)
+        assert reader is not None
+        with pytest.raises(BadInput, match=words):
+            reader(path)
+
+
 def test_other_and_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("{}")
     assert reader_of(tmp_path / "other.json") is None
