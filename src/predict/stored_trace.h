@@ -133,7 +133,7 @@ class StoredTrace : public objects::Visitor {
   const std::vector<StoredObject>& objects() const { return objects_; }
   // In order.
   const std::vector<StoredHugePages>& huge_pages() const { return huge_pages_; }
-  // How many frees of an object did not happen, by its number: so many of its first ones.
+  // By the number of an object: how many of its first frees did not happen.
   const std::unordered_map<uint32_t, uint32_t>& revived() const { return revived_; }
   // Accesses in the trace, and those that are kept; without repeated ones.
   uint64_t accesses() const { return seen_; }
