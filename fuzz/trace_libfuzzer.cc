@@ -1,23 +1,5 @@
-// The trace fuzzer under libFuzzer, which sometimes starts from a synthetic input.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-
+// The trace fuzzer under libFuzzer.
+#include "fuzz/libfuzzer.h"
 #include "fuzz/trace_target.h"
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halo::fuzz::trace_target.run({data, size});
-  return 0;
-}
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t max_size, unsigned seed) {
-  halo::fuzz::Random random(seed);
-  if (size > 1 && random() % 16 != 0) return LLVMFuzzerMutate(data, size, max_size);
-  const halo::fuzz::Input made = halo::fuzz::trace_target.make(random);
-  const std::size_t kept = std::min(made.size(), max_size);
-  std::copy_n(made.begin(), kept, data);
-  return kept;
-}
+HALO_LIBFUZZER_TARGET(halo::fuzz::trace_target)

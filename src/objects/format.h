@@ -63,7 +63,7 @@ enum class Control : uint8_t {
   kReallocate,  // realloc made the object of a freed one; operands: both, as of kFree
   kPhase,       // operands: the first access of the phase, and the last minus it, counting
                 // accesses from 0 without repeats; the latest such operation counts
-  kSkip,        // operand: the number of allocations here that are not in the trace
+  kSkip,        // operand: the number of allocations that are not in the trace, before the next one
 };
 
 // Bits 6 and 7 set: further accesses to the 16 bytes that the thread accessed last. The other bits

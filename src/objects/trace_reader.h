@@ -76,6 +76,7 @@ class TraceReader {
   std::vector<ThreadState> threads_;
   base::ThreadId thread_{};
   uint64_t newest_ = 0, address_ = 0;
+  uint64_t skipped_ = 0;  // allocations before the next one that are not in the trace
 };
 
 template <class Visitor>
@@ -138,7 +139,7 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
       return;
     }
     case Control::kAllocate:
-      visitor.allocate(describe(newest_ + 1, operands));
+      visitor.allocate(describe(newest_ + std::exchange(skipped_, 0) + 1, operands));
       return;
     case Control::kDefine:
       visitor.define(describe(operands.next(), operands));
@@ -173,7 +174,7 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     case Control::kSkip: {
       const uint64_t count = operands.next();
       if (count > max_number_ - newest_) damaged("an object has an impossible number");
-      newest_ += count;
+      skipped_ = count;
       return;
     }
   }
