@@ -5,6 +5,7 @@ pairs.py grouped   decided by the caller alone and at the fourth frame, against 
 pairs.py frames    the cost of each frame of a walk, from plans decided at frames 1 to 8
 pairs.py selectors the walk and the paper's selectors, for the same groups
 pairs.py threads   two threads against one, on the grouped path
+pairs.py spread    blocks spread over the cache sets against adjacent ones, in single-size pages
 
 Plans have eight groups, made by recording a training run of the measured program. Trials are fresh
 processes, interleaved; the first of each configuration is dropped. Ends with status 1 if a
@@ -31,6 +32,7 @@ from halo.settings import Settings, read_settings
 from halo.trials.statistics import Summary, summarize
 
 MAX_FORWARDING_NS = 1.5
+MAX_SPREAD_NS, MAX_LARGE_SPREAD_NS, LARGE = 0.3, 15.0, 4096  # the latter from that size on
 MIN_THREADS_GAIN = 1.8
 SITES = DEPTHS = 8
 TRAINED = 200
@@ -85,9 +87,15 @@ class Bench:
         if not self.program.is_file():
             sys.exit(f"{self.program} is not built; run: make build")
 
-    def plan(self, depth: int, apart: bool = True, identification: str = "walk") -> Path:
-        """The eight contexts of that depth in a group each or, if not `apart`, in one."""
-        path = self.folder / f"{depth}-{'apart' if apart else 'together'}-{identification}.plan"
+    def plan(
+        self, depth: int, apart: bool = True, identification: str = "walk", layout: str = ""
+    ) -> Path:
+        """The eight contexts of that depth in a group each or, if not `apart`, in one.
+
+        `layout` has options of the plan, separated by commas.
+        """
+        kind = "apart" if apart else "together"
+        path = self.folder / f"{depth}-{kind}-{identification}-{layout}.plan"
         if path.exists():
             return path
         contexts = self._contexts(depth)
@@ -96,6 +104,8 @@ class Bench:
         groups.write_text(json.dumps({"groups": lists}))
         options = ["--strategy", "from-file", "--file", str(groups), "-o", str(path)]
         options += ["--identification", identification]
+        for option in layout.split(",") if layout else ():
+            options += ["--option", option]
         run_halo("plan", str(self._profile(depth)), *options, env={})
         if identification == "selectors":
             return path
@@ -253,6 +263,36 @@ def frames(bench: Bench) -> Findings:
     return Findings("ns a pair", rows, figures, [])
 
 
+def spread(bench: Bench) -> Findings:
+    """Blocks at all slots of the cache sets, which is the default, minus adjacent ones."""
+    layouts = {"spread": "by_size=true", "adjacent": "by_size=true,phase=none"}
+    configs = [
+        bench.config(label, 1, bench.planned(bench.plan(1, layout=layout)))
+        for label, layout in layouts.items()
+    ]
+    for config in configs:
+        bench.expect(config, grouped=True)
+    times = bench.measure(configs)
+    figures = {
+        f"spread, {pattern}, {size} bytes: ns more": statistics.median(
+            times["spread", pattern, size]
+        )
+        - statistics.median(times["adjacent", pattern, size])
+        for pattern in PATTERNS
+        for size in bench.options.sizes
+    }
+    thresholds = [
+        Threshold(
+            name,
+            figures[name],
+            MAX_LARGE_SPREAD_NS if size >= LARGE else MAX_SPREAD_NS,
+        )
+        for size in bench.options.sizes
+        for name in [f"spread, pair, {size} bytes: ns more"]
+    ]
+    return Findings("ns a pair", summaries(times), figures, thresholds)
+
+
 def threads(bench: Bench) -> Findings:
     plan = bench.plan(1)
     environments = {
@@ -370,6 +410,7 @@ MEASUREMENTS = {
     "frames": Measurement(frames, (32,), 25),
     "selectors": Measurement(selectors, (32,), 25),
     "threads": Measurement(threads, (32,), 9),
+    "spread": Measurement(spread, (16, 32, 64, 256, 4096), 25),
 }
 
 

@@ -77,6 +77,12 @@ def test_pairs_selectors_compares_them_with_the_walk(tmp_path: Path) -> None:
     assert set(found["figures"]) == {f"{at}, 32 bytes: ns more" for at in places}
 
 
+def test_pairs_spread_compares_two_layouts(tmp_path: Path) -> None:
+    found = pairs(tmp_path, "spread")
+    assert ways(found) == {"spread", "adjacent"}
+    assert [threshold["limit"] for threshold in found["thresholds"]] == [0.3]
+
+
 def test_pairs_threads_compares_two_threads_with_one(tmp_path: Path) -> None:
     found = pairs(tmp_path, "threads", "--thread-pairs", "20000")
     assert {"halo, 1 thread(s)", "halo, 2 thread(s)"} < ways(found)
