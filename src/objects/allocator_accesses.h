@@ -83,7 +83,7 @@ class AllocatorAccesses : public Visitor {
     hold(one);
   }
   void repeat(base::ThreadId thread, uint64_t count) {
-    hold({Held::kRepeat, false, thread, 0, count, 0});
+    hold({Held::kRepeated, false, thread, 0, count, 0});
   }
   void finish() { pass_all(); }
 
@@ -102,7 +102,7 @@ class AllocatorAccesses : public Visitor {
     uint64_t at = 0;  // accesses before it
   };
   struct Held {
-    enum Kind : uint8_t { kAccess, kOutside, kBlock, kRepeat } kind;
+    enum Kind : uint8_t { kAccess, kOutside, kBlock, kRepeated } kind;
     bool store;
     base::ThreadId thread;
     uint32_t size;
@@ -144,7 +144,7 @@ class AllocatorAccesses : public Visitor {
         case Held::kBlock:
           inner_.access_block(one.thread, one.number, int64_t(one.place), one.size, one.store);
           break;
-        case Held::kRepeat:
+        case Held::kRepeated:
           inner_.repeat(one.thread, one.number);
           break;
       }
