@@ -21,6 +21,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message[:1].upper()}{message[1:]}; see: {self.prog} --help")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Unlike argparse's own, lets errors of the stream pass: its reader may have gone."""
+        if message:
+            (file or sys.stderr).write(message)
+
 
 def build_parser(words: Sequence[str]) -> Parser:
     """The parser of `words`, the arguments before the first `--`.

@@ -42,11 +42,11 @@ class ReportCommand:
         if rest:
             raise UsageError("`halo report` takes results and no program; leave out the `--`.")
         check_place(options.output)
-        readers = {path: reader_of(path) for path in options.results}
-        measured = [path for path, reader in readers.items() if reader is None]
+        readers = [(path, reader_of(path)) for path in options.results]
+        measured = [path for path, reader in readers if reader is None]
         page = render_report(
             read_measurements(measured) if measured else [],
-            [reader(path) for path, reader in readers.items() if reader is not None],
+            [reader(path) for path, reader in readers if reader is not None],
         )
         write_atomically(options.output, page.encode())
         print(f"Report: {options.output}")

@@ -266,14 +266,18 @@ READERS = [
 ]
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", READERS, ids=" ".join)
-def test_a_reader_that_has_gone_is_not_a_failure(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_reader_that_has_gone_is_not_a_failure(
+    tmp_path: Path, arguments: list[str], unbuffered: str
+) -> None:
     compile_c("int main(void) { return 0; }", tmp_path / "prog")
     end, begin = os.pipe()
     os.close(end)
     done = subprocess.run(
         [sys.executable, "-m", "halo", *arguments],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         stdout=begin,
         stderr=subprocess.PIPE,
         text=True,

@@ -233,7 +233,7 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("engine", ["valgrind", pytest.param("qemu", marks=needs_qemu)])
 def test_a_phase_counts_its_accesses_and_those_of_its_callees(engine: str, tmp_path: Path) -> None:
     program = compile_c(PHASES, tmp_path / "phases")
     counts = {}
@@ -264,7 +264,7 @@ def test_a_phase_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("engine", ["valgrind", pytest.param("qemu", marks=needs_qemu)])
 def test_requested_alignment_is_kept(engine: str, tmp_path: Path) -> None:
     program = compile_c(
         """
