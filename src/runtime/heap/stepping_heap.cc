@@ -41,7 +41,10 @@ __thread bool forks __attribute__((tls_model("initial-exec"))) = false;
 }  // namespace
 
 void* SteppingHeap::allocate(const StartMask& mask, std::uint32_t bytes) {
-  if (!lock_.acquire()) return nullptr;
+  if (!lock_.acquire()) {
+    busy_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
   drain();
   const std::uint32_t alignment = bytes % 16 == 0 ? 16 : granule;
   char* p = reuse(mask, bytes, alignment);
@@ -206,9 +209,11 @@ void SteppingHeap::survive_forks() {
 }
 
 SteppingCounts SteppingHeap::counts() const {
-  return {read(counts_.live),          read(counts_.peak_live),    read(counts_.resident),
-          read(counts_.peak_resident), read(counts_.live_at_peak), read(counts_.pages),
-          read(counts_.skipped),       read(counts_.refusals)};
+  return {
+      read(counts_.live),         read(counts_.peak_live),
+      read(counts_.resident),     read(counts_.peak_resident),
+      read(counts_.live_at_peak), read(counts_.pages),
+      read(counts_.skipped),      read(counts_.refusals) + busy_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace halo::runtime

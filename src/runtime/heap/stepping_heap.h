@@ -2,6 +2,7 @@
 // and Kaeli, section 3.3 and figure 3, for comparison with the layouts of pages.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,6 +73,7 @@ class SteppingHeap {
   Page* page_ = nullptr;
   std::uint32_t next_ = 0;
   SteppingCounts counts_{};
+  std::atomic<std::uint64_t> busy_{0};  // refusals without the lock
 };
 
 HALO_HIDDEN extern constinit SteppingHeap stepping_heap;
