@@ -26,6 +26,7 @@ from keep_results import relative, write_small
 from traced_build import build, call, wrappers
 from traced_programs import PROGRAMS
 
+from halo.hints.features import META
 from halo.hints.run import HintOptions, Prepared, find_hints, prepare
 from halo.schema.hints import HintsDocument, TypeHint
 from halo.settings import Settings, read_settings
@@ -35,6 +36,11 @@ SEEDS = 20
 FEW_TREES = (100,)
 NO_CORRELATION = "no correlation"
 OBJECTS, MAX_SECONDS, MAX_GIB = 1_000_000, 120.0, 4.0
+
+
+def available(found: TypeHint) -> list[str]:
+    """The fields that are known at birth, the most important first."""
+    return [one.name for one in found.features if one.at_birth and one.group != META]
 
 
 def _mesh(found: TypeHint) -> bool:
@@ -50,9 +56,8 @@ def _rbtree(found: TypeHint) -> bool:
 
 
 def _pagerank(found: TypeHint) -> bool:
-    available = [one.name for one in found.features if one.at_birth and one.group != "meta"]
     weight = [one for one in found.features if one.name == "weight"]
-    return "source" in available[:2] and [one.at_birth for one in weight] == [False]
+    return "source" in available(found)[:2] and [one.at_birth for one in weight] == [False]
 
 
 @dataclass(frozen=True)
@@ -101,11 +106,10 @@ def table(folder: Path, names: Sequence[str]) -> bool:
         found = next(one for one in document.types if one.type == subject.type)
         if found.accuracy is None:
             sys.exit(f"{name}: nothing was learnt from {subject.type}: {found.why}")
-        known = [one.name for one in found.features if one.at_birth and one.group != "meta"]
         print(
             f"| {name} | {found.type} | {found.accuracy.top1:.2f} | {found.accuracy.top5:.2f} |"
             f" {found.classes} | {', '.join(one.name for one in found.features[:3])} |"
-            f" {', '.join(known[:3])} | {found.verdict} |"
+            f" {', '.join(available(found)[:3])} | {found.verdict} |"
         )
         met &= subject.is_as_expected(found)
     return met

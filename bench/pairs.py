@@ -236,6 +236,13 @@ def grouped(bench: Bench) -> Findings:
     )
 
 
+def more(times: Times, one: str, other: str, pattern: str, size: int) -> float:
+    """The median of one configuration minus that of the other."""
+    return statistics.median(times[one, pattern, size]) - statistics.median(
+        times[other, pattern, size]
+    )
+
+
 def frames(bench: Bench) -> Findings:
     """Walks minus the same calls under a plan with one group, which the innermost frame decides.
 
@@ -251,8 +258,13 @@ def frames(bench: Bench) -> Findings:
     figures = {}
     for size in bench.options.sizes:
         walks = [
-            statistics.median(times[f"{depth} frames, walked", "same", size])
-            - statistics.median(times[f"{depth} frames, decided by the caller", "same", size])
+            more(
+                times,
+                f"{depth} frames, walked",
+                f"{depth} frames, decided by the caller",
+                "same",
+                size,
+            )
             for depth in range(1, DEPTHS + 1)
         ]
         for depth, walk in enumerate(walks, 1):
@@ -274,10 +286,9 @@ def spread(bench: Bench) -> Findings:
         bench.expect(config, grouped=True)
     times = bench.measure(configs)
     figures = {
-        f"spread, {pattern}, {size} bytes: ns more": statistics.median(
-            times["spread", pattern, size]
+        f"spread, {pattern}, {size} bytes: ns more": more(
+            times, "spread", "adjacent", pattern, size
         )
-        - statistics.median(times["adjacent", pattern, size])
         for pattern in PATTERNS
         for size in bench.options.sizes
     }
@@ -385,10 +396,9 @@ def selectors(bench: Bench) -> Findings:
         bench.expect(configs[-1], grouped=False)
     times = bench.measure(configs)
     figures = {
-        f"{place}, {size} bytes: ns more": statistics.median(
-            times[f"selectors, {place}", "pair", size]
+        f"{place}, {size} bytes: ns more": more(
+            times, f"selectors, {place}", f"walk, {place}", "pair", size
         )
-        - statistics.median(times[f"walk, {place}", "pair", size])
         for place in ("frame 1", "frame 4", "outside")
         for size in bench.options.sizes
     }

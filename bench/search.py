@@ -30,11 +30,11 @@ from interleaved import measure
 from halo.files.atomic import write_json
 from halo.layouts.replays import ReplayOptions, replay
 from halo.layouts.verdict import PACKING, judge
-from halo.plan import read_plan
-from halo.prediction.placement import NOWHERE, placement_of
+from halo.plan import Plan, read_plan
+from halo.prediction.placement import NOWHERE, Placement, placement_of
 from halo.prediction.predictor import Sample, predictor
 from halo.process.allocators import baseline_allocators
-from halo.profile import OBJECT_TRACE, read_profile
+from halo.profile import OBJECT_TRACE, Profile, read_profile
 from halo.results.agreement import MIN_POINTS, rank_correlation
 from halo.schema.layout import Replayed
 from halo.schema.prediction import Predicted
@@ -80,10 +80,14 @@ class Measured(msgspec.Struct, frozen=True):
         return statistics.median(self.seconds[label])
 
     @property
+    def best_other(self) -> str:
+        """The label of the fastest other plan, or of the next allocator without one."""
+        return min((it for it in self.seconds if it != SEARCH), key=self.median)
+
+    @property
     def over_others(self) -> Ratio:
-        """The time of the best other plan, or without one, over that of the search's plan."""
-        best = min((it for it in self.seconds if it != SEARCH), key=self.median)
-        return ratio(self.seconds[best], self.seconds[self.search])
+        """Its time over that of the search's plan."""
+        return ratio(self.seconds[self.best_other], self.seconds[self.search])
 
     @property
     def agreement(self) -> float | None:
@@ -111,9 +115,9 @@ def measure_program(settings: Settings, name: str, trials: int, folder: Path) ->
         plans[SEARCH] = searched
     trace = OBJECT_TRACE.of(profile)
     assert trace is not None
-    found = [placement_of(read_plan(plan), profile) for plan in plans.values()]
+    found = [placed(read_plan(plan), profile) for plan in plans.values()]
     with predictor(settings, trace, WHOLE) as running:
-        without, *predicted = running.predict([NOWHERE, *(it for it in found if it)])
+        without, *predicted = running.predict([NOWHERE, *found])
     replayed = replay(settings, Path(trace.file), ReplayOptions(packing=PACKING), folder)
     allocator = next(it for it in baseline_allocators() if it.name == NEXT)
     over = {it: (plan, allocator) for it, plan in plans.items()}
@@ -122,6 +126,13 @@ def measure_program(settings: Settings, name: str, trials: int, folder: Path) ->
     return Measured(
         label, planned, seconds, without, dict(zip(plans, predicted, strict=True)), replayed
     )
+
+
+def placed(plan: Plan, profile: Profile) -> Placement:
+    """The placement by a plan, all of which can be predicted here."""
+    found = placement_of(plan, profile)
+    assert found is not None
+    return found
 
 
 def same_plan(searched: Path, plans: Mapping[str, Path]) -> str:
@@ -137,8 +148,7 @@ def clock(found: Mapping[str, Measured]) -> bool:
     print("| Program | search, s | best other plan, s | ratio | its plan | planned in, s | ranks |")
     print("| --- | ---: | ---: | ---: | --- | ---: | ---: |")
     for name, one in found.items():
-        best = min((it for it in one.seconds if it != SEARCH), key=one.median)
-        over, agreement = one.over_others, one.agreement
+        best, over, agreement = one.best_other, one.over_others, one.agreement
         print(
             f"| {name} | {one.median(one.search):.3f} | {best} {one.median(best):.3f} |"
             f" {over.value:.3f} ({over.low:.3f}-{over.high:.3f}) | {one.search} |"

@@ -28,8 +28,11 @@ class Options:
 class Figure(Protocol):
     """A figure or table; `accepts` names the options that it uses."""
 
-    name: str
-    summary: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
 
     @property
     def endings(self) -> Sequence[str]: ...

@@ -18,8 +18,8 @@ from halo.figures.distances import DistancesFigure
 from halo.figures.footprint import FootprintFigure
 from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.heap_misses import HeapMissesFigure
-from halo.figures.hints.forests import ForestsFigure
-from halo.figures.hints.importance import ImportanceFigure
+from halo.figures.hints.forests import FORESTS
+from halo.figures.hints.importance import IMPORTANCE
 from halo.figures.layouts.object_graph import ObjectGraphFigure
 from halo.figures.layouts.orders import OrdersFigure
 from halo.figures.misses import MissesFigure
@@ -49,8 +49,8 @@ FIGURES: Sequence[Figure] = (
     SplitFigure(),
     OrdersFigure(),
     ObjectGraphFigure(),
-    ImportanceFigure(),
-    ForestsFigure(),
+    IMPORTANCE,
+    FORESTS,
 )
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
-from halo.figures.drawing.style import canvas, footnote, save, style_axes
+from halo.figures.drawing.style import canvas, footnote, save, style_horizontal
 from halo.results.analysis import AnalysisResult, read_analysis
 from halo.results.split import ClassWeights, FieldWeight, split_classes_of
 
@@ -71,10 +71,7 @@ def _bars(found: ClassWeights) -> list[FieldWeight]:
 
 def _draw_class(axes: Axes, weights: ClassWeights) -> None:
     found = weights.found
-    style_axes(axes)
-    axes.grid(visible=False, axis="y")
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
-    axes.tick_params(axis="y", length=0)
+    style_horizontal(axes)
     bars = _bars(weights)
     total = max(found.accesses, 1)
     parts = [100 * field.accesses / total for field in bars]

@@ -8,6 +8,7 @@ from halo.console.terminal import Field, Grid, Row, make_console, show_grid, sho
 from halo.schema.hints import HintAccuracy, HintsDocument, TypeHint
 
 MAX_FEATURES = 8
+CUT_SHORT = "The trace is cut short; this is what it tells up to there."
 
 
 def show_hints(found: HintsDocument) -> None:
@@ -20,7 +21,7 @@ def show_hints(found: HintsDocument) -> None:
             _show_type(console, one)
     if not found.complete:
         console.print()
-        show_prose(console, "The trace is cut short; this is what it tells up to there.")
+        show_prose(console, CUT_SHORT)
 
 
 def overview(found: HintsDocument) -> Grid:

@@ -6,6 +6,8 @@ from halo.console.terminal import Field, Grid, Row, make_console, show_grid, sho
 from halo.layouts.verdict import Verdict
 from halo.schema.layout import Replayed, ReplayedLayout
 
+CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
+
 
 def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
     """Prints to stdout; levels are relative to the recorded layout."""
@@ -14,7 +16,7 @@ def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
     show_grid(console, layouts_table(replayed))
     console.print()
     if not replayed.complete:
-        show_prose(console, "The trace is cut short: the process was killed, or its disk was full.")
+        show_prose(console, CUT_SHORT)
     if replayed.graph.dropped:
         share = replayed.graph.dropped / max(1, replayed.graph.pairs)
         show_prose(

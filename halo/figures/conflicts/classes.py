@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from halo.errors import BadInput
 from halo.figures.base import IMAGES, Options
-from halo.figures.drawing.style import COLOURS, GREY, canvas, footnote, save, style_axes
+from halo.figures.drawing.style import COLOURS, GREY, canvas, footnote, save, style_horizontal
 from halo.figures.drawing.table_files import TABLES, Table
 from halo.results.layouts import Layouts, read_layouts
 
@@ -105,10 +105,7 @@ def _image(found: Sequence[Layouts], ending: str) -> bytes:
 
 def draw_panel(axes: Axes, one: Layouts) -> None:
     """A bar for each layout, divided by class."""
-    style_axes(axes)
-    axes.grid(visible=False, axis="y")
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
-    axes.tick_params(axis="y", length=0)
+    style_horizontal(axes)
     runs = list(one.runs.values())
     left = [0.0] * len(runs)
     for name, colour, hatch in CLASSES:

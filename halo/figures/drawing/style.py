@@ -76,6 +76,13 @@ def style_axes(axes: Axes) -> None:
     axes.tick_params(axis="x", length=0)
 
 
+def style_horizontal(axes: Axes) -> None:
+    """The same for bars that lie."""
+    axes.set_axisbelow(True)
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
+    axes.tick_params(axis="both", length=0)
+
+
 def footnote(drawing: Canvas, text: str) -> None:
     """Adds small print at the bottom: baseline, input, machine."""
     drawing.supxlabel(text, fontsize=7.5, color="#555555", x=0.01, ha="left")

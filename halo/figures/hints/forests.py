@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
-from halo.figures.base import IMAGES, Options
 from halo.figures.drawing.style import canvas, footnote, look, save, style_axes
-from halo.figures.drawing.table_files import TABLES, Table
-from halo.results.hints import LearntType, read_learnt
+from halo.figures.drawing.table_files import Table
+from halo.figures.hints.figure import WIDTH, LearntFigure
+from halo.results.hints import LearntType
 
-MAX_TYPES = 6
-WIDTH, HEIGHT = 6.4, 3.9
-
-
-class ForestsFigure:
-    name = "forests"
-    summary = "accuracy of forests of different sizes, by type"
-    endings = (*IMAGES, *TABLES)
-    accepts = ("top",)
-
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
-        found = read_learnt(paths)
-        if ending in TABLES:
-            return _table(found, ending)
-        return _draw(found, options.top or MAX_TYPES, ending)
+HEIGHT = 3.9
 
 
-def _draw(found: Sequence[LearntType], maximum: int, ending: str) -> bytes:
-    shown = found[:maximum]
+def _draw(shown: Sequence[LearntType], more: str, ending: str) -> bytes:
     with canvas(WIDTH, HEIGHT + 0.2 * len(shown)) as drawing:
         axes = drawing.subplots()
         style_axes(axes)
@@ -45,17 +29,16 @@ def _draw(found: Sequence[LearntType], maximum: int, ending: str) -> bytes:
         axes.set_xlabel("trees")
         axes.set_ylabel("accuracy")
         drawing.legend(loc="outside upper left", frameon=False, fontsize=8)
-        more = len(found) - len(shown)
         note = (
             "Lines: objects whose community is predicted; dashed: those whose community is among"
             " the five likeliest. 5-fold cross validation."
-            f"{f' {more} more types are not shown.' if more else ''}"
+            f"{more}"
         )
         footnote(drawing, textwrap.fill(note, int(WIDTH * 16)))
         return save(drawing, ending)
 
 
-def _table(found: Sequence[LearntType], ending: str) -> bytes:
+def _table(found: Sequence[LearntType]) -> Table:
     rows = [(one, it) for one in found for it in one.hint.forests]
     cells = [
         [one.program, one.hint.type, str(it.trees), f"{it.top1:.3f}", f"{it.top5:.3f}"]
@@ -71,4 +54,7 @@ def _table(found: Sequence[LearntType], ending: str) -> bytes:
         }
         for one, it in rows
     ]
-    return Table(["Program", "Type", "Trees", "Top-1", "Top-5"], cells, records).to_file(ending)
+    return Table(["Program", "Type", "Trees", "Top-1", "Top-5"], cells, records)
+
+
+FORESTS = LearntFigure("forests", "accuracy of forests of different sizes, by type", _draw, _table)

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from halo.figures.base import IMAGES, Options
-from halo.figures.drawing.style import COLOURS, GREY, canvas, footnote, save, style_axes
-from halo.figures.drawing.table_files import TABLES, Table
-from halo.results.hints import LearntType, read_learnt
+from halo.figures.drawing.style import COLOURS, GREY, canvas, footnote, save, style_horizontal
+from halo.figures.drawing.table_files import Table
+from halo.figures.hints.figure import WIDTH, LearntFigure
+from halo.results.hints import LearntType
 from halo.schema.hints import HintFeature
 
-MAX_TYPES, MAX_FEATURES = 6, 8
+MAX_FEATURES = 8
 NOISE = "noise"
 KNOWN, UNKNOWN = COLOURS[0], COLOURS[1]
-WIDTH = 6.4
 HEAD, BAR = 0.9, 0.22
 """Inches: of a type without its bars, and of a bar."""
-
-
-class ImportanceFigure:
-    name = "importance"
-    summary = "how much each field predicts with what an object is used, by type"
-    endings = (*IMAGES, *TABLES)
-    accepts = ("top",)
-
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
-        found = read_learnt(paths)
-        if ending in TABLES:
-            return _table(found, ending)
-        return _draw(found, options.top or MAX_TYPES, ending)
 
 
 def _shown(one: LearntType) -> list[HintFeature]:
@@ -42,8 +27,7 @@ def _shown(one: LearntType) -> list[HintFeature]:
     return [it for at, it in enumerate(ranked) if at < MAX_FEATURES or it.group == NOISE]
 
 
-def _draw(found: Sequence[LearntType], maximum: int, ending: str) -> bytes:
-    shown = found[:maximum]
+def _draw(shown: Sequence[LearntType], more: str, ending: str) -> bytes:
     heights = [HEAD + BAR * len(_shown(one)) for one in shown]
     with canvas(WIDTH, sum(heights) + 0.7) as drawing:
         grid = drawing.subplots(len(shown), 1, squeeze=False, height_ratios=heights)
@@ -60,21 +44,17 @@ def _draw(found: Sequence[LearntType], maximum: int, ending: str) -> bytes:
             frameon=False,
             fontsize=8,
         )
-        more = len(found) - len(shown)
         note = (
             "Bars: gini importance, all of a type add up to 1. Numbers: accuracy that is lost if"
             " the column is permuted. Accuracies are of 5-fold cross validation."
-            f"{f' {more} more types are not shown.' if more else ''}"
+            f"{more}"
         )
         footnote(drawing, textwrap.fill(note, int(WIDTH * 16)))
         return save(drawing, ending)
 
 
 def _draw_type(axes: Axes, one: LearntType) -> None:
-    style_axes(axes)
-    axes.grid(visible=False, axis="y")
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.7)
-    axes.tick_params(axis="y", length=0)
+    style_horizontal(axes)
     features = _shown(one)
     values = [it.gini for it in features]
     axes.barh(range(len(features)), values, height=0.74, color=[_colour(it) for it in features])
@@ -99,7 +79,7 @@ def _colour(feature: HintFeature) -> str:
     return GREY if feature.group == NOISE else KNOWN if feature.at_birth else UNKNOWN
 
 
-def _table(found: Sequence[LearntType], ending: str) -> bytes:
+def _table(found: Sequence[LearntType]) -> Table:
     rows = [(one, it) for one in found for it in _shown(one)]
     cells = [
         [
@@ -124,4 +104,12 @@ def _table(found: Sequence[LearntType], ending: str) -> bytes:
         for one, it in rows
     ]
     header = ["Program", "Type", "Feature", "Gini", "Permutation", "Known at birth"]
-    return Table(header, cells, records).to_file(ending)
+    return Table(header, cells, records)
+
+
+IMPORTANCE = LearntFigure(
+    "importance",
+    "how much each field predicts with what an object is used, by type",
+    _draw,
+    _table,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from halo.hints.table import learnt_sentence, unseen_sentence
+from halo.hints.table import CUT_SHORT, learnt_sentence, unseen_sentence
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.found.findings import Findings
@@ -14,7 +14,6 @@ from halo.schema.hints import HintsDocument, TypeHint
 MAX_FEATURES = 12
 DIGITS = 3
 NOISE = "noise"
-CUT_SHORT = "The trace is cut short; this is what it tells up to there."
 
 
 def hints_findings(document: HintsDocument) -> Findings:

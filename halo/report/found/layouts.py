@@ -5,17 +5,15 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from halo.layouts.table import opening
+from halo.layouts.table import CUT_SHORT, opening
 from halo.layouts.verdict import AS_RECORDED, PACKING, USUAL, judge
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, Grid, grid
 from halo.report.found.findings import Findings
+from halo.report.numbers import ratio
 from halo.results.orders import KIND, read_layouts
 from halo.schema.analysis import Cell
 from halo.schema.layout import LayoutDocument, Replayed
-
-DIGITS = 3
-CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
 
 
 def read_judged(path: Path) -> LayoutDocument:
@@ -50,7 +48,7 @@ def _chart(replayed: Replayed) -> Bars:
     rows = []
     for one in replayed.replays:
         if one.packing in (PACKING, recorded.packing):
-            value = one.cycles / max(1, recorded.cycles)
+            value = ratio(one.cycles, recorded.cycles)
             kind = "best" if value < 1 else "loss" if value > 1 else "other"
             rows.append(Row(one.order, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, recorded layout = 1", rows)
@@ -63,11 +61,8 @@ def _table(replayed: Replayed) -> Grid:
         [
             one.order,
             one.packing,
-            round(one.cycles / max(1, recorded.cycles), DIGITS),
-            *(
-                round(one.misses[level] / max(1, recorded.misses[level]), DIGITS)
-                for level in levels
-            ),
+            ratio(one.cycles, recorded.cycles),
+            *(ratio(one.misses[level], recorded.misses[level]) for level in levels),
         ]
         for one in replayed.replays
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.found.findings import Findings
+from halo.report.numbers import ratio
 from halo.schema.analysis import Cell
 from halo.schema.document import Kind, load
 from halo.schema.prediction import FORMAT, VERSION, PredictionDocument
@@ -20,7 +21,6 @@ KIND = Kind(
     give="give a file that halo eval predict --json wrote",
     again="run halo eval predict again",
 )
-DIGITS = 3
 
 
 def read_predictions(path: Path) -> PredictionDocument:
@@ -36,16 +36,13 @@ def read_predictions(path: Path) -> PredictionDocument:
 
 def prediction_findings(document: PredictionDocument) -> Findings:
     """The plan with the fewest modelled cycles, the plans as bars, and misses as a table."""
-    before = max(1, document.without.cycles)
-    levels = list(document.without.misses)
+    without = document.without
+    levels = list(without.misses)
     rows: list[list[Cell]] = [
         [
             name,
-            round(one.cycles / before, DIGITS),
-            *(
-                round(one.misses[level] / max(1, document.without.misses[level]), DIGITS)
-                for level in levels
-            ),
+            ratio(one.cycles, without.cycles),
+            *(ratio(one.misses[level], without.misses[level]) for level in levels),
             one.peak_bytes,
         ]
         for name, one in document.plans.items()
@@ -56,8 +53,8 @@ def prediction_findings(document: PredictionDocument) -> Findings:
         program=document.program,
         command=shlex.join([document.program, *document.arguments]),
         findings=[
-            f"{Path(best).name} has {found.cycles / before:.2f} times the modelled cycles of misses"
-            " that the program has without a plan."
+            f"{Path(best).name} has {ratio(found.cycles, without.cycles):.2f} times the modelled"
+            " cycles of misses that the program has without a plan."
         ],
         warnings=[],
         blocks=[
@@ -76,7 +73,7 @@ def prediction_findings(document: PredictionDocument) -> Findings:
 def _chart(document: PredictionDocument) -> Bars:
     rows = []
     for name, one in document.plans.items():
-        value = one.cycles / max(1, document.without.cycles)
+        value = ratio(one.cycles, document.without.cycles)
         kind = "best" if value < 1 else "loss"
         rows.append(Row(Path(name).name, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, no plan = 1", rows)

@@ -13,7 +13,9 @@ def replayed_layout(order: str, packing: str, cycles: int = 10, **misses: int) -
     return ReplayedLayout(order=order, packing=packing, accesses=100, cycles=cycles, misses=misses)
 
 
-def replayed(*layouts: ReplayedLayout, min_lines: int = 3) -> Replayed:
+def replayed(
+    *layouts: ReplayedLayout, min_lines: int = 3, communities: tuple[int, ...] = (1,)
+) -> Replayed:
     return Replayed(
         complete=True,
         phase=False,
@@ -24,7 +26,7 @@ def replayed(*layouts: ReplayedLayout, min_lines: int = 3) -> Replayed:
         min_lines=min_lines,
         accesses_to_objects=90,
         graph=AccessGraphSize(edges=2, hubs=0, pairs=80, dropped=0),
-        communities=(1,),
+        communities=communities,
         replays=layouts,
     )
 

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from halo.layouts.table import layouts_table, opening
 from halo.layouts.verdict import judge
-from halo.schema.layout import AccessGraphSize, Replayed, ReplayedLayout
+from halo.schema.layout import Replayed, ReplayedLayout
+from support.samples.layouts import replayed as small_replay
+from support.samples.layouts import replayed_layout
 
 
 def layout(order: str, cycles: int, packing: str = "reuse") -> ReplayedLayout:
-    return ReplayedLayout(
-        order=order, packing=packing, accesses=1000, cycles=cycles, misses={"L1D": cycles // 10}
-    )
+    return replayed_layout(order, packing, cycles, L1D=cycles // 10)
 
 
 def replayed(*layouts: ReplayedLayout, recorded: int = 1000) -> Replayed:
-    return Replayed(
-        complete=True,
-        phase=False,
-        window=1,
-        objects=10,
-        accessed_objects=9,
-        accesses=1000,
-        min_lines=50,
-        accesses_to_objects=900,
-        graph=AccessGraphSize(edges=20, hubs=0, pairs=800, dropped=0),
-        communities=(4, 2),
-        replays=(layout("as-recorded", recorded, "recorded"), *layouts),
-    )
+    first = layout("as-recorded", recorded, "recorded")
+    return small_replay(first, *layouts, communities=(4, 2))
 
 
 def test_the_best_order_is_compared_with_the_best_usual_one() -> None:
@@ -64,4 +53,4 @@ def test_the_table_is_relative_to_the_recorded_layout() -> None:
         ("as-recorded", "recorded", "1.000", "1.000"),
         ("hml", "reuse", "0.500", "0.500"),
     ]
-    assert "20 edges and 4, 2 communities" in opening(one)
+    assert "2 edges and 4, 2 communities" in opening(one)
