@@ -44,21 +44,25 @@ NO_GROUP = -1
 
 @dataclass(frozen=True)
 class Result:
-    """A program's kept variant, its agreement, the lowest agreement, and exact time over bursts'.
+    """A program's kept variant, the agreement of each variant, and exact time over bursts'.
 
     There are no times if both plans have the same bytes.
     """
 
     program: str
     variant: str
-    agreement: float
-    lowest: float
+    alike: Mapping[str, float]
     times: Ratio | None
+
+    @property
+    def lowest(self) -> str:
+        """The variant whose agreement is lowest, the first one if several are."""
+        return min(self.alike, key=lambda label: self.alike[label])
 
     @property
     def met(self) -> bool:
         slower = 1 - self.times.value if self.times else 0.0
-        return self.lowest >= MIN_AGREEMENT and slower <= MAX_DIFFERENCE
+        return self.alike[self.lowest] >= MIN_AGREEMENT and slower <= MAX_DIFFERENCE
 
 
 def groups_by_stack(profile: Profile, strategy: str) -> Mapping[str, int]:
@@ -122,14 +126,15 @@ def run_program(settings: Settings, name: str, given: argparse.Namespace, folder
     if len({plan.read_bytes() for plan, _ in both.values()}) == len(both):
         seconds = measure(make_configs(settings, reference, bundled.env, (), both), given.trials)
         times = ratio(seconds[EXACT], seconds[BURSTS])
-    return Result(name, kept, alike[kept], min(alike.values()), times)
+    return Result(name, kept, alike, times)
 
 
 def as_row(it: Result) -> str:
     times = "same plan"
     if it.times:
         times = f"{it.times.value:.3f} ({it.times.low:.3f}–{it.times.high:.3f})"
-    return f"| {it.program} | {it.variant} | {it.agreement:.3f} | {it.lowest:.3f} | {times} |"
+    lowest = f"{it.alike[it.lowest]:.3f} ({it.lowest})"
+    return f"| {it.program} | {it.variant} | {it.alike[it.variant]:.3f} | {lowest} | {times} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = read_settings()
     results: list[Result] = []
     print("| program | kept | pairs alike | lowest of all candidates | exact over bursts |")
-    print("| --- | --- | ---: | ---: | ---: |")
+    print("| --- | --- | ---: | --- | ---: |")
     for name in given.names or PROGRAMS:
         with tempfile.TemporaryDirectory(prefix="halo-bursts-") as folder:
             results.append(run_program(settings, name, given, Path(folder)))
