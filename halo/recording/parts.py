@@ -32,12 +32,18 @@ def largest_followed(conflicts: bool) -> int:
 class Limits:
     """The recorder's parameters; unless it is `exact`, a producer may record bursts of accesses.
 
-    `sinks` holds options of sinks by name; the others have their defaults.
+    `sinks` holds options of sinks by name; the others have their defaults. Raises `KeyError` if an
+    option does not exist.
     """
 
     max_object: int = MAX_OBJECT
     sinks: Mapping[str, int | str] = field(default_factory=dict)
     exact: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = self.sinks.keys() - {option.name for option in SINK_OPTIONS}
+        if unknown:
+            raise KeyError(f"sinks have no options {sorted(unknown)}")
 
     def arguments(self, folder: Path) -> list[str]:
         """The recorder's arguments NAME=VALUE, for parts in that folder."""

@@ -80,4 +80,5 @@ SINK_OPTIONS: Sequence[SinkOption] = (
         exact=True,
         all_accesses=True,
     ),
+    SinkOption("conflicts_every_use", 0, maximum=1),
 )

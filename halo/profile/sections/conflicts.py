@@ -89,12 +89,12 @@ class Conflicts(Struct, frozen=True, dict=True):
     """Conflicts in the first cache of a machine; `states[OUTSIDE]` has no context."""
 
     machine: SimulatedMachine
-    sampling: Count  # the number of uses of which one was examined for `reuses`, `far` and `lines`
     states: tuple[RecordedState, ...]
     pairs: tuple[Pair, ...]
     outside_slots: tuple[Count, ...]  # conflict misses by slot with a line outside in the set
     states_left_out: Count
     pairs_left_out: Count
+    sampling: Count = 1  # the number of uses that each of `reuses`, `far` and `lines` stands for
 
     @property
     def cache(self) -> Level:

@@ -42,7 +42,6 @@ void ConflictSink::write(const Result& conflicts, Part& part) {
   if (!conflicts.recorded) return;
   part.field("conflicts", [&] {
     part.field("machine", [&] { write_machine(conflicts.machine, part); });
-    part.field("sampling", kSampled);
     bool outside = true;
     part.list("states", conflicts.states, [&](const RecordedState& one) {
       write_state(one, outside, part);

@@ -23,12 +23,18 @@ uint64_t mixed(uint64_t number) {
 
 uint64_t misses_of(const StateCounts& counts) { return counts.conflict + counts.capacity; }
 
+// Of a state's uses, the period in which one is examined.
+uint64_t period_of(uint64_t uses) {
+  return std::bit_floor(std::clamp<uint64_t>(uses / ConflictSink::kFirstPeriod, 1,
+                                             ConflictSink::kMaxPeriod));
+}
+
 }  // namespace
 
-ConflictSink::Model::Model(const simulator::Machine& machine, bool every_use)
+ConflictSink::Model::Model(const simulator::Machine& machine, bool every)
     : shape(machine.caches.front().shape),
       line_shift(std::countr_zero(machine.line)),
-      sample_mask(every_use ? 0 : kSampled - 1),
+      every_use(every),
       regions(line_shift, simulator::Regions::kShift),
       cache(shape),
       shadow(size_t{shape.sets} * shape.ways),
@@ -97,16 +103,20 @@ inline void ConflictSink::use_line(uint64_t line, uint32_t state) {
     return;
   }
   model.newest_line = line;
-  ++counts_of(state).by_slot[model.slot_of(line)];
+  StateCounts& counts = counts_of(state);
+  ++counts.by_slot[model.slot_of(line)];
   const Block block = {line, uint32_t(line) + model.regions.of(line >> region).to_line};
   const Found found = model.shadow.use(block.name);
   if (!model.cache.touch_newest(block, false)) {
     count_miss(block, state, found);
     model.cache.insert(block, false);
   }
-  if (state != StateTable::kOutside && (mixed(++model.uses) & model.sample_mask) == 0) {
-    const Found near = model.window.holds(block.name) ? Found::kHeld : found;
-    measure_interference(block.name, state, near);
+  if (state != StateTable::kOutside) {
+    const uint64_t period = model.every_use ? 1 : period_of(counts.uses++);
+    if ((mixed(++model.uses) & (period - 1)) == 0) {
+      const Found near = model.window.holds(block.name) ? Found::kHeld : found;
+      measure_interference(block.name, state, near, period);
+    }
   }
   model.window.use(block.name);
   model.users[block.name] = state;
@@ -134,13 +144,14 @@ void ConflictSink::count_miss(Block block, uint32_t state, Found found) {
   if (outside) model.outside_slots[model.slot_of(block.number)] += conflict;
 }
 
-// `found`: whether the window has the line.
-void ConflictSink::measure_interference(uint32_t name, uint32_t state, Found found) {
+// `found`: whether the window has the line. The use counts for `weight` ones.
+void ConflictSink::measure_interference(uint32_t name, uint32_t state, Found found,
+                                        uint64_t weight) {
   if (found == Found::kNever) return;
   Model& model = *model_;
   StateCounts& counts = counts_of(state);
   if (found == Found::kDropped) {
-    ++counts.far;
+    counts.far += weight;
     return;
   }
   lines_seen_.resize(std::max(lines_seen_.size(), table_.count()));
@@ -151,9 +162,9 @@ void ConflictSink::measure_interference(uint32_t name, uint32_t state, Found fou
     ++lines;
   });
   const bool counted = lines >= model.shape.ways;
-  counts.reuses += counted;
+  if (counted) counts.reuses += weight;
   for (const uint32_t other : seen_) {
-    if (counted) model.pairs.of(state, other).lines += lines_seen_[other];
+    if (counted) model.pairs.of(state, other).lines += weight * lines_seen_[other];
     lines_seen_[other] = 0;
   }
   seen_.clear();
@@ -195,10 +206,7 @@ Conflicts ConflictSink::finish() const {
   };
   std::sort(result.pairs.begin(), result.pairs.end(), by_states);
   const auto more = [](const RecordedPair& a, const RecordedPair& b) {
-    const auto weight = [](const PairCount& count) {
-      return count.collision + kSampled * count.lines;
-    };
-    return weight(a.count) > weight(b.count);
+    return a.count.collision + a.count.lines > b.count.collision + b.count.lines;
   };
   std::stable_sort(result.pairs.begin(), result.pairs.end(), more);
   if (result.pairs.size() > kMaxPairs) {

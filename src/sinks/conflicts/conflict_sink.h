@@ -31,8 +31,9 @@ struct StateCounts {
   uint64_t compulsory = 0, capacity = 0, conflict = 0;  // misses of the first cache
   uint64_t objects = 0;
   uint64_t peak = 0;  // objects alive at the same time
-  // Sampled uses of a line with at least as many other lines since its last use as the cache has
-  // ways: within the window, and beyond it.
+  uint64_t uses = 0;  // of lines, but for that used last: of these, some are examined
+  // Uses of a line with at least as many other lines since its last use as the cache has ways:
+  // within the window, and beyond it. Each examined use counts for all of its period.
   uint64_t reuses = 0, far = 0;
   std::array<uint64_t, kLines> by_line{};  // accesses by line of the object; the last: the rest
   std::array<uint64_t, kSlots> by_slot{};  // uses of lines by slot; not of the line used last
@@ -77,15 +78,19 @@ struct ConflictsOption {
 //
 // Edges depend on the layout during the recording. Interference does not: the number of distinct
 // lines of each state between two uses of a line. It is measured in a window of twice the cache's
-// lines, at one of kSampled uses (the temporal relationship graph of Gloy et al., MICRO 1997, by
-// states). Uses with fewer lines in between than the cache has ways never miss, and do not count.
+// lines (the temporal relationship graph of Gloy et al., MICRO 1997, by states). Uses with fewer
+// lines in between than the cache has ways never miss, and do not count.
+//
+// Of a state, the first 2 * kFirstPeriod uses are examined. Then the period of examined uses doubles
+// as often as their number, up to kMaxPeriod, so that rare states are examined like frequent ones.
 class ConflictSink : public Sink {
  public:
   using Result = Conflicts;
   using Sink::on_event;
   using Sink::Sink;
 
-  static constexpr uint64_t kSampled = 64;
+  static constexpr uint64_t kFirstPeriod = 1 << 19;
+  static constexpr uint64_t kMaxPeriod = 64;
   static constexpr size_t kMaxStates = 4096;
   static constexpr size_t kMaxPairs = 65536;
 
@@ -119,11 +124,11 @@ class ConflictSink : public Sink {
   };
 
   struct Model {
-    Model(const simulator::Machine& machine, bool every_use);
+    Model(const simulator::Machine& machine, bool every);
 
     simulator::Shape shape;
     int line_shift;
-    uint64_t sample_mask;
+    bool every_use;
     simulator::Regions regions;
     simulator::Cache cache;
     simulator::RecencyList shadow;  // as many lines as the cache
@@ -146,7 +151,8 @@ class ConflictSink : public Sink {
   }
   void use_line(uint64_t line, uint32_t state);
   void count_miss(simulator::Block block, uint32_t state, simulator::RecencyList::Found found);
-  void measure_interference(uint32_t name, uint32_t state, simulator::RecencyList::Found found);
+  void measure_interference(uint32_t name, uint32_t state, simulator::RecencyList::Found found,
+                            uint64_t weight);
   void change_live(const Object* object, int change);
 
   simulator::Machine machine_;
