@@ -25,8 +25,8 @@ uint64_t misses_of(const StateCounts& counts) { return counts.conflict + counts.
 
 // Of a state's uses, the period in which one is examined.
 uint64_t period_of(uint64_t uses) {
-  return std::bit_floor(std::clamp<uint64_t>(uses / ConflictSink::kFirstPeriod, 1,
-                                             ConflictSink::kMaxPeriod));
+  return std::bit_floor(
+      std::clamp<uint64_t>(uses / ConflictSink::kFirstPeriod, 1, ConflictSink::kMaxPeriod));
 }
 
 }  // namespace

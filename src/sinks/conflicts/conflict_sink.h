@@ -81,8 +81,9 @@ struct ConflictsOption {
 // lines (the temporal relationship graph of Gloy et al., MICRO 1997, by states). Uses with fewer
 // lines in between than the cache has ways never miss, and do not count.
 //
-// Of a state, the first 2 * kFirstPeriod uses are examined. Then the period of examined uses doubles
-// as often as their number, up to kMaxPeriod, so that rare states are examined like frequent ones.
+// Of a state, the first 2 * kFirstPeriod uses are examined. Then the period of examined uses
+// doubles as often as their number, up to kMaxPeriod, so that rare states are examined like
+// frequent ones.
 class ConflictSink : public Sink {
  public:
   using Result = Conflicts;

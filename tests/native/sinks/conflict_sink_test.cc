@@ -164,7 +164,8 @@ TEST(ConflictSink, SamplingMeasuresTheSameInterference) {
   const Conflicts all = whole.finish().of<Conflicts>(), some = sampled.finish().of<Conflicts>();
   const auto exact = interference(all), estimated = interference(some);
   ASSERT_GE(exact.size(), 4u);
-  for (const auto& [pair, lines] : exact) EXPECT_NEAR(estimated.at(pair), lines, 0.1 * lines + 0.01);
+  for (const auto& [pair, lines] : exact)
+    EXPECT_NEAR(estimated.at(pair), lines, 0.1 * lines + 0.01);
   for (size_t state = 1; state < all.states.size(); ++state) {
     const StateCounts &counts = some.states[state].counts, &right = all.states[state].counts;
     const double uses = double(right.reuses + right.far);
