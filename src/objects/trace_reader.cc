@@ -73,6 +73,8 @@ bool TraceReader::next_block() {
 Allocation TraceReader::describe(uint64_t number, Cursor& operands) {
   if (number == 0 || number > max_number_) damaged("an object has an impossible number");
   newest_ = std::max(newest_, number);
+  if (number >= present_.size()) present_.resize(number + 1);
+  present_[number] = true;
   address_ += uint64_t(operands.next_signed());
   const uint64_t size = operands.next(), context = operands.next();
   if (size > UINT32_MAX || context > UINT32_MAX) damaged("an object has an impossible size");

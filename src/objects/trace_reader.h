@@ -58,9 +58,10 @@ class TraceReader {
   [[noreturn]] static void damaged(const char* what);
   uint64_t known(Cursor& operands) {
     const uint64_t number = newest_ - uint64_t(operands.next_signed());
-    if (number == 0 || number > newest_) damaged("an unknown object is freed");
+    if (!is_present(number)) damaged("an unknown object is freed");
     return number;
   }
+  bool is_present(uint64_t number) const { return number < present_.size() && present_[number]; }
   // Visitors have tables by allocation number. So numbers are limited to those that a file of that
   // size can have: a loop of malloc and free packs into a byte for 1,700 allocations.
   static constexpr uint64_t kMaxNumber = UINT32_MAX - 1;
@@ -76,7 +77,8 @@ class TraceReader {
   std::vector<ThreadState> threads_;
   base::ThreadId thread_{};
   uint64_t newest_ = 0, address_ = 0;
-  uint64_t skipped_ = 0;  // allocations before the next one that are not in the trace
+  std::vector<bool> present_;  // by allocation number
+  uint64_t skipped_ = 0;       // allocations before the next one that are not in the trace
 };
 
 template <class Visitor>
@@ -111,10 +113,12 @@ void TraceReader::visit_access(uint8_t op, Cursor& operands, Visitor& visitor) {
   ThreadState& mine = state();
   switch (Target(op >> kTargetShift)) {
     case Target::kSameObject:
+      if (mine.object == 0) damaged("an access is to an unknown object");
       mine.offset += uint64_t(operands.next_signed());
       break;
     case Target::kOtherObject:
       mine.object += uint64_t(operands.next_signed());
+      if (!is_present(mine.object)) damaged("an access is to an unknown object");
       mine.offset = operands.next();
       break;
     case Target::kOutside:
@@ -124,7 +128,6 @@ void TraceReader::visit_access(uint8_t op, Cursor& operands, Visitor& visitor) {
     default:
       damaged("an operation is unknown");
   }
-  if (mine.object == 0 || mine.object > newest_) damaged("an access is to an unknown object");
   visitor.access(thread_, mine.object, uint32_t(mine.offset), uint32_t(size), store);
 }
 

@@ -9,8 +9,7 @@
 namespace halo::objects {
 
 // A visitor that ignores every event. Others derive from it, and hide the members for the events
-// that they need. Numbers are allocation numbers: at least 1, and at most the greatest that was
-// allocated or defined before.
+// that they need. Numbers are allocation numbers, of objects that were allocated or defined before.
 struct Visitor {
   void allocate(const Allocation&) {}
   void define(const Allocation&) {}  // an object older than the trace

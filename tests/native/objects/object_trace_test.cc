@@ -217,6 +217,22 @@ TEST_F(ObjectTrace, NumbersThatNoFileOfThatSizeCanHaveAreRefused) {
   }
 }
 
+TEST_F(ObjectTrace, ObjectsThatWereLeftOutAreRefused) {
+  const Allocation first{1, 4096, 24, ContextId{0}}, left_out{2, 8192, 24, ContextId{0}};
+  for (int event = 0; event < 4; ++event) {
+    TraceWriter writer(path_);
+    writer.allocate(first);
+    writer.allocate({3, 12288, 24, ContextId{0}});
+    if (event == 0) writer.access(ThreadId{0}, left_out, 0, 8, false);
+    if (event == 1) writer.free(2);
+    if (event == 2) writer.revive(2);
+    if (event == 3) writer.align(2);
+    writer.finish();
+    EXPECT_THROW(read(), std::runtime_error) << event;
+    std::filesystem::remove(path_);
+  }
+}
+
 TEST_F(ObjectTrace, AnObjectIsNotMadeOfItself) {
   TraceWriter writer(path_);
   writer.allocate({1, 4096, 24, ContextId{0}});
