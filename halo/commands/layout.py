@@ -15,7 +15,7 @@ from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.profile import Profile
-    from halo.schema.layout import Replayed
+    from halo.schema.layout import MissPlaces, Replayed
 
 MAX_WINDOW = 1024
 _HELPS, _USELESS = 0, 1
@@ -30,6 +30,7 @@ class _Traced:
     arguments: tuple[str, ...] = ()
     complete: bool = True  # as far as is known without reading it
     profile: Profile | None = None  # of the run, if it was recorded now
+    typed: Path | None = None  # the type-aware trace that it was made from
 
 
 class LayoutCommand:
@@ -138,6 +139,9 @@ class LayoutCommand:
             replayed = replay(
                 settings, traced.path, how, folder, lambda found: _check(found, options)
             )
+            if traced.typed is not None:
+                places = _places(settings, traced.typed, options.machine, folder)
+                replayed = msgspec.structs.replace(replayed, miss_places=places)
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
         verdict = judge(replayed)
@@ -153,6 +157,7 @@ class LayoutCommand:
                 usual=verdict.usual.order,
                 best=verdict.best.order,
                 gain=verdict.gain,
+                verdict=verdict.answer.value,
             )
             write_json(document, options.json)
         return _HELPS if verdict.helps else _USELESS
@@ -174,6 +179,19 @@ def _check(replayed: Replayed, options: argparse.Namespace) -> None:
     )
 
 
+def _places(settings: Settings, trace: Path, machine: Path | None, folder: Path) -> MissPlaces:
+    """Which objects of a type-aware trace miss; its dataset is made in `folder`."""
+    from halo.analyses.folder import open_folder
+    from halo.layouts.miss_places import miss_places
+    from halo.tracing.columns import convert
+    from halo.tracing.machines import machine_of
+
+    dataset = folder / "dataset"
+    with machine_of(machine) as described:
+        convert(settings, [str(trace)], dataset, described, keep_damaged=False)
+    return miss_places(open_folder(dataset), folder)
+
+
 def _trace(
     settings: Settings, options: argparse.Namespace, rest: list[str], folder: Path
 ) -> _Traced:
@@ -192,7 +210,13 @@ def _trace(
         if not is_typed(options.trace):
             return _Traced(options.trace)
         typed = objects_of(settings, options.trace, folder)
-        return _Traced(typed.objects, str(typed.program), typed.arguments, typed.complete)
+        return _Traced(
+            typed.objects,
+            str(typed.program),
+            typed.arguments,
+            typed.complete,
+            typed=options.trace,
+        )
     name, arguments = the_program(rest, LayoutCommand.name)
     target = find_target(name, settings.environment)
     refuse_known_wrapper(target, arguments, settings.environment)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.analyses.engines.duckdb import quoted
+from halo.analyses.trace_tables import TraceTables
 from halo.hints.leaves import FieldTable, Shape, shape_of
-from halo.hints.tables import TraceTables
 from halo.hints.values import FieldValues, Objects, field_values
 
 PRIMARY, SECONDARY, META, NOISE = "primary", "secondary", "meta", "noise"

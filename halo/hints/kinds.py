@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from halo.hints.tables import TraceTables
+from halo.analyses.trace_tables import TraceTables
 
 _OBJECTS = """
 CREATE TEMP TABLE objects AS

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from halo.analyses.engines.duckdb import quoted
-from halo.hints.tables import TraceTables
+from halo.analyses.trace_tables import TraceTables
 
 WORD = 8
 """Bytes of a value that a trace holds."""

@@ -13,13 +13,13 @@ import numpy as np
 
 from halo.analyses.engines.duckdb import quoted
 from halo.analyses.folder import open_folder
+from halo.analyses.trace_tables import TraceTables
 from halo.errors import BadInput, BadTrace
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, survey
 from halo.hints.leaves import FieldTable, shape_of
 from halo.hints.study import Samples, Study, unjudged
-from halo.hints.tables import TraceTables
 from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, replay
 from halo.layouts.typed_trace import TypedTrace, is_typed, objects_of

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.analyses.engines.duckdb import quoted
+from halo.analyses.trace_tables import TraceTables
 from halo.hints.leaves import WORD, Leaf, Shape
-from halo.hints.tables import TraceTables
 
 _DEADLINES = """
 CREATE OR REPLACE TEMP TABLE deadlines AS

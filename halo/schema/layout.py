@@ -29,6 +29,15 @@ class ReplayedLayout(Struct, frozen=True, kw_only=True):
     misses: Misses  # accesses that missed, by level
 
 
+class MissPlaces(Struct, frozen=True, kw_only=True):
+    """Accesses of the recorded layout that missed the first cache, by what they are to."""
+
+    misses: Count  # all of them
+    large: Count  # to objects of more than 64 bytes that are not known to be arrays
+    arrays: Count  # to arrays; 0 if the trace has no types
+    typed: bool  # whether the trace has types, which tell arrays from other objects
+
+
 class Replayed(Struct, frozen=True, kw_only=True):
     """What was in the trace, and its replays."""
 
@@ -43,6 +52,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     graph: AccessGraphSize  # its size
     communities: tuple[Count, ...]  # their number by level, the finest first
     replays: tuple[ReplayedLayout, ...]  # the first: as recorded
+    miss_places: MissPlaces | None = None  # of earlier results it is not known
 
 
 class LayoutDocument(Struct, frozen=True, kw_only=True):
@@ -57,3 +67,4 @@ class LayoutDocument(Struct, frozen=True, kw_only=True):
     usual: str  # the best order of those that allocators produce
     best: str  # the best of all other orders
     gain: float  # share of modelled cycles that the best order saves over the usual one
+    verdict: str = ""  # one of those in layouts.md; empty in earlier results

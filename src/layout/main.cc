@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/json_writer.h"
@@ -134,13 +135,24 @@ std::vector<Replayed> replay_order(const Options& options, const Subject& subjec
   return found;
 }
 
+// The recorded addresses, where the objects that are larger than a line are watched.
+Misses replay_recorded(const Options& options, const Subject& subject, PhaseSpan span) {
+  const std::vector<uint64_t> addresses = recorded_addresses(subject);
+  std::vector<bool> large;
+  large.reserve(subject.facts.size());
+  for (const ObjectFacts& one : subject.facts) large.push_back(one.exceeds_line());
+  Replay replay(*options.machine, addresses, span, std::move(large));
+  TraceReader reader(options.trace);
+  read_with_blocks(reader, replay);
+  return replay.misses();
+}
+
 // The recorded addresses first, then all orders.
 std::vector<Replayed> replay_all(const Options& options, const Subject& subject, PhaseSpan span) {
   std::vector<std::vector<Replayed>> found(std::size(kOrders) + 1);
   run_jobs(found.size(), options.jobs, [&](size_t at) {
     if (at == 0)
-      found[at] = {
-          {"as-recorded", "recorded", replay(options, recorded_addresses(subject), span, {})}};
+      found[at] = {{"as-recorded", "recorded", replay_recorded(options, subject, span)}};
     else
       found[at] = replay_order(options, subject, kOrders[at - 1], span);
   });
@@ -153,6 +165,15 @@ void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWrite
   json.value([&] {
     json.fields("order", one.order, "packing", one.packing);
     write_misses(one.misses, machine, json);
+  });
+}
+
+// The type `MissPlaces` of halo/schema/layout.py, of the recorded layout. An object trace has no
+// types, so it tells no arrays.
+void write_places(const Misses& recorded, halo::JsonWriter& json) {
+  json.field("miss_places", [&] {
+    json.fields("misses", recorded.caches[0], "large", recorded.to_watched, "arrays", 0, "typed",
+                false);
   });
 }
 
@@ -195,6 +216,7 @@ ToolStatus run(const Options& options) {
       const size_t level = size_t(&parents - communities.parents.data());
       json.value(communities.graphs[level + 1].vertices());
     });
+    if (!replays.empty()) write_places(replays.front().misses, json);
     json.list("replays", replays,
               [&](const Replayed& one) { write_replayed(one, *options.machine, json); });
   });

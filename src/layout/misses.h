@@ -18,6 +18,7 @@ struct Misses {
   uint64_t accesses = 0;
   uint64_t cycles = 0;
   std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
+  uint64_t to_watched = 0;  // of those that missed the first cache: to objects that are watched
 };
 
 // The fields `accesses`, `cycles` and `misses` by level, of the machine that was replayed.

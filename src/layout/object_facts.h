@@ -18,6 +18,8 @@
 
 namespace halo::layout {
 
+inline constexpr uint64_t kLine = 64;  // bytes
+
 struct ObjectFacts {
   uint64_t address = 0;
   uint32_t size = 0;
@@ -35,6 +37,7 @@ struct ObjectFacts {
   static constexpr uint32_t kParts = 64;
 
   bool exists() const { return born != 0; }
+  bool exceeds_line() const { return size > kLine; }
   uint32_t part_bytes() const { return std::max((size + kParts - 1) / kParts, 1u); }
   // At most the bytes that were accessed, rounded up to parts.
   uint64_t touched_bytes() const {
@@ -134,8 +137,6 @@ class FactsReader : public objects::Visitor {
     }
     return vertex;
   }
-
-  static constexpr uint64_t kLine = 64;  // bytes
 
   size_t window_;
   PhaseSpan span_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -16,17 +17,18 @@
 namespace halo::layout {
 
 // Visits a trace; addresses are by allocation number. Accesses outside the span are simulated, too,
-// but do not count.
+// but do not count. `watched` is by allocation number, too, or empty.
 class Replay : public objects::Visitor {
  public:
   Replay(const simulator::Machine& machine, const std::vector<uint64_t>& addresses,
-         PhaseSpan span = {})
-      : hierarchy_(machine), addresses_(addresses), span_(span) {}
+         PhaseSpan span = {}, std::vector<bool> watched = {})
+      : hierarchy_(machine), addresses_(addresses), watched_(std::move(watched)), span_(span) {}
 
   void huge_pages(uint64_t address, uint64_t bytes) { hierarchy_.use_huge_pages(address, bytes); }
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store) {
     if (number >= addresses_.size()) throw std::runtime_error("it changed while it was read");
-    access(addresses_[number] + offset, size, store);
+    const bool missed = access(addresses_[number] + offset, size, store);
+    if (missed && number < watched_.size() && watched_[number]) ++misses_.to_watched;
   }
   void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
     access(address, size, store);
@@ -42,21 +44,24 @@ class Replay : public objects::Visitor {
   const Misses& misses() const { return misses_; }
 
  private:
-  void access(uint64_t address, uint32_t size, bool store) {
+  // Whether the access counts, and misses the first cache.
+  bool access(uint64_t address, uint32_t size, bool store) {
     counts_ = span_.contains(position_);
     ++position_;
     const simulator::Reach reach = hierarchy_.access(address, size, store);
-    if (!counts_) return;
+    if (!counts_) return false;
     ++misses_.accesses;
     if ((reach.cache | reach.tlb) == 0) [[likely]]
-      return;
+      return false;
     misses_.cycles += hierarchy_.cycles_of(reach);
     for (size_t level = 0; level < reach.cache; ++level) ++misses_.caches[level];
     for (size_t level = 0; level < reach.tlb; ++level) ++misses_.tlbs[level];
+    return reach.cache > 0;
   }
 
   simulator::Hierarchy hierarchy_;
   const std::vector<uint64_t>& addresses_;
+  const std::vector<bool> watched_;
   const PhaseSpan span_;
   uint64_t position_ = 0;  // of the next access
   bool counts_ = false;    // the latest access

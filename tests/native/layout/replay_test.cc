@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace halo::layout {
@@ -38,6 +39,23 @@ TEST(Replay, OfAPhaseCountsItsAccessesWithWarmCaches) {
   EXPECT_EQ(first.accesses, 1u + 5);
   EXPECT_EQ(first.caches[0], 1u);
   EXPECT_EQ(replay({3, UINT64_MAX}).accesses, 0u);
+}
+
+TEST(Replay, CountsFirstLevelMissesOfWatchedObjectsInThePhase) {
+  const std::vector<uint64_t> addresses = {0, 1 << 20, 1 << 21};
+  const auto watched = [&](PhaseSpan span, std::vector<bool> objects) {
+    Replay replay(simulator::this_machine(), addresses, span, std::move(objects));
+    replay.access(ThreadId{0}, 1, 0, 8, false);
+    replay.access(ThreadId{0}, 2, 0, 8, false);
+    replay.access(ThreadId{0}, 2, 8, 8, false);    // hits
+    replay.access(ThreadId{0}, 2, 640, 8, false);  // misses the cache, but not the TLB
+    replay.access_outside(ThreadId{0}, 1 << 22, 8, false);
+    return replay.misses().to_watched;
+  };
+  EXPECT_EQ(watched({}, {false, true, false}), 1u);
+  EXPECT_EQ(watched({}, {false, false, true}), 2u);
+  EXPECT_EQ(watched({2, 9}, {false, true, true}), 1u);
+  EXPECT_EQ(watched({}, {}), 0u);
 }
 
 }  // namespace

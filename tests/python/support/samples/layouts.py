@@ -6,7 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.layout import AccessGraphSize, LayoutDocument, Replayed, ReplayedLayout
+from halo.schema.layout import (
+    AccessGraphSize,
+    LayoutDocument,
+    MissPlaces,
+    Replayed,
+    ReplayedLayout,
+)
 
 
 def replayed_layout(order: str, packing: str, cycles: int = 10, **misses: int) -> ReplayedLayout:
@@ -14,7 +20,10 @@ def replayed_layout(order: str, packing: str, cycles: int = 10, **misses: int) -
 
 
 def replayed(
-    *layouts: ReplayedLayout, min_lines: int = 3, communities: tuple[int, ...] = (1,)
+    *layouts: ReplayedLayout,
+    min_lines: int = 3,
+    communities: tuple[int, ...] = (1,),
+    miss_places: MissPlaces | None = None,
 ) -> Replayed:
     return Replayed(
         complete=True,
@@ -28,6 +37,7 @@ def replayed(
         graph=AccessGraphSize(edges=2, hubs=0, pairs=80, dropped=0),
         communities=communities,
         replays=layouts,
+        miss_places=miss_places,
     )
 
 

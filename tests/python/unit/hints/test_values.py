@@ -15,10 +15,10 @@ import pytest
 
 from halo.analyses.folder import TraceFolder
 from halo.analyses.schema import TABLES
+from halo.analyses.trace_tables import TraceTables
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.kinds import survey
 from halo.hints.leaves import FieldTable, Leaf, shape_of
-from halo.hints.tables import TraceTables
 from halo.hints.values import FieldValues, field_values
 
 ALLOCATION = 1
