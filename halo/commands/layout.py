@@ -14,8 +14,9 @@ from halo.recording.registry import ENGINES, find_producer
 from halo.settings import Settings
 
 if TYPE_CHECKING:
+    from halo.hints.key_order import Key
     from halo.profile import Profile
-    from halo.schema.layout import MissPlaces, Replayed
+    from halo.schema.layout import Replayed
 
 MAX_WINDOW = 1024
 _HELPS, _USELESS = 0, 1
@@ -81,6 +82,12 @@ class LayoutCommand:
             " it, and size",
         )
         parser.add_argument(
+            "--key",
+            metavar="TYPE.field",
+            help="write to the file of --order the values of this field instead, a line for each"
+            " object of TYPE, in the order hml-ordered; TRACE is of a program built with halo-cc",
+        )
+        parser.add_argument(
             "--phase",
             metavar="FUNCTION",
             help="count only the accesses from the first to the last one by code of FUNCTION",
@@ -105,7 +112,7 @@ class LayoutCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         import msgspec
 
-        from halo.files.atomic import write_json
+        from halo.files.atomic import write_atomically, write_json
         from halo.files.destination import check_place
         from halo.layouts.contexts import contexts_table
         from halo.layouts.replays import GRAPH_FORMATS, ReplayOptions, check_replayer, replay
@@ -124,15 +131,18 @@ class LayoutCommand:
             raise UsageError(
                 f"The name of a graph ends in {', '.join(GRAPH_FORMATS)}; {options.graph} does not."
             )
+        key = _key(options)
         if options.after_phase and options.trace is None and options.phase is None:
             raise UsageError("--after-phase needs --phase FUNCTION.")
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
+            layout = folder / "communities"
             how = ReplayOptions(
                 options.window,
                 machine,
                 options.graph,
-                options.order,
+                options.order if key is None else None,
+                layout if key is not None else None,
                 packing=PACKING if options.quick else "",
                 after_phase=options.after_phase,
             )
@@ -140,13 +150,22 @@ class LayoutCommand:
                 settings, traced.path, how, folder, lambda found: _check(found, options)
             )
             if traced.typed is not None:
-                places = _places(settings, traced.typed, options.machine, folder)
+                from halo.hints.key_order import key_order
+                from halo.layouts.layout_file import read_layout
+                from halo.layouts.miss_places import miss_places
+                from halo.layouts.typed_trace import dataset_of
+
+                dataset = dataset_of(settings, traced.typed, options.machine, folder)
+                places = miss_places(dataset, folder)
                 replayed = msgspec.structs.replace(replayed, miss_places=places)
+                if key is not None:
+                    values = key_order(dataset, read_layout(layout), key, folder)
+                    write_atomically(options.order, values.encode())
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
         verdict = judge(replayed)
         show_layouts(replayed, verdict)
-        if options.order is not None:
+        if options.order is not None and key is None:
             show_contexts(contexts_table(options.order, traced.profile))
         if options.json is not None:
             document = LayoutDocument(
@@ -179,17 +198,23 @@ def _check(replayed: Replayed, options: argparse.Namespace) -> None:
     )
 
 
-def _places(settings: Settings, trace: Path, machine: Path | None, folder: Path) -> MissPlaces:
-    """Which objects of a type-aware trace miss; its dataset is made in `folder`."""
-    from halo.analyses.folder import open_folder
-    from halo.layouts.miss_places import miss_places
-    from halo.tracing.columns import convert
-    from halo.tracing.machines import machine_of
+def _key(options: argparse.Namespace) -> Key | None:
+    """The field of --key; raises if the other options do not suit it."""
+    from halo.hints.key_order import parse_key
+    from halo.layouts.typed_trace import is_typed
 
-    dataset = folder / "dataset"
-    with machine_of(machine) as described:
-        convert(settings, [str(trace)], dataset, described, keep_damaged=False)
-    return miss_places(open_folder(dataset), folder)
+    if options.key is None:
+        return None
+    if options.order is None:
+        raise UsageError("--key needs --order FILE.")
+    if options.trace is None:
+        raise UsageError("--key needs a stored TRACE of a program built with halo-cc -g.")
+    if options.trace.exists() and not is_typed(options.trace):
+        raise BadInput(
+            f"{options.trace} has no types and values, so --key cannot be used; give a trace of"
+            " halo trace run."
+        )
+    return parse_key(options.key)
 
 
 def _trace(

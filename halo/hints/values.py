@@ -70,7 +70,7 @@ class FieldValues:
 
     def numbers(self) -> npt.NDArray[np.float64]:
         """The values as numbers; NaN where there is none."""
-        values = _decoded(self.bits, self.leaf)
+        values = decoded(self.bits, self.leaf).astype(np.float64)
         return np.where(self.present, values, np.nan)
 
 
@@ -133,16 +133,18 @@ class _Spread:
         return whole
 
 
-def _decoded(bits: npt.NDArray[np.int64], leaf: Leaf) -> npt.NDArray[np.float64]:
-    """The numbers that bits mean in a field of that type."""
+def decoded(bits: npt.NDArray[np.int64], leaf: Leaf) -> npt.NDArray[Any]:
+    """The numbers that bits mean in a field of that type, exactly: reals or integers.
+
+    `bits` has the field's bytes as in memory, zero-extended, shape (objects); the result has that
+    shape, and the element type float32, float64, int64 or uint64.
+    """
     if leaf.is_real and leaf.width in (4, 8):
         raw = bits.astype(np.uint64)
-        if leaf.width == 4:
-            return raw.astype(np.uint32).view(np.float32).astype(np.float64)
-        return raw.view(np.float64)
-    if leaf.width >= WORD:
-        return bits.view(np.uint64).astype(np.float64) if leaf.is_unsigned else bits.astype(float)
+        return raw.astype(np.uint32).view(np.float32) if leaf.width == 4 else raw.view(np.float64)
     if leaf.is_unsigned:
-        return bits.astype(float)
+        return bits.view(np.uint64)
+    if leaf.width >= WORD:
+        return bits
     sign = np.int64(1) << (8 * leaf.width - 1)
-    return ((bits ^ sign) - sign).astype(float)
+    return np.asarray((bits ^ sign) - sign)

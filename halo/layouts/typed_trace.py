@@ -1,15 +1,18 @@
-"""Object traces from type-aware traces, which instrumented programs write."""
+"""Object traces and datasets from type-aware traces, which instrumented programs write."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from halo.analyses.folder import TraceFolder, open_folder
 from halo.recording.llvm import profile_of
 from halo.recording.parts import Limits
 from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
+from halo.tracing.columns import convert
 from halo.tracing.frames import MAGIC
+from halo.tracing.machines import machine_of
 
 
 @dataclass(frozen=True)
@@ -39,3 +42,14 @@ def objects_of(settings: Settings, trace: Path, folder: Path) -> TypedTrace:
     found = profile_of(settings, trace, Limits(sinks={OBJECTS.name: 1}), folder)
     objects = folder / OBJECTS.file
     return TypedTrace(objects, found.program, found.arguments, found.complete)
+
+
+def dataset_of(settings: Settings, trace: Path, machine: Path | None, folder: Path) -> TraceFolder:
+    """The dataset of a type-aware trace, in `folder`; `BadTrace` if the trace is damaged.
+
+    It has the simulated misses of a machine file, or of this machine.
+    """
+    dataset = folder / "dataset"
+    with machine_of(machine) as described:
+        convert(settings, [str(trace)], dataset, described, keep_damaged=False)
+    return open_folder(dataset)
