@@ -15,10 +15,12 @@ from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.hints.key_order import Key
+    from halo.layouts.type_filter import TypeFilter
     from halo.profile import Profile
     from halo.schema.layout import Replayed
 
 MAX_WINDOW = 1024
+MAX_TYPES = 1000
 _HELPS, _USELESS = 0, 1
 
 
@@ -61,6 +63,18 @@ class LayoutCommand:
             metavar="N",
             help="accesses before an access with which it pairs in the access graph"
             " (default %(default)s)",
+        )
+        parser.add_argument(
+            "--types",
+            metavar="A,B",
+            help="access graph only of objects of these types, without arrays of numbers and"
+            " pointers; TRACE is of a program built with halo-cc",
+        )
+        parser.add_argument(
+            "--top-types",
+            type=up_to(MAX_TYPES),
+            metavar="N",
+            help="likewise, of the N types with most objects",
         )
         parser.add_argument(
             "--graph",
@@ -131,12 +145,20 @@ class LayoutCommand:
             raise UsageError(
                 f"The name of a graph ends in {', '.join(GRAPH_FORMATS)}; {options.graph} does not."
             )
-        key = _key(options)
+        key, wanted = _key(options), _wanted_types(options)
         if options.after_phase and options.trace is None and options.phase is None:
             raise UsageError("--after-phase needs --phase FUNCTION.")
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
-            layout = folder / "communities"
+            layout, types, dataset = folder / "communities", folder / "types", None
+            if traced.typed is not None:
+                from halo.hints.key_order import key_order
+                from halo.layouts.layout_file import read_layout
+                from halo.layouts.miss_places import miss_places
+                from halo.layouts.object_types import write_types
+                from halo.layouts.typed_trace import dataset_of
+
+                dataset = dataset_of(settings, traced.typed, options.machine, folder)
             how = ReplayOptions(
                 options.window,
                 machine,
@@ -145,17 +167,12 @@ class LayoutCommand:
                 layout if key is not None else None,
                 packing=PACKING if options.quick else "",
                 after_phase=options.after_phase,
+                types=types if dataset and write_types(dataset, wanted, types, folder) else None,
             )
             replayed = replay(
                 settings, traced.path, how, folder, lambda found: _check(found, options)
             )
-            if traced.typed is not None:
-                from halo.hints.key_order import key_order
-                from halo.layouts.layout_file import read_layout
-                from halo.layouts.miss_places import miss_places
-                from halo.layouts.typed_trace import dataset_of
-
-                dataset = dataset_of(settings, traced.typed, options.machine, folder)
+            if dataset is not None:
                 places = miss_places(dataset, folder)
                 replayed = msgspec.structs.replace(replayed, miss_places=places)
                 if key is not None:
@@ -200,21 +217,41 @@ def _check(replayed: Replayed, options: argparse.Namespace) -> None:
 
 def _key(options: argparse.Namespace) -> Key | None:
     """The field of --key; raises if the other options do not suit it."""
-    from halo.hints.key_order import parse_key
-    from halo.layouts.typed_trace import is_typed
-
     if options.key is None:
         return None
+    from halo.hints.key_order import parse_key
+
     if options.order is None:
         raise UsageError("--key needs --order FILE.")
+    _check_typed(options, "--key")
+    return parse_key(options.key)
+
+
+def _wanted_types(options: argparse.Namespace) -> TypeFilter:
+    """The types of --types and --top-types; raises if the other options do not suit them."""
+    from halo.layouts.type_filter import TypeFilter, parse_names
+
+    names = parse_names(options.types or "")
+    if options.types is not None:
+        _check_typed(options, "--types")
+        if not names or options.top_types:
+            raise UsageError("Give either --types A,B or --top-types N.")
+    elif options.top_types:
+        _check_typed(options, "--top-types")
+    return TypeFilter(names, options.top_types or 0)
+
+
+def _check_typed(options: argparse.Namespace, option: str) -> None:
+    """Raises unless the given trace has types, or does not exist."""
+    from halo.layouts.typed_trace import is_typed
+
     if options.trace is None:
-        raise UsageError("--key needs a stored TRACE of a program built with halo-cc -g.")
+        raise UsageError(f"{option} needs a stored TRACE of a program built with halo-cc -g.")
     if options.trace.exists() and not is_typed(options.trace):
         raise BadInput(
-            f"{options.trace} has no types and values, so --key cannot be used; give a trace of"
+            f"{options.trace} has no types and values, so {option} cannot be used; give a trace of"
             " halo trace run."
         )
-    return parse_key(options.key)
 
 
 def _trace(

@@ -26,7 +26,8 @@ class ReplayOptions:
     in the format of its ending, one of GRAPH_FORMATS, the hierarchical layout to `order`
     (`src/layout/order_file.h`), and the layout file to `layout`. `packing` is the only one that is
     replayed, or empty. Without `replays` nothing is simulated. `after_phase`: the accesses behind
-    the recorded phase count, not those in it."""
+    the recorded phase count, not those in it. `types` is a file of `object_types`, without which
+    there is no order by type."""
 
     window: int = 1
     machine: str = ""
@@ -36,6 +37,7 @@ class ReplayOptions:
     replays: bool = True
     packing: str = ""
     after_phase: bool = False
+    types: Path | None = None
 
 
 def check_replayer(settings: Settings) -> None:
@@ -63,6 +65,8 @@ def replay(
         command.append(f"--machine={folder / 'machine'}")
     if options.packing:
         command.append(f"--packing={options.packing}")
+    if options.types:
+        command.append(f"--types={options.types}")
     if options.after_phase:
         command.append("--after-phase")
     if not options.replays:

@@ -7,6 +7,8 @@ from halo.layouts.verdict import Verdict
 from halo.schema.layout import Replayed, ReplayedLayout
 
 CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
+BY_TYPE = "by-type"
+NO_TYPES = "The trace has no types, so the order by-type is left out."
 
 
 def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
@@ -22,6 +24,8 @@ def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
         show_prose(
             console, f"The graph exceeded its memory: {share:.1%} of its weight is left out."
         )
+    if all(one.order != BY_TYPE for one in replayed.replays):
+        show_prose(console, NO_TYPES)
     show_prose(console, verdict.sentence)
 
 

@@ -1,12 +1,14 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
 //   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] [--order=FILE]
-//               [--layout=FILE] [--no-replays] [--packing=NAME] [--after-phase] TRACE
+//               [--layout=FILE] [--types=FILE] [--no-replays] [--packing=NAME] [--after-phase]
+//               TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
 // of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
-// or with --after-phase only what is behind it. The graph, the order and the layout file must not
+// or with --after-phase only what is behind it. The file of types is as in object_types.h; without
+// it there is no order by type. The graph, the order and the layout file must not
 // exist. Exit status: as in base/tool.h.
 #include <algorithm>
 #include <cerrno>
@@ -27,6 +29,7 @@
 #include "layout/layout_file.h"
 #include "layout/misses.h"
 #include "layout/object_facts.h"
+#include "layout/object_types.h"
 #include "layout/order_file.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
@@ -53,6 +56,7 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
+  std::string types;  // to read, or empty
   bool no_replays = false;
 };
 
@@ -77,6 +81,7 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--graph=", options.graph),
        halo::text_option("--order=", options.order),
        halo::text_option("--layout=", options.layout),
+       halo::text_option("--types=", options.types),
        halo::text_option("--packing=", options.packing),
        halo::flag_option("--no-replays", options.no_replays),
        halo::flag_option("--after-phase", options.after_phase)},
@@ -124,6 +129,7 @@ Misses replay(const Options& options, const std::vector<uint64_t>& addresses, Ph
 // An order in the packings that are wanted.
 std::vector<Replayed> replay_order(const Options& options, const Subject& subject,
                                    const NamedOrder& named, PhaseSpan span) {
+  if (named.make == by_type && options.types.empty()) return {};
   const Order order = named.make(subject);
   std::vector<Replayed> found;
   for (const Packing& packing : kPackings) {
@@ -188,7 +194,8 @@ std::optional<PhaseSpan> find_span(const Options& options) {
 ToolStatus run(const Options& options) {
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
-  FactsReader reader(options.window, span);
+  FactsReader reader(options.window, span,
+                     options.types.empty() ? ObjectTypes{} : read_types(options.types));
   TraceReader trace(options.trace);
   read_with_blocks(trace, reader);
   const Graph graph = reader.take_graph();
@@ -231,7 +238,8 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     fputs(
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
-        " [--order=FILE] [--layout=FILE] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
+        " [--order=FILE] [--layout=FILE] [--types=FILE] [--no-replays] [--packing=NAME]"
+        " [--after-phase] TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);
   }

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/memory_map.h"
 #include "layout/access_graph.h"
+#include "layout/object_types.h"
 #include "layout/phase.h"
 #include "objects/visitor.h"
 
@@ -24,6 +25,7 @@ struct ObjectFacts {
   uint64_t address = 0;
   uint32_t size = 0;
   uint32_t context = 0;
+  ObjectType type = {};
   uint32_t alignment = 1;      // in bytes, if requested: at least what was asked for
   bool in_huge_pages = false;  // as recorded: the program requested them for its address
   uint32_t vertex = kUnused;   // numbered by first access
@@ -52,10 +54,12 @@ struct ObjectFacts {
 };
 
 // Visits a trace. An object that a thread accesses several times in a row counts once (HALO,
-// section 4.1). An access in the span pairs with each of the thread's `window` objects before it.
+// section 4.1). An access in the span pairs with each of the thread's `window` objects before it,
+// as if there were no accesses to objects that are not to be in the graph.
 class FactsReader : public objects::Visitor {
  public:
-  explicit FactsReader(size_t window, PhaseSpan span = {}) : window_(window), span_(span) {}
+  explicit FactsReader(size_t window, PhaseSpan span = {}, ObjectTypes types = {})
+      : window_(window), span_(span), types_(std::move(types)) {}
 
   void allocate(const objects::Allocation& one) {
     ++objects_;
@@ -63,6 +67,7 @@ class FactsReader : public objects::Visitor {
     facts_[one.number] = {.address = one.address,
                           .size = one.size,
                           .context = base::index(one.context),
+                          .type = one.number < types_.size() ? types_[one.number] : ObjectType{},
                           .in_huge_pages = is_in_huge_pages(one.address),
                           .born = tick()};
   }
@@ -72,6 +77,7 @@ class FactsReader : public objects::Visitor {
     ++to_objects_;
     facts_[number].touch(offset, size);
     const uint32_t vertex = vertex_of(number);
+    if (!facts_[number].type.in_graph) return;
     if (base::index(thread) >= newest_.size()) newest_.resize(base::index(thread) + 1);
     std::vector<uint32_t>& newest = newest_[base::index(thread)];
     if (!newest.empty() && newest.back() == vertex) return;
@@ -140,6 +146,7 @@ class FactsReader : public objects::Visitor {
 
   size_t window_;
   PhaseSpan span_;
+  ObjectTypes types_;
   std::vector<ObjectFacts> facts_ = std::vector<ObjectFacts>(1);
   std::vector<uint64_t> numbers_;
   std::vector<std::vector<uint32_t>> newest_;  // by thread: vertices, the latest last

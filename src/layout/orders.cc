@@ -67,6 +67,14 @@ Order numbers_of(const Subject& subject, std::span<const uint32_t> vertices) {
   return found;
 }
 
+// By an ascending key, then in order of allocation.
+Order by_key(const Subject& subject, ShareKey key) {
+  Order order = allocation_order(subject);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint64_t a, uint64_t b) { return key(subject, a) < key(subject, b); });
+  return order;
+}
+
 }  // namespace
 
 Order allocation_order(const Subject& subject) {
@@ -78,13 +86,9 @@ Order allocation_order(const Subject& subject) {
 
 Order first_touch(const Subject& subject) { return subject.numbers; }
 
-Order by_context(const Subject& subject) {
-  Order order = allocation_order(subject);
-  std::stable_sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
-    return subject.facts[a].context < subject.facts[b].context;
-  });
-  return order;
-}
+Order by_context(const Subject& subject) { return by_key(subject, same_context); }
+
+Order by_type(const Subject& subject) { return by_key(subject, same_type); }
 
 Order random_order(const Subject& subject) {
   Order order = subject.numbers;

@@ -19,7 +19,7 @@ struct Subject {
   const std::vector<uint32_t>& hubs;  // vertices, in order of their first access
 };
 
-// All accessed objects, each once; allocation-order and by-context have all objects.
+// All accessed objects, each once; allocation-order, by-context and by-type have all objects.
 using Order = std::vector<uint64_t>;
 
 // Which objects may have the same memory, one after the other, if they need as much.
@@ -28,6 +28,9 @@ using ShareKey = uint32_t (*)(const Subject&, uint64_t number);
 inline uint32_t any_object(const Subject&, uint64_t) { return 0; }
 inline uint32_t same_context(const Subject& subject, uint64_t number) {
   return subject.facts[number].context;
+}
+inline uint32_t same_type(const Subject& subject, uint64_t number) {
+  return subject.facts[number].type.type;
 }
 // The community of the finest level.
 inline uint32_t same_community(const Subject& subject, uint64_t number) {
@@ -46,6 +49,8 @@ Order allocation_order(const Subject& subject);
 Order first_touch(const Subject& subject);
 // Contexts by their first allocation; the objects of each in order of allocation.
 Order by_context(const Subject& subject);
+// Likewise by type; objects without one come first.
+Order by_type(const Subject& subject);
 // A fixed random order.
 Order random_order(const Subject& subject);
 // The whole graph by spectral sequencing. Here and in hml, hubs are first.
@@ -64,6 +69,7 @@ inline constexpr NamedOrder kOrders[] = {
     {"allocation-order", allocation_order, any_object},
     {"first-touch", first_touch, any_object},
     {"by-context", by_context, same_context},
+    {"by-type", by_type, same_type},
     {"random", random_order, any_object},
     {"reverse-hml", reverse_hml, same_community},
     {"spectral", spectral, any_object},

@@ -93,6 +93,19 @@ TEST(AccessGraph, OfAPhaseHasItsPairsOnly) {
   EXPECT_EQ(graph.row(0)[1].weight, 1u);
 }
 
+TEST(AccessGraph, SkipsObjectsThatAreNotToBeInIt) {
+  FactsReader reader(1, {}, {{}, {1, true}, {2, false}, {1, true}});
+  for (uint64_t number = 1; number <= 3; ++number)
+    reader.allocate({number, number * 64, 24, base::ContextId{0}});
+  for (const uint64_t number : {1, 2, 3, 2, 2, 1}) reader.access(ThreadId{0}, number, 0, 8, false);
+  EXPECT_EQ(reader.numbers(), (std::vector<uint64_t>{1, 2, 3})) << "they are placed, too";
+  const Graph graph = reader.take_graph();
+  EXPECT_TRUE(graph.row(1).empty());
+  ASSERT_EQ(graph.row(0).size(), 1u);
+  EXPECT_EQ(graph.row(0)[0].to, 2u);
+  EXPECT_EQ(graph.row(0)[0].weight, 2u) << "accesses to others do not come between";
+}
+
 TEST(AccessGraph, HubsAreThoseWithMoreThanAHundredthOfTheWeight) {
   EdgeList edges;
   for (uint32_t at = 1; at < 2000; ++at) {

@@ -1,0 +1,71 @@
+"""The types of a type-aware trace's objects, for `halo-layout` (src/layout/object_types.h)."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from halo.analyses.folder import TraceFolder
+from halo.analyses.trace_tables import TraceTables
+from halo.errors import BadInput
+from halo.layouts.type_filter import TypeFilter
+
+MAX_NAMED = 10
+"""Types that a message names."""
+
+_TYPED = """
+CREATE TEMP TABLE typed AS
+SELECT a.object, COALESCE(s.type, '') AS type,
+    COALESCE(s.type, '') <> '' AND NOT (
+        a.elements > 1 AND s.type NOT IN (SELECT owner FROM fields)
+    ) AS eligible
+FROM allocations a LEFT JOIN sites s USING (site) WHERE a.object > 0
+"""
+_TYPES = """
+SELECT type, COUNT(*) FILTER (eligible) FROM typed
+WHERE type <> '' GROUP BY type ORDER BY MIN(object)
+"""
+
+
+def write_types(dataset: TraceFolder, wanted: TypeFilter, path: Path, scratch: Path) -> bool:
+    """Writes the type of each object, and whether it is in the graph; false if none has a type.
+
+    Then there is no file. Arrays of types that are not structures are left out of a filtered graph,
+    and of the counts. `BadInput` if no object has a wanted type. `scratch` is for temporary files.
+    """
+    tables = TraceTables(dataset, scratch, len(os.sched_getaffinity(0)))
+    with closing(tables):
+        tables.run(_TYPED)
+        counts: dict[str, int] = dict(tables.rows(_TYPES))
+        chosen = _chosen(counts, wanted)
+        if not counts:
+            return False
+        found = tables.columns("SELECT object, type, eligible FROM typed ORDER BY object")
+    names, place = np.unique(np.asarray(found["type"], str), return_inverse=True)
+    number = {name: at for at, name in enumerate(counts, 1)}
+    types = np.array([number.get(str(name), 0) for name in names])[place]
+    is_chosen = np.array([str(name) in chosen for name in names])[place]
+    in_graph = is_chosen & np.asarray(found["eligible"], bool)
+    if not (wanted.names or wanted.top):
+        in_graph[:] = True
+    np.savetxt(path, np.column_stack([found["object"], types, in_graph]), fmt="%d")
+    return True
+
+
+def _chosen(counts: dict[str, int], wanted: TypeFilter) -> set[str]:
+    """The names of the wanted types, of those that objects have, with the number of objects."""
+    ranked = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
+    for name in wanted.names:
+        if name not in ranked:
+            more = ", ..." if len(ranked) > MAX_NAMED else ""
+            there = ", ".join(ranked[:MAX_NAMED]) or "none"
+            raise BadInput(
+                f"No heap object has the type {name}, or only arrays of numbers or pointers; types"
+                f" with most objects: {there}{more}."
+            )
+    if wanted.top and not ranked:
+        raise BadInput("No heap object has a known type, so --top-types cannot be used.")
+    return {*wanted.names, *ranked[: wanted.top]}
