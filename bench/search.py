@@ -31,13 +31,14 @@ from halo.files.atomic import write_json
 from halo.layouts.replays import ReplayOptions, replay
 from halo.layouts.verdict import PACKING, judge
 from halo.plan import Plan, read_plan
+from halo.prediction.cost import modelled_cost
 from halo.prediction.placement import NOWHERE, Placement, placement_of
 from halo.prediction.predictor import Sample, predictor
 from halo.process.allocators import baseline_allocators
 from halo.profile import OBJECT_TRACE, Profile, read_profile
 from halo.results.agreement import MIN_POINTS, rank_correlation
 from halo.schema.layout import Replayed
-from halo.schema.prediction import Predicted
+from halo.schema.prediction import LoadedTrace, Predicted
 from halo.settings import Settings, read_settings
 from halo.simulation.cost import modelled_cycles
 from halo.trials.bundled import find_bundled, prepare
@@ -71,6 +72,7 @@ class Measured(msgspec.Struct, frozen=True):
 
     search: str
     planned: float
+    trace: LoadedTrace
     seconds: Mapping[str, Sequence[float]]
     without: Predicted
     plans: Mapping[str, Predicted]
@@ -92,10 +94,13 @@ class Measured(msgspec.Struct, frozen=True):
     @property
     def agreement(self) -> float | None:
         """The rank correlation of predictions and times; None if there are too few plans."""
-        cycles = {NEXT: self.without.cycles} | {it: one.cycles for it, one in self.plans.items()}
-        if len(cycles) < MIN_POINTS:
+        costs = {
+            label: modelled_cost(self.trace, one)
+            for label, one in {NEXT: self.without, **self.plans}.items()
+        }
+        if len(costs) < MIN_POINTS:
             return None
-        return rank_correlation(list(cycles.values()), [self.median(it) for it in cycles])
+        return rank_correlation(list(costs.values()), [self.median(it) for it in costs])
 
 
 def measure_program(settings: Settings, name: str, trials: int, folder: Path) -> Measured:
@@ -117,15 +122,15 @@ def measure_program(settings: Settings, name: str, trials: int, folder: Path) ->
     assert trace is not None
     found = [placed(read_plan(plan), profile) for plan in plans.values()]
     with predictor(settings, trace, WHOLE) as running:
+        loaded = running.loaded
         without, *predicted = running.predict([NOWHERE, *found])
     replayed = replay(settings, Path(trace.file), ReplayOptions(packing=PACKING), folder)
     allocator = next(it for it in baseline_allocators() if it.name == NEXT)
     over = {it: (plan, allocator) for it, plan in plans.items()}
     configs = make_configs(settings, reference, bundled.env, [allocator], over)
     seconds = measure(configs, trials)
-    return Measured(
-        label, planned, seconds, without, dict(zip(plans, predicted, strict=True)), replayed
-    )
+    by_plan = dict(zip(plans, predicted, strict=True))
+    return Measured(label, planned, loaded, seconds, without, by_plan, replayed)
 
 
 def placed(plan: Plan, profile: Profile) -> Placement:

@@ -1,4 +1,4 @@
-"""What-if search: the grouping with the fewest modelled cycles of misses."""
+"""What-if search: the grouping with the fewest modelled cycles."""
 
 from __future__ import annotations
 

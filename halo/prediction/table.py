@@ -21,18 +21,21 @@ def show_predictions(
                 Field("plan"),
                 Field("cycles", figures=True),
                 *(Field(level, figures=True) for level in without.misses),
+                Field("grouped", figures=True),
                 Field("pages, MB", figures=True),
             ],
-            [_row(name, one, without) for name, one in plans.items()],
+            [_row(name, trace, one, without) for name, one in plans.items()],
             "Modelled cycles and misses, relative to those without a plan",
         ),
     )
 
 
-def _row(name: str, one: Predicted, without: Predicted) -> Row:
+def _row(name: str, trace: LoadedTrace, one: Predicted, without: Predicted) -> Row:
     figures = [_relative(one.cycles, without.cycles)]
     figures += [_relative(count, without.misses[level]) for level, count in one.misses.items()]
-    return Row((name, *figures, f"{one.peak_bytes / 1e6:.1f}"))
+    return Row(
+        (name, *figures, _relative(one.grouped, trace.objects), f"{one.peak_bytes / 1e6:.1f}")
+    )
 
 
 def _relative(count: int, before: int) -> str:

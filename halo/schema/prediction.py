@@ -17,6 +17,7 @@ class LoadedTrace(Struct, frozen=True, kw_only=True):
 
     accesses: Count  # of the whole program
     kept: Count  # those that are replayed
+    objects: Count = 0  # of the whole program; 0 in earlier results
 
 
 class Predicted(Struct, frozen=True, kw_only=True):
@@ -25,6 +26,7 @@ class Predicted(Struct, frozen=True, kw_only=True):
     name: str  # its number in the call
     accesses: Count  # that were replayed
     cycles: Count  # modelled cost of the misses
+    grouped: Count = 0  # objects of the whole program that groups serve; 0 in earlier results
     peak_bytes: Count  # of the groups' pages
     misses: Misses  # accesses that missed, by level
 

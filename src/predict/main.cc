@@ -68,7 +68,7 @@ bool write_addresses(const std::string& path, const std::vector<uint64_t>& addre
 void print(const Prediction& found, const Machine& machine, const std::string& name) {
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("name", name, "peak_bytes", found.peak_bytes);
+    json.fields("name", name, "grouped", found.grouped, "peak_bytes", found.peak_bytes);
     halo::layout::write_misses(found.misses, machine, json);
   });
   putchar('\n');
@@ -112,7 +112,8 @@ StoredTrace load(const Options& options) {
 
 ToolStatus run(const Options& options) {
   const StoredTrace trace = load(options);
-  printf("{\"accesses\": %lu, \"kept\": %lu}\n", trace.accesses(), trace.kept());
+  printf("{\"accesses\": %lu, \"kept\": %lu, \"objects\": %lu}\n", trace.accesses(), trace.kept(),
+         trace.allocations());
   fflush(stdout);
   const pid_t parent = getpid();
   std::string line, addresses = options.addresses;

@@ -45,6 +45,7 @@ uint64_t Placement::allocate(const StoredObject& object) {
   const void* block =
       runtime::allocate_in(runtime::decided_code(verdict.group, verdict.align16), object.size);
   if (block == nullptr) return object.address;
+  ++grouped_;
   peak_pages_ = std::max(peak_pages_, runtime::arena.pages_used());
   return shown(block);
 }

@@ -33,6 +33,8 @@ class Placement {
       use(address / kSlab * kSlab, kSlab);
   }
 
+  // Objects that were in the arena when they were allocated.
+  uint64_t grouped() const { return grouped_; }
   // The maximum of bytes in pages that heaps own.
   uint64_t peak_bytes() const { return peak_pages_ * kPage; }
 
@@ -44,6 +46,7 @@ class Placement {
   const Candidate* candidate_ = nullptr;
   bool huge_groups_ = false;
   std::unordered_set<uint64_t> huge_slabs_;
+  uint64_t grouped_ = 0;
   uint64_t peak_pages_ = 0;
 };
 

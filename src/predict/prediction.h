@@ -14,6 +14,7 @@ namespace halo::predict {
 
 struct Prediction {
   layout::Misses misses;  // of the accesses that are kept
+  uint64_t grouped;       // objects that groups served, whichever accesses are kept
   uint64_t peak_bytes;    // of the groups' pages
 };
 

@@ -100,6 +100,7 @@ class StoredTrace : public objects::Visitor {
     if (one.number >= objects_.size()) objects_.resize(one.number + 1);
     objects_[one.number] = {one.address, one.size, base::index(one.context)};
     events_.push_back(StoredEvent::of(StoredEvent::Kind::kAllocate, uint32_t(one.number)));
+    ++allocations_;
   }
   // An object older than the trace: it has been allocated before, in an unknown order.
   void define(const objects::Allocation& one) { allocate(one); }
@@ -135,6 +136,7 @@ class StoredTrace : public objects::Visitor {
   const std::vector<StoredHugePages>& huge_pages() const { return huge_pages_; }
   // By the number of an object: how many of its first frees did not happen.
   const std::unordered_map<uint32_t, uint32_t>& revived() const { return revived_; }
+  uint64_t allocations() const { return allocations_; }
   // Accesses in the trace, and those that are kept; without repeated ones.
   uint64_t accesses() const { return seen_; }
   uint64_t kept() const { return kept_; }
@@ -151,7 +153,7 @@ class StoredTrace : public objects::Visitor {
   std::vector<StoredObject> objects_{1};
   std::vector<StoredHugePages> huge_pages_;
   std::unordered_map<uint32_t, uint32_t> revived_;
-  uint64_t seen_ = 0, kept_ = 0;
+  uint64_t allocations_ = 0, seen_ = 0, kept_ = 0;
 };
 
 }  // namespace halo::predict

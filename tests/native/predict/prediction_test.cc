@@ -25,7 +25,7 @@ Candidate candidate(const char* line) {
 }
 
 struct Outcome {
-  uint64_t accesses = 0, first_level = 0, first_tlb = 0, peak_bytes = 0;
+  uint64_t accesses = 0, first_level = 0, first_tlb = 0, grouped = 0, peak_bytes = 0;
   std::vector<uint64_t> addresses;
 };
 
@@ -39,7 +39,7 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
     const auto found = predict(trace, simulator::this_machine(), candidate(line), &addresses);
     if (!found) _exit(1);
     const uint64_t head[] = {found->misses.accesses, found->misses.caches[0], found->misses.tlbs[0],
-                             found->peak_bytes};
+                             found->grouped, found->peak_bytes};
     FILE* const out = fdopen(ends[1], "w");
     fwrite(head, sizeof head, 1, out);
     fwrite(addresses.data(), sizeof(uint64_t), addresses.size(), out);
@@ -54,8 +54,8 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
   int status = 1;
   waitpid(process, &status, 0);
   EXPECT_EQ(status, 0);
-  if (words.size() < 4) return {};
-  return {words[0], words[1], words[2], words[3], {words.begin() + 4, words.end()}};
+  if (words.size() < 5) return {};
+  return {words[0], words[1], words[2], words[3], words[4], {words.begin() + 5, words.end()}};
 }
 
 TEST(StoredEvent, KeepsItsFields) {
@@ -94,6 +94,7 @@ StoredTrace alternating(uint64_t count) {
 TEST(Prediction, LeavesForwardedObjectsWhereTheyWere) {
   const Outcome found = predict_apart(alternating(100), "none 4096 0 -");
   EXPECT_EQ(found.peak_bytes, 0u);
+  EXPECT_EQ(found.grouped, 0u);
   EXPECT_EQ(found.accesses, 50u);
   EXPECT_EQ(found.first_level, 50u) << "each has a page of its own";
   ASSERT_EQ(found.addresses.size(), 101u);
@@ -123,6 +124,7 @@ TEST(Prediction, ReusesFreedBlocks) {
     trace.free(at);
   }
   const Outcome found = predict_apart(trace, "all 4096 1 2:0:0 0");
+  EXPECT_EQ(found.grouped, 1000u);
   ASSERT_EQ(found.addresses.size(), 1001u);
   const std::set<uint64_t> places(found.addresses.begin() + 1, found.addresses.end());
   EXPECT_LE(places.size(), 2u);

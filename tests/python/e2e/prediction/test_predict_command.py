@@ -88,6 +88,10 @@ def test_plans_are_compared(folder: Path, tmp_path: Path) -> None:
     assert misses[0] < 0.3 * min(misses[1], without["misses"]["L1D"])
     assert predicted[plans[0]]["cycles"] < min(predicted[plans[1]]["cycles"], without["cycles"])
     assert predicted[plans[0]]["accesses"] == without["accesses"] == document["trace"]["kept"]
+    objects = document["trace"]["objects"]
+    assert 6000 <= objects < 6100, "those of the program, and of its C library"
+    assert without["grouped"] == 0
+    assert 6000 <= predicted[plans[1]]["grouped"] <= objects
 
 
 def test_bad_input_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import search
 from search import Measured
 
-from halo.schema.prediction import Predicted
+from halo.schema.prediction import LoadedTrace, Predicted
 from support.samples.layouts import replayed, replayed_layout
 
 LEVELS = {"L1D": 40, "L2": 20, "DTLB": 4}
@@ -25,6 +25,7 @@ def measured(found: str, seconds: dict[str, float], cycles: dict[str, int]) -> M
     return Measured(
         found,
         1.0,
+        LoadedTrace(accesses=100, kept=100, objects=0),
         {label: [value] * 3 for label, value in seconds.items()},
         predicted(100),
         {label: predicted(value) for label, value in cycles.items()},
