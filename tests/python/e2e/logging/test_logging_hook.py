@@ -33,8 +33,11 @@ def test_each_event_of_each_thread_arrives_once(threads: int, tmp_path: Path) ->
     count = 300_000  # several segments
     status, _, found = traced("count", str(count), str(threads), trace=tmp_path / "t")
     assert status == 7
-    for thread in range(threads):
-        assert found.in_thread(thread, LOAD) == found.in_thread(thread, STORE) == count // 2
+    for kind in (LOAD, STORE):
+        # A thread that starts after another one has ended may get that one's number.
+        counts = [number for (_, it), (number, _) in found.threads.items() if it == kind]
+        assert all(number % (count // 2) == 0 for number in counts)
+        assert sum(counts) == threads * count // 2
     values = sum(total for (_, kind), (_, total) in found.threads.items() if kind in (LOAD, STORE))
     expected = threads * count * (count - 1) // 2 + count * sum(t << 32 for t in range(threads))
     assert values == expected
