@@ -9,17 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from halo.analyses.engines.duckdb import quoted
 from halo.analyses.folder import TraceFolder
+from halo.analyses.names import first_names
 from halo.analyses.trace_tables import TraceTables
 from halo.errors import BadInput, UsageError
-from halo.hints.kinds import survey
+from halo.hints.kinds import singles, survey
 from halo.hints.leaves import FieldTable, Leaf, Shape, shape_of
 from halo.hints.values import FieldValues, decoded, field_values
 from halo.layouts.layout_file import Layout
-
-MAX_NAMED = 10
-"""Types or fields that a message names."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,7 @@ def key_order(dataset: TraceFolder, layout: Layout, key: Key, scratch: Path) -> 
     tables = TraceTables(dataset, scratch, len(os.sched_getaffinity(0)))
     with closing(tables):
         _check_type([one.type for one in survey(tables)], key)
-        text = f"SELECT object FROM objects WHERE type = {quoted(key.type)} AND elements <= 1"
-        own = np.isin(layout.objects, np.asarray(tables.columns(text)["object"]))
-        objects = layout.objects[own].astype(np.int64)
+        objects = layout.objects[singles(tables, layout, key.type)].astype(np.int64)
         shape = shape_of(tables, FieldTable(tables), key.type)
         leaf = _leaf(shape, key)
         values = field_values(tables, key.type, shape, objects)[leaf]
@@ -63,7 +58,7 @@ def key_order(dataset: TraceFolder, layout: Layout, key: Key, scratch: Path) -> 
 def _check_type(types: list[str], key: Key) -> None:
     if key.type not in types:
         raise BadInput(
-            f"No accessed heap object has the type {key.type}; the trace has: {_named(types)}."
+            f"No accessed heap object has the type {key.type}; the trace has: {first_names(types)}."
         )
 
 
@@ -71,7 +66,7 @@ def _leaf(shape: Shape, key: Key) -> int:
     """The field's place in the shape."""
     names = [leaf.name for leaf in shape.leaves]
     if key.field not in names:
-        raise BadInput(f"{key.type} has no field {key.field}; it has: {_named(names)}.")
+        raise BadInput(f"{key.type} has no field {key.field}; it has: {first_names(names)}.")
     leaf: Leaf = shape.leaves[names.index(key.field)]
     if leaf.is_pointer:
         raise BadInput(f"{key} is a pointer, whose values are not those of an input file.")
@@ -94,8 +89,3 @@ def _unique(values: FieldValues, key: Key) -> list[str]:
             f"{key} is not unique: {counts[most]:,} objects have the value {found[most]}."
         )
     return texts
-
-
-def _named(names: list[str]) -> str:
-    more = ", ..." if len(names) > MAX_NAMED else ""
-    return (", ".join(names[:MAX_NAMED]) or "none") + more

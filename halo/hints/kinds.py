@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from halo.analyses.engines.duckdb import quoted
 from halo.analyses.trace_tables import TraceTables
+from halo.layouts.layout_file import Layout
 
 _OBJECTS = """
 CREATE TEMP TABLE objects AS
@@ -61,3 +66,9 @@ def survey(tables: TraceTables) -> list[Kind]:
     """Makes the table `objects`; the types whose objects are accessed, the most accessed first."""
     tables.run(_OBJECTS)
     return [Kind(*row) for row in tables.rows(_SURVEY)]
+
+
+def singles(tables: TraceTables, layout: Layout, name: str) -> npt.NDArray[np.bool_]:
+    """Which objects of the layout have that type and are not arrays, shape (objects)."""
+    text = f"SELECT object FROM objects WHERE type = {quoted(name)} AND elements <= 1"
+    return np.isin(layout.objects, np.asarray(tables.columns(text)["object"]))

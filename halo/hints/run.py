@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from halo.analyses.engines.duckdb import quoted
 from halo.analyses.folder import open_folder
+from halo.analyses.names import first_names
 from halo.analyses.trace_tables import TraceTables
 from halo.errors import BadInput, BadTrace
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
-from halo.hints.kinds import Kind, survey
+from halo.hints.kinds import Kind, singles, survey
 from halo.hints.leaves import FieldTable, shape_of
 from halo.hints.study import Samples, Study, unjudged
 from halo.layouts.layout_file import Layout, read_layout
@@ -29,8 +29,6 @@ from halo.tracing.columns import convert
 from halo.tracing.reader import check_there
 
 EVERY_TYPE = "*"
-MAX_NAMED = 10
-"""Types that a message names."""
 MIN_SHARE = 0.01
 """Share of the accesses from which a type is studied."""
 
@@ -115,16 +113,13 @@ def _check(known: list[Kind], kinds: list[Kind], options: HintOptions) -> None:
             " information: halo-cc -g."
         )
     if not kinds:
-        types = ", ".join(one.type for one in known[:MAX_NAMED])
-        more = ", ..." if len(known) > MAX_NAMED else ""
         raise BadInput(
             f"No accessed heap object has a type that matches {options.types}; the trace has:"
-            f" {types}{more}."
+            f" {first_names([one.type for one in known])}."
         )
 
 
 def _samples(tables: TraceTables, layout: Layout, kind: Kind) -> Samples:
     """The accessed objects of a type that are not arrays."""
-    text = f"SELECT object FROM objects WHERE type = {quoted(kind.type)} AND elements <= 1"
-    own = np.isin(layout.objects, np.asarray(tables.columns(text)["object"]))
+    own = singles(tables, layout, kind.type)
     return Samples(layout.objects[own].astype(np.int64), layout.communities[:, own])

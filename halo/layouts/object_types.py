@@ -9,12 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from halo.analyses.folder import TraceFolder
+from halo.analyses.names import first_names
 from halo.analyses.trace_tables import TraceTables
 from halo.errors import BadInput
 from halo.layouts.type_filter import TypeFilter
-
-MAX_NAMED = 10
-"""Types that a message names."""
 
 _TYPED = """
 CREATE TEMP TABLE typed AS
@@ -60,11 +58,9 @@ def _chosen(counts: dict[str, int], wanted: TypeFilter) -> set[str]:
     ranked = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
     for name in wanted.names:
         if name not in ranked:
-            more = ", ..." if len(ranked) > MAX_NAMED else ""
-            there = ", ".join(ranked[:MAX_NAMED]) or "none"
             raise BadInput(
                 f"No heap object has the type {name}, or only arrays of numbers or pointers; types"
-                f" with most objects: {there}{more}."
+                f" with most objects: {first_names(ranked)}."
             )
     if wanted.top and not ranked:
         raise BadInput("No heap object has a known type, so --top-types cannot be used.")

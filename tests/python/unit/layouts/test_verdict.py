@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from halo.layouts.table import layouts_table, opening
-from halo.layouts.verdict import Answer, judge
+from halo.layouts.verdict import Answer, Verdict, judge
 from halo.schema.layout import MissPlaces, Replayed, ReplayedLayout
 from support.samples.layouts import replayed as small_replay
 from support.samples.layouts import replayed_layout
@@ -58,6 +58,12 @@ def test_the_table_is_relative_to_the_recorded_layout() -> None:
     assert "2 edges and 4, 2 communities" in opening(one)
 
 
+def judged(cycles: int, places: MissPlaces, recorded: int = 1000) -> Verdict:
+    """The verdict if the best order has these modelled cycles."""
+    usual, other = layout("as-recorded", recorded, "recorded"), layout("hml", cycles)
+    return judge(small_replay(usual, other, miss_places=places))
+
+
 @pytest.mark.parametrize(
     ("large", "arrays", "answer"),
     [
@@ -70,9 +76,7 @@ def test_the_table_is_relative_to_the_recorded_layout() -> None:
 def test_what_has_more_than_half_of_the_misses_is_the_reason(
     large: int, arrays: int, answer: Answer
 ) -> None:
-    places = MissPlaces(misses=100, large=large, arrays=arrays, typed=True)
-    first, other = layout("as-recorded", 1000, "recorded"), layout("hml", 960)
-    found = judge(small_replay(first, other, miss_places=places))
+    found = judged(960, MissPlaces(misses=100, large=large, arrays=arrays, typed=True))
     assert not found.helps
     assert found.answer is answer
     assert "more than 4.0%" in found.sentence
@@ -81,17 +85,13 @@ def test_what_has_more_than_half_of_the_misses_is_the_reason(
 
 
 def test_an_order_that_helps_is_the_verdict_whatever_misses() -> None:
-    places = MissPlaces(misses=100, large=0, arrays=90, typed=True)
-    first, other = layout("as-recorded", 1000, "recorded"), layout("hml", 950)
-    found = judge(small_replay(first, other, miss_places=places))
+    found = judged(950, MissPlaces(misses=100, large=0, arrays=90, typed=True))
     assert found.answer is Answer.REORDER
     assert "Arrays" not in found.sentence
 
 
 def test_large_objects_of_a_trace_without_types_may_be_arrays() -> None:
-    places = MissPlaces(misses=100, large=80, arrays=0, typed=False)
-    first, other = layout("as-recorded", 1000, "recorded"), layout("hml", 1000)
-    found = judge(small_replay(first, other, miss_places=places))
+    found = judged(1000, MissPlaces(misses=100, large=80, arrays=0, typed=False))
     assert found.answer is Answer.SPLIT
     assert "have 80% of the first cache's misses: split first, with halo trace split" in (
         found.sentence
@@ -101,5 +101,4 @@ def test_large_objects_of_a_trace_without_types_may_be_arrays() -> None:
 
 def test_a_program_without_misses_has_no_reason() -> None:
     places = MissPlaces(misses=0, large=0, arrays=0, typed=True)
-    first, other = layout("as-recorded", 0, "recorded"), layout("hml", 0)
-    assert judge(small_replay(first, other, miss_places=places)).answer is Answer.NONE
+    assert judged(0, places, recorded=0).answer is Answer.NONE
