@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
 
-mapfile -t native < <(find src bench fuzz tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp')
+mapfile -t native < <(find src bench fuzz tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.hpp')
 python=(halo tests bench scripts)
 if [ "${1:-}" = --fix ]; then
   clang-format-19 -i "${native[@]}"

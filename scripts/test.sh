@@ -18,7 +18,7 @@ stage() {
 
 checks() {
   stage lint scripts/lint.sh || return
-  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan)/" || return
+  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan|ranges|tidy)/" || return
   stage native ctest --test-dir build -j "$(nproc)" --output-on-failure --no-tests=ignore
 }
 

@@ -5,10 +5,10 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <string_view>
 
+#include "common/phase.h"
 #include "common/rng.h"
 #include "graph/graph.h"
 
@@ -23,12 +23,12 @@ Traversal traversal_named(std::string_view name) {
 
 void run(const char* path, Traversal traverse, unsigned long starts, Rng random) {
   graph::Graph graph(path);
-  const std::clock_t begin = std::clock();
   uint64_t checksum = 0;
-  for (unsigned long start = 0; graph.size() != 0 && start < starts; ++start)
-    checksum = traverse(graph, graph.node(rng_next(&random) % graph.size()), checksum);
-  const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
-  if (getenv("HALO_BENCH_PHASES") != nullptr) fprintf(stderr, "traversal %.6f\n", seconds);
+  {
+    const Phase phase("traversal");
+    for (unsigned long start = 0; graph.size() != 0 && start < starts; ++start)
+      checksum = traverse(graph, graph.node(rng_next(&random) % graph.size()), checksum);
+  }
   printf("graph: %zu nodes, %lu traversals\nchecksum %016" PRIx64 "\n", graph.size(), starts,
          checksum);
 }

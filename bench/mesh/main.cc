@@ -5,6 +5,7 @@
 
 #include "common/args.h"
 #include "common/checksum.h"
+#include "common/phase.h"
 #include "mesh/mesh.h"
 
 namespace {
@@ -33,6 +34,7 @@ void touch_points(Sum& sum, const mesh::Triangle& triangle) {
 }
 
 Sum walk(mesh::Mesh& mesh, long steps) {
+  const Phase phase("traversal");
   Sum sum;
   mesh::Triangle* triangle = &mesh.first_triangle();
   while (steps-- > 0) {

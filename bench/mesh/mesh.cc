@@ -26,7 +26,8 @@ Triangle* across(const Triangle& triangle, const Node& a, const Node& b) {
 
 Mesh::Mesh(const MeshFile& file) {
   for (const MeshFile::NodeRecord& record : file.nodes) {
-    nodes_.push_back(std::make_unique<Node>(Node{record.x, record.y, {}}));
+    const Place place(record.x, record.y);
+    nodes_.push_back(make<Node>(Node{record.x, record.y, {}}));
   }
   for (const MeshFile::TriangleRecord& record : file.triangles) {
     add_triangle(record);
@@ -35,7 +36,9 @@ Mesh::Mesh(const MeshFile& file) {
 }
 
 void Mesh::add_triangle(const MeshFile::TriangleRecord& record) {
-  auto triangle = std::make_unique<Triangle>();
+  const Node& corner = *nodes_[record[0]];
+  const Place place(corner.x, corner.y);
+  auto triangle = make<Triangle>();
   for (std::size_t i = 0; i < record.size(); ++i) {
     Node* node = nodes_[record[i]].get();
     triangle->points[i] = node;

@@ -3,8 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "mesh/memory.h"
 
 namespace mesh {
 
@@ -41,14 +42,14 @@ class Mesh {
   explicit Mesh(const MeshFile& file);
 
   Triangle& first_triangle() { return *triangles_.front(); }
-  const std::vector<std::unique_ptr<Triangle>>& triangles() const { return triangles_; }
+  const std::vector<Owner<Triangle>>& triangles() const { return triangles_; }
 
  private:
   void add_triangle(const MeshFile::TriangleRecord& record);
   void find_neighbours();
 
-  std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<std::unique_ptr<Triangle>> triangles_;
+  std::vector<Owner<Node>> nodes_;
+  std::vector<Owner<Triangle>> triangles_;
 };
 
 }  // namespace mesh

@@ -28,10 +28,12 @@ std::vector<Link> generate_links(NodeId nodes, std::uint32_t links, std::uint64_
 
 Graph::Graph(NodeId nodes, const std::vector<Link>& links) {
   for (NodeId id = 0; id < nodes; ++id) {
-    nodes_.push_back(std::make_unique<Node>(Node{id, 1.0f, {}, {}}));
+    const Place place(id);
+    nodes_.push_back(make<Node>(Node{id, 1.0f, {}, {}}));
   }
   for (const Link& link : links) {
-    auto edge = std::make_unique<Edge>(Edge{link.source, link.target, 0.0f});
+    const Place place(link.target);
+    auto edge = make<Edge>(Edge{link.source, link.target, 0.0f});
     nodes_[link.source]->out_edges.push_back(edge.get());
     nodes_[link.target]->in_edges.push_back(edge.get());
     edges_.push_back(std::move(edge));

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "pagerank/memory.h"
 
 namespace pagerank {
 
@@ -34,11 +35,11 @@ class Graph {
  public:
   Graph(NodeId nodes, const std::vector<Link>& links);
 
-  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  const std::vector<Owner<Node>>& nodes() const { return nodes_; }
 
  private:
-  std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<std::unique_ptr<Edge>> edges_;
+  std::vector<Owner<Node>> nodes_;
+  std::vector<Owner<Edge>> edges_;
 };
 
 }  // namespace pagerank

@@ -6,6 +6,7 @@
 
 #include "common/args.h"
 #include "common/checksum.h"
+#include "common/phase.h"
 #include "pagerank/graph.h"
 
 namespace {
@@ -38,6 +39,7 @@ bool update(pagerank::Node& node) {
 
 // Returns how many rounds it took until no rank changed, at most `limit`.
 long iterate(const pagerank::Graph& graph, long limit) {
+  const Phase phase("traversal");
   for (const auto& node : graph.nodes()) {
     distribute(*node);
   }

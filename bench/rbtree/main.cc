@@ -5,6 +5,7 @@
 
 #include "common/args.h"
 #include "common/checksum.h"
+#include "common/phase.h"
 #include "common/rng.h"
 #include "rbtree/audit_log.h"
 #include "rbtree/tree.h"
@@ -35,20 +36,15 @@ class Benchmark {
     }
   }
 
-  void look_up(long count) {
-    for (long i = 0; i < count; ++i) {
-      const auto window = static_cast<std::uint32_t>(newest_ - oldest_);
-      const rbtree::Node* node = tree_.find(payloads_.at(oldest_ + rng_below(&rng_, window)));
-      found_ += node != nullptr;
+  // Look-ups, with renewals at equal distances.
+  void run(long lookups, long renewals) {
+    const Phase phase("traversal");
+    const long lookups_per_renewal = lookups / (renewals + 1);
+    for (long i = 0; i < renewals; ++i) {
+      look_up(lookups_per_renewal);
+      renew();
     }
-  }
-
-  // Puts a new payload in the place of the oldest one.
-  void renew() {
-    const float payload = payloads_.at(oldest_++);
-    log_.record(tree_.erase(payload) ? AuditLog::Action::kErased : AuditLog::Action::kRefused,
-                payload);
-    insert_next();
+    look_up(lookups - renewals * lookups_per_renewal);
   }
 
   void print() const {
@@ -67,6 +63,22 @@ class Benchmark {
   }
 
  private:
+  void look_up(long count) {
+    for (long i = 0; i < count; ++i) {
+      const auto window = static_cast<std::uint32_t>(newest_ - oldest_);
+      const rbtree::Node* node = tree_.find(payloads_.at(oldest_ + rng_below(&rng_, window)));
+      found_ += node != nullptr;
+    }
+  }
+
+  // Puts a new payload in the place of the oldest one.
+  void renew() {
+    const float payload = payloads_.at(oldest_++);
+    log_.record(tree_.erase(payload) ? AuditLog::Action::kErased : AuditLog::Action::kRefused,
+                payload);
+    insert_next();
+  }
+
   void insert_next() {
     const float payload = payloads_.at(newest_++);
     log_.record(tree_.insert(payload) ? AuditLog::Action::kInserted : AuditLog::Action::kRefused,
@@ -95,12 +107,7 @@ int main(int argc, char** argv) {
 
   Benchmark benchmark(static_cast<std::uint32_t>(arguments[0].value),
                       static_cast<std::uint64_t>(arguments[3].value));
-  const long lookups_per_renewal = lookups / (renewals + 1);
-  for (long i = 0; i < renewals; ++i) {
-    benchmark.look_up(lookups_per_renewal);
-    benchmark.renew();
-  }
-  benchmark.look_up(lookups - renewals * lookups_per_renewal);
+  benchmark.run(lookups, renewals);
   benchmark.print();
   return 0;
 }

@@ -1,6 +1,8 @@
 // Finding, inserting and erasing in a red-black tree.
 #include "rbtree/tree.h"
 
+#include "rbtree/memory.h"
+
 namespace rbtree {
 
 Tree::Tree()
@@ -12,7 +14,7 @@ void Tree::destroy(Node* node) {
   if (node != &sentinel_) {
     destroy(node->left);
     destroy(node->right);
-    delete node;
+    unmake(node);
   }
 }
 
@@ -33,7 +35,7 @@ bool Tree::insert(float payload) {
     parent = node;
     node = payload < node->payload ? node->left : node->right;
   }
-  Node* node = new Node{parent, &sentinel_, &sentinel_, payload, Colour::kRed};
+  Node* node = make(payload, Node{parent, &sentinel_, &sentinel_, payload, Colour::kRed});
   if (parent == &sentinel_) {
     root_ = node;
   } else if (payload < parent->payload) {
@@ -78,7 +80,7 @@ bool Tree::erase(float payload) {
   if (lost == Colour::kBlack) {
     repair_after_erase(moved_up);
   }
-  delete doomed;
+  unmake(doomed);
   --size_;
   return true;
 }

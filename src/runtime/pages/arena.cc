@@ -112,7 +112,7 @@ void Arena::place(std::uintptr_t base, std::size_t maximum, std::size_t mapped) 
 bool Arena::begin_growing(std::size_t maximum) {
   constexpr unsigned attempts = 4;
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-    const std::uintptr_t at = find_room(maximum + all_table_bytes(maximum), attempt);
+    const std::uintptr_t at = ranges::find_room(maximum + all_table_bytes(maximum), attempt);
     if (at == 0) return false;
     place(at, maximum, 0);
     if (grow_to(slab_size)) return true;

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ranges/growing_range.h"
 #include "runtime/base/exported.h"
-#include "runtime/pages/growing_range.h"
 #include "runtime/pages/huge_pages.h"
 #include "runtime/pages/page.h"
 #include "runtime/pages/page_pool.h"
@@ -173,8 +173,8 @@ class Arena {
   std::atomic<std::uint64_t>* starts_ = nullptr;
   std::size_t max_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB are writable
-  GrowingRange memory_range_;
-  GrowingRange tables_[table_count];
+  ranges::GrowingRange memory_range_;
+  ranges::GrowingRange tables_[table_count];
   std::atomic<std::uint32_t> slabs_opened_{0};
   PagePool pool_;
   HugePages huge_pages_;

@@ -1,7 +1,7 @@
 // The process's secret for encoding links.
 #include "runtime/pages/free_block.h"
 
-#include "runtime/base/kernel_random.h"
+#include "ranges/kernel_random.h"
 
 namespace halo::runtime {
 namespace {
@@ -19,8 +19,8 @@ std::uint64_t inverse_of(std::uint64_t factor) {
 constinit LinkSecret link_secret{0, 1, 1};
 
 void draw_link_secret() {
-  link_secret.mask = kernel_random(0);
-  link_secret.factor = kernel_random(1) | 1;
+  link_secret.mask = ranges::kernel_random(0);
+  link_secret.factor = ranges::kernel_random(1) | 1;
   link_secret.inverse = inverse_of(link_secret.factor);
 }
 

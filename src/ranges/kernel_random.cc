@@ -1,11 +1,11 @@
 // Mixes the index with the 16 bytes of AT_RANDOM.
-#include "runtime/base/kernel_random.h"
+#include "ranges/kernel_random.h"
 
 #include <sys/auxv.h>
 
 #include <cstring>
 
-namespace halo::runtime {
+namespace halo::ranges {
 namespace {
 
 // The finalizer of splitmix64.
@@ -24,4 +24,4 @@ std::uint64_t kernel_random(std::uint64_t which) {
   return scrambled(scrambled(seed[0] + which * 0x9E3779B97F4A7C15ull) + seed[1]);
 }
 
-}  // namespace halo::runtime
+}  // namespace halo::ranges

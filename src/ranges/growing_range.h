@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace halo::runtime {
+namespace halo::ranges {
 
 // An early reservation of the whole range would count against RLIMIT_AS and mlockall.
 class GrowingRange {
@@ -46,4 +46,4 @@ class GrowingRange {
 // address.
 std::uintptr_t find_room(std::size_t bytes, unsigned attempt);
 
-}  // namespace halo::runtime
+}  // namespace halo::ranges

@@ -1,11 +1,11 @@
 // Growth in place, and the search for an address that allows it.
-#include "runtime/pages/growing_range.h"
+#include "ranges/growing_range.h"
 
 #include <sys/mman.h>
 
-#include "runtime/base/kernel_random.h"
+#include "ranges/kernel_random.h"
 
-namespace halo::runtime {
+namespace halo::ranges {
 namespace {
 
 constexpr int private_memory = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -66,4 +66,4 @@ std::uintptr_t find_room(std::size_t bytes, unsigned attempt) {
   return (below - distance - drawn - bytes) & ~(alignment - 1);
 }
 
-}  // namespace halo::runtime
+}  // namespace halo::ranges

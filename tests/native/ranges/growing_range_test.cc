@@ -1,5 +1,5 @@
 // Growth in place, by many threads and next to foreign mappings.
-#include "runtime/pages/growing_range.h"
+#include "ranges/growing_range.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,11 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/pages/page.h"
-
-namespace halo::runtime {
+namespace halo::ranges {
 namespace {
 
+constexpr std::size_t system_page = 4096;
 constexpr std::size_t maximum = std::size_t{1} << 30;
 
 // Starts it at a suitable address with one page, as the arena does; sanitizers may have mapped the
@@ -77,4 +76,4 @@ TEST(GrowingRange, StopsAtAForeignMappingWhileItExists) {
 }
 
 }  // namespace
-}  // namespace halo::runtime
+}  // namespace halo::ranges

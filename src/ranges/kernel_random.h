@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace halo::runtime {
+namespace halo::ranges {
 
 // The random number with index `which`: always the same in one process. It is derived from the
 // kernel's AT_RANDOM bytes, which cannot be computed back from it.
 std::uint64_t kernel_random(std::uint64_t which);
 
-}  // namespace halo::runtime
+}  // namespace halo::ranges

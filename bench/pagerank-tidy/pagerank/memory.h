@@ -1,0 +1,35 @@
+// How the variant of the graph allocates: each object near others of the same node.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "common/tidy.h"
+
+namespace pagerank {
+
+template <typename T>
+using Owner = halo::tidy::unique_ptr<T>;
+
+inline variant::Objects& objects() {
+  static variant::Objects all(1);
+  return all;
+}
+
+// What is allocated while it exists belongs to that node.
+class Place {
+ public:
+  explicit Place(std::uint32_t node) : scope_(objects(), objects().element(node, kNodes)) {}
+
+ private:
+  static constexpr std::uint32_t kNodes = 1 << 20;  // for fixed cells; the graph has fewer
+
+  variant::Scope scope_;
+};
+
+template <typename T, typename... Arguments>
+Owner<T> make(Arguments&&... arguments) {
+  return halo::tidy::make_in_scope<T>(std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace pagerank

@@ -1,0 +1,170 @@
+"""Compares the variants NAME-tidy, which place objects by hints, with the plain programs.
+
+tidy.py clock [NAME...]   traversal and whole program: over the best of four allocators, over glibc,
+                          and over the variant with its hints ignored
+tidy.py sweep [NAME...]   traversals of the variant by bytes of a bucket, and by fixed cells
+
+The names are mesh, pagerank and rbtree. Runs on the reference input are interleaved, in fresh
+processes; the first round is dropped. The controls are the variant with other hints: none at all,
+all the same, random ones, and the last value first. Ends with status 1 if a threshold is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from interleaved import Configuration
+
+from halo.process.allocators import baseline_allocators, preload
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import find_bundled, prepare
+from halo.trials.statistics import Ratio, ratio
+
+HINTED = "hinted"
+CONTROLS = ("ignored", "constant", "random", "reversed")
+BUCKETS = tuple(64 << power for power in range(11))  # bytes
+BINS = tuple(16 << (2 * power) for power in range(6))  # fixed cells in all dimensions
+MAX_SWEEP = 1.1  # the defaults over the best of a sweep
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The least ratios of a program: of traversals, and of the whole program."""
+
+    traversal: Mapping[str, float]
+    whole: Mapping[str, float]
+
+
+BEST, GLIBC, IGNORED = "best", "glibc", "ignored"
+BARS = {
+    "mesh": Bars({BEST: 2.0, IGNORED: 2.5}, {BEST: 1.5, IGNORED: 0.98}),
+    "pagerank": Bars({GLIBC: 1.37, IGNORED: 1.0}, {IGNORED: 0.98}),
+    "rbtree": Bars({GLIBC: 1.16}, {IGNORED: 0.98}),
+}
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds by configuration, one for each round: of the traversal, and of the whole program."""
+
+    traversal: Mapping[str, list[float]]
+    whole: Mapping[str, list[float]]
+
+
+def run(config: Configuration) -> tuple[float, float, str]:
+    """Processor seconds of the traversal and of the program, and its output."""
+    environment = {**config.environment, "HALO_BENCH_PHASES": ""}
+    before = children_seconds()
+    done = subprocess.run(
+        config.command, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{config.label} ended with {done.returncode}: {done.stderr.strip()}")
+    return float(done.stderr.split()[1]), children_seconds() - before, done.stdout
+
+
+def children_seconds() -> float:
+    """Processor seconds of all ended child processes."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(configs: Sequence[Configuration], trials: int) -> Times:
+    """Times without the warm-up round; all outputs have to be the same."""
+    times = Times({it.label: [] for it in configs}, {it.label: [] for it in configs})
+    printed = set()
+    for trial in range(trials + 1):
+        for config in random.sample(configs, len(configs)):
+            traversal, whole, output = run(config)
+            printed.add(output)
+            if trial:
+                times.traversal[config.label].append(traversal)
+                times.whole[config.label].append(whole)
+    if len(printed) > 1:
+        sys.exit("not all configurations print the same")
+    return times
+
+
+def hinted(
+    settings: Settings, name: str, label: str, variables: Mapping[str, str]
+) -> Configuration:
+    """The variant, with those variables."""
+    job = prepare(settings, find_bundled(settings, f"{name}-tidy"))[1]
+    command: list[str | Path] = [job.target.path, *job.arguments]
+    return Configuration(label, command, {**settings.environment, **variables})
+
+
+def clock(settings: Settings, name: str, trials: int) -> bool:
+    """Prints a table; whether the thresholds are met."""
+    job = prepare(settings, find_bundled(settings, name))[1]
+    command: list[str | Path] = [job.target.path, *job.arguments]
+    allocators = baseline_allocators()
+    plain = [
+        Configuration(it.name, command, preload(settings.environment, [it.library]))
+        for it in allocators
+    ]
+    variants = [hinted(settings, name, HINTED, {})]
+    variants += [hinted(settings, name, it, {"HALO_BENCH_HINTS": it}) for it in CONTROLS]
+    times = measure([*plain, *variants], trials)
+    met = True
+    for what, seconds, bars in (
+        ("traversal", times.traversal, BARS[name].traversal),
+        ("whole", times.whole, BARS[name].whole),
+    ):
+        middles = {label: statistics.median(values) for label, values in seconds.items()}
+        best = min((it.name for it in allocators), key=lambda label: middles[label])
+        print(f"{name}, {what}: " + ", ".join(f"{it} {at:.3f}" for it, at in middles.items()))
+        for label in (best, GLIBC, *CONTROLS):
+            found = ratio(seconds[label], seconds[HINTED])
+            print(f"  over {label}: {found.value:.3f} ({found.low:.3f}-{found.high:.3f})")
+        ratios: dict[str, Ratio] = {
+            BEST: ratio(seconds[best], seconds[HINTED]),
+            GLIBC: ratio(seconds[GLIBC], seconds[HINTED]),
+            IGNORED: ratio(seconds[IGNORED], seconds[HINTED]),
+        }
+        met = met and all(ratios[over].value >= least for over, least in bars.items())
+    sys.stdout.flush()
+    return met
+
+
+def sweep(settings: Settings, name: str, trials: int) -> bool:
+    """Prints a table; whether the defaults are near the best of both."""
+    dimensions = 2 if name == "mesh" else 1
+    configs = [hinted(settings, name, HINTED, {})]
+    for size in BUCKETS:
+        configs.append(hinted(settings, name, f"bucket {size}", {"HALO_BENCH_BUCKET": str(size)}))
+    for cells in BINS:
+        variables = {"HALO_BENCH_BINS": str(round(cells ** (1 / dimensions)))}
+        fixed = hinted(settings, name, "", {**variables, "HALO_BENCH_BUCKET": "4096"})
+        configs.append(replace(fixed, label=f"{cells} cells"))
+    middles = {
+        label: statistics.median(values)
+        for label, values in measure(configs, trials).traversal.items()
+    }
+    for label, seconds in middles.items():
+        print(f"| {name} | {label} | {seconds:.3f} |", flush=True)
+    return middles[HINTED] <= MAX_SWEEP * min(middles.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("clock", "sweep"))
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--trials", type=int, default=11)
+    given = parser.parse_args()
+    settings = read_settings()
+    command = clock if given.what == "clock" else sweep
+    met = [command(settings, name, given.trials) for name in given.names or BARS]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+// Where cells get their buckets: from pages of clusters, so that cells near each other share pages.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "tidy/cell.h"
+#include "tidy/directory.h"
+#include "tidy/metadata.h"
+#include "tidy/page.h"
+
+namespace halo::tidy {
+
+// `Memory` has the pages' addresses, and their numbers:
+//
+//   uint32_t acquire();            a page, or kNone if memory is refused
+//   void release(uint32_t page);
+//   Page*& page(uint32_t number);  what the pool keeps of an acquired page
+//
+// A cluster is split like a cell, when a page of it is full. Not for several threads at once.
+template <class Memory>
+class BucketPool {
+ public:
+  BucketPool(Memory& memory, Metadata& metadata, uint32_t bucket_bytes)
+      : memory_(&memory),
+        metadata_(&metadata),
+        bucket_shift_(static_cast<uint32_t>(std::countr_zero(bucket_bytes))),
+        directory_(metadata),
+        clusters_(metadata) {}
+
+  // False if memory is refused.
+  bool open() {
+    if (!directory_.open(kRoot) || !clusters_.reserve(kFirst)) return false;
+    clear(clusters_[kRoot]);
+    clear(clusters_[kCommon]);
+    clusters_[kRoot].in_use = true;
+    return true;
+  }
+
+  // A bucket for a cell, near those of other cells with such keys; kNone if memory is refused.
+  uint32_t take(uint64_t key, uint32_t cell) {
+    const Leaf leaf = directory_.find(key);
+    clusters_[leaf].keys.add(key);
+    return take_from(leaf, key, cell);
+  }
+  // A bucket for the cell of objects without a cell of their own.
+  uint32_t take_common(uint32_t cell) { return take_from(kCommon, 0, cell); }
+  // A bucket that is free already, wherever it is; kNone if there is none.
+  uint32_t take_free(uint64_t key, uint32_t cell) {
+    if (with_free_ == kNone) return kNone;
+    return pop_free(*memory_->page(with_free_), key, cell);
+  }
+  // The bucket directly behind `bucket`, if it was never used and belongs to the same page; else
+  // kNone.
+  uint32_t take_behind(uint32_t bucket, uint32_t cell) {
+    Page& page = page_of(bucket);
+    if (index_of(bucket) + 1 != page.next_bucket || page.next_bucket == in_page()) return kNone;
+    return take_unused(page, page.buckets()[index_of(bucket)].key, cell);
+  }
+
+  // Returns a bucket without used blocks. Its start bits are cleared.
+  void give_back(uint32_t bucket);
+
+  // Returns all pages. The pool cannot be used afterwards.
+  void release_all() {
+    for (Page* page = made_last_; page != nullptr; page = page->made_before)
+      if (page->number != kNone) memory_->release(page->number);
+  }
+
+  // The page at `place`, one of the memory; nullptr if it is free.
+  Page* page_at(Place place) { return memory_->page(static_cast<uint32_t>(place / kPageBytes)); }
+  Page& page_of(uint32_t bucket) { return *memory_->page(bucket >> (kPageShift - bucket_shift_)); }
+  Bucket& operator[](uint32_t bucket) { return page_of(bucket).buckets()[index_of(bucket)]; }
+  // The bucket of a page, by a place in it.
+  Bucket& bucket_in(Page& page, Place place) const {
+    return page.buckets()[place % kPageBytes >> bucket_shift_];
+  }
+  uint32_t bucket_at(Place place) const { return static_cast<uint32_t>(place >> bucket_shift_); }
+  Place begin_of(uint32_t bucket) const { return Place{bucket} << bucket_shift_; }
+  Place end_of(uint32_t bucket) const { return begin_of(bucket) + bucket_bytes(); }
+  uint32_t bucket_bytes() const { return 1u << bucket_shift_; }
+
+  // Bytes of system pages that buckets may have touched.
+  uint64_t resident() const { return resident_; }
+
+ private:
+  static constexpr Leaf kRoot = 0, kCommon = 1, kFirst = 2;
+  static constexpr uint32_t kMostClusters = 1u << 22;
+  static constexpr uint32_t kIdle = 64;  // clusters without pages, beside as many as have some
+
+  static void clear(Cluster& cluster) {
+    cluster = {};
+    cluster.page = cluster.spare = kNone;
+  }
+
+  // Buckets of a page: a power of two.
+  uint32_t in_page() const { return kPageBytes >> bucket_shift_; }
+  uint32_t index_of(uint32_t bucket) const { return bucket & (in_page() - 1); }
+  bool has_room(const Page& page) const {
+    return page.free_bucket != kNone || page.next_bucket < in_page();
+  }
+  uint64_t touched_bytes(const Page& page) const {
+    const uint64_t bytes = uint64_t{page.next_bucket} << bucket_shift_;
+    return (bytes + kSystemPage - 1) / kSystemPage * kSystemPage;
+  }
+
+  uint32_t take_from(Leaf leaf, uint64_t key, uint32_t cell);
+  Page* page_with_room(Cluster& cluster);
+  Leaf split(Leaf leaf, uint64_t key);
+  Page* add_page(Leaf leaf);
+  void release(Page& page);
+  void remove(Leaf leaf);
+  void remove_idle(Leaf leaf);
+  uint32_t take_unused(Page& page, uint64_t key, uint32_t cell);
+  uint32_t pop_free(Page& page, uint64_t key, uint32_t cell);
+  uint32_t hand_out(Page& page, uint32_t at, uint64_t key, uint32_t cell);
+  void list(Page& page);
+  void unlist(Page& page);
+
+  Memory* memory_;
+  Metadata* metadata_;
+  const uint32_t bucket_shift_;  // log2 of a bucket's bytes
+  Directory directory_;          // of clusters
+  Table<Cluster, kMostClusters> clusters_;
+  uint32_t clusters_used_ = kFirst;
+  uint32_t free_cluster_ = kNone;       // head of the list of unused ones
+  uint32_t with_free_ = kNone;          // head of the list of pages with free buckets
+  Page* unused_pages_ = nullptr;        // records without a page
+  Page* made_last_ = nullptr;           // the newest record
+  uint32_t in_use_ = 1, occupied_ = 0;  // clusters in the directory, and those with pages
+  uint64_t resident_ = 0;
+};
+
+template <class Memory>
+uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key, uint32_t cell) {
+  Page* page = page_with_room(clusters_[leaf]);
+  if (page == nullptr) {
+    if (leaf != kCommon && clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
+      leaf = split(leaf, key);
+    page = add_page(leaf);
+    if (page == nullptr) return kNone;
+  }
+  return page->free_bucket != kNone ? pop_free(*page, key, cell) : take_unused(*page, key, cell);
+}
+
+template <class Memory>
+Page* BucketPool<Memory>::page_with_room(Cluster& cluster) {
+  for (const uint32_t number : {cluster.page, cluster.spare}) {
+    if (number == kNone) continue;
+    Page& page = *memory_->page(number);
+    if (!has_room(page)) continue;
+    cluster.page = number;
+    return &page;
+  }
+  return nullptr;
+}
+
+// The cluster of `key` after the split; the old one if memory is refused.
+template <class Memory>
+Leaf BucketPool<Memory>::split(Leaf leaf, uint64_t key) {
+  const unsigned bit = clusters_[leaf].keys.top_bit();
+  remove_idle(leaf);
+  const Leaf other = free_cluster_ != kNone ? free_cluster_ : clusters_used_;
+  if (!clusters_.reserve(other + 1)) return leaf;
+  if (!directory_.split(leaf, other, bit, (key >> bit & 1) != 0)) return leaf;
+  if (other == free_cluster_) {
+    free_cluster_ = clusters_[other].next_free;
+  } else {
+    ++clusters_used_;
+  }
+  ++in_use_;
+  clear(clusters_[other]);
+  clusters_[other].in_use = true;
+  Cluster& cluster = clusters_[leaf];
+  cluster.keys.clear();
+  cluster.keys.add(key);
+  cluster.filled = 0;
+  return leaf;
+}
+
+template <class Memory>
+Page* BucketPool<Memory>::add_page(Leaf leaf) {
+  const size_t bytes = sizeof(Page) + in_page() * sizeof(Bucket);
+  Page* page = unused_pages_;
+  if (page == nullptr) {
+    page = static_cast<Page*>(metadata_->take(bytes));
+    if (page == nullptr) return nullptr;
+    page->number = kNone;
+    page->made_before = made_last_;
+    made_last_ = page;
+    unused_pages_ = page;
+  }
+  const uint32_t number = memory_->acquire();
+  if (number == kNone) return nullptr;
+  unused_pages_ = page->unused;
+  memory_->page(number) = page;
+  page->number = number;
+  page->cluster = leaf;
+  page->next_bucket = page->taken = 0;
+  page->free_bucket = page->next = page->previous = kNone;
+  page->listed = false;
+  Cluster& cluster = clusters_[leaf];
+  cluster.page = number;
+  if (cluster.pages++ == 0 && leaf != kCommon) ++occupied_;
+  ++cluster.filled;
+  return page;
+}
+
+template <class Memory>
+uint32_t BucketPool<Memory>::hand_out(Page& page, uint32_t at, uint64_t key, uint32_t cell) {
+  page.buckets()[at] = {key, cell, kNone, kNone, 0, 0, false};
+  ++page.taken;
+  return page.number * in_page() + at;
+}
+
+template <class Memory>
+uint32_t BucketPool<Memory>::take_unused(Page& page, uint64_t key, uint32_t cell) {
+  const uint64_t before = touched_bytes(page);
+  const uint32_t at = page.next_bucket++;
+  resident_ += touched_bytes(page) - before;
+  return hand_out(page, at, key, cell);
+}
+
+template <class Memory>
+uint32_t BucketPool<Memory>::pop_free(Page& page, uint64_t key, uint32_t cell) {
+  const uint32_t at = page.free_bucket;
+  page.free_bucket = page.buckets()[at].next;
+  if (page.free_bucket == kNone) unlist(page);
+  return hand_out(page, at, key, cell);
+}
+
+template <class Memory>
+void BucketPool<Memory>::give_back(uint32_t bucket) {
+  Page& page = page_of(bucket);
+  const uint32_t at = index_of(bucket), granules = bucket_bytes() / kGranule;
+  const uint32_t begin = at * granules, end = begin + granules;
+  page.bits.clear_starts(begin, end);
+  page.bits.set_start(begin);  // ends a free block that reached into it
+  // A free block that reached behind it now begins there.
+  if (end < BlockBits::kGranules) page.bits.set_start(end);
+  if (--page.taken == 0) return release(page);
+  page.buckets()[at] = {0, 0, page.free_bucket, kNone, 0, 0, false};
+  page.free_bucket = at;
+  list(page);
+  clusters_[page.cluster].spare = page.number;
+}
+
+template <class Memory>
+void BucketPool<Memory>::release(Page& page) {
+  unlist(page);
+  resident_ -= touched_bytes(page);
+  page.bits.clear_starts(0, BlockBits::kGranules);
+  Cluster& cluster = clusters_[page.cluster];
+  if (cluster.page == page.number) cluster.page = kNone;
+  if (cluster.spare == page.number) cluster.spare = kNone;
+  if (--cluster.pages == 0 && page.cluster != kCommon) {
+    --occupied_;
+    remove(page.cluster);
+    remove_idle(kNone);
+  }
+  memory_->page(page.number) = nullptr;
+  memory_->release(page.number);
+  page.number = kNone;
+  page.unused = unused_pages_;
+  unused_pages_ = &page;
+}
+
+// Its sibling gets its keys. The only cluster stays.
+template <class Memory>
+void BucketPool<Memory>::remove(Leaf leaf) {
+  if (!directory_.remove(leaf)) return;
+  Cluster& cluster = clusters_[leaf];
+  cluster.in_use = false;
+  cluster.next_free = free_cluster_;
+  free_cluster_ = leaf;
+  --in_use_;
+}
+
+// Removes the clusters without pages, except `leaf`, if they are more than the others.
+template <class Memory>
+void BucketPool<Memory>::remove_idle(Leaf leaf) {
+  if (in_use_ <= 2 * occupied_ + kIdle) return;
+  for (Leaf at = 0; at < clusters_used_; ++at)
+    if (at != leaf && clusters_[at].in_use && clusters_[at].pages == 0) remove(at);
+}
+
+template <class Memory>
+void BucketPool<Memory>::list(Page& page) {
+  if (page.listed) return;
+  page.listed = true;
+  page.previous = kNone;
+  page.next = with_free_;
+  if (with_free_ != kNone) memory_->page(with_free_)->previous = page.number;
+  with_free_ = page.number;
+}
+
+template <class Memory>
+void BucketPool<Memory>::unlist(Page& page) {
+  if (!page.listed) return;
+  page.listed = false;
+  if (page.next != kNone) memory_->page(page.next)->previous = page.previous;
+  if (page.previous != kNone) {
+    memory_->page(page.previous)->next = page.next;
+  } else {
+    with_free_ = page.next;
+  }
+}
+
+}  // namespace halo::tidy

@@ -1,0 +1,175 @@
+// The registry of contexts, and which heap serves a request.
+#include "tidy/context.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <new>
+
+#include "base/keep_errno.h"
+#include "tidy/threads.h"
+
+namespace halo::tidy {
+namespace {
+
+constexpr uint32_t kAvoided = 64;  // allocations after one that found the shared heap busy
+
+pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+Context* registry[Context::kMostContexts];  // by number, modulo its size
+uint64_t last_number = 0;
+
+class RegistryLock {
+ public:
+  RegistryLock() { pthread_mutex_lock(&registry_mutex); }
+  ~RegistryLock() { pthread_mutex_unlock(&registry_mutex); }
+  RegistryLock(const RegistryLock&) = delete;
+  RegistryLock& operator=(const RegistryLock&) = delete;
+};
+
+void* map(size_t bytes) {
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+}  // namespace
+
+Context* Context::make(const ContextSettings& settings) {
+  const KeepErrno keep;
+  void* const memory = map(sizeof(Context));
+  if (memory == nullptr) return nullptr;
+  auto* const context = new (memory) Context(settings);
+  context->shared_ = context->add_heap(true);
+  if (context->shared_ != nullptr) {
+    const RegistryLock lock;
+    for (uint32_t tried = 0; tried < kMostContexts && context->number_ == 0; ++tried) {
+      Context*& entry = registry[++last_number % kMostContexts];
+      if (entry != nullptr) continue;
+      entry = context;
+      context->number_ = last_number;
+    }
+  }
+  if (context->number_ != 0) return context;
+  context->destroy();
+  return nullptr;
+}
+
+void Context::destroy() {
+  const KeepErrno keep;
+  if (number_ != 0) {
+    const RegistryLock lock;
+    registry[number_ % kMostContexts] = nullptr;
+  }
+  for (SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;) {
+    SharedHeap* const next = heap->next;
+    heap->release_all();
+    heap->~SharedHeap();
+    munmap(heap, sizeof(SharedHeap));
+    heap = next;
+  }
+  this->~Context();
+  munmap(this, sizeof(Context));
+}
+
+SharedHeap* Context::add_heap(bool has_owner) {
+  const KeepErrno keep;
+  void* const memory = map(sizeof(SharedHeap));
+  if (memory == nullptr) return nullptr;
+  auto* const heap = new (memory) SharedHeap(this, settings_.heap);
+  if (!heap->open()) {
+    heap->~SharedHeap();
+    munmap(memory, sizeof(SharedHeap));
+    return nullptr;
+  }
+  heap->has_owner.store(has_owner, std::memory_order_relaxed);
+  heap->next = heaps_.load(std::memory_order_relaxed);
+  while (!heaps_.compare_exchange_weak(heap->next, heap, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  return heap;
+}
+
+// For a thread without one: that of a thread that has ended, or a new one.
+SharedHeap* Context::own_heap() {
+  for (SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
+       heap = heap->next)
+    if (!heap->has_owner.load(std::memory_order_relaxed) &&
+        !heap->has_owner.exchange(true, std::memory_order_acquire))
+      return heap;
+  return add_heap(true);
+}
+
+// Calls request(heap) for the shared heap, or for that of the thread.
+template <class Request>
+void* Context::serve(const Request& request) {
+  using enum SharedHeap::Answer;
+  if (!settings_.thread_local_heaps && __libc_single_threaded) {
+    const SharedHeap::Served served = request(*shared_);
+    if (served.answer != busy) return served.block;
+  }
+  ThreadPlace* const place = place_in(number_);
+  const bool tries_shared =
+      !settings_.thread_local_heaps && (place == nullptr || place->to_avoid == 0);
+  if (tries_shared) {
+    const SharedHeap::Served served = request(*shared_);
+    if (served.answer != busy || place == nullptr) return served.block;
+    place->to_avoid = kAvoided;
+  } else if (place == nullptr) {
+    return nullptr;
+  } else if (place->to_avoid > 0) {
+    --place->to_avoid;
+  }
+  if (place->heap == nullptr) place->heap = own_heap();
+  return place->heap == nullptr ? nullptr : request(*place->heap).block;
+}
+
+void* Context::allocate(const uint64_t* key, uint32_t bytes) {
+  return serve([&](SharedHeap& heap) { return heap.allocate(key, bytes); });
+}
+
+// The heap of the neighbour serves, whichever thread it belongs to.
+void* Context::allocate_near(const void* near, uint32_t bytes) {
+  SharedHeap* const heap = page_memory.heap_of(near);
+  if (heap != nullptr && heap->context == this) {
+    const SharedHeap::Served served = heap->allocate_near(near, bytes);
+    if (served.answer == SharedHeap::Answer::served) return served.block;
+  }
+  return allocate(nullptr, bytes);
+}
+
+void Context::count(HeapCounts& counts, uint64_t& resident) {
+  for (SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
+       heap = heap->next)
+    heap->count(counts, resident);
+}
+
+void Context::end_thread(const ThreadPlace* places) {
+  const RegistryLock lock;
+  for (uint32_t at = 0; at < kMostContexts; ++at) {
+    const ThreadPlace& place = places[at];
+    const Context* const context = registry[at];
+    if (place.heap != nullptr && context != nullptr && context->number_ == place.context)
+      place.heap->has_owner.store(false, std::memory_order_release);
+  }
+}
+
+void Context::before_fork() {
+  pthread_mutex_lock(&registry_mutex);
+  for (Context* context : registry) {
+    if (context == nullptr) continue;
+    for (SharedHeap* heap = context->heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next)
+      heap->entered_for_fork = heap->enter_for_fork();
+  }
+}
+
+void Context::after_fork() {
+  for (Context* context : registry) {
+    if (context == nullptr) continue;
+    for (SharedHeap* heap = context->heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next)
+      if (heap->entered_for_fork) heap->leave();
+  }
+  pthread_mutex_unlock(&registry_mutex);
+}
+
+}  // namespace halo::tidy

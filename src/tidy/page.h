@@ -1,0 +1,119 @@
+// Pages, their buckets and blocks: what is known of each 64 KiB of a heap's memory.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace halo::tidy {
+
+// Where something is in a heap's memory: bytes from its base.
+using Place = uint64_t;
+
+inline constexpr uint32_t kGranule = 8;  // bytes; sizes are multiples of it
+inline constexpr uint32_t kPageShift = 16;
+inline constexpr uint32_t kPageBytes = 1 << kPageShift;  // what a heap takes from its memory
+inline constexpr uint32_t kSystemPage = 4096;
+inline constexpr uint32_t kNone = UINT32_MAX;  // no page, no bucket
+
+// A part of a page that one cell has.
+struct Bucket {
+  uint64_t key;  // of the object for which the cell took it
+  uint32_t cell;
+  // In the cell's list of buckets with free blocks, or kNone. A free bucket: `next` in the page's.
+  uint32_t next, previous;
+  uint16_t blocks;  // used blocks that lie in it, or reach into it
+  uint16_t free;    // granules of free blocks that start in it
+  bool listed;      // in the cell's list
+};
+
+// Two bits for each granule of a page. Both are set where a used block starts; at the start of a
+// free block, only that in `starts`. A block, used or free, ends where the next one starts. The
+// unused rest of a run has one start, at its beginning. So has each free bucket, and what lies
+// behind it. Only the heap's lock holder writes. Other threads may read the size of a used block:
+// its bits, and the start behind it, do not change meanwhile, but others of the same words do.
+class BlockBits {
+ public:
+  static constexpr uint32_t kGranules = kPageBytes / kGranule;
+
+  bool is_used(uint32_t at) const { return (word(at).used() >> (at % 64) & 1) != 0; }
+  void set_start(uint32_t at) { word(at).set_starts(word(at).starts() | bit(at)); }
+  void clear_start(uint32_t at) { word(at).set_starts(word(at).starts() & ~bit(at)); }
+  void set_used(uint32_t at) { word(at).set_used(word(at).used() | bit(at)); }
+  void clear_used(uint32_t at) { word(at).set_used(word(at).used() & ~bit(at)); }
+
+  // The first start, or used start, in [from, limit); or `limit`.
+  uint32_t find_start(uint32_t from, uint32_t limit) const {
+    return find([](const Word& word) { return word.starts(); }, from, limit);
+  }
+  uint32_t find_used(uint32_t from, uint32_t limit) const {
+    return find([](const Word& word) { return word.used(); }, from, limit);
+  }
+
+  // Clears the starts in [from, to).
+  void clear_starts(uint32_t from, uint32_t to) {
+    for (uint32_t at = from; at < to;) {
+      const uint32_t count = std::min(to - at, 64 - at % 64);
+      const uint64_t ones = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+      word(at).set_starts(word(at).starts() & ~(ones << (at % 64)));
+      at += count;
+    }
+  }
+
+  // Granules of the block that starts at `at`.
+  uint32_t granules_of(uint32_t at) const {
+    const uint64_t behind = word(at).starts() >> (at % 64) >> 1;
+    if (behind != 0) [[likely]]
+      return static_cast<uint32_t>(std::countr_zero(behind)) + 1;
+    return find_start((at | 63) + 1, kGranules) - at;
+  }
+
+ private:
+  class Word {
+   public:
+    uint64_t starts() const { return __atomic_load_n(&starts_, __ATOMIC_RELAXED); }
+    uint64_t used() const { return __atomic_load_n(&used_, __ATOMIC_RELAXED); }
+    void set_starts(uint64_t bits) { __atomic_store_n(&starts_, bits, __ATOMIC_RELAXED); }
+    void set_used(uint64_t bits) { __atomic_store_n(&used_, bits, __ATOMIC_RELAXED); }
+
+   private:
+    uint64_t starts_, used_;
+  };
+
+  static uint64_t bit(uint32_t at) { return uint64_t{1} << (at % 64); }
+  Word& word(uint32_t at) { return words_[at / 64]; }
+  const Word& word(uint32_t at) const { return words_[at / 64]; }
+
+  template <class Bits>
+  uint32_t find(const Bits& bits, uint32_t from, uint32_t limit) const {
+    if (from >= limit) return limit;
+    uint32_t number = from / 64;
+    uint64_t rest = bits(words_[number]) & ~uint64_t{0} << (from % 64);
+    while (rest == 0) {
+      if (++number * 64 >= limit) return limit;
+      rest = bits(words_[number]);
+    }
+    return std::min(number * 64 + static_cast<uint32_t>(std::countr_zero(rest)), limit);
+  }
+
+  Word words_[kGranules / 64];
+};
+
+// A bucket of a page is unused (at or behind `next_bucket`), free (in the list), or some cell's.
+struct Page {
+  BlockBits bits;
+  uint32_t number;          // of the memory; the place is number * kPageBytes; kNone: no page
+  uint32_t cluster;         // whose page it is
+  uint32_t next_bucket;     // the first unused one
+  uint32_t free_bucket;     // head of the list of free ones, or kNone
+  uint32_t taken;           // buckets of cells
+  uint32_t next, previous;  // in the list of pages with free buckets, or kNone
+  bool listed;              // in that list
+  Page* unused;             // the next record without a page
+  Page* made_before;        // the record that was made before this one
+
+  Bucket* buckets() { return reinterpret_cast<Bucket*>(this + 1); }
+};
+
+}  // namespace halo::tidy

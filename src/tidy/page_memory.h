@@ -1,0 +1,68 @@
+// The pages of all heaps of a process: one range of addresses that grows in place.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "ranges/growing_range.h"
+#include "tidy/page.h"
+
+namespace halo::tidy {
+
+class SharedHeap;
+
+// Concurrency. `open` runs once, before any other use. A page is free, or it belongs to one heap
+// from `acquire` to `release`; only that heap uses its entry, inside its lock. Other threads read
+// `heap` of a page in which they have a block, so it cannot be released meanwhile. Free pages are a
+// stack: its head has the number of the first one, plus one, in the low half, and in the high half
+// a count of the changes, so that a page that was taken and put back in between is noticed.
+class PageMemory {
+ public:
+  // Reserves the range and its table. False if memory is refused.
+  bool open();
+
+  bool contains(const void* p) const {
+    return reinterpret_cast<std::uintptr_t>(p) - base_ <
+           Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
+  }
+  Place place_of(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - base_; }
+  void* address_of(Place place) const { return reinterpret_cast<void*>(base_ + place); }
+
+  // A page for `heap`, or kNone if memory is refused. Lock-free.
+  uint32_t acquire(SharedHeap* heap);
+  // It may be purged. Lock-free.
+  void release(uint32_t page);
+
+  // What its heap keeps of a page.
+  Page*& page(uint32_t number) { return entries_[number].page; }
+  // The heap of the block at `p`, which must be in the range; nullptr if its page is free.
+  SharedHeap* heap_of(const void* p) const {
+    return entries_[place_of(p) / kPageBytes].heap.load(std::memory_order_acquire);
+  }
+
+ private:
+  struct Entry {
+    Page* page;
+    std::atomic<SharedHeap*> heap;
+    uint32_t next;  // below it in the stack of free pages, plus one; 0: none
+    bool dirty;     // it may be in memory
+  };
+
+  uint32_t pop();
+  void push(uint32_t page);
+  uint32_t add();
+  bool has_many_dirty();
+
+  std::uintptr_t base_ = 0;
+  uint32_t most_ = 0;  // pages that the table has entries for
+  Entry* entries_ = nullptr;
+  std::atomic<uint32_t> count_{0};  // pages that were ever used
+  std::atomic<uint64_t> free_{0};
+  std::atomic<uint32_t> used_{0}, dirty_{0};  // statistics: of heaps, and free ones in memory
+  ranges::GrowingRange range_;
+};
+
+extern constinit PageMemory page_memory;
+
+}  // namespace halo::tidy

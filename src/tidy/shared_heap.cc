@@ -1,0 +1,69 @@
+// Entering a shared heap, and frees by threads that did not get in.
+#include "tidy/shared_heap.h"
+
+namespace halo::tidy {
+namespace {
+
+constexpr int kForkSpins = 1 << 20;  // some milliseconds
+
+}  // namespace
+
+SharedHeap::Served SharedHeap::allocate(const uint64_t* key, uint32_t bytes) {
+  if (!enter()) return {Answer::busy};
+  if (remote_.load(std::memory_order_relaxed) != nullptr) drain();
+  const Place place = key != nullptr ? heap_.allocate(*key, bytes) : heap_.allocate_common(bytes);
+  leave();
+  if (place == decltype(heap_)::kRefused) return {Answer::refused};
+  return {Answer::served, page_memory.address_of(place)};
+}
+
+SharedHeap::Served SharedHeap::allocate_near(const void* near, uint32_t bytes) {
+  if (!enter()) return {Answer::busy};
+  if (remote_.load(std::memory_order_relaxed) != nullptr) drain();
+  const Place place = heap_.allocate_near(page_memory.place_of(near), bytes);
+  leave();
+  if (place == decltype(heap_)::kRefused) return {Answer::refused};
+  return {Answer::served, page_memory.address_of(place)};
+}
+
+void SharedHeap::free(void* p) {
+  if (!enter()) return push_remote(p);
+  heap_.free(page_memory.place_of(p));
+  leave();
+}
+
+void SharedHeap::push_remote(void* p) {
+  void* head = remote_.load(std::memory_order_relaxed);
+  do {
+    *static_cast<void**>(p) = head;
+  } while (!remote_.compare_exchange_weak(head, p, std::memory_order_release,
+                                          std::memory_order_relaxed));
+}
+
+void SharedHeap::drain() {
+  void* p = remote_.exchange(nullptr, std::memory_order_acquire);
+  while (p != nullptr) {
+    void* const below = *static_cast<void**>(p);
+    heap_.free(page_memory.place_of(p));
+    p = below;
+  }
+}
+
+bool SharedHeap::count(HeapCounts& counts, uint64_t& resident) {
+  if (!enter()) return false;
+  drain();
+  counts += heap_.counts();
+  resident += heap_.resident();
+  leave();
+  return true;
+}
+
+bool SharedHeap::enter_for_fork() {
+  for (int i = 0; i < kForkSpins; ++i) {
+    if (enter()) return true;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
+
+}  // namespace halo::tidy

@@ -1,0 +1,61 @@
+// Places of threads by context, and what happens to them when a thread ends.
+#include "tidy/threads.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "base/keep_errno.h"
+
+namespace halo::tidy {
+namespace {
+
+struct ThreadPlaces {
+  ThreadPlace places[Context::kMostContexts];
+};
+
+__thread ThreadPlaces* mine = nullptr;
+__thread bool has_ended = false;
+
+pthread_key_t key;
+std::atomic<bool> has_key{false};
+
+// Other threads may adopt the heaps. A destructor of the program that runs later has no places.
+void end_thread(void* places) {
+  Context::end_thread(static_cast<ThreadPlaces*>(places)->places);
+  mine = nullptr;
+  has_ended = true;
+  munmap(places, sizeof(ThreadPlaces));
+}
+
+ThreadPlaces* make_places() {
+  if (has_ended || !has_key.load(std::memory_order_acquire)) return nullptr;
+  const KeepErrno keep;
+  void* const memory = mmap(nullptr, sizeof(ThreadPlaces), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (pthread_setspecific(key, memory) != 0) {
+    munmap(memory, sizeof(ThreadPlaces));
+    return nullptr;
+  }
+  mine = static_cast<ThreadPlaces*>(memory);
+  return mine;
+}
+
+}  // namespace
+
+void prepare_threads() {
+  if (pthread_key_create(&key, end_thread) == 0) has_key.store(true, std::memory_order_release);
+}
+
+ThreadPlace* place_in(uint64_t context) {
+  ThreadPlaces* places = mine;
+  if (places == nullptr) places = make_places();
+  if (places == nullptr) return nullptr;
+  ThreadPlace& place = places->places[context % Context::kMostContexts];
+  if (place.context != context) place = {context, nullptr, 0};
+  return &place;
+}
+
+}  // namespace halo::tidy
