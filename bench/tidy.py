@@ -1,6 +1,6 @@
 """Compares the variants NAME-tidy, which place objects by hints, with the plain programs.
 
-tidy.py clock [NAME...]   traversal and whole program: over the best of four allocators, over glibc,
+tidy.py clock [NAME...]   traversal and whole program: over the best baseline allocator, over glibc,
                           and over the variant with its hints ignored
 tidy.py sweep [NAME...]   traversals of the variant by bytes of a bucket, and by fixed cells
 

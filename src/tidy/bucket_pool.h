@@ -59,7 +59,7 @@ class BucketPool {
   }
 
   // Returns a bucket without used blocks. Its start bits are cleared.
-  void give_back(uint32_t bucket);
+  void release_bucket(uint32_t bucket);
 
   // Returns all pages. The pool cannot be used afterwards.
   void release_all() {
@@ -85,7 +85,7 @@ class BucketPool {
 
  private:
   static constexpr Leaf kRoot = 0, kCommon = 1, kFirst = 2;
-  static constexpr uint32_t kMostClusters = 1u << 22;
+  static constexpr uint32_t kMaxClusters = 1u << 22;
   static constexpr uint32_t kIdle = 64;  // clusters without pages, beside as many as have some
 
   static void clear(Cluster& cluster) {
@@ -121,7 +121,7 @@ class BucketPool {
   Metadata* metadata_;
   const uint32_t bucket_shift_;  // log2 of a bucket's bytes
   Directory directory_;          // of clusters
-  Table<Cluster, kMostClusters> clusters_;
+  Table<Cluster, kMaxClusters> clusters_;
   uint32_t clusters_used_ = kFirst;
   uint32_t free_cluster_ = kNone;       // head of the list of unused ones
   uint32_t with_free_ = kNone;          // head of the list of pages with free buckets
@@ -230,7 +230,7 @@ uint32_t BucketPool<Memory>::pop_free(Page& page, uint64_t key, uint32_t cell) {
 }
 
 template <class Memory>
-void BucketPool<Memory>::give_back(uint32_t bucket) {
+void BucketPool<Memory>::release_bucket(uint32_t bucket) {
   Page& page = page_of(bucket);
   const uint32_t at = index_of(bucket), granules = bucket_bytes() / kGranule;
   const uint32_t begin = at * granules, end = begin + granules;

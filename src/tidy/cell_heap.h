@@ -43,7 +43,7 @@ struct HeapCounts {
 template <class Memory>
 class CellHeap {
  public:
-  static constexpr uint32_t kMostCells = Directory::kMostLeaves;
+  static constexpr uint32_t kMaxCells = Directory::kMaxLeaves;
 
   CellHeap(Memory& memory, const HeapSettings& settings)
       : settings_(settings),
@@ -96,7 +96,7 @@ class CellHeap {
   static constexpr uint64_t kFreeBytes = 2 << 20, kFreeShare = 12;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr uint64_t kIdleCells = 64;  // without buckets, beside as many as have some
-  static constexpr int kMostProbes = 4;       // of buckets in a list, and of cells near one
+  static constexpr int kMaxProbes = 4;        // of buckets in a list, and of cells near one
 
   static void clear(Cell& cell) {
     cell = {};
@@ -143,7 +143,7 @@ class CellHeap {
   Metadata metadata_;
   BucketPool<Memory> pool_;
   Directory directory_;  // of cells
-  Table<Cell, kMostCells> cells_;
+  Table<Cell, kMaxCells> cells_;
   uint32_t cells_used_ = kFirst;
   uint32_t free_cell_ = kNone;  // head of the list of unused ones
   uint64_t occupied_ = 0;       // cells with buckets
@@ -264,7 +264,7 @@ template <class Memory>
 Place CellHeap<Memory>::serve_spilled(Leaf leaf, uint64_t key, uint32_t bytes) {
   ++counts_.spilled;
   Place place = kRefused;
-  directory_.visit_near(leaf, key, kMostProbes, [&](Leaf near) {
+  directory_.visit_near(leaf, key, kMaxProbes, [&](Leaf near) {
     place = serve(near, bytes);
     return place != kRefused;
   });
@@ -353,7 +353,7 @@ template <class Memory>
 bool CellHeap<Memory>::enter_free_run(Leaf leaf, uint32_t bytes) {
   leave_run(leaf);
   Cell& cell = cells_[leaf];
-  for (int probe = 0; probe < kMostProbes && cell.partly_free != kNone; ++probe) {
+  for (int probe = 0; probe < kMaxProbes && cell.partly_free != kNone; ++probe) {
     const uint32_t bucket = cell.partly_free;
     if (enter_free_run_in(cell, bucket, bytes)) return true;
     unlist(bucket);
@@ -470,7 +470,7 @@ void CellHeap<Memory>::drop_bucket(uint32_t number) {
   if (cell.freed < end && cell.freed + cell.freed_bytes > begin) cell.freed_bytes = 0;
   unlist(number);
   --counts_.buckets;
-  pool_.give_back(number);
+  pool_.release_bucket(number);
   if (--cell.buckets != 0 || leaf == kCommon) return;
   --occupied_;
   remove(leaf);

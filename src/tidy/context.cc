@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kAvoided = 64;  // allocations after one that found the shared heap busy
 
 pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-Context* registry[Context::kMostContexts];  // by number, modulo its size
+Context* registry[Context::kMaxContexts];  // by number, modulo its size
 uint64_t last_number = 0;
 
 class RegistryLock {
@@ -41,8 +41,8 @@ Context* Context::make(const ContextSettings& settings) {
   context->shared_ = context->add_heap(true);
   if (context->shared_ != nullptr) {
     const RegistryLock lock;
-    for (uint32_t tried = 0; tried < kMostContexts && context->number_ == 0; ++tried) {
-      Context*& entry = registry[++last_number % kMostContexts];
+    for (uint32_t tried = 0; tried < kMaxContexts && context->number_ == 0; ++tried) {
+      Context*& entry = registry[++last_number % kMaxContexts];
       if (entry != nullptr) continue;
       entry = context;
       context->number_ = last_number;
@@ -57,7 +57,7 @@ void Context::destroy() {
   const KeepErrno keep;
   if (number_ != 0) {
     const RegistryLock lock;
-    registry[number_ % kMostContexts] = nullptr;
+    registry[number_ % kMaxContexts] = nullptr;
   }
   for (SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;) {
     SharedHeap* const next = heap->next;
@@ -144,7 +144,7 @@ void Context::count(HeapCounts& counts, uint64_t& resident) {
 
 void Context::end_thread(const ThreadPlace* places) {
   const RegistryLock lock;
-  for (uint32_t at = 0; at < kMostContexts; ++at) {
+  for (uint32_t at = 0; at < kMaxContexts; ++at) {
     const ThreadPlace& place = places[at];
     const Context* const context = registry[at];
     if (place.heap != nullptr && context != nullptr && context->number_ == place.context)

@@ -28,7 +28,7 @@ class Context {
  public:
   // nullptr if memory is refused.
   static Context* make(const ContextSettings& settings);
-  // Returns all memory, also that of the context. Nobody else uses it meanwhile or afterwards.
+  // Returns all memory, also that of the context. No other thread uses it, meanwhile or afterwards.
   void destroy();
 
   // A block of 1 to max_bytes() bytes; nullptr if memory is refused.
@@ -42,7 +42,7 @@ class Context {
   uint64_t forwarded() const { return forwarded_.load(std::memory_order_relaxed); }
   void count(HeapCounts& counts, uint64_t& resident);
 
-  // Never 0, and no earlier context's; modulo kMostContexts, no other existing context's.
+  // Never 0, and no earlier context's; modulo kMaxContexts, no other existing context's.
   uint64_t number() const { return number_; }
 
   // Returns the heaps of an ending thread to their contexts.
@@ -52,7 +52,7 @@ class Context {
   static void before_fork();
   static void after_fork();
 
-  static constexpr uint32_t kMostContexts = 256;
+  static constexpr uint32_t kMaxContexts = 256;
 
  private:
   explicit Context(const ContextSettings& settings) : settings_(settings) {}

@@ -42,7 +42,7 @@ class KeyRange {
 // Not for several threads at once.
 class Directory {
  public:
-  static constexpr uint32_t kMostLeaves = 1u << 24;
+  static constexpr uint32_t kMaxLeaves = 1u << 24;
 
   explicit Directory(Metadata& metadata)
       : metadata_(&metadata), nodes_(metadata), leaves_(metadata) {}
@@ -112,8 +112,8 @@ class Directory {
   uint32_t root_ = 0;
   uint32_t used_ = 1;  // nodes; the first stands for none
   uint32_t free_ = 0;  // the first free node, or 0
-  Table<Node, kMostLeaves> nodes_;
-  Table<LeafEntry, kMostLeaves> leaves_;
+  Table<Node, kMaxLeaves> nodes_;
+  Table<LeafEntry, kMaxLeaves> leaves_;
   Cached* cache_ = nullptr;  // none while the tree is small
   unsigned lowest_ = 63;     // the lowest bit that was ever tested
 };

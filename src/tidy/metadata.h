@@ -36,16 +36,16 @@ class Metadata {
 };
 
 // A table that grows without moving its elements. T must be valid when all its bytes are zero.
-template <class T, uint32_t kMost>
+template <class T, uint32_t kMax>
 class Table {
  public:
   explicit Table(Metadata& metadata) : metadata_(&metadata) {}
 
-  // Makes the elements below `count` usable; false if memory is refused or `count` is over kMost.
+  // Makes the elements below `count` usable; false if memory is refused or `count` is over kMax.
   bool reserve(uint32_t count) {
-    if (count > kMost) return false;
+    if (count > kMax) return false;
     if (chunks_ == nullptr) {
-      chunks_ = static_cast<T**>(metadata_->take(sizeof(T*) * (kMost / kChunk + 1)));
+      chunks_ = static_cast<T**>(metadata_->take(sizeof(T*) * (kMax / kChunk + 1)));
       if (chunks_ == nullptr) return false;
     }
     for (; size_ < count; size_ += kChunk) {

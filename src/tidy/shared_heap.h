@@ -51,7 +51,7 @@ class SharedHeap {
   bool enter_for_fork();
   void leave() { busy_.store(false, std::memory_order_release); }
 
-  // Returns all pages. Nobody uses the heap afterwards.
+  // Returns all pages. The heap is not used afterwards.
   void release_all() { heap_.release_all(); }
 
   const Context* const context;

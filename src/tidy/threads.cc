@@ -12,7 +12,7 @@ namespace halo::tidy {
 namespace {
 
 struct ThreadPlaces {
-  ThreadPlace places[Context::kMostContexts];
+  ThreadPlace places[Context::kMaxContexts];
 };
 
 __thread ThreadPlaces* mine = nullptr;
@@ -53,7 +53,7 @@ ThreadPlace* place_in(uint64_t context) {
   ThreadPlaces* places = mine;
   if (places == nullptr) places = make_places();
   if (places == nullptr) return nullptr;
-  ThreadPlace& place = places->places[context % Context::kMostContexts];
+  ThreadPlace& place = places->places[context % Context::kMaxContexts];
   if (place.context != context) place = {context, nullptr, 0};
   return &place;
 }

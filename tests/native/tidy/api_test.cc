@@ -195,7 +195,7 @@ TEST(Tidy, FreesEverythingWithTheContext) {
   for (unsigned i = 0; i < 100'000; ++i) last = tidy_alloc(ctx, 48, &i);
   ASSERT_TRUE(tidy_owns(last));
   tidy_destroy(ctx);
-  tidy_free(last);  // nobody's any more
+  tidy_free(last);  // no context's any more
   EXPECT_EQ(tidy_usable_size(last), 0u);
 }
 

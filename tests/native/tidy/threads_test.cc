@@ -1,4 +1,5 @@
-// Threads: patterns stay intact with remote frees, forks and signals meanwhile, and nobody waits.
+// Threads: patterns stay intact with remote frees, forks and signals meanwhile, and no thread
+// waits.
 #include <gtest/gtest.h>
 #include <halo/tidy.h>
 #include <pthread.h>
