@@ -122,18 +122,20 @@ def permuted(settings: Settings, names: Sequence[str]) -> bool:
         with tempfile.TemporaryDirectory(prefix="halo-hints-") as scratch:
             folder = Path(scratch)
             found = prepare(settings, trace_of(settings, name, folder), folder)
-            verdicts = [verdict(found, SUBJECTS[name].type, seed, folder) for seed in range(SEEDS)]
+            verdicts = [
+                verdict(settings, found, SUBJECTS[name].type, seed, folder) for seed in range(SEEDS)
+            ]
         right = verdicts.count(NO_CORRELATION)
         print(f"{name}: {right} of {SEEDS} are '{NO_CORRELATION}'", flush=True)
         met &= right == SEEDS
     return met
 
 
-def verdict(found: Prepared, kind: str, seed: int, folder: Path) -> str:
+def verdict(settings: Settings, found: Prepared, kind: str, seed: int, folder: Path) -> str:
     order = np.random.default_rng(seed).permutation(len(found.layout.objects))
     layout = replace(found.layout, communities=found.layout.communities[:, order])
     options = HintOptions(types=kind, seed=seed, trees=FEW_TREES)
-    document = find_hints(replace(found, layout=layout), options, folder, lambda _: None)
+    document = find_hints(settings, replace(found, layout=layout), options, folder, lambda _: None)
     return document.types[0].verdict
 
 
@@ -145,7 +147,7 @@ def speed(settings: Settings) -> bool:
         found = prepare(settings, run_traced([str(program), str(OBJECTS)], folder), folder)
         before = resource.getrusage(resource.RUSAGE_SELF)
         began = time.perf_counter()
-        document = find_hints(found, HintOptions(), folder, lambda _: None)
+        document = find_hints(settings, found, HintOptions(), folder, lambda _: None)
         seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -70,7 +70,7 @@ class HintsCommand:
         )
         with workspace() as folder:
             prepared = prepare(settings, options.trace, folder)
-            found = find_hints(prepared, wanted, folder, _tell)
+            found = find_hints(settings, prepared, wanted, folder, _tell)
         show_hints(found)
         if options.json is not None:
             write_json(found, options.json)

@@ -10,29 +10,29 @@ import numpy as np
 from halo.hints.features import Feature
 from halo.schema.hints import HintDimension
 
-BUCKET_BYTES = 4096
-"""Memory of one cell's objects that a cell should fill."""
+INTERVAL_BYTES = 256
+"""Memory of the objects in one interval; cells of Tidy adapt, and are larger."""
 MARGIN = 0.01
 """Share of the values at each end that does not count for their range."""
 
 
 def dimensions_of(features: Sequence[Feature], total_bytes: int) -> tuple[HintDimension, ...]:
-    """The hint's dimensions, with cells of equal width in which a bucket of objects lies.
+    """The hint's dimensions, with intervals of equal width.
 
-    All objects that are not arrays fill `total_bytes`. Each dimension has an equal number of cells,
-    so that a cell has a bucket's share of them if values are uniform.
+    All objects that are not arrays fill `total_bytes`. Each dimension has an equal number of
+    intervals, so that an interval has INTERVAL_BYTES of objects if values are uniform.
     """
-    cells = max(1.0, total_bytes / BUCKET_BYTES)
-    along = max(1, round(cells ** (1 / len(features))))
+    intervals = max(1.0, total_bytes / INTERVAL_BYTES)
+    along = max(1, round(intervals ** (1 / len(features))))
     return tuple(HintDimension(one.name, _width(one, along)) for one in features)
 
 
-def _width(feature: Feature, cells: int) -> float:
+def _width(feature: Feature, intervals: int) -> float:
     present = feature.values[np.isfinite(feature.values)]
     if not len(present):
         return 1.0
     low, high = np.quantile(present, (MARGIN, 1 - MARGIN))
-    return _rounded(float(high - low) / cells) or 1.0
+    return _rounded(float(high - low) / intervals) or 1.0
 
 
 def _rounded(width: float) -> float:

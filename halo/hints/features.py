@@ -102,6 +102,12 @@ class ObjectIndex:
         at = np.searchsorted(self._columns["object"], objects, sorter=self._by_object)
         return self._by_object[at]
 
+    def singles(self, kind: str) -> Objects:
+        """The numbers of the objects of a type that are not arrays, ascending."""
+        columns = self._columns
+        of_kind = columns["type_number"] == self.types.index(kind)
+        return np.sort(columns["object"][of_kind & columns["single"].astype(bool)])
+
     @staticmethod
     def places(tables: TraceTables, kind: str) -> list[str]:
         """Where the source allocates objects of a type, as FILE:LINE, the most frequent first."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from halo.analyses.folder import open_folder
 from halo.analyses.names import first_names
@@ -19,11 +20,12 @@ from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, singles, survey
 from halo.hints.leaves import FieldTable, shape_of
+from halo.hints.object_keys import Keys, write_keys
 from halo.hints.study import Samples, Study, unjudged
 from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, replay
 from halo.layouts.typed_trace import TypedTrace, is_typed, objects_of
-from halo.schema.hints import HintsDocument, TypeHint
+from halo.schema.hints import HintPrediction, HintsDocument, TypeHint
 from halo.settings import Settings
 from halo.tracing.columns import convert
 from halo.tracing.reader import check_there
@@ -75,7 +77,11 @@ def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
 
 
 def find_hints(
-    prepared: Prepared, options: HintOptions, folder: Path, tell: Callable[[str], None]
+    settings: Settings,
+    prepared: Prepared,
+    options: HintOptions,
+    folder: Path,
+    tell: Callable[[str], None],
 ) -> HintsDocument:
     """The verdicts about the types of a trace; `tell` hears each type's name before its study."""
     check_learner()
@@ -89,6 +95,7 @@ def find_hints(
         reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
         learner = Learner(options.seed, jobs, options.trees)
         found: list[TypeHint] = []
+        keys = []
         for kind in kinds:
             if kind.accesses < least:
                 found.append(unjudged(kind, f"It has less than {MIN_SHARE:.0%} of the accesses."))
@@ -96,14 +103,32 @@ def find_hints(
             tell(kind.type)
             shape = shape_of(tables, reader.fields, kind.type)
             study = Study(kind, shape, reader, learner, options.level)
-            found.append(study.judge(_samples(tables, prepared.layout, kind)))
+            judged = study.judge(_samples(tables, prepared.layout, kind))
+            found.append(judged)
+            if judged.hint:
+                keys.append(study.keys(judged.hint))
     return HintsDocument(
         program=str(prepared.traced.program),
         arguments=prepared.traced.arguments,
         seed=options.seed,
         complete=prepared.traced.complete,
         types=tuple(found),
+        predicted=_predict(settings, prepared, keys, folder) if keys else None,
     )
+
+
+def _predict(
+    settings: Settings,
+    prepared: Prepared,
+    keys: Sequence[tuple[npt.NDArray[np.int64], Keys]],
+    folder: Path,
+) -> HintPrediction:
+    """The cycles of the traced run if Tidy placed the objects with these keys."""
+    file = folder / "keys"
+    write_keys(keys, file)
+    found = replay(settings, prepared.traced.objects, ReplayOptions(keys=file), folder)
+    recorded, ignored, hinted = (one.cycles for one in found.replays)
+    return HintPrediction(recorded=recorded, ignored=ignored, hinted=hinted)
 
 
 def _check(known: list[Kind], kinds: list[Kind], options: HintOptions) -> None:

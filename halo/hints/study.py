@@ -15,6 +15,7 @@ from halo.hints.forest import Accuracy, Labels, Learner, matrix_of
 from halo.hints.kinds import Kind
 from halo.hints.labels import Classes, sample, usable_levels
 from halo.hints.leaves import Shape
+from halo.hints.object_keys import Keys, keys_of
 from halo.hints.verdict import (
     ENOUGH,
     Findings,
@@ -167,6 +168,12 @@ class Study:
             call=call_text(self.kind.type, hint) if hint else "",
             places=self._places() if hint else (),
         )
+
+    def keys(self, hint: Sequence[HintDimension]) -> tuple[npt.NDArray[np.int64], Keys]:
+        """All objects of the type that are not arrays, and their keys by the hint."""
+        objects = self.reader.index.singles(self.kind.type)
+        found = {one.name: one for one in self.reader.read(self.kind.type, self.shape, objects)}
+        return objects, keys_of(hint, [found[dim.field].values for dim in hint])
 
     def _known(self, known: Sequence[Feature], labels: Labels) -> Accuracy:
         if not known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.schema.hints import HintAccuracy, HintsDocument, TypeHint
+from halo.schema.hints import HintAccuracy, HintPrediction, HintsDocument, TypeHint
 
 MAX_FEATURES = 8
 CUT_SHORT = "The trace is cut short; this is what it tells up to there."
@@ -19,6 +19,9 @@ def show_hints(found: HintsDocument) -> None:
         if one.features:
             console.print()
             _show_type(console, one)
+    if found.predicted is not None:
+        console.print()
+        show_prose(console, predicted_sentence(found.predicted))
     if not found.complete:
         console.print()
         show_prose(console, CUT_SHORT)
@@ -90,6 +93,16 @@ def unseen_sentence(one: TypeHint) -> str:
     return (
         f"The trace shows few values of {', '.join(one.unseen)}: they are copied, or accessed as"
         " parts of vectors, which -fno-slp-vectorize avoids."
+    )
+
+
+def predicted_sentence(found: HintPrediction) -> str:
+    """What placing by the hints changes in the model."""
+    over = f"{found.hinted / max(found.ignored, 1):.2f}"
+    return (
+        f"If Tidy placed these objects by their hints, the modelled cycles of all misses would be"
+        f" {found.hinted / max(found.recorded, 1):.2f} times those recorded, and {over} times those"
+        " of the same objects placed in the order of their allocation."
     )
 
 

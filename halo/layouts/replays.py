@@ -27,7 +27,8 @@ class ReplayOptions:
     (`src/layout/order_file.h`), and the layout file to `layout`. `packing` is the only one that is
     replayed, or empty. Without `replays` nothing is simulated. `after_phase`: the accesses behind
     the recorded phase count, not those in it. `types` is a file of `object_types`, without which
-    there is no order by type."""
+    there is no order by type. `keys` is a file of `halo.hints.object_keys`: with it, the recorded
+    layout and Tidy's are replayed, and no other."""
 
     window: int = 1
     machine: str = ""
@@ -38,6 +39,7 @@ class ReplayOptions:
     packing: str = ""
     after_phase: bool = False
     types: Path | None = None
+    keys: Path | None = None
 
 
 def check_replayer(settings: Settings) -> None:
@@ -67,6 +69,8 @@ def replay(
         command.append(f"--packing={options.packing}")
     if options.types:
         command.append(f"--types={options.types}")
+    if options.keys:
+        command.append(f"--keys={options.keys}")
     if options.after_phase:
         command.append("--after-phase")
     if not options.replays:

@@ -67,6 +67,14 @@ class TypeHint(Struct, frozen=True, kw_only=True):
     places: tuple[str, ...]  # allocations to change, as FILE:LINE
 
 
+class HintPrediction(Struct, frozen=True, kw_only=True):
+    """Modelled cycles of misses of the whole traced run, if Tidy placed the objects with a hint."""
+
+    recorded: Count  # as the program was recorded
+    ignored: Count  # in Tidy's memory, in the order of allocation
+    hinted: Count  # placed by all hints
+
+
 class HintsDocument(Struct, frozen=True, kw_only=True):
     """The output of `halo hints --json`."""
 
@@ -77,3 +85,4 @@ class HintsDocument(Struct, frozen=True, kw_only=True):
     seed: Seed  # of all random choices
     complete: bool  # whether the trace reaches the end of the process
     types: tuple[TypeHint, ...]  # the most accessed first
+    predicted: HintPrediction | None = None  # without a hint, and of earlier results: not known

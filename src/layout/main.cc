@@ -1,16 +1,18 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
 //   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] [--order=FILE]
-//               [--layout=FILE] [--types=FILE] [--no-replays] [--packing=NAME] [--after-phase]
-//               TRACE
+//               [--layout=FILE] [--types=FILE] [--keys=FILE] [--bucket=BYTES] [--fixed-cells]
+//               [--no-replays] [--packing=NAME] [--after-phase] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
 // of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
 // or with --after-phase only what is behind it. The file of types is as in object_types.h; without
-// it there is no order by type. The graph, the order and the layout file must not
-// exist. Exit status: as in base/tool.h.
+// it there is no order by type. With a file of keys (object_keys.h), only the recorded layout is
+// replayed, and the placement of those objects by Tidy, with and without hints. The graph, the
+// order and the layout file must not exist. Exit status: as in base/tool.h.
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
@@ -29,12 +31,14 @@
 #include "layout/layout_file.h"
 #include "layout/misses.h"
 #include "layout/object_facts.h"
+#include "layout/object_keys.h"
 #include "layout/object_types.h"
 #include "layout/order_file.h"
 #include "layout/orders.h"
 #include "layout/packing.h"
 #include "layout/phase.h"
 #include "layout/replay.h"
+#include "layout/tidy_placement.h"
 #include "objects/allocator_accesses.h"
 #include "objects/trace_reader.h"
 #include "sinks/simulator_sink.h"
@@ -56,7 +60,9 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
-  std::string types;  // to read, or empty
+  std::string types, keys;  // to read, or empty
+  unsigned bucket = 0;      // bytes; 0: Tidy's default
+  bool fixed_cells = false;
   bool no_replays = false;
 };
 
@@ -72,6 +78,9 @@ bool parse(int argc, char** argv, Options& options) {
     return std::any_of(std::begin(kPackings), std::end(kPackings),
                        [&](const Packing& packing) { return packing.name == name; });
   };
+  const auto is_bucket = [](unsigned bytes) {
+    return std::has_single_bit(bytes) && bytes >= 64 && bytes <= halo::tidy::kPageBytes;
+  };
   const bool parsed = halo::parse_tool(
       argc, argv,
       {{"--machine=",
@@ -82,12 +91,16 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--order=", options.order),
        halo::text_option("--layout=", options.layout),
        halo::text_option("--types=", options.types),
+       halo::text_option("--keys=", options.keys),
+       halo::count_option("--bucket=", options.bucket),
+       halo::flag_option("--fixed-cells", options.fixed_cells),
        halo::text_option("--packing=", options.packing),
        halo::flag_option("--no-replays", options.no_replays),
        halo::flag_option("--after-phase", options.after_phase)},
       options.trace);
   return parsed && (options.graph.empty() || format_of(options.graph) != nullptr) &&
-         (options.packing.empty() || is_packing(options.packing));
+         (options.packing.empty() || is_packing(options.packing)) &&
+         (options.bucket == 0 || is_bucket(options.bucket));
 }
 
 // Calls write(file), unless the path is empty. Throws std::system_error if the file cannot be
@@ -153,6 +166,25 @@ Misses replay_recorded(const Options& options, const Subject& subject, PhaseSpan
   return replay.misses();
 }
 
+// The recorded addresses first, then Tidy's.
+std::vector<Replayed> replay_keys(const Options& options, const Subject& subject, PhaseSpan span) {
+  const ObjectKeys keys = read_keys(options.keys);
+  halo::tidy::HeapSettings settings;
+  if (options.bucket != 0) settings.bucket_bytes = options.bucket;
+  settings.adaptive = !options.fixed_cells;
+  constexpr std::string_view packings[] = {"hints-ignored", "hinted"};
+  std::vector<Replayed> found(1 + std::size(packings));
+  run_jobs(found.size(), options.jobs, [&](size_t at) {
+    if (at == 0) {
+      found[at] = {"as-recorded", "recorded", replay_recorded(options, subject, span)};
+    } else {
+      const auto addresses = place_by_keys(subject.facts, keys, settings, at == 1);
+      found[at] = {"tidy", packings[at - 1], replay(options, addresses, span, {})};
+    }
+  });
+  return found;
+}
+
 // The recorded addresses first, then all orders.
 std::vector<Replayed> replay_all(const Options& options, const Subject& subject, PhaseSpan span) {
   std::vector<std::vector<Replayed>> found(std::size(kOrders) + 1);
@@ -207,7 +239,11 @@ ToolStatus run(const Options& options) {
   write_file(options.order, [&](FILE* file) { write_order(hml(subject), subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
-  if (!options.no_replays) replays = replay_all(options, subject, span);
+  if (!options.keys.empty()) {
+    replays = replay_keys(options, subject, span);
+  } else if (!options.no_replays) {
+    replays = replay_all(options, subject, span);
+  }
 
   halo::JsonWriter json(stdout);
   json.value([&] {
@@ -238,8 +274,8 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     fputs(
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
-        " [--order=FILE] [--layout=FILE] [--types=FILE] [--no-replays] [--packing=NAME]"
-        " [--after-phase] TRACE\n",
+        " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE] [--bucket=BYTES]"
+        " [--fixed-cells] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);
   }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "layout/lifetimes.h"
+
 namespace halo::layout {
 
 namespace {
@@ -25,34 +27,16 @@ uint64_t room(const ObjectFacts& one, const Packing& packing) {
   return rounded_up(std::max<uint64_t>(one.size, least) - header, step) + header;
 }
 
-// Births and deaths in order of time: the number, twice, plus one for a death.
-std::vector<uint64_t> lifetimes(const std::vector<ObjectFacts>& facts) {
-  std::vector<uint64_t> events;
-  for (uint64_t number = 1; number < facts.size(); ++number) {
-    if (!facts[number].exists()) continue;
-    events.push_back(2 * number);
-    if (facts[number].died != ObjectFacts::kNever) events.push_back(2 * number + 1);
-  }
-  const auto time = [&](uint64_t event) {
-    const ObjectFacts& one = facts[event / 2];
-    return event % 2 == 0 ? one.born : one.died;
-  };
-  std::stable_sort(events.begin(), events.end(),
-                   [&](uint64_t a, uint64_t b) { return time(a) < time(b); });
-  return events;
-}
-
 std::vector<uint64_t> reusing_owners(const Subject& subject, ShareKey key, const Packing& packing) {
   std::vector<uint64_t> owner = owners(subject);
   std::unordered_map<uint64_t, std::vector<uint64_t>> freed;  // by room and key: owners
-  for (const uint64_t event : lifetimes(subject.facts)) {
-    const uint64_t number = event / 2;
+  for (const auto& [number, is_death] : lifetimes(subject.facts)) {
     if (subject.facts[number].alignment > packing.step) continue;
     // Ordinary and huge pages are apart.
     const uint64_t pages = uint64_t{subject.facts[number].in_huge_pages} << 63;
     const uint64_t kind = pages | room(subject.facts[number], packing) << 32 | key(subject, number);
     std::vector<uint64_t>& free = freed[kind];
-    if (event % 2 != 0) {
+    if (is_death) {
       free.push_back(owner[number]);
     } else if (!free.empty()) {
       owner[number] = free.back();

@@ -47,7 +47,7 @@ def prepared(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 def judged(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, TypeHint]:
     """All types, judged by few trees, as these are enough for objects so few."""
     options, folder = HintOptions(trees=(20,)), tmp_path_factory.mktemp("judged")
-    document = find_hints(prepared, options, folder, lambda kind: None)
+    document = find_hints(read_settings(), prepared, options, folder, lambda kind: None)
     return {one.type: one for one in document.types}
 
 
@@ -168,8 +168,11 @@ def test_mesh_is_placed_by_its_coordinates(tmp_path: Path) -> None:
     trace = trace_of(program, tmp_path / "trace", "32", "32", "4000", "1")
     prepared = prepare(read_settings(), trace, tmp_path)
     options = HintOptions(types="mesh::Node", trees=(20,))
-    (node,) = find_hints(prepared, options, tmp_path, lambda kind: None).types
+    document = find_hints(read_settings(), prepared, options, tmp_path, lambda kind: None)
+    (node,) = document.types
     assert {one.name for one in node.features[:2]} == {"x", "y"}
     assert node.accuracy is not None
     assert node.accuracy.top1 >= 0.7 and node.accuracy.top5 >= 0.95
     assert (node.verdict, sorted(one.field for one in node.hint)) == ("use hint", ["x", "y"])
+    predicted = document.predicted
+    assert predicted is not None and 0 < predicted.hinted != predicted.ignored

@@ -51,11 +51,11 @@ def field(name: str, values: list[float]) -> Feature:
     return Feature(name, PRIMARY, np.array(values), 1.0)
 
 
-def test_a_cell_has_a_bucket_of_uniform_objects() -> None:
+def test_an_interval_has_few_uniform_objects() -> None:
     values = np.linspace(0, 1000, 4001).tolist()
-    (one,) = dimensions_of([field("x", values)], 409_600)  # 100 buckets
+    (one,) = dimensions_of([field("x", values)], 25_600)  # 100 intervals
     assert one.width == pytest.approx(9.8)
-    both = dimensions_of([field("x", values), field("y", values)], 409_600)
+    both = dimensions_of([field("x", values), field("y", values)], 25_600)
     assert [one.width for one in both] == [98, 98]
     assert call_text("Node", both) == (
         "tidy_alloc(ctx, sizeof(Node), (unsigned[]){tidy_bin(x, 98), tidy_bin(y, 98)})"
