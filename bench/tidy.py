@@ -3,6 +3,7 @@
 tidy.py clock [NAME...]   traversal and whole program: over the best baseline allocator, over glibc,
                           and over the variant with its hints ignored
 tidy.py sweep [NAME...]   traversals of the variant by bytes of a bucket, and by fixed cells
+tidy.py cost              nanoseconds of Tidy's functions, their memory, and two threads over one
 
 The names are mesh, pagerank and rbtree. Runs on the reference input are interleaved, in fresh
 processes; the first round is dropped. The controls are the variant with other hints: none at all,
@@ -30,9 +31,14 @@ from halo.trials.statistics import Ratio, ratio
 
 HINTED = "hinted"
 CONTROLS = ("ignored", "constant", "random", "reversed")
-BUCKETS = tuple(64 << power for power in range(11))  # bytes
+BUCKETS = tuple(64 << power for power in range(11))  # bytes: 64 to 65536
 BINS = tuple(16 << (2 * power) for power in range(6))  # fixed cells in all dimensions
 MAX_SWEEP = 1.1  # the defaults over the best of a sweep
+MAX_NS = {"same": 15.0, "cells": 80.0}
+KEYS = ("uniform", "zipf", "equal", "distinct", "drifting")
+FREE_SHARE, FREE_BYTES = 12, 2 << 20  # of live bytes, and in addition
+MAX_DRIFT = 1.02  # memory in the last quarter over that in the second
+MIN_THREADS_GAIN = 1.6
 
 
 @dataclass(frozen=True)
@@ -154,13 +160,48 @@ def sweep(settings: Settings, name: str, trials: int) -> bool:
     return middles[HINTED] <= MAX_SWEEP * min(middles.values())
 
 
+def cost(settings: Settings, trials: int) -> bool:
+    """Prints a line for each case; whether the thresholds are met."""
+
+    def measured(*case: str) -> list[float]:
+        """The medians of what the program prints."""
+        command = [settings.build / "bench" / "tidy", *case]
+        rows = [
+            subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            for _ in range(trials)
+        ]
+        return [statistics.median(map(float, column)) for column in zip(*rows, strict=True)]
+
+    met = True
+    for case, most in MAX_NS.items():
+        (nanoseconds,) = measured(case)
+        print(f"{case}: {nanoseconds:.1f} ns for a pair (at most {most:.0f})", flush=True)
+        met = met and nanoseconds <= most
+    for keys in KEYS:
+        live, resident, live_after, resident_after = measured("memory", keys)
+        for what, free, of in (
+            ("allocated", resident - live, live),
+            ("half replaced", resident_after - live_after, live_after),
+        ):
+            most = of / FREE_SHARE + FREE_BYTES
+            print(f"{keys}, {what}: {free / 1e6:.1f} MB free (at most {most / 1e6:.1f})")
+            met = met and free <= most
+    second, last = measured("drift")
+    print(f"drift: {last / second:.3f} times the memory of the second quarter", flush=True)
+    one, two = measured("threads", "1")[0], measured("threads", "2")[0]
+    print(f"two threads: {two / one:.2f} times the pairs of one")
+    return met and last <= MAX_DRIFT * second and two >= MIN_THREADS_GAIN * one
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("clock", "sweep"))
+    parser.add_argument("what", choices=("clock", "sweep", "cost"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11)
     given = parser.parse_args()
     settings = read_settings()
+    if given.what == "cost":
+        return 0 if cost(settings, given.trials) else 1
     command = clock if given.what == "clock" else sweep
     met = [command(settings, name, given.trials) for name in given.names or BARS]
     return 0 if all(met) else 1

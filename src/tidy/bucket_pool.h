@@ -46,16 +46,16 @@ class BucketPool {
   // A bucket for the cell of objects without a cell of their own.
   uint32_t take_common(uint32_t cell) { return take_from(kCommon, 0, cell); }
   // A bucket that is free already, wherever it is; kNone if there is none.
-  uint32_t take_free(uint64_t key, uint32_t cell) {
+  uint32_t take_free(uint32_t cell) {
     if (with_free_ == kNone) return kNone;
-    return pop_free(*memory_->page(with_free_), key, cell);
+    return pop_free(*memory_->page(with_free_), cell);
   }
   // The bucket directly behind `bucket`, if it was never used and belongs to the same page; else
   // kNone.
   uint32_t take_behind(uint32_t bucket, uint32_t cell) {
     Page& page = page_of(bucket);
     if (index_of(bucket) + 1 != page.next_bucket || page.next_bucket == in_page()) return kNone;
-    return take_unused(page, page.buckets()[index_of(bucket)].key, cell);
+    return take_unused(page, cell);
   }
 
   // Returns a bucket without used blocks. Its start bits are cleared.
@@ -80,7 +80,24 @@ class BucketPool {
   Place end_of(uint32_t bucket) const { return begin_of(bucket) + bucket_bytes(); }
   uint32_t bucket_bytes() const { return 1u << bucket_shift_; }
 
-  // Bytes of system pages that buckets may have touched.
+  // Calls visit(bucket) with the next buckets of cells in a fixed cycle, until it returns true or
+  // `max` buckets were looked at. Returns whether a visit did.
+  template <class Visit>
+  bool sweep(int max, const Visit& visit) {
+    for (; max > 0; --max) {
+      if (swept_ == nullptr || ++swept_bucket_ >= swept_->next_bucket) {
+        swept_ = swept_ == nullptr ? made_last_ : swept_->made_before;
+        swept_bucket_ = 0;
+        if (swept_ == nullptr) continue;
+      }
+      const bool is_taken = swept_->number != kNone && swept_bucket_ < swept_->next_bucket &&
+                            swept_->buckets()[swept_bucket_].blocks != 0;
+      if (is_taken && visit(swept_->number * in_page() + swept_bucket_)) return true;
+    }
+    return false;
+  }
+
+  // Bytes of system pages that buckets may have touched, and of what is kept of their pages.
   uint64_t resident() const { return resident_; }
 
  private:
@@ -99,6 +116,7 @@ class BucketPool {
   bool has_room(const Page& page) const {
     return page.free_bucket != kNone || page.next_bucket < in_page();
   }
+  size_t record_bytes() const { return sizeof(Page) + in_page() * sizeof(Bucket); }
   uint64_t touched_bytes(const Page& page) const {
     const uint64_t bytes = uint64_t{page.next_bucket} << bucket_shift_;
     return (bytes + kSystemPage - 1) / kSystemPage * kSystemPage;
@@ -111,9 +129,9 @@ class BucketPool {
   void release(Page& page);
   void remove(Leaf leaf);
   void remove_idle(Leaf leaf);
-  uint32_t take_unused(Page& page, uint64_t key, uint32_t cell);
-  uint32_t pop_free(Page& page, uint64_t key, uint32_t cell);
-  uint32_t hand_out(Page& page, uint32_t at, uint64_t key, uint32_t cell);
+  uint32_t take_unused(Page& page, uint32_t cell);
+  uint32_t pop_free(Page& page, uint32_t cell);
+  uint32_t hand_out(Page& page, uint32_t at, uint32_t cell);
   void list(Page& page);
   void unlist(Page& page);
 
@@ -128,6 +146,8 @@ class BucketPool {
   Page* unused_pages_ = nullptr;        // records without a page
   Page* made_last_ = nullptr;           // the newest record
   uint32_t in_use_ = 1, occupied_ = 0;  // clusters in the directory, and those with pages
+  Page* swept_ = nullptr;               // where `sweep` is
+  uint32_t swept_bucket_ = 0;
   uint64_t resident_ = 0;
 };
 
@@ -140,7 +160,7 @@ uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key, uint32_t cell) {
     page = add_page(leaf);
     if (page == nullptr) return kNone;
   }
-  return page->free_bucket != kNone ? pop_free(*page, key, cell) : take_unused(*page, key, cell);
+  return page->free_bucket != kNone ? pop_free(*page, cell) : take_unused(*page, cell);
 }
 
 template <class Memory>
@@ -180,10 +200,9 @@ Leaf BucketPool<Memory>::split(Leaf leaf, uint64_t key) {
 
 template <class Memory>
 Page* BucketPool<Memory>::add_page(Leaf leaf) {
-  const size_t bytes = sizeof(Page) + in_page() * sizeof(Bucket);
   Page* page = unused_pages_;
   if (page == nullptr) {
-    page = static_cast<Page*>(metadata_->take(bytes));
+    page = static_cast<Page*>(metadata_->take(record_bytes()));
     if (page == nullptr) return nullptr;
     page->number = kNone;
     page->made_before = made_last_;
@@ -203,30 +222,31 @@ Page* BucketPool<Memory>::add_page(Leaf leaf) {
   cluster.page = number;
   if (cluster.pages++ == 0 && leaf != kCommon) ++occupied_;
   ++cluster.filled;
+  resident_ += record_bytes();
   return page;
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::hand_out(Page& page, uint32_t at, uint64_t key, uint32_t cell) {
-  page.buckets()[at] = {key, cell, kNone, kNone, 0, 0, false};
+uint32_t BucketPool<Memory>::hand_out(Page& page, uint32_t at, uint32_t cell) {
+  page.buckets()[at] = {cell, kNone, kNone, 0, 0, 0};
   ++page.taken;
   return page.number * in_page() + at;
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::take_unused(Page& page, uint64_t key, uint32_t cell) {
+uint32_t BucketPool<Memory>::take_unused(Page& page, uint32_t cell) {
   const uint64_t before = touched_bytes(page);
   const uint32_t at = page.next_bucket++;
   resident_ += touched_bytes(page) - before;
-  return hand_out(page, at, key, cell);
+  return hand_out(page, at, cell);
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::pop_free(Page& page, uint64_t key, uint32_t cell) {
+uint32_t BucketPool<Memory>::pop_free(Page& page, uint32_t cell) {
   const uint32_t at = page.free_bucket;
   page.free_bucket = page.buckets()[at].next;
   if (page.free_bucket == kNone) unlist(page);
-  return hand_out(page, at, key, cell);
+  return hand_out(page, at, cell);
 }
 
 template <class Memory>
@@ -239,7 +259,7 @@ void BucketPool<Memory>::release_bucket(uint32_t bucket) {
   // A free block that reached behind it now begins there.
   if (end < BlockBits::kGranules) page.bits.set_start(end);
   if (--page.taken == 0) return release(page);
-  page.buckets()[at] = {0, 0, page.free_bucket, kNone, 0, 0, false};
+  page.buckets()[at] = {0, page.free_bucket, kNone, 0, 0, 0};
   page.free_bucket = at;
   list(page);
   clusters_[page.cluster].spare = page.number;
@@ -248,7 +268,7 @@ void BucketPool<Memory>::release_bucket(uint32_t bucket) {
 template <class Memory>
 void BucketPool<Memory>::release(Page& page) {
   unlist(page);
-  resident_ -= touched_bytes(page);
+  resident_ -= touched_bytes(page) + record_bytes();
   page.bits.clear_starts(0, BlockBits::kGranules);
   Cluster& cluster = clusters_[page.cluster];
   if (cluster.page == page.number) cluster.page = kNone;

@@ -13,8 +13,8 @@ namespace halo::tidy {
 struct Cell {
   KeyRange keys;         // since it was made or split
   Place next, end;       // the run
-  Place freed;           // the last freed block,
-  uint32_t freed_bytes;  // and its size; 0: none
+  Place freed;           // the last freed block, which its bucket does not count yet
+  uint32_t freed_bytes;  // its size; 0: none
   uint32_t partly_free;  // head of the list of buckets with free blocks: their number, or kNone
   uint32_t buckets;      // that it has
   uint32_t filled;       // buckets taken since it was made or split

@@ -13,9 +13,9 @@
 namespace halo::tidy {
 
 struct HeapSettings {
-  uint32_t bucket_bytes = 512;  // a power of two, 64 to kPageBytes
-  uint32_t split_after = 8;     // full buckets of a cell
-  bool adaptive = true;         // false: each key has a cell of its own, whatever it costs
+  uint32_t bucket_bytes = 1024;  // a power of two, 64 to kPageBytes
+  uint32_t split_after = 8;      // full buckets of a cell
+  bool adaptive = true;          // false: each key has a cell of its own, whatever it costs
 };
 
 struct HeapCounts {
@@ -93,10 +93,14 @@ class CellHeap {
  private:
   static constexpr Leaf kRoot = 0, kCommon = 1, kFirst = 2;
   static constexpr uint32_t kMaxAlignment = 16;
-  static constexpr uint64_t kFreeBytes = 2 << 20, kFreeShare = 12;
+  static constexpr uint32_t kMaxFree = (1u << 15) - 1;  // that Bucket::free can count
+  static constexpr uint64_t kCellRecord =
+      128;  // bytes that are kept of a cell, all tables together
+  static constexpr uint64_t kFreeBytes = 1 << 20, kFreeShare = 12;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr uint64_t kIdleCells = 64;  // without buckets, beside as many as have some
   static constexpr int kMaxProbes = 4;        // of buckets in a list, and of cells near one
+  static constexpr int kMaxSwept = 32;  // buckets that are looked at for free blocks of any cell
 
   static void clear(Cell& cell) {
     cell = {};
@@ -115,7 +119,8 @@ class CellHeap {
   }
   bool may_grow() const {
     const uint64_t live = counts_.live_bytes;
-    return pool_.resident() + kSystemPage <= live + live / kFreeShare + kFreeBytes;
+    const uint64_t resident = pool_.resident() + counts_.cells * kCellRecord + kSystemPage;
+    return resident <= live + live / kFreeShare + kFreeBytes;
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
@@ -123,6 +128,7 @@ class CellHeap {
   Place serve(Leaf leaf, uint32_t bytes);
   Place serve_new(Leaf leaf, uint64_t key, uint32_t bytes);
   Place serve_spilled(Leaf leaf, uint64_t key, uint32_t bytes);
+  Place serve_anywhere(uint32_t bytes);
   Place serve_common(uint32_t bytes);
   Place bump(Cell& cell, uint32_t bytes);
   Place reuse_last(Cell& cell, uint32_t bytes);
@@ -131,9 +137,14 @@ class CellHeap {
   void count_bucket(Leaf leaf);
   bool enter_free_run(Leaf leaf, uint32_t bytes);
   bool enter_free_run_in(Cell& cell, uint32_t bucket, uint32_t bytes);
+  void count_freed(Cell& cell);
   void leave_run(Leaf leaf);
   void add_free(Bucket& bucket, uint32_t number, uint32_t granules);
   void unlist(uint32_t bucket);
+  // A free block that reaches into the next bucket is counted in its first one alone.
+  static void remove_free(Bucket& bucket, uint32_t granules) {
+    bucket.free = (bucket.free - std::min<uint32_t>(bucket.free, granules)) & kMaxFree;
+  }
   void count_block(Page& page, Place place, uint32_t bytes);
   void drop_bucket(uint32_t bucket);
   void remove(Leaf leaf);
@@ -208,7 +219,7 @@ Place CellHeap<Memory>::allocate_near(Place near, uint32_t bytes) {
       return place;
     }
   }
-  return allocate(leaf == kCommon ? kNearKeys | number : bucket.key, bytes);
+  return allocate(leaf == kCommon ? kNearKeys | number : cell.keys.any(), bytes);
 }
 
 // Splits a cell whose keys and `key` differ; returns the cell of `key`, which is the old one if
@@ -259,7 +270,8 @@ Place CellHeap<Memory>::serve_new(Leaf leaf, uint64_t key, uint32_t bytes) {
   return serve_spilled(leaf, key, bytes);
 }
 
-// From the nearest cell with room, from a free bucket anywhere, or from the cell for all keys.
+// From the nearest cell with room, from a free bucket or block anywhere, or from the cell for all
+// keys.
 template <class Memory>
 Place CellHeap<Memory>::serve_spilled(Leaf leaf, uint64_t key, uint32_t bytes) {
   ++counts_.spilled;
@@ -269,8 +281,25 @@ Place CellHeap<Memory>::serve_spilled(Leaf leaf, uint64_t key, uint32_t bytes) {
     return place != kRefused;
   });
   if (place != kRefused) return place;
-  if (enter_bucket(leaf, pool_.take_free(key, leaf))) return bump(cells_[leaf], bytes);
-  return serve_common(bytes);
+  if (enter_bucket(leaf, pool_.take_free(leaf))) return bump(cells_[leaf], bytes);
+  place = serve_anywhere(bytes);
+  return place != kRefused ? place : serve_common(bytes);
+}
+
+// From free blocks of any cell; kRefused if the next buckets have none.
+template <class Memory>
+Place CellHeap<Memory>::serve_anywhere(uint32_t bytes) {
+  Place place = kRefused;
+  pool_.sweep(kMaxSwept, [&](uint32_t number) {
+    Bucket& bucket = pool_[number];
+    if (bucket.free < bytes / kGranule) return false;
+    const Leaf leaf = bucket.cell;
+    leave_run(leaf);
+    if (!enter_free_run_in(cells_[leaf], number, bytes)) return false;
+    place = bump(cells_[leaf], bytes);
+    return true;
+  });
+  return place;
 }
 
 template <class Memory>
@@ -306,9 +335,6 @@ Place CellHeap<Memory>::reuse_last(Cell& cell, uint32_t bytes) {
   cell.freed_bytes = 0;
   Page& page = page_at(at);
   page.bits.set_used(granule_of(at));
-  Bucket& bucket = pool_.bucket_in(page, at);
-  bucket.free =
-      static_cast<uint16_t>(bucket.free - std::min<uint32_t>(bucket.free, bytes / kGranule));
   count_block(page, at, bytes);
   return at;
 }
@@ -378,11 +404,9 @@ bool CellHeap<Memory>::enter_free_run_in(Cell& cell, uint32_t number, uint32_t b
       page.bits.clear_starts(at + 1, end);
       if (end < BlockBits::kGranules) page.bits.set_start(end);
       Bucket& bucket = pool_[number];
-      bucket.free = static_cast<uint16_t>(bucket.free - std::min<uint32_t>(bucket.free, end - at));
+      remove_free(bucket, end - at);
       cell.next = Place{page.number} * kPageBytes + Place{at} * kGranule;
       cell.end = cell.next + Place{end - at} * kGranule;
-      if (cell.freed_bytes != 0 && cell.freed >= cell.next && cell.freed < cell.end)
-        cell.freed_bytes = 0;
       return true;
     }
     at = end;
@@ -390,10 +414,20 @@ bool CellHeap<Memory>::enter_free_run_in(Cell& cell, uint32_t number, uint32_t b
   return false;
 }
 
+// Counts the last freed block, which is not for the next request of its size any more.
+template <class Memory>
+void CellHeap<Memory>::count_freed(Cell& cell) {
+  if (cell.freed_bytes == 0) return;
+  const uint32_t bucket = pool_.bucket_at(cell.freed), granules = cell.freed_bytes / kGranule;
+  cell.freed_bytes = 0;
+  add_free(pool_[bucket], bucket, granules);
+}
+
 // Makes a free block of the rest of the run.
 template <class Memory>
 void CellHeap<Memory>::leave_run(Leaf leaf) {
   Cell& cell = cells_[leaf];
+  count_freed(cell);
   if (cell.next != cell.end) {
     const Place begin = cell.next;
     const auto granules = static_cast<uint32_t>((cell.end - begin) / kGranule);
@@ -407,7 +441,7 @@ void CellHeap<Memory>::leave_run(Leaf leaf) {
 // Counts a free block, and lists its bucket for reuse if a quarter of it is free.
 template <class Memory>
 void CellHeap<Memory>::add_free(Bucket& bucket, uint32_t number, uint32_t granules) {
-  bucket.free = static_cast<uint16_t>(bucket.free + granules);
+  bucket.free = (bucket.free + granules) & kMaxFree;
   if (bucket.listed || bucket.free < pool_.bucket_bytes() / kGranule / 4) return;
   Cell& cell = cells_[bucket.cell];
   bucket.listed = true;
@@ -449,9 +483,9 @@ bool CellHeap<Memory>::free(Place place) {
   counts_.live_bytes -= bytes;
   Bucket& bucket = pool_.bucket_in(*page, place);
   Cell& cell = cells_[bucket.cell];
+  count_freed(cell);
   cell.freed = place;
   cell.freed_bytes = bytes;
-  add_free(bucket, pool_.bucket_at(place), granules);
   Bucket& last = pool_.bucket_in(*page, place + bytes - 1);
   if (&last != &bucket && --last.blocks == 0) drop_bucket(pool_.bucket_at(place + bytes - 1));
   if (--bucket.blocks == 0) drop_bucket(pool_.bucket_at(place));

@@ -21,6 +21,8 @@ class KeyRange {
   }
   // Whether adding the key would change nothing.
   bool contains(uint64_t key) const { return (all_ & ~key) == 0 && (key & ~any_) == 0; }
+  // All bits that are set in any of them.
+  uint64_t any() const { return any_; }
   bool differs() const { return (any_ & ~all_) != 0; }
   // The highest bit in which two of the keys differ. There must be one.
   unsigned top_bit() const { return 63 - static_cast<unsigned>(std::countl_zero(any_ & ~all_)); }

@@ -19,14 +19,14 @@ inline constexpr uint32_t kNone = UINT32_MAX;  // no page, no bucket
 
 // A part of a page that one cell has.
 struct Bucket {
-  uint64_t key;  // of the object for which the cell took it
   uint32_t cell;
   // In the cell's list of buckets with free blocks, or kNone. A free bucket: `next` in the page's.
   uint32_t next, previous;
-  uint16_t blocks;  // used blocks that lie in it, or reach into it
-  uint16_t free;    // granules of free blocks that start in it
-  bool listed;      // in the cell's list
+  uint16_t blocks;      // used blocks that lie in it, or reach into it
+  uint16_t free : 15;   // granules of free blocks that start in it
+  uint16_t listed : 1;  // in the cell's list
 };
+static_assert(sizeof(Bucket) == 16);
 
 // Two bits for each granule of a page. Both are set where a used block starts; at the start of a
 // free block, only that in `starts`. A block, used or free, ends where the next one starts. The

@@ -48,9 +48,9 @@ TEST(Tidy, ServesAndFreesByHints) {
 TEST(Tidy, ForwardsWhatABucketCannotHold) {
   const Context context;
   const unsigned hint = 1;
-  void* const p = tidy_alloc(context.ctx, 513, &hint);
+  void* const p = tidy_alloc(context.ctx, 1025, &hint);
   EXPECT_FALSE(tidy_owns(p));
-  EXPECT_GE(tidy_usable_size(p), 513u);
+  EXPECT_GE(tidy_usable_size(p), 1025u);
   tidy_stats_t stats;
   tidy_stats(context.ctx, &stats);
   EXPECT_EQ(stats.forwarded, 1u);
@@ -166,7 +166,7 @@ TEST(Tidy, PutsNeighboursTogether) {
   for (size_t i = 0; i < objects.size(); i += 2) {
     const void* const near = tidy_near(context.ctx, 32, objects[i]);
     same_bucket +=
-        reinterpret_cast<uintptr_t>(near) / 512 == reinterpret_cast<uintptr_t>(objects[i]) / 512;
+        reinterpret_cast<uintptr_t>(near) / 1024 == reinterpret_cast<uintptr_t>(objects[i]) / 1024;
   }
   EXPECT_GE(same_bucket, 4500u);
   void* const foreign = tidy_alloc(other.ctx, 32, &hint);

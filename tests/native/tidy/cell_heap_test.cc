@@ -236,7 +236,8 @@ TEST(CellHeap, PutsAnObjectIntoTheBucketOfItsNeighbour) {
   ASSERT_TRUE(heap.free(others[2]));
   ASSERT_TRUE(heap.free(others[3]));
   ASSERT_TRUE(heap.free(others[4]));
-  EXPECT_EQ(heap.allocate_near(first, 32) / 512, first / 512);
+  EXPECT_EQ(heap.allocate_near(first, 32) / HeapSettings{}.bucket_bytes,
+            first / HeapSettings{}.bucket_bytes);
 }
 
 TEST(CellHeap, SaysIfMemoryIsRefused) {
