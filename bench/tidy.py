@@ -165,7 +165,7 @@ def cost(settings: Settings, trials: int) -> bool:
 
     def measured(*case: str) -> list[float]:
         """The medians of what the program prints."""
-        command = [settings.build / "bench" / "tidy", *case]
+        command: list[str | Path] = [settings.build / "bench" / "tidy", *case]
         rows = [
             subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
             for _ in range(trials)

@@ -26,7 +26,7 @@ def bins_of(values: npt.NDArray[np.float64], width: float) -> Keys:
 
 
 def interleave(elements: Sequence[Keys]) -> Keys:
-    """The keys of hints with these elements: their bits in turns, shape (objects)."""
+    """The keys of hints with these elements: their bits interleaved, shape (objects)."""
     count = len(elements)
     if count == 1:
         return elements[0]

@@ -11,8 +11,9 @@ namespace halo::layout {
 
 std::vector<uint64_t> place_by_keys(const std::vector<ObjectFacts>& facts, const ObjectKeys& keys,
                                     const tidy::HeapSettings& settings, bool ignores_hints) {
+  using Heap = tidy::CellHeap<tidy::SimulatedMemory>;
   tidy::SimulatedMemory memory;
-  tidy::CellHeap<tidy::SimulatedMemory> heap(memory, settings);
+  Heap heap(memory, settings);
   if (!heap.open()) throw std::runtime_error("too little memory to place its objects");
   std::vector<uint64_t> addresses;
   addresses.reserve(facts.size());
@@ -27,7 +28,7 @@ std::vector<uint64_t> place_by_keys(const std::vector<ObjectFacts>& facts, const
     const uint32_t bytes = one.size == 0 ? 1 : one.size;
     const tidy::Place place =
         ignores_hints ? heap.allocate_common(bytes) : heap.allocate(*keys[number], bytes);
-    if (place == heap.kRefused) throw std::runtime_error("too little memory to place its objects");
+    if (place == Heap::kRefused) throw std::runtime_error("too little memory to place its objects");
     addresses[number] = kFirstAddress + place;
   }
   return addresses;

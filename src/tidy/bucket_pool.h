@@ -81,7 +81,7 @@ class BucketPool {
   uint32_t bucket_bytes() const { return 1u << bucket_shift_; }
 
   // Calls visit(bucket) with the next buckets of cells in a fixed cycle, until it returns true or
-  // `max` buckets were looked at. Returns whether a visit did.
+  // `max` buckets were inspected. Returns whether a visit did.
   template <class Visit>
   bool sweep(int max, const Visit& visit) {
     for (; max > 0; --max) {

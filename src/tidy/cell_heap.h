@@ -100,7 +100,7 @@ class CellHeap {
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr uint64_t kIdleCells = 64;  // without buckets, beside as many as have some
   static constexpr int kMaxProbes = 4;        // of buckets in a list, and of cells near one
-  static constexpr int kMaxSwept = 32;  // buckets that are looked at for free blocks of any cell
+  static constexpr int kMaxSwept = 32;  // buckets that are inspected for free blocks of any cell
 
   static void clear(Cell& cell) {
     cell = {};

@@ -78,7 +78,7 @@ TEST(ObjectKeys, AreReadByNumber) {
   EXPECT_EQ(keys, (ObjectKeys{{}, {}, UINT64_MAX, {}, 0}));
 }
 
-TEST(ObjectKeys, RefuseWhatIsNoList) {
+TEST(ObjectKeys, RefuseAnythingElse) {
   for (const char* text : {"1 x\n", "2 1\n1 1\n", "5000000000 1\n", "1 18446744073709551616\n"})
     EXPECT_THROW(read_keys(KeysFile(text).path()), std::runtime_error) << text;
   EXPECT_THROW(read_keys("/nonexistent"), std::runtime_error);
