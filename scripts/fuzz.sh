@@ -1,13 +1,13 @@
 #!/bin/bash
-# Fuzzes the runtime and traces: fuzz.sh plan|operations|trace|objects|mutants MINUTES [SEED]. Exit status
+# Fuzzes the runtime, traces and Tidy: fuzz.sh plan|operations|trace|objects|tidy|mutants MINUTES [SEED]. Exit status
 # 0 without a finding; the inputs of findings are kept in build/fuzz (docs/fuzzing.md). HALO_BUILD:
 # another build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage() { echo "usage: scripts/fuzz.sh plan|operations|trace|objects|mutants MINUTES [SEED]" >&2; exit 2; }
+usage() { echo "usage: scripts/fuzz.sh plan|operations|trace|objects|tidy|mutants MINUTES [SEED]" >&2; exit 2; }
 
 kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
-[[ $kind =~ ^(plan|operations|trace|objects|mutants)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
+[[ $kind =~ ^(plan|operations|trace|objects|tidy|mutants)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 build=$(realpath -m "${HALO_BUILD:-build}")
 built=$build/bin/fuzz_$kind
 [ "$kind" != mutants ] || built=$build/lib/libhalo.so
