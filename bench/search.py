@@ -5,10 +5,11 @@ search.py clock FOLDER [NAME...]     search over the best other plan, and ranks 
 search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by the best plan, in the
                                      best order, and of all lines fetched once, without reuse
 
-Without names, the thirteen programs. Each is recorded on its training input with an object trace.
-From it come all plans, their predictions and the orders of `halo layout`. The plans run on the
-reference input over glibc, which is the allocator of the predictions: interleaved, fresh processes,
-the first round dropped. `clock` ends with status 1 if a threshold is missed.
+`bounds` scales predictions of a part of the accesses. Without names, the thirteen programs. Each is
+recorded on its training input with an object trace. From it come all plans, their predictions and
+the orders of `halo layout`. The plans run on the reference input over glibc, which is the allocator
+of the predictions: interleaved, fresh processes, the first round dropped. `clock` ends with status
+1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -179,10 +180,15 @@ def bounds(found: Mapping[str, Measured]) -> None:
 
 
 def layouts_of(one: Measured) -> Iterator[tuple[str, int, Mapping[str, int]]]:
-    """What is compared: a description, modelled cycles, misses by level."""
-    yield "recorded", one.without.cycles, one.without.misses
+    """What is compared: a description, modelled cycles, misses by level.
+
+    Predictions of a part of the accesses are scaled up to all of them.
+    """
+    scale = one.trace.accesses / max(one.trace.kept, 1)
     label, plan = min(one.plans.items(), key=lambda it: it[1].cycles, default=(NEXT, one.without))
-    yield f"plan {label}", plan.cycles, plan.misses
+    for layout, predicted in (("recorded", one.without), (f"plan {label}", plan)):
+        misses = {level: round(scale * count) for level, count in predicted.misses.items()}
+        yield layout, round(scale * predicted.cycles), misses
     best = min((judge(one.replayed).usual, judge(one.replayed).best), key=lambda it: it.cycles)
     yield f"order {best.order}", best.cycles, best.misses
     lines, levels = one.replayed.min_lines, list(one.without.misses)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "tidy/bucket_pool.h"
 #include "tidy/cell.h"
@@ -146,6 +147,7 @@ class CellHeap {
     bucket.free = (bucket.free - std::min<uint32_t>(bucket.free, granules)) & kMaxFree;
   }
   void count_block(Page& page, Place place, uint32_t bytes);
+  void retire_bucket(uint32_t bucket);
   void drop_bucket(uint32_t bucket);
   void remove(Leaf leaf);
   void remove_idle(Leaf leaf);
@@ -157,7 +159,9 @@ class CellHeap {
   Table<Cell, kMaxCells> cells_;
   uint32_t cells_used_ = kFirst;
   uint32_t free_cell_ = kNone;  // head of the list of unused ones
-  uint64_t occupied_ = 0;       // cells with buckets
+  // The bucket that became empty last; it is a cell's, and may be in use again.
+  uint32_t idle_bucket_ = kNone;
+  uint64_t occupied_ = 0;  // cells with buckets
   HeapCounts counts_;
 };
 
@@ -487,9 +491,17 @@ bool CellHeap<Memory>::free(Place place) {
   cell.freed = place;
   cell.freed_bytes = bytes;
   Bucket& last = pool_.bucket_in(*page, place + bytes - 1);
-  if (&last != &bucket && --last.blocks == 0) drop_bucket(pool_.bucket_at(place + bytes - 1));
-  if (--bucket.blocks == 0) drop_bucket(pool_.bucket_at(place));
+  if (&last != &bucket && --last.blocks == 0) retire_bucket(pool_.bucket_at(place + bytes - 1));
+  if (--bucket.blocks == 0) retire_bucket(pool_.bucket_at(place));
   return true;
+}
+
+// Keeps a bucket that has become empty until another one has: a program may allocate and free one
+// object again and again.
+template <class Memory>
+void CellHeap<Memory>::retire_bucket(uint32_t number) {
+  const uint32_t before = std::exchange(idle_bucket_, number);
+  if (before != kNone && before != number && pool_[before].blocks == 0) drop_bucket(before);
 }
 
 // Returns a bucket without used blocks. A cell without buckets is removed.

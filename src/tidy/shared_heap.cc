@@ -44,7 +44,8 @@ void SharedHeap::drain() {
   void* p = remote_.exchange(nullptr, std::memory_order_acquire);
   while (p != nullptr) {
     void* const below = *static_cast<void**>(p);
-    heap_.free(page_memory.place_of(p));
+    // A block that is freed twice may be linked to itself: the rest of the list is lost then.
+    if (!heap_.free(page_memory.place_of(p))) return;
     p = below;
   }
 }

@@ -81,7 +81,7 @@ TEST(Threads, ShareAContext) {
     tidy_stats_t stats;
     tidy_stats(ctx, &stats);
     EXPECT_EQ(stats.live_bytes, 0u);
-    EXPECT_EQ(stats.buckets, 0u);
+    EXPECT_LE(stats.buckets, 2 * kThreads + 1);  // of each heap, the one that became empty last
     tidy_destroy(ctx);
   }
 }
