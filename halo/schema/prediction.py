@@ -27,6 +27,7 @@ class Predicted(Struct, frozen=True, kw_only=True):
     accesses: Count  # that were replayed
     cycles: Count  # modelled cost of the misses
     grouped: Count = 0  # objects of the whole program that groups serve; 0 in earlier results
+    mixed: Count = 0  # those from mixed-size pages; 0 in earlier results
     peak_bytes: Count  # of the groups' pages
     misses: Misses  # accesses that missed, by level
 

@@ -68,7 +68,8 @@ bool write_addresses(const std::string& path, const std::vector<uint64_t>& addre
 void print(const Prediction& found, const Machine& machine, const std::string& name) {
   halo::JsonWriter json(stdout);
   json.value([&] {
-    json.fields("name", name, "grouped", found.grouped, "peak_bytes", found.peak_bytes);
+    json.fields("name", name, "grouped", found.grouped, "mixed", found.mixed, "peak_bytes",
+                found.peak_bytes);
     halo::layout::write_misses(found.misses, machine, json);
   });
   putchar('\n');

@@ -46,6 +46,7 @@ uint64_t Placement::allocate(const StoredObject& object) {
       runtime::allocate_in(runtime::decided_code(verdict.group, verdict.align16), object.size);
   if (block == nullptr) return object.address;
   ++grouped_;
+  mixed_ += (candidate_->groups[verdict.group].flags & plan::group_by_size) == 0;
   peak_pages_ = std::max(peak_pages_, runtime::arena.pages_used());
   return shown(block);
 }

@@ -35,6 +35,8 @@ class Placement {
 
   // Objects that were in the arena when they were allocated.
   uint64_t grouped() const { return grouped_; }
+  // Those of groups with mixed-size pages.
+  uint64_t mixed() const { return mixed_; }
   // The maximum of bytes in pages that heaps own.
   uint64_t peak_bytes() const { return peak_pages_ * kPage; }
 
@@ -46,7 +48,7 @@ class Placement {
   const Candidate* candidate_ = nullptr;
   bool huge_groups_ = false;
   std::unordered_set<uint64_t> huge_slabs_;
-  uint64_t grouped_ = 0;
+  uint64_t grouped_ = 0, mixed_ = 0;
   uint64_t peak_pages_ = 0;
 };
 

@@ -68,7 +68,8 @@ std::optional<Prediction> predict(const StoredTrace& trace, const simulator::Mac
     }
   }
   if (addresses != nullptr) *addresses = now;
-  return Prediction{replay.misses(), placement.grouped(), placement.peak_bytes()};
+  return Prediction{replay.misses(), placement.grouped(), placement.mixed(),
+                    placement.peak_bytes()};
 }
 
 }  // namespace halo::predict

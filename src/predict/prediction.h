@@ -15,6 +15,7 @@ namespace halo::predict {
 struct Prediction {
   layout::Misses misses;  // of the accesses that are kept
   uint64_t grouped;       // objects that groups served, whichever accesses are kept
+  uint64_t mixed;         // those of groups with mixed-size pages
   uint64_t peak_bytes;    // of the groups' pages
 };
 

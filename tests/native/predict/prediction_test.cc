@@ -25,7 +25,7 @@ Candidate candidate(const char* line) {
 }
 
 struct Outcome {
-  uint64_t accesses = 0, first_level = 0, first_tlb = 0, grouped = 0, peak_bytes = 0;
+  uint64_t accesses = 0, first_level = 0, first_tlb = 0, grouped = 0, mixed = 0, peak_bytes = 0;
   std::vector<uint64_t> addresses;
 };
 
@@ -38,8 +38,9 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
     std::vector<uint64_t> addresses;
     const auto found = predict(trace, simulator::this_machine(), candidate(line), &addresses);
     if (!found) _exit(1);
-    const uint64_t head[] = {found->misses.accesses, found->misses.caches[0], found->misses.tlbs[0],
-                             found->grouped, found->peak_bytes};
+    const uint64_t head[] = {found->misses.accesses, found->misses.caches[0],
+                             found->misses.tlbs[0],  found->grouped,
+                             found->mixed,           found->peak_bytes};
     FILE* const out = fdopen(ends[1], "w");
     fwrite(head, sizeof head, 1, out);
     fwrite(addresses.data(), sizeof(uint64_t), addresses.size(), out);
@@ -54,8 +55,9 @@ Outcome predict_apart(const StoredTrace& trace, const char* line) {
   int status = 1;
   waitpid(process, &status, 0);
   EXPECT_EQ(status, 0);
-  if (words.size() < 5) return {};
-  return {words[0], words[1], words[2], words[3], words[4], {words.begin() + 5, words.end()}};
+  if (words.size() < 6) return {};
+  return {
+      words[0], words[1], words[2], words[3], words[4], words[5], {words.begin() + 6, words.end()}};
 }
 
 TEST(StoredEvent, KeepsItsFields) {
@@ -128,6 +130,15 @@ TEST(Prediction, ReusesFreedBlocks) {
   ASSERT_EQ(found.addresses.size(), 1001u);
   const std::set<uint64_t> places(found.addresses.begin() + 1, found.addresses.end());
   EXPECT_LE(places.size(), 2u);
+}
+
+TEST(Prediction, CountsObjectsOfMixedSizePages) {
+  StoredTrace trace(1);
+  for (uint64_t at = 1; at <= 100; ++at)
+    trace.allocate(allocation(at, at * 4096, 48, uint32_t(at % 4 == 0)));
+  const Outcome found = predict_apart(trace, "two 4096 2 2:0:0 0:0:0 - 0 1");
+  EXPECT_EQ(found.grouped, 100u);
+  EXPECT_EQ(found.mixed, 25u);
 }
 
 TEST(Prediction, AFreeThatIsRevivedReleasesNothing) {

