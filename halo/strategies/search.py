@@ -13,6 +13,7 @@ from halo.prediction.cost import modelled_cost
 from halo.prediction.draft import LAYOUTS, Draft, Placer, make_draft
 from halo.prediction.predictor import Sample, predictor
 from halo.prediction.search import Cost, Effort, Found, search
+from halo.prediction.walks import Walks
 from halo.profile import OBJECT_TRACE, ObjectTrace
 from halo.settings import read_settings
 from halo.strategies import halo, hot_cold, size_affinity
@@ -74,6 +75,7 @@ class _Input:
 def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[Found], float]:
     """The best groupings, by the whole trace, and the cost without a plan."""
     subject, placer = given.subject, Placer(given.subject.profile)
+    walks = Walks.of(subject.profile)
 
     def run(what: str, steps: int, most: int, work: Callable[[Cost], list[Found]]) -> list[Found]:
         """Calls `work` with costs by at most that many accesses, evenly from the whole trace."""
@@ -84,7 +86,10 @@ def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[
 
             def cost(wanted: Sequence[Draft]) -> list[float]:
                 found = running.predict([placer.place(draft) for draft in wanted], advance)
-                return [modelled_cost(running.loaded, it) for it in found]
+                return [
+                    modelled_cost(running.loaded, it, walks.further_steps(draft))
+                    for it, draft in zip(found, wanted, strict=True)
+                ]
 
             return work(cost)
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from halo.prediction.cost import MIXED_PAGE_CYCLES, NEXT_ALLOCATION_CYCLES, modelled_cost
+from halo.prediction.cost import (
+    MIXED_PAGE_CYCLES,
+    NEXT_ALLOCATION_CYCLES,
+    STEP_CYCLES,
+    modelled_cost,
+)
 from halo.schema.prediction import LoadedTrace, Predicted
 
 
@@ -36,6 +41,12 @@ def test_objects_in_mixed_size_pages_cost_more() -> None:
     trace = LoadedTrace(accesses=200, kept=50, objects=1000)
     expected = 700 + MIXED_PAGE_CYCLES * 300 / 4
     assert modelled_cost(trace, predicted(700, 1000, 300)) == pytest.approx(expected)
+
+
+def test_steps_of_walks_cost() -> None:
+    trace = LoadedTrace(accesses=200, kept=50, objects=1000)
+    expected = 700 + STEP_CYCLES * 2000 / 4
+    assert modelled_cost(trace, predicted(700, 1000), 2000) == pytest.approx(expected)
 
 
 def test_results_without_these_counts_have_the_cost_of_misses() -> None:
