@@ -87,6 +87,14 @@ void* serve(tidy_ctx_t* ctx, size_t size, const unsigned* hint) {
   return serve(context, size, &key);
 }
 
+// Whether the block at `p` of `old` bytes serves for `size`: it has them, is not twice as large,
+// and is aligned as a new one would be.
+bool stays(const void* p, size_t old, size_t size) {
+  const size_t rounded = (std::max<size_t>(size, 1) + 7) & ~size_t{7};
+  const size_t alignment = std::min(kMaxAlignment, rounded & -rounded);
+  return rounded <= old && rounded > old / 2 && reinterpret_cast<uintptr_t>(p) % alignment == 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -153,7 +161,11 @@ void* tidy_calloc(tidy_ctx_t* ctx, size_t count, size_t size, const unsigned* hi
 void* tidy_realloc(tidy_ctx_t* ctx, void* p, size_t size, const unsigned* hint) {
   if (p == nullptr) return tidy_alloc(ctx, size, hint);
   const size_t old = tidy_usable_size(p);
-  if (tidy_owns(p) && size <= old && size > old / 2) return p;
+  if (tidy_owns(p)) {
+    if (stays(p, old, size)) return p;
+  } else if (ctx == nullptr || size > context_of(ctx)->max_bytes()) {
+    return fallback::reallocate(p, std::max<size_t>(size, 1));
+  }
   void* const moved = tidy_alloc(ctx, size, hint);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, p, std::min(old, size));

@@ -254,8 +254,8 @@ void BucketPool<Memory>::release_bucket(uint32_t bucket) {
   Page& page = page_of(bucket);
   const uint32_t at = index_of(bucket), granules = bucket_bytes() / kGranule;
   const uint32_t begin = at * granules, end = begin + granules;
-  page.bits.clear_starts(begin, end);
-  page.bits.set_start(begin);  // ends a free block that reached into it
+  page.bits.set_start(begin);  // ends a block that reached up to it, used or free
+  page.bits.clear_starts(begin + 1, end);
   // A free block that reached behind it now begins there.
   if (end < BlockBits::kGranules) page.bits.set_start(end);
   if (--page.taken == 0) return release(page);
@@ -281,6 +281,7 @@ void BucketPool<Memory>::release(Page& page) {
   memory_->page(page.number) = nullptr;
   memory_->release(page.number);
   page.number = kNone;
+  page.next_bucket = 0;
   page.unused = unused_pages_;
   unused_pages_ = &page;
 }

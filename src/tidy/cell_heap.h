@@ -118,10 +118,18 @@ class CellHeap {
     if (page == nullptr || place % kGranule != 0) return nullptr;
     return page->bits.is_used(granule_of(place)) ? page : nullptr;
   }
+  uint64_t resident_with_cells() const {
+    return pool_.resident() + counts_.cells * kCellRecord + kSystemPage;
+  }
   bool may_grow() const {
     const uint64_t live = counts_.live_bytes;
-    const uint64_t resident = pool_.resident() + counts_.cells * kCellRecord + kSystemPage;
-    return resident <= live + live / kFreeShare + kFreeBytes;
+    return resident_with_cells() <= live + live / kFreeShare + kFreeBytes;
+  }
+  // A split leaves a partly filled bucket behind. Without a reserve, the cells of a large heap
+  // would be so small that most objects find no room in theirs.
+  bool may_split() const {
+    const uint64_t live = counts_.live_bytes;
+    return resident_with_cells() <= live + live / kFreeShare * 3 / 4 + kFreeBytes / 2;
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
@@ -191,7 +199,8 @@ __attribute__((noinline)) Place CellHeap<Memory>::allocate_slowly(Leaf leaf, uin
   }
   const Place place = serve(leaf, block);
   if (place != kRefused) return place;
-  if (settings_.adaptive && cells_[leaf].filled >= settings_.split_after && keys.differs())
+  if (settings_.adaptive && cells_[leaf].filled >= settings_.split_after && keys.differs() &&
+      may_split())
     leaf = split(leaf, key, true);
   return serve_new(leaf, key, block);
 }

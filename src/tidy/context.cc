@@ -38,7 +38,7 @@ Context* Context::make(const ContextSettings& settings) {
   void* const memory = map(sizeof(Context));
   if (memory == nullptr) return nullptr;
   auto* const context = new (memory) Context(settings);
-  context->shared_ = context->add_heap(true);
+  context->shared_ = context->add_heap(SharedHeap::kAllThreads);
   if (context->shared_ != nullptr) {
     const RegistryLock lock;
     for (uint32_t tried = 0; tried < kMaxContexts && context->number_ == 0; ++tried) {
@@ -70,7 +70,7 @@ void Context::destroy() {
   munmap(this, sizeof(Context));
 }
 
-SharedHeap* Context::add_heap(bool has_owner) {
+SharedHeap* Context::add_heap(uintptr_t owner) {
   const KeepErrno keep;
   void* const memory = map(sizeof(SharedHeap));
   if (memory == nullptr) return nullptr;
@@ -80,7 +80,7 @@ SharedHeap* Context::add_heap(bool has_owner) {
     munmap(memory, sizeof(SharedHeap));
     return nullptr;
   }
-  heap->has_owner.store(has_owner, std::memory_order_relaxed);
+  heap->owner.store(owner, std::memory_order_relaxed);
   heap->next = heaps_.load(std::memory_order_relaxed);
   while (!heaps_.compare_exchange_weak(heap->next, heap, std::memory_order_release,
                                        std::memory_order_relaxed)) {
@@ -91,14 +91,16 @@ SharedHeap* Context::add_heap(bool has_owner) {
 // For a thread without one: that of a thread that has ended, or a new one.
 SharedHeap* Context::own_heap() {
   for (SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
-       heap = heap->next)
-    if (!heap->has_owner.load(std::memory_order_relaxed) &&
-        !heap->has_owner.exchange(true, std::memory_order_acquire))
+       heap = heap->next) {
+    uintptr_t none = SharedHeap::kNoOwner;
+    if (heap->owner.compare_exchange_strong(none, pthread_self(), std::memory_order_acquire,
+                                            std::memory_order_relaxed))
       return heap;
-  return add_heap(true);
+  }
+  return add_heap(pthread_self());
 }
 
-// Calls request(heap) for the shared heap, or for that of the thread.
+// Calls request(heap) for the shared heap, for that of the thread, or for both.
 template <class Request>
 void* Context::serve(const Request& request) {
   using enum SharedHeap::Answer;
@@ -119,7 +121,11 @@ void* Context::serve(const Request& request) {
     --place->to_avoid;
   }
   if (place->heap == nullptr) place->heap = own_heap();
-  return place->heap == nullptr ? nullptr : request(*place->heap).block;
+  const SharedHeap::Served own =
+      place->heap == nullptr ? SharedHeap::Served{busy} : request(*place->heap);
+  // Its own heap is busy if a signal handler has interrupted the thread inside.
+  if (own.answer != busy || tries_shared) return own.block;
+  return request(*shared_).block;
 }
 
 void* Context::allocate(const uint64_t* key, uint32_t bytes) {
@@ -148,7 +154,7 @@ void Context::end_thread(const ThreadPlace* places) {
     const ThreadPlace& place = places[at];
     const Context* const context = registry[at];
     if (place.heap != nullptr && context != nullptr && context->number_ == place.context)
-      place.heap->has_owner.store(false, std::memory_order_release);
+      place.heap->owner.store(SharedHeap::kNoOwner, std::memory_order_release);
   }
 }
 

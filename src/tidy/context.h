@@ -21,7 +21,7 @@ struct ContextSettings {
 //
 // Concurrency. The registry of contexts has a mutex, for what is rare: making and destroying, ends
 // of threads, and forks. `heaps_` is a list to which heaps are only added, by CAS (release). A heap
-// belongs to the thread that set its `has_owner` by an exchange (acquire).
+// belongs to the thread that set its `owner` by a CAS (acquire).
 struct ThreadPlace;
 
 class Context {
@@ -59,7 +59,7 @@ class Context {
 
   template <class Request>
   void* serve(const Request& request);
-  SharedHeap* add_heap(bool has_owner);
+  SharedHeap* add_heap(uintptr_t owner);
   SharedHeap* own_heap();
 
   const ContextSettings settings_;

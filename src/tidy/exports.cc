@@ -2,9 +2,11 @@
 // allocates nothing else: all other memory is the next library's.
 #include <errno.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "base/next_functions.h"
@@ -39,13 +41,22 @@ const Next* look_up() {
   return &next;
 }
 
+__attribute__((constructor)) void look_up_early() { look_up(); }
+
 }  // namespace
 
 namespace halo::tidy::fallback {
 
-// malloc and calloc are not exported here, so these are the next library's or the program's own.
-void* allocate(size_t size) { return ::malloc(size); }
-void* allocate_zeroed(size_t count, size_t size) { return ::calloc(count, size); }
+// All by the next library, so that each block returns to where it came from: a program may have a
+// malloc of its own, in front of this library.
+void* allocate(size_t size) {
+  const Next* const found = look_up();
+  return found == nullptr ? nullptr : found->functions.malloc(size);
+}
+void* allocate_zeroed(size_t count, size_t size) {
+  const Next* const found = look_up();
+  return found == nullptr ? nullptr : found->functions.calloc(count, size);
+}
 void* allocate_aligned(size_t alignment, size_t size) {
   const Next* const found = look_up();
   return found == nullptr ? nullptr : found->functions.memalign(alignment, size);
@@ -78,7 +89,14 @@ EXPORTED void* realloc(void* p, size_t size) {
     tidy_free(p);
     return nullptr;
   }
-  return tidy_realloc(nullptr, p, size, nullptr);
+  const size_t old = tidy_usable_size(p);
+  constexpr size_t alignment = 16;  // malloc's
+  if (size <= old && size > old / 2 && reinterpret_cast<uintptr_t>(p) % alignment == 0) return p;
+  void* const moved = halo::tidy::fallback::allocate(size);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, p, std::min(old, size));
+  tidy_free(p);
+  return moved;
 }
 
 EXPORTED void* reallocarray(void* p, size_t count, size_t size) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/keep_errno.h"
 #include "tidy/page.h"
 
 namespace halo::tidy {
@@ -22,6 +23,7 @@ void* Metadata::take(size_t bytes) {
   const size_t rounded = round_up(bytes, kLine);
   if (rounded < bytes) return nullptr;
   if (static_cast<size_t>(end_ - next_) < rounded) {
+    const KeepErrno keep;
     const size_t wanted = std::max(kPiece, round_up(rounded + kLine, kSystemPage));
     void* const piece = mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -47,7 +47,7 @@ bool PageMemory::open() {
     if (!range_.grow(std::size_t{kMinGrowth} * kPageBytes)) continue;
     entries_ = static_cast<Entry*>(table);
     most_ = pages;
-    base_ = at;
+    base_.store(at, std::memory_order_relaxed);
     return true;
   }
   // Somewhere else, if the address space is not the usual one: a smaller range, mapped as a whole.
@@ -58,7 +58,7 @@ bool PageMemory::open() {
     range_.set(reinterpret_cast<std::uintptr_t>(at), size, PROT_READ | PROT_WRITE);
     entries_ = static_cast<Entry*>(table);
     most_ = static_cast<uint32_t>(size / kPageBytes);
-    base_ = reinterpret_cast<std::uintptr_t>(at);
+    base_.store(reinterpret_cast<std::uintptr_t>(at), std::memory_order_relaxed);
     return true;
   }
   munmap(table, pages * sizeof(Entry));
@@ -74,12 +74,12 @@ uint32_t PageMemory::acquire(SharedHeap* heap) {
   return page;
 }
 
-void PageMemory::release(uint32_t page) {
+void PageMemory::release(uint32_t page, bool all) {
   Entry& entry = entries_[page];
   entry.heap.store(nullptr, std::memory_order_release);
   used_.fetch_sub(1, std::memory_order_relaxed);
   entry.dirty = true;
-  if (has_many_dirty()) {
+  if (has_many_dirty(all)) {
     const KeepErrno keep;
     entry.dirty = madvise(address_of(Place{page} * kPageBytes), kPageBytes, MADV_DONTNEED) != 0;
   }
@@ -87,8 +87,8 @@ void PageMemory::release(uint32_t page) {
   push(page);
 }
 
-bool PageMemory::has_many_dirty() {
-  const uint32_t share = used_.load(std::memory_order_relaxed) / kDirtyShare;
+bool PageMemory::has_many_dirty(bool all) {
+  const uint32_t share = all ? 0 : used_.load(std::memory_order_relaxed) / kDirtyShare;
   return dirty_.load(std::memory_order_relaxed) >= std::max(kMinDirty, share);
 }
 

@@ -23,16 +23,19 @@ class PageMemory {
   bool open();
 
   bool contains(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - base_ <
-           Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
+    return place_of(p) < Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
   }
-  Place place_of(const void* p) const { return reinterpret_cast<std::uintptr_t>(p) - base_; }
-  void* address_of(Place place) const { return reinterpret_cast<void*>(base_ + place); }
+  Place place_of(const void* p) const {
+    return reinterpret_cast<std::uintptr_t>(p) - base_.load(std::memory_order_relaxed);
+  }
+  void* address_of(Place place) const {
+    return reinterpret_cast<void*>(base_.load(std::memory_order_relaxed) + place);
+  }
 
   // A page for `heap`, or kNone if memory is refused. Lock-free.
   uint32_t acquire(SharedHeap* heap);
-  // It may be purged. Lock-free.
-  void release(uint32_t page);
+  // It may be purged; `all`: its heap ends, so few pages are kept. Lock-free.
+  void release(uint32_t page, bool all);
 
   // What its heap keeps of a page.
   Page*& page(uint32_t number) { return entries_[number].page; }
@@ -52,9 +55,9 @@ class PageMemory {
   uint32_t pop();
   void push(uint32_t page);
   uint32_t add();
-  bool has_many_dirty();
+  bool has_many_dirty(bool all);
 
-  std::uintptr_t base_ = 0;
+  std::atomic<std::uintptr_t> base_{0};
   uint32_t most_ = 0;  // pages that the table has entries for
   Entry* entries_ = nullptr;
   std::atomic<uint32_t> count_{0};  // pages that were ever used

@@ -1,6 +1,8 @@
 // Entering a shared heap, and frees by threads that did not get in.
 #include "tidy/shared_heap.h"
 
+#include <pthread.h>
+
 namespace halo::tidy {
 namespace {
 
@@ -26,13 +28,19 @@ SharedHeap::Served SharedHeap::allocate_near(const void* near, uint32_t bytes) {
   return {Answer::served, page_memory.address_of(place)};
 }
 
+bool SharedHeap::is_anothers() const {
+  const uintptr_t now = owner.load(std::memory_order_relaxed);
+  return now != kAllThreads && now != kNoOwner && now != pthread_self();
+}
+
 void SharedHeap::free(void* p) {
-  if (!enter()) return push_remote(p);
+  if (is_anothers() || !enter()) return push_remote(p);
   heap_.free(page_memory.place_of(p));
   leave();
 }
 
 void SharedHeap::push_remote(void* p) {
+  if (size_of(p) == 0) return;  // not a used block
   void* head = remote_.load(std::memory_order_relaxed);
   do {
     *static_cast<void**>(p) = head;

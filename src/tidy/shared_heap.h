@@ -52,11 +52,17 @@ class SharedHeap {
   void leave() { busy_.store(false, std::memory_order_release); }
 
   // Returns all pages. The heap is not used afterwards.
-  void release_all() { heap_.release_all(); }
+  void release_all() {
+    ends_ = true;
+    heap_.release_all();
+  }
 
   const Context* const context;
-  SharedHeap* next = nullptr;          // of the same context
-  std::atomic<bool> has_owner{false};  // the heap of a thread that runs
+  SharedHeap* next = nullptr;  // of the same context
+  // A thread that runs, or one of these. Only its owner frees inside the heap of a thread, so that
+  // others do not keep it from its heap.
+  static constexpr uintptr_t kNoOwner = 0, kAllThreads = UINTPTR_MAX;
+  std::atomic<uintptr_t> owner{kNoOwner};
   bool entered_for_fork = false;
 
  private:
@@ -65,7 +71,7 @@ class SharedHeap {
    public:
     explicit Memory(SharedHeap* heap) : heap_(heap) {}
     uint32_t acquire() { return page_memory.acquire(heap_); }
-    void release(uint32_t page) { page_memory.release(page); }
+    void release(uint32_t page) { page_memory.release(page, heap_->ends_); }
     Page*& page(uint32_t number) { return page_memory.page(number); }
 
    private:
@@ -81,9 +87,11 @@ class SharedHeap {
     std::atomic_signal_fence(std::memory_order_acquire);
     return true;
   }
+  bool is_anothers() const;
   void push_remote(void* p);
   void drain();
 
+  bool ends_ = false;
   std::atomic<bool> busy_{false};
   std::atomic<void*> remote_{nullptr};
   Memory memory_;

@@ -43,6 +43,11 @@ ThreadPlaces* make_places() {
   return mine;
 }
 
+// The library may be unloaded, with a plug-in that it is linked into.
+__attribute__((destructor)) void drop_key() {
+  if (has_key.exchange(false)) pthread_key_delete(key);
+}
+
 }  // namespace
 
 void prepare_threads() {
@@ -54,7 +59,11 @@ ThreadPlace* place_in(uint64_t context) {
   if (places == nullptr) places = make_places();
   if (places == nullptr) return nullptr;
   ThreadPlace& place = places->places[context % Context::kMaxContexts];
-  if (place.context != context) place = {context, nullptr, 0};
+  if (place.context != context) {
+    place.heap = nullptr;  // first: a signal handler may use the place in between
+    place.to_avoid = 0;
+    place.context = context;
+  }
   return &place;
 }
 

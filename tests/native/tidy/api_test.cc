@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -137,6 +138,34 @@ TEST(Tidy, ReallocatesInPlaceWhileTheBlockFits) {
   EXPECT_STREQ(back, "content");
   tidy_free(back);
   EXPECT_EQ(live_bytes(context), 0u);
+}
+
+TEST(Tidy, AlignsWhatItReallocates) {
+  const Context context;
+  const unsigned hint = 1;
+  for (int i = 0; i < 50; ++i) {
+    void* const p = tidy_alloc(context.ctx, 40, &hint);
+    const void* const shrunk = tidy_realloc(context.ctx, p, 32, &hint);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(shrunk) % 16, 0u);
+  }
+}
+
+// Bytes of this process in memory.
+size_t resident() {
+  size_t pages = 0;
+  FILE* const file = std::fopen("/proc/self/statm", "r");
+  EXPECT_EQ(std::fscanf(file, "%*u %zu", &pages), 1);
+  std::fclose(file);
+  return pages * 4096;
+}
+
+TEST(Tidy, ReturnsTheMemoryOfAContext) {
+  const size_t before = resident();
+  tidy_ctx_t* const ctx = tidy_create(nullptr);
+  for (unsigned i = 0; i < 200'000; ++i) std::memset(tidy_alloc(ctx, 500, &i), 1, 500);
+  EXPECT_GE(resident(), before + (90 << 20));
+  tidy_destroy(ctx);
+  EXPECT_LE(resident(), before + (8 << 20));
 }
 
 TEST(Tidy, AlignsAsAsked) {

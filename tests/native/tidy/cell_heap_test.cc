@@ -188,6 +188,17 @@ TEST(CellHeap, BoundsFreeMemory) {
   }
 }
 
+// Were cells split without a reserve of free memory, most objects would find no room in theirs.
+TEST(CellHeap, ServesNearlyAllObjectsByTheirKeys) {
+  SimulatedMemory memory;
+  Heap heap(memory, {});
+  ASSERT_TRUE(heap.open());
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1'000'000; ++i)
+    ASSERT_NE(heap.allocate(random(), uint32_t(16 + random() % 496)), Heap::kRefused);
+  EXPECT_LE(heap.counts().spilled, 50'000u);
+}
+
 TEST(CellHeap, KeepsItsSizeWhileKeysDrift) {
   constexpr int kLive = 20'000, kOperations = 4'000'000;
   SimulatedMemory memory;

@@ -117,6 +117,15 @@ TEST(New, PlacesObjects) {
   EXPECT_EQ(live_bytes(context), 0u);
 }
 
+TEST(New, AlignsWideTypes) {
+  const tidy::context context;
+  for (int i = 0; i < 10; ++i) {
+    auto* const wide = new (context, tidy::hint(i)) Wide();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(wide) % 64, 0u);
+    tidy::destroy(wide);
+  }
+}
+
 TEST(Grid, IsAHint) {
   tidy_settings_t settings{};
   settings.dimensions = 2;

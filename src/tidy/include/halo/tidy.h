@@ -7,14 +7,15 @@
  *
  * After Miucin, "Data-driven spatial locality" (2018), section 3.4.4.
  *
- * Every function may be called by any thread, except where it says otherwise. None of them prints,
- * aborts or waits for another thread. Memory is aligned to the largest power of two up to 16 that
- * divides the size, as objects of that size need it; larger objects as by malloc.
+ * Every function may be called by any thread, except where it says otherwise. None of them prints
+ * or aborts; allocating and freeing never waits for another thread. Memory is aligned to the
+ * largest power of two up to 16 that divides the size, as objects of that size need it; larger
+ * objects as by malloc.
  *
- * Link with libhalo-tidy.so, and memory of Tidy may also be freed by free, realloc and delete; so
- * it may with libhalo.so preloaded. Otherwise, with libhalo-tidy.a, only by tidy_free and
- * tidy_realloc. If HALO_TIDY_OPTIONAL is defined and neither library is there, tidy_alloc is
- * malloc.
+ * Link with libhalo-tidy.so, and memory of Tidy may also be freed by free, realloc and delete.
+ * Otherwise, with libhalo-tidy.a, only by tidy_free and tidy_realloc. If HALO_TIDY_OPTIONAL is
+ * defined and libhalo-tidy.so is not there, tidy_alloc and tidy_malloc are malloc, and tidy_free is
+ * free; no other functions may be used but tidy_create and tidy_destroy.
  */
 #ifndef HALO_TIDY_H
 #define HALO_TIDY_H
@@ -55,8 +56,8 @@ typedef struct tidy_settings {
 typedef struct tidy_ctx tidy_ctx_t;
 
 /* A context for the objects of one structure. `settings` may be NULL. Returns NULL if a setting is
- * out of its range (errno EINVAL), or if memory is refused (ENOMEM). Of hints with three elements
- * the low 21 bits of each count, with four the low 16. */
+ * out of its range (errno EINVAL), or if memory is refused or 256 contexts exist (ENOMEM). Of hints
+ * with three elements the low 21 bits of each count, with four the low 16. */
 HALO_TIDY_FUNCTION tidy_ctx_t* tidy_create(const tidy_settings_t* settings);
 
 /* Frees all objects of the context at once, and the context. No other thread may use either
@@ -108,7 +109,7 @@ typedef struct tidy_statistics {
 
 /* NOLINTEND(modernize-use-using) */
 
-/* Adds up the context's memory. What another thread is changing meanwhile is left out. */
+/* Adds up the context's memory. Cells that a thread is using at that moment are left out. */
 HALO_TIDY_FUNCTION void tidy_stats(tidy_ctx_t* ctx, tidy_stats_t* stats);
 
 #ifdef HALO_TIDY_OPTIONAL

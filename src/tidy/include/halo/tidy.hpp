@@ -146,7 +146,7 @@ template <class T, class... Arguments>
 unique_ptr<T> construct(void* p, Arguments&&... arguments) {
   if (p == nullptr) throw std::bad_alloc();
   std::unique_ptr<void, decltype(&tidy_free)> memory(p, tidy_free);
-  T* const object = new (p) T(std::forward<Arguments>(arguments)...);
+  T* const object = ::new (p) T(std::forward<Arguments>(arguments)...);
   memory.release();
   return unique_ptr<T>(object);
 }
@@ -167,8 +167,7 @@ unique_ptr<T> make_unique(const context& of, const hint& value, Arguments&&... a
 
 }  // namespace halo::tidy
 
-// new (context, hint) T(...): delete frees it if libhalo-tidy.so is linked or libhalo.so is
-// preloaded, tidy::destroy always.
+// new (context, hint) T(...): delete frees it if libhalo-tidy.so is linked, tidy::destroy always.
 inline void* operator new(std::size_t size, const halo::tidy::context& of,
                           const halo::tidy::hint& value) {
   void* const p = tidy_alloc(of.get(), size, value.data());
@@ -176,6 +175,17 @@ inline void* operator new(std::size_t size, const halo::tidy::context& of,
   return p;
 }
 inline void operator delete(void* p, const halo::tidy::context&, const halo::tidy::hint&) noexcept {
+  tidy_free(p);
+}
+inline void* operator new(std::size_t size, std::align_val_t alignment,
+                          const halo::tidy::context& of, const halo::tidy::hint& value) {
+  void* const p =
+      tidy_alloc_aligned(of.get(), static_cast<std::size_t>(alignment), size, value.data());
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+inline void operator delete(void* p, std::align_val_t, const halo::tidy::context&,
+                            const halo::tidy::hint&) noexcept {
   tidy_free(p);
 }
 

@@ -39,7 +39,7 @@ def test_steps_are_those_of_the_definition() -> None:
         assert found == reference(stacks, allocations, draft)
 
 
-def test_the_caller_alone_is_no_further_step() -> None:
+def test_the_caller_alone_needs_no_step() -> None:
     walks = Walks([(1, 9), (1, 8), (2, 9)], [5, 7, 11])
     assert walks.further_steps(make_draft([((0, 1), None)])) == 0
     assert walks.further_steps(make_draft([((0,), None)])) == 12
