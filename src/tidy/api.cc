@@ -71,6 +71,7 @@ bool read_settings(const tidy_settings_t& given, ContextSettings& out) {
 
 // A block of the context, or of the fallback.
 void* serve(Context* context, size_t size, const uint64_t* key) {
+  if (size > PTRDIFF_MAX) return refused();
   if (context == nullptr) return fallback::allocate(size);
   const size_t wanted = std::max<size_t>(size, 1);
   if (wanted <= context->max_bytes())
@@ -138,18 +139,18 @@ void* tidy_alloc_aligned(tidy_ctx_t* ctx, size_t alignment, size_t size, const u
     errno = EINVAL;
     return nullptr;
   }
+  if (size > PTRDIFF_MAX) return refused();
   if (alignment > kMaxAlignment) {
     if (ctx != nullptr) context_of(ctx)->count_forwarded();
     return fallback::allocate_aligned(alignment, size);
   }
-  if (size > SIZE_MAX - alignment) return refused();
   const size_t rounded = (std::max<size_t>(size, 1) + alignment - 1) & ~(alignment - 1);
   return serve(ctx, rounded, hint);
 }
 
 void* tidy_calloc(tidy_ctx_t* ctx, size_t count, size_t size, const unsigned* hint) {
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) return refused();
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) return refused();
   if (ctx == nullptr || bytes > context_of(ctx)->max_bytes()) {
     if (ctx != nullptr) context_of(ctx)->count_forwarded();
     return fallback::allocate_zeroed(count, size);
@@ -160,6 +161,7 @@ void* tidy_calloc(tidy_ctx_t* ctx, size_t count, size_t size, const unsigned* hi
 
 void* tidy_realloc(tidy_ctx_t* ctx, void* p, size_t size, const unsigned* hint) {
   if (p == nullptr) return tidy_alloc(ctx, size, hint);
+  if (size > PTRDIFF_MAX) return refused();
   const size_t old = tidy_usable_size(p);
   if (tidy_owns(p)) {
     if (stays(p, old, size)) return p;

@@ -130,7 +130,10 @@ TEST(Signals, FindTheHeapBusyAtMost) {
   const pthread_t self = pthread_self();
   std::atomic<bool> stop{false};
   std::thread sender([&] {
-    while (!stop) pthread_kill(self, SIGUSR1);
+    while (!stop) {
+      pthread_kill(self, SIGUSR1);
+      usleep(20);
+    }
   });
   std::vector<void*> objects;
   objects.reserve(1000);
