@@ -42,18 +42,18 @@ MIN_THREADS_GAIN = 1.6
 
 
 @dataclass(frozen=True)
-class Bars:
-    """The least ratios of a program: of traversals, and of the whole program."""
+class Thresholds:
+    """The minimum ratios of a program: of traversals, and of the whole program."""
 
     traversal: Mapping[str, float]
     whole: Mapping[str, float]
 
 
 BEST, GLIBC, IGNORED = "best", "glibc", "ignored"
-BARS = {
-    "mesh": Bars({BEST: 2.0, IGNORED: 2.5}, {BEST: 1.5, IGNORED: 0.98}),
-    "pagerank": Bars({GLIBC: 1.37, IGNORED: 1.0}, {IGNORED: 0.98}),
-    "rbtree": Bars({GLIBC: 1.16}, {IGNORED: 0.98}),
+THRESHOLDS = {
+    "mesh": Thresholds({BEST: 2.0, IGNORED: 2.5}, {BEST: 1.5, IGNORED: 0.98}),
+    "pagerank": Thresholds({GLIBC: 1.37, IGNORED: 1.0}, {IGNORED: 0.98}),
+    "rbtree": Thresholds({GLIBC: 1.16}, {IGNORED: 0.98}),
 }
 
 
@@ -121,9 +121,9 @@ def clock(settings: Settings, name: str, trials: int) -> bool:
     variants += [hinted(settings, name, it, {"HALO_BENCH_HINTS": it}) for it in CONTROLS]
     times = measure([*plain, *variants], trials)
     met = True
-    for what, seconds, bars in (
-        ("traversal", times.traversal, BARS[name].traversal),
-        ("whole", times.whole, BARS[name].whole),
+    for what, seconds, minimums in (
+        ("traversal", times.traversal, THRESHOLDS[name].traversal),
+        ("whole", times.whole, THRESHOLDS[name].whole),
     ):
         middles = {label: statistics.median(values) for label, values in seconds.items()}
         best = min((it.name for it in allocators), key=lambda label: middles[label])
@@ -136,7 +136,7 @@ def clock(settings: Settings, name: str, trials: int) -> bool:
             GLIBC: ratio(seconds[GLIBC], seconds[HINTED]),
             IGNORED: ratio(seconds[IGNORED], seconds[HINTED]),
         }
-        met = met and all(ratios[over].value >= least for over, least in bars.items())
+        met = met and all(ratios[over].value >= minimum for over, minimum in minimums.items())
     sys.stdout.flush()
     return met
 
@@ -173,19 +173,19 @@ def cost(settings: Settings, trials: int) -> bool:
         return [statistics.median(map(float, column)) for column in zip(*rows, strict=True)]
 
     met = True
-    for case, most in MAX_NS.items():
+    for case, max_ns in MAX_NS.items():
         (nanoseconds,) = measured(case)
-        print(f"{case}: {nanoseconds:.1f} ns for a pair (at most {most:.0f})", flush=True)
-        met = met and nanoseconds <= most
+        print(f"{case}: {nanoseconds:.1f} ns for a pair (at most {max_ns:.0f})", flush=True)
+        met = met and nanoseconds <= max_ns
     for keys in KEYS:
         live, resident, live_after, resident_after = measured("memory", keys)
         for what, free, of in (
             ("allocated", resident - live, live),
             ("half replaced", resident_after - live_after, live_after),
         ):
-            most = of / FREE_SHARE + FREE_BYTES
-            print(f"{keys}, {what}: {free / 1e6:.1f} MB free (at most {most / 1e6:.1f})")
-            met = met and free <= most
+            max_free = of / FREE_SHARE + FREE_BYTES
+            print(f"{keys}, {what}: {free / 1e6:.1f} MB free (at most {max_free / 1e6:.1f})")
+            met = met and free <= max_free
     second, last = measured("drift")
     print(f"drift: {last / second:.3f} times the memory of the second quarter", flush=True)
     one, two = measured("threads", "1")[0], measured("threads", "2")[0]
@@ -203,7 +203,7 @@ def main() -> int:
     if given.what == "cost":
         return 0 if cost(settings, given.trials) else 1
     command = clock if given.what == "clock" else sweep
-    met = [command(settings, name, given.trials) for name in given.names or BARS]
+    met = [command(settings, name, given.trials) for name in given.names or THRESHOLDS]
     return 0 if all(met) else 1
 
 

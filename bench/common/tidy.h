@@ -6,6 +6,7 @@
 #include <halo/tidy.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "common/rng.h"
 
@@ -77,5 +78,14 @@ class Scope {
  private:
   std::optional<halo::tidy::hint_scope> scope_;
 };
+
+template <typename T>
+using Owner = halo::tidy::unique_ptr<T>;
+
+// An object that is placed by the innermost scope.
+template <typename T, typename... Arguments>
+Owner<T> make(Arguments&&... arguments) {
+  return halo::tidy::make_in_scope<T>(std::forward<Arguments>(arguments)...);
+}
 
 }  // namespace variant

@@ -1,13 +1,16 @@
-// tidy CASE [KEYS]: the cost of Tidy's functions in time and memory; bench/tidy.py has the cases.
+// The cost of Tidy's functions in time and memory, one case at a time; bench/tidy.py runs them all.
 //
-//   same           nanoseconds of a pair of tidy_alloc and tidy_free in one cell
-//   cells          the same in one of 4096 cells at random, beside a million objects
-//   threads N      pairs by N threads, each in 4096 cells, beside a million objects, per
-//   microsecond memory KEYS    live and resident bytes of a million objects of 16 to 512 bytes,
-//   half of them freed drift          resident bytes at most in the second and in the last quarter
-//   of 10^8 operations
+// tidy same: nanoseconds of a pair of tidy_alloc and tidy_free in one cell.
 //
-// KEYS: uniform, zipf, equal, distinct or drifting.
+// tidy cells: the same in one of 4096 cells at random, beside a million objects.
+//
+// tidy threads N: pairs by N threads in 4096 cells, beside a million objects, per microsecond.
+//
+// tidy memory KEYS: live and resident bytes of a million objects of 16 to 512 bytes, and again
+// after half of them were replaced. KEYS: uniform, zipf, equal, distinct or drifting.
+//
+// tidy drift: the maximum of resident bytes in the second and in the last quarter of 10^8
+// operations.
 #include <halo/tidy.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -124,7 +127,7 @@ static void run_memory(tidy_ctx_t* ctx, const char* keys) {
 static void run_drift(tidy_ctx_t* ctx) {
   const long live = 100000, operations = 100000000;
   Rng rng = {1};
-  unsigned long most[4] = {0};
+  unsigned long peaks[4] = {0};
   for (long i = 0; i < operations / 2; ++i) {
     void** const place = &objects[i % live];
     if (i >= live) tidy_free(*place);
@@ -132,9 +135,9 @@ static void run_drift(tidy_ctx_t* ctx) {
     *place = allocate(ctx, size, (unsigned)(i * 4) + rng_below(&rng, 100000));
     memset(*place, 1, size);
     const long quarter = i / (operations / 8);
-    if (i % 10000 == 0 && resident() > most[quarter]) most[quarter] = resident();
+    if (i % 10000 == 0 && resident() > peaks[quarter]) peaks[quarter] = resident();
   }
-  printf("%lu %lu\n", most[1], most[3]);
+  printf("%lu %lu\n", peaks[1], peaks[3]);
 }
 
 int main(int argc, char** argv) {

@@ -131,7 +131,7 @@ class BucketPool {
   void remove_idle(Leaf leaf);
   uint32_t take_unused(Page& page, uint32_t cell);
   uint32_t pop_free(Page& page, uint32_t cell);
-  uint32_t hand_out(Page& page, uint32_t at, uint32_t cell);
+  uint32_t assign(Page& page, uint32_t at, uint32_t cell);
   void list(Page& page);
   void unlist(Page& page);
 
@@ -227,7 +227,7 @@ Page* BucketPool<Memory>::add_page(Leaf leaf) {
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::hand_out(Page& page, uint32_t at, uint32_t cell) {
+uint32_t BucketPool<Memory>::assign(Page& page, uint32_t at, uint32_t cell) {
   page.buckets()[at] = {cell, kNone, kNone, 0, 0, 0};
   ++page.taken;
   return page.number * in_page() + at;
@@ -238,7 +238,7 @@ uint32_t BucketPool<Memory>::take_unused(Page& page, uint32_t cell) {
   const uint64_t before = touched_bytes(page);
   const uint32_t at = page.next_bucket++;
   resident_ += touched_bytes(page) - before;
-  return hand_out(page, at, cell);
+  return assign(page, at, cell);
 }
 
 template <class Memory>
@@ -246,7 +246,7 @@ uint32_t BucketPool<Memory>::pop_free(Page& page, uint32_t cell) {
   const uint32_t at = page.free_bucket;
   page.free_bucket = page.buckets()[at].next;
   if (page.free_bucket == kNone) unlist(page);
-  return hand_out(page, at, cell);
+  return assign(page, at, cell);
 }
 
 template <class Memory>

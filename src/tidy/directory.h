@@ -8,7 +8,7 @@
 
 namespace halo::tidy {
 
-// A cell or cluster by number; its owner hands the numbers out.
+// A cell or cluster by number; its owner assigns the numbers.
 using Leaf = uint32_t;
 
 // The bits in which keys differ.
@@ -71,10 +71,10 @@ class Directory {
   bool remove(Leaf leaf);
 
   // Calls visit(leaf) with a leaf of each sibling subtree on the way up, nearest first, until it
-  // returns true or `most` were visited. Returns whether a visit did.
+  // returns true or `max` were visited. Returns whether a visit did.
   template <class Visit>
-  bool visit_near(Leaf leaf, uint64_t key, int most, const Visit& visit) const {
-    for (uint32_t up = leaves_[leaf].parent; up != 0 && most > 0; up = nodes_[up].parent, --most) {
+  bool visit_near(Leaf leaf, uint64_t key, int max, const Visit& visit) const {
+    for (uint32_t up = leaves_[leaf].parent; up != 0 && max > 0; up = nodes_[up].parent, --max) {
       const Node& node = nodes_[up];
       if (visit(find_from(node.children[(key >> node.bit & 1) == 0], key))) return true;
     }

@@ -46,7 +46,7 @@ bool PageMemory::open() {
     range_.set(at, 0, PROT_READ | PROT_WRITE);
     if (!range_.grow(std::size_t{kMinGrowth} * kPageBytes)) continue;
     entries_ = static_cast<Entry*>(table);
-    most_ = pages;
+    max_pages_ = pages;
     base_.store(at, std::memory_order_relaxed);
     return true;
   }
@@ -57,7 +57,7 @@ bool PageMemory::open() {
     if (at == MAP_FAILED) continue;
     range_.set(reinterpret_cast<std::uintptr_t>(at), size, PROT_READ | PROT_WRITE);
     entries_ = static_cast<Entry*>(table);
-    most_ = static_cast<uint32_t>(size / kPageBytes);
+    max_pages_ = static_cast<uint32_t>(size / kPageBytes);
     base_.store(reinterpret_cast<std::uintptr_t>(at), std::memory_order_relaxed);
     return true;
   }
@@ -120,9 +120,9 @@ void PageMemory::push(uint32_t page) {
 uint32_t PageMemory::add() {
   uint32_t count = count_.load(std::memory_order_relaxed);
   do {
-    if (count == most_) return kNone;
+    if (count == max_pages_) return kNone;
     const uint32_t step = std::max(kMinGrowth, count / 8 / kMinGrowth * kMinGrowth);
-    const uint64_t pages = std::min(most_, (count / step + 1) * step);
+    const uint64_t pages = std::min(max_pages_, (count / step + 1) * step);
     const KeepErrno keep;
     if (!range_.grow(pages * kPageBytes) && !range_.grow((std::size_t{count} + 1) * kPageBytes))
       return kNone;

@@ -58,7 +58,7 @@ class PageMemory {
   bool has_many_dirty(bool all);
 
   std::atomic<std::uintptr_t> base_{0};
-  uint32_t most_ = 0;  // pages that the table has entries for
+  uint32_t max_pages_ = 0;  // pages that the table has entries for
   Entry* entries_ = nullptr;
   std::atomic<uint32_t> count_{0};  // pages that were ever used
   std::atomic<uint64_t> free_{0};

@@ -30,7 +30,7 @@ class SimulatedMemory {
   // Pages that heaps have.
   size_t used() const { return pages_.size() - free_.size(); }
 
-  uint64_t limit = UINT64_MAX;  // pages that it may still hand out
+  uint64_t limit = UINT64_MAX;  // pages that may still be acquired
 
  private:
   std::vector<Page*> pages_;

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "common/tidy.h"
 
 namespace mesh {
 
-template <typename T>
-using Owner = halo::tidy::unique_ptr<T>;
+using variant::make;
+using variant::Owner;
 
 inline variant::Objects& objects() {
   static variant::Objects all(2);
@@ -32,10 +31,5 @@ class Place {
 
   variant::Scope scope_;
 };
-
-template <typename T, typename... Arguments>
-Owner<T> make(Arguments&&... arguments) {
-  return halo::tidy::make_in_scope<T>(std::forward<Arguments>(arguments)...);
-}
 
 }  // namespace mesh

@@ -119,8 +119,8 @@ TEST(CellHeap, ServesDisjointBlocksAndReturnsAllMemory) {
       if (!blocks.empty() && random() % 100 < frees) {
         blocks.free_one(random);
       } else {
-        const uint32_t most = std::min(heap.max_bytes(), 200u);
-        const uint32_t bytes = random() % 3 != 0 ? usual : uint32_t(1 + random() % most);
+        const uint32_t max_bytes = std::min(heap.max_bytes(), 200u);
+        const uint32_t bytes = random() % 3 != 0 ? usual : uint32_t(1 + random() % max_bytes);
         const uint64_t how = random() % 20;
         blocks.add(how == 0                     ? heap.allocate_common(bytes)
                    : how < 4 && !blocks.empty() ? heap.allocate_near(blocks.any(random), bytes)
@@ -139,7 +139,7 @@ TEST(CellHeap, ServesDisjointBlocksAndReturnsAllMemory) {
   }
 }
 
-// Pages of objects whose keys are below `limit` of those with keys below `most`.
+// System pages of the objects whose keys are below `limit`.
 size_t pages_of(const std::vector<std::pair<uint64_t, Place>>& objects, uint64_t limit) {
   std::set<Place> pages;
   for (const auto& [key, place] : objects)
@@ -206,7 +206,7 @@ TEST(CellHeap, KeepsItsSizeWhileKeysDrift) {
   ASSERT_TRUE(heap.open());
   std::vector<Place> blocks;
   std::mt19937_64 random(1);
-  uint64_t quarter = 0, most = 0;
+  uint64_t second_quarter = 0, peak = 0;
   for (int i = 0; i < kOperations; ++i) {
     const Place place = heap.allocate(uint64_t(i) * 16 + random() % 100'000, 40);
     if (i < kLive) {
@@ -215,10 +215,10 @@ TEST(CellHeap, KeepsItsSizeWhileKeysDrift) {
       ASSERT_TRUE(heap.free(blocks[size_t(i % kLive)]));
       blocks[size_t(i % kLive)] = place;
     }
-    most = std::max(most, heap.resident());
-    if (i == kOperations / 2) quarter = std::exchange(most, 0);
+    peak = std::max(peak, heap.resident());
+    if (i == kOperations / 2) second_quarter = std::exchange(peak, 0);
   }
-  EXPECT_LE(most, quarter + quarter / 50);
+  EXPECT_LE(peak, second_quarter + second_quarter / 50);
   EXPECT_LE(heap.counts().cells, 2000u);
 }
 

@@ -23,7 +23,7 @@ struct Object {
   uint64_t value, complement;
 };
 
-// Objects that threads hand over to one another.
+// Objects that threads pass to one another.
 class Exchange {
  public:
   // Puts an object in a random place; returns the one that was there.
