@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tidy/cell.h"
-#include "tidy/directory.h"
+#include "tidy/leaves.h"
 #include "tidy/metadata.h"
 #include "tidy/page.h"
 
@@ -25,26 +25,19 @@ class BucketPool {
       : memory_(&memory),
         metadata_(&metadata),
         bucket_shift_(static_cast<uint32_t>(std::countr_zero(bucket_bytes))),
-        directory_(metadata),
         clusters_(metadata) {}
 
   // False if memory is refused.
-  bool open() {
-    if (!directory_.open(kRoot) || !clusters_.reserve(kFirst)) return false;
-    clear(clusters_[kRoot]);
-    clear(clusters_[kCommon]);
-    clusters_[kRoot].in_use = true;
-    return true;
-  }
+  bool open() { return clusters_.open(); }
 
   // A bucket for a cell, near those of other cells with such keys; kNone if memory is refused.
   uint32_t take(uint64_t key, uint32_t cell) {
-    const Leaf leaf = directory_.find(key);
+    const Leaf leaf = clusters_.find(key);
     clusters_[leaf].keys.add(key);
     return take_from(leaf, key, cell);
   }
   // A bucket for the cell of objects without a cell of their own.
-  uint32_t take_common(uint32_t cell) { return take_from(kCommon, 0, cell); }
+  uint32_t take_common(uint32_t cell) { return take_from(Clusters::kCommon, 0, cell); }
   // A bucket that is free already, wherever it is; kNone if there is none.
   uint32_t take_free(uint32_t cell) {
     if (with_free_ == kNone) return kNone;
@@ -101,14 +94,8 @@ class BucketPool {
   uint64_t resident() const { return resident_; }
 
  private:
-  static constexpr Leaf kRoot = 0, kCommon = 1, kFirst = 2;
   static constexpr uint32_t kMaxClusters = 1u << 22;
-  static constexpr uint32_t kIdle = 64;  // clusters without pages, beside as many as have some
-
-  static void clear(Cluster& cluster) {
-    cluster = {};
-    cluster.page = cluster.spare = kNone;
-  }
+  using Clusters = Leaves<Cluster, kMaxClusters>;
 
   // Buckets of a page: a power of two.
   uint32_t in_page() const { return kPageBytes >> bucket_shift_; }
@@ -124,11 +111,8 @@ class BucketPool {
 
   uint32_t take_from(Leaf leaf, uint64_t key, uint32_t cell);
   Page* page_with_room(Cluster& cluster);
-  Leaf split(Leaf leaf, uint64_t key);
   Page* add_page(Leaf leaf);
   void release(Page& page);
-  void remove(Leaf leaf);
-  void remove_idle(Leaf leaf);
   uint32_t take_unused(Page& page, uint32_t cell);
   uint32_t pop_free(Page& page, uint32_t cell);
   uint32_t assign(Page& page, uint32_t at, uint32_t cell);
@@ -138,15 +122,11 @@ class BucketPool {
   Memory* memory_;
   Metadata* metadata_;
   const uint32_t bucket_shift_;  // log2 of a bucket's bytes
-  Directory directory_;          // of clusters
-  Table<Cluster, kMaxClusters> clusters_;
-  uint32_t clusters_used_ = kFirst;
-  uint32_t free_cluster_ = kNone;       // head of the list of unused ones
-  uint32_t with_free_ = kNone;          // head of the list of pages with free buckets
-  Page* unused_pages_ = nullptr;        // records without a page
-  Page* made_last_ = nullptr;           // the newest record
-  uint32_t in_use_ = 1, occupied_ = 0;  // clusters in the directory, and those with pages
-  Page* swept_ = nullptr;               // where `sweep` is
+  Clusters clusters_;
+  uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
+  Page* unused_pages_ = nullptr;  // records without a page
+  Page* made_last_ = nullptr;     // the newest record
+  Page* swept_ = nullptr;         // where `sweep` is
   uint32_t swept_bucket_ = 0;
   uint64_t resident_ = 0;
 };
@@ -155,8 +135,8 @@ template <class Memory>
 uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key, uint32_t cell) {
   Page* page = page_with_room(clusters_[leaf]);
   if (page == nullptr) {
-    if (leaf != kCommon && clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
-      leaf = split(leaf, key);
+    if (clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
+      leaf = clusters_.split(leaf, key, true);
     page = add_page(leaf);
     if (page == nullptr) return kNone;
   }
@@ -173,29 +153,6 @@ Page* BucketPool<Memory>::page_with_room(Cluster& cluster) {
     return &page;
   }
   return nullptr;
-}
-
-// The cluster of `key` after the split; the old one if memory is refused.
-template <class Memory>
-Leaf BucketPool<Memory>::split(Leaf leaf, uint64_t key) {
-  const unsigned bit = clusters_[leaf].keys.top_bit();
-  remove_idle(leaf);
-  const Leaf other = free_cluster_ != kNone ? free_cluster_ : clusters_used_;
-  if (!clusters_.reserve(other + 1)) return leaf;
-  if (!directory_.split(leaf, other, bit, (key >> bit & 1) != 0)) return leaf;
-  if (other == free_cluster_) {
-    free_cluster_ = clusters_[other].next_free;
-  } else {
-    ++clusters_used_;
-  }
-  ++in_use_;
-  clear(clusters_[other]);
-  clusters_[other].in_use = true;
-  Cluster& cluster = clusters_[leaf];
-  cluster.keys.clear();
-  cluster.keys.add(key);
-  cluster.filled = 0;
-  return leaf;
 }
 
 template <class Memory>
@@ -218,10 +175,8 @@ Page* BucketPool<Memory>::add_page(Leaf leaf) {
   page->next_bucket = page->taken = 0;
   page->free_bucket = page->next = page->previous = kNone;
   page->listed = false;
-  Cluster& cluster = clusters_[leaf];
-  cluster.page = number;
-  if (cluster.pages++ == 0 && leaf != kCommon) ++occupied_;
-  ++cluster.filled;
+  clusters_[leaf].page = number;
+  clusters_.add_part(leaf);
   resident_ += record_bytes();
   return page;
 }
@@ -273,36 +228,13 @@ void BucketPool<Memory>::release(Page& page) {
   Cluster& cluster = clusters_[page.cluster];
   if (cluster.page == page.number) cluster.page = kNone;
   if (cluster.spare == page.number) cluster.spare = kNone;
-  if (--cluster.pages == 0 && page.cluster != kCommon) {
-    --occupied_;
-    remove(page.cluster);
-    remove_idle(kNone);
-  }
+  clusters_.remove_part(page.cluster);
   memory_->page(page.number) = nullptr;
   memory_->release(page.number);
   page.number = kNone;
   page.next_bucket = 0;
   page.unused = unused_pages_;
   unused_pages_ = &page;
-}
-
-// Its sibling gets its keys. The only cluster stays.
-template <class Memory>
-void BucketPool<Memory>::remove(Leaf leaf) {
-  if (!directory_.remove(leaf)) return;
-  Cluster& cluster = clusters_[leaf];
-  cluster.in_use = false;
-  cluster.next_free = free_cluster_;
-  free_cluster_ = leaf;
-  --in_use_;
-}
-
-// Removes the clusters without pages, except `leaf`, if they are more than the others.
-template <class Memory>
-void BucketPool<Memory>::remove_idle(Leaf leaf) {
-  if (in_use_ <= 2 * occupied_ + kIdle) return;
-  for (Leaf at = 0; at < clusters_used_; ++at)
-    if (at != leaf && clusters_[at].in_use && clusters_[at].pages == 0) remove(at);
 }
 
 template <class Memory>
