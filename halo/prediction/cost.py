@@ -16,16 +16,16 @@ found no plan for `python3`, where glibc coalesces free blocks for a sixth of th
 MIXED_PAGE_CYCLES = 80
 """Cycles that an allocation and a free need more in mixed-size pages than in single-size ones.
 
-A fit to the times of nine programs under up to nine plans each: with it, the rank correlation with
-the modelled cost rises from 0.07 to 0.74 on `hospital`, whose plans differ in little else
+A fit to the times of ten programs under up to eight plans each: the mean rank correlation with the
+modelled cost is 0.43 without it, and 0.57, 0.56 and 0.60 with 40, 80 and 120 cycles
 (docs/evaluation/search.md).
 """
 
-STEP_CYCLES = 30
+STEP_CYCLES = 8
 """Cycles of each return address that the runtime reads beyond the caller's.
 
-A fit, too: 40 cycles for each object of plans whose groups depend on more than the caller. On
-`sqlite3` these take 1.17 to 1.20 s, and the others 1.08 to 1.11.
+In a profile of `sqlite3`, the runtime takes 25 ns for each object if it reads six, and 15 ns if it
+reads one (docs/evaluation/search.md).
 """
 
 
