@@ -1,15 +1,18 @@
 """Compares plans of the strategy `search`, and predictions of plans, with other plans on the clock.
 
-search.py measure FOLDER [NAME...]   runs what FOLDER/NAME.json is missing
+search.py plan FOLDER [NAME...]      makes the plans and predictions that FOLDER/NAME is missing
+search.py measure FOLDER [NAME...]   measures the times that FOLDER/NAME.json is missing
 search.py clock FOLDER [NAME...]     search over the best other plan, and ranks of predictions
 search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by the best plan, in the
                                      best order, and of all lines fetched once, without reuse
 
 `bounds` scales predictions of a part of the accesses. Without names, the thirteen programs. Each is
 recorded on its training input with an object trace. From it come all plans, their predictions and
-the orders of `halo layout`. The plans run on the reference input over glibc, which is the allocator
-of the predictions: interleaved, fresh processes, the first round dropped. `clock` ends with status
-1 if a threshold is missed.
+the orders of `halo layout`. As in `halo run --search`, the five best plans of the search are raced
+on the training input. Then the fastest of them, the one with the least modelled cost, and the other
+strategies' plans run on the reference input over glibc, which is the allocator of the predictions:
+interleaved, fresh processes, the first round dropped. `clock` ends with status 1 if a threshold is
+missed.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -44,10 +47,12 @@ from halo.settings import Settings, read_settings
 from halo.simulation.cost import modelled_cycles
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.runs.job import Job
 from halo.trials.statistics import Ratio, ratio
 
 NEXT = "glibc"
 SEARCH = "search"
+PREDICTIONS = "predictions.json"
 OTHERS = (
     "halo",
     "hot-cold",
@@ -64,20 +69,40 @@ MIN_RATIO = 0.99  # of every program
 CLEAR_RATIO, MIN_CLEAR = 1.05, 4  # of as many programs
 
 
-class Measured(msgspec.Struct, frozen=True):
-    """A program: times by plan, in seconds, and predictions for the training input.
+class Planned(msgspec.Struct, frozen=True):
+    """A program's predictions, for the training input.
 
-    `search` is the label of the plan that the strategy found: another one's, if they are equal, or
-    that of the next allocator, if it has no groups. `planned` is the time that it took, in seconds.
+    `labels` are those of the search's plans, by rank: of another plan, if they are equal. `planned`
+    is the time of the search, in seconds.
     """
 
-    search: str
+    labels: Sequence[str]
     planned: float
     trace: LoadedTrace
-    seconds: Mapping[str, Sequence[float]]
     without: Predicted
     plans: Mapping[str, Predicted]
     replayed: Replayed
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A program's times by plan, in seconds: on the training input, and on the reference input.
+
+    `search` is the label of the search's plan that is the fastest on the training input, and
+    `modelled` that of the one with the least modelled cost. Without plans, it is that of the next
+    allocator.
+    """
+
+    made: Planned
+    race: Mapping[str, Sequence[float]]
+    seconds: Mapping[str, Sequence[float]]
+
+    @property
+    def search(self) -> str:
+        return fastest(self.race)
+
+    @property
+    def modelled(self) -> str:
+        return next(iter(self.made.labels), NEXT)
 
     def median(self, label: str) -> float:
         return statistics.median(self.seconds[label])
@@ -85,53 +110,81 @@ class Measured(msgspec.Struct, frozen=True):
     @property
     def best_other(self) -> str:
         """The label of the fastest other plan, or of the next allocator without one."""
-        return min((it for it in self.seconds if it != SEARCH), key=self.median)
+        others = {it: times for it, times in self.seconds.items() if not it.startswith(SEARCH)}
+        return fastest(others)
 
-    @property
-    def over_others(self) -> Ratio:
-        """Its time over that of the search's plan."""
-        return ratio(self.seconds[self.best_other], self.seconds[self.search])
+    def over_others(self, label: str) -> Ratio:
+        """Its time over that of a plan of the search."""
+        return ratio(self.seconds[self.best_other], self.seconds[label])
 
     @property
     def agreement(self) -> float | None:
         """The rank correlation of predictions and times; None if there are too few plans."""
         costs = {
-            label: modelled_cost(self.trace, one)
-            for label, one in {NEXT: self.without, **self.plans}.items()
+            label: modelled_cost(self.made.trace, one)
+            for label, one in {NEXT: self.made.without, **self.made.plans}.items()
+            if label in self.seconds
         }
         if len(costs) < MIN_POINTS:
             return None
         return rank_correlation(list(costs.values()), [self.median(it) for it in costs])
 
 
+def fastest(seconds: Mapping[str, Sequence[float]]) -> str:
+    return min(seconds, key=lambda label: statistics.median(seconds[label]))
+
+
+def plan_program(settings: Settings, name: str, folder: Path) -> Planned:
+    """Writes the plans of a program to the folder, as LABEL.plan."""
+    bundled = find_bundled(settings, name)
+    training, _ = prepare(settings, bundled)
+    with tempfile.TemporaryDirectory(prefix="halo-search-") as scratch:
+        file = Path(scratch) / "program.profile"
+        command = (str(training.target.path), *training.arguments)
+        run_halo("record", "--objects", "-o", str(file), "--", *command, env=dict(bundled.env))
+        profile = read_profile(file)
+        variants = choose_variants(OTHERS)
+        others = {it.label for it, _, _ in make_plans(profile, variants, folder)} & set(OTHERS)
+        began = time.perf_counter()
+        found = [it.label for it, _, _ in make_plans(profile, choose_variants([SEARCH]), folder)]
+        planned = time.perf_counter() - began
+        labels = [same_plan(folder, label, others) for label in found]
+        plans = [*others, *(it for it in labels if it not in others)]
+        trace = OBJECT_TRACE.of(profile)
+        assert trace is not None
+        places = [placed(read_plan(plan_of(folder, it)), profile) for it in plans]
+        with predictor(settings, trace, WHOLE) as running:
+            loaded = running.loaded
+            without, *predicted = running.predict([NOWHERE, *places])
+        replayed = replay(settings, Path(trace.file), ReplayOptions(packing=PACKING), Path(scratch))
+    by_plan = dict(zip(plans, predicted, strict=True))
+    return Planned(labels, planned, loaded, without, by_plan, replayed)
+
+
+def plan_of(folder: Path, label: str) -> Path:
+    return folder / f"{label}.plan"
+
+
+def same_plan(folder: Path, label: str, others: Iterable[str]) -> str:
+    """The label of an equal plan among the others, or its own."""
+    content = plan_of(folder, label).read_bytes()
+    return next((it for it in others if plan_of(folder, it).read_bytes() == content), label)
+
+
 def measure_program(settings: Settings, name: str, trials: int, folder: Path) -> Measured:
+    made = msgspec.json.decode((folder / PREDICTIONS).read_bytes(), type=Planned)
     bundled = find_bundled(settings, name)
     training, reference = prepare(settings, bundled)
-    file, searched = folder / "program.profile", folder / f"{SEARCH}.plan"
-    command = (str(training.target.path), *training.arguments)
-    run_halo("record", "--objects", "-o", str(file), "--", *command, env=dict(bundled.env))
-    profile = read_profile(file)
-    plans = {it.label: plan for it, plan, _ in make_plans(profile, choose_variants(OTHERS), folder)}
-    plans = {label: plan for label, plan in plans.items() if label in OTHERS}
-    began = time.perf_counter()
-    run_halo("plan", "--strategy", SEARCH, str(file), "-o", str(searched), env={})
-    planned = time.perf_counter() - began
-    label = same_plan(searched, plans)
-    if label == SEARCH:
-        plans[SEARCH] = searched
-    trace = OBJECT_TRACE.of(profile)
-    assert trace is not None
-    found = [placed(read_plan(plan), profile) for plan in plans.values()]
-    with predictor(settings, trace, WHOLE) as running:
-        loaded = running.loaded
-        without, *predicted = running.predict([NOWHERE, *found])
-    replayed = replay(settings, Path(trace.file), ReplayOptions(packing=PACKING), folder)
     allocator = next(it for it in baseline_allocators() if it.name == NEXT)
-    over = {it: (plan, allocator) for it, plan in plans.items()}
-    configs = make_configs(settings, reference, bundled.env, [allocator], over)
-    seconds = measure(configs, trials)
-    by_plan = dict(zip(plans, predicted, strict=True))
-    return Measured(label, planned, loaded, seconds, without, by_plan, replayed)
+
+    def times(job: Job, labels: Iterable[str]) -> Mapping[str, Sequence[float]]:
+        plans = {it: (plan_of(folder, it), allocator) for it in labels}
+        return measure(make_configs(settings, job, bundled.env, [allocator], plans), trials)
+
+    race = times(training, made.labels)
+    others = [it for it in made.plans if not it.startswith(SEARCH)]
+    mine = {fastest(race), *made.labels[:1]} - {NEXT}
+    return Measured(made, race, times(reference, dict.fromkeys([*others, *sorted(mine)])))
 
 
 def placed(plan: Plan, profile: Profile) -> Placement:
@@ -141,45 +194,45 @@ def placed(plan: Plan, profile: Profile) -> Placement:
     return found
 
 
-def same_plan(searched: Path, plans: Mapping[str, Path]) -> str:
-    """The label of the plan that the search found."""
-    if read_plan(searched).is_inert:
-        return NEXT
-    content = searched.read_bytes()
-    return next((it for it, plan in plans.items() if plan.read_bytes() == content), SEARCH)
-
-
 def clock(found: Mapping[str, Measured]) -> bool:
     """Prints a row for each program; whether all thresholds are met."""
-    print("| Program | search, s | best other plan, s | ratio | its plan | planned in, s | ranks |")
-    print("| --- | ---: | ---: | ---: | --- | ---: | ---: |")
+    print(
+        "| Program | search, s | best other plan, s | ratio | its plan | least modelled | ratio"
+        " | planned in, s | ranks |"
+    )
+    print("| --- | ---: | ---: | ---: | --- | --- | ---: | ---: | ---: |")
     for name, one in found.items():
-        best, over, agreement = one.best_other, one.over_others, one.agreement
+        best, agreement = one.best_other, one.agreement
         print(
             f"| {name} | {one.median(one.search):.3f} | {best} {one.median(best):.3f} |"
-            f" {over.value:.3f} ({over.low:.3f}-{over.high:.3f}) | {one.search} |"
-            f" {one.planned:.0f} | {'-' if agreement is None else f'{agreement:.2f}'} |"
+            f" {said(one.over_others(one.search))} | {one.search} | {one.modelled} |"
+            f" {said(one.over_others(one.modelled))} | {one.made.planned:.0f} |"
+            f" {'-' if agreement is None else f'{agreement:.2f}'} |"
         )
     agreements = [one.agreement for one in found.values() if one.agreement is not None]
     mean = statistics.fmean(agreements) if agreements else 0.0
-    ratios = [one.over_others.value for one in found.values()]
+    ratios = [one.over_others(one.search).value for one in found.values()]
     clear = sum(value >= CLEAR_RATIO for value in ratios)
     print(f"\nMean rank correlation {mean:.2f}; {clear} of {len(ratios)} at {CLEAR_RATIO} or more.")
     return mean >= MIN_AGREEMENT and min(ratios) >= MIN_RATIO and clear >= MIN_CLEAR
 
 
+def said(one: Ratio) -> str:
+    return f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f})"
+
+
 def bounds(found: Mapping[str, Measured]) -> None:
     """Prints the rows of each program, in millions."""
-    levels = list(next(iter(found.values())).without.misses)
+    levels = list(next(iter(found.values())).made.without.misses)
     print(f"| Program | layout | cycles, M | {', M | '.join(levels)}, M |")
     print(f"| --- | --- |{' ---: |' * (1 + len(levels))}")
     for name, one in found.items():
-        for layout, cycles, misses in layouts_of(one):
+        for layout, cycles, misses in layouts_of(one.made):
             figures = (f"{value / 1e6:.2f}" for value in (cycles, *(misses[it] for it in levels)))
             print(f"| {name} | {layout} | {' | '.join(figures)} |")
 
 
-def layouts_of(one: Measured) -> Iterator[tuple[str, int, Mapping[str, int]]]:
+def layouts_of(one: Planned) -> Iterator[tuple[str, int, Mapping[str, int]]]:
     """What is compared: a description, modelled cycles, misses by level.
 
     Predictions of a part of the accesses are scaled up to all of them.
@@ -201,20 +254,27 @@ def layouts_of(one: Measured) -> Iterator[tuple[str, int, Mapping[str, int]]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("measure", "clock", "bounds"))
+    parser.add_argument("what", choices=("plan", "measure", "clock", "bounds"))
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11, help="on the reference input")
     given = parser.parse_args()
     names = given.names or PROGRAMS
     files = {name: given.folder / f"{name}.json" for name in names}
+    if given.what == "plan":
+        for name in names:
+            folder = given.folder / name
+            if not (folder / PREDICTIONS).is_file():
+                folder.mkdir(parents=True, exist_ok=True)
+                write_json(plan_program(read_settings(), name, folder), folder / PREDICTIONS)
+        return 0
     if given.what == "measure":
-        settings = read_settings()
         for name, file in files.items():
             if not file.is_file():
-                given.folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryDirectory(prefix="halo-search-") as scratch:
-                    write_json(measure_program(settings, name, given.trials, Path(scratch)), file)
+                found_here = measure_program(
+                    read_settings(), name, given.trials, file.parent / name
+                )
+                write_json(found_here, file)
         return 0
     found = {
         name: msgspec.json.decode(file.read_bytes(), type=Measured) for name, file in files.items()

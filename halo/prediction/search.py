@@ -62,6 +62,18 @@ def search(
     return _ranked(known)
 
 
+def one_of_each_first(found: Sequence[Found], seeds: Iterable[Draft]) -> list[Found]:
+    """All of `found`, in their order, but the first of each origin before the others.
+
+    The origins are the groupings of the seeds, each in all layouts, and the local search. So the
+    first few differ by more than a move.
+    """
+    origins = {seed: tuple(group.contexts for group in seed.groups) for seed in seeds}
+    first = {origins.get(it.draft): it for it in reversed(found)}
+    chosen = {it.draft for it in first.values()}
+    return sorted(found, key=lambda it: it.draft not in chosen)
+
+
 def _better(
     now: Draft,
     around: Sequence[Draft],

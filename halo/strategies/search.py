@@ -12,7 +12,7 @@ from halo.prediction.bar import progress_bar
 from halo.prediction.cost import modelled_cost
 from halo.prediction.draft import LAYOUTS, Draft, Placer, make_draft
 from halo.prediction.predictor import Sample, predictor
-from halo.prediction.search import Cost, Effort, Found, search
+from halo.prediction.search import Cost, Effort, Found, one_of_each_first, search
 from halo.prediction.walks import Walks
 from halo.profile import OBJECT_TRACE, ObjectTrace
 from halo.settings import read_settings
@@ -30,7 +30,9 @@ class Options:
     drafts: int = option(600, "number of groupings whose misses are predicted", 1)
     accesses: int = option(4_000_000, "accesses of the trace that each prediction replays", 65536)
     seed: int = option(0, "seed of the search", 0)
-    rank: int = option(1, "which of the groupings that were found: 1 is the best", 1, _FINALISTS)
+    rank: int = option(
+        1, "which grouping: 1 is the best, and the next ones are of other origins", 1, _FINALISTS
+    )
 
 
 def group(subject: Subject, options: Options) -> list[Candidate]:
@@ -73,7 +75,7 @@ class _Input:
 
 @lru_cache(maxsize=2)
 def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[Found], float]:
-    """The best groupings, by the whole trace, and the cost without a plan."""
+    """Groupings in the order of their ranks, by the whole trace, and the cost without a plan."""
     subject, placer = given.subject, Placer(given.subject.profile)
     walks = Walks.of(subject.profile)
 
@@ -109,7 +111,8 @@ def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[
         _MAX_KEPT,
         lambda cost: [Found(*it) for it in zip(cost(finalists), finalists, strict=True)],
     )
-    return sorted(found, key=lambda it: (it.cost, len(it.draft.groups))), without.cost
+    found.sort(key=lambda it: (it.cost, len(it.draft.groups)))
+    return one_of_each_first(found, _seeds(subject)), without.cost
 
 
 def _hottest(subject: Subject) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.prediction.draft import LAYOUTS, PACKED, SPREAD, Draft, make_draft, neighbours
-from halo.prediction.search import Effort, search
+from halo.prediction.search import Effort, Found, one_of_each_first, search
 
 CONTEXTS = range(8)
 WANTED = make_draft([((0, 3, 5), SPREAD), ((1, 2), None), ((6,), PACKED)])
@@ -63,3 +63,13 @@ def test_neighbours_differ_by_one_move_and_stay_disjoint() -> None:
         assert make_draft([*((it.contexts, it.layout) for it in start.groups), ((3,), layout)]) in (
             around
         )
+
+
+def test_the_first_of_each_origin_precedes_its_like() -> None:
+    pool, pool_packed = (make_draft([((0, 1, 2), layout)]) for layout in (SPREAD, PACKED))
+    alone = make_draft([((0,), SPREAD), ((1,), SPREAD)])
+    moved, moved_again = make_draft([((0, 1), SPREAD)]), make_draft([((0, 2), SPREAD)])
+    costs_of = {moved: 1.0, moved_again: 2.0, pool: 3.0, pool_packed: 4.0, alone: 5.0}
+    found = [Found(cost, draft) for draft, cost in costs_of.items()]
+    ranked = one_of_each_first(found, [pool_packed, alone, pool])
+    assert [it.draft for it in ranked] == [moved, pool, alone, moved_again, pool_packed]
