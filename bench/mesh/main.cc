@@ -33,7 +33,8 @@ void touch_points(Sum& sum, const mesh::Triangle& triangle) {
   }
 }
 
-Sum walk(mesh::Mesh& mesh, long steps) {
+// Not inlined: it is a phase for `halo layout --phase`.
+[[gnu::noinline]] Sum walk(mesh::Mesh& mesh, long steps) {
   const Phase phase("traversal");
   Sum sum;
   mesh::Triangle* triangle = &mesh.first_triangle();

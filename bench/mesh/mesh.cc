@@ -27,7 +27,7 @@ Triangle* across(const Triangle& triangle, const Node& a, const Node& b) {
 Mesh::Mesh(const MeshFile& file) {
   for (const MeshFile::NodeRecord& record : file.nodes) {
     const Place place(record.x, record.y);
-    nodes_.push_back(make<Node>(Node{record.x, record.y, {}}));
+    nodes_.push_back(make<Node>(record.x, record.y, std::vector<Triangle*>()));
   }
   for (const MeshFile::TriangleRecord& record : file.triangles) {
     add_triangle(record);

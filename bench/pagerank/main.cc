@@ -37,8 +37,9 @@ bool update(pagerank::Node& node) {
   return changed;
 }
 
-// Returns how many rounds it took until no rank changed, at most `limit`.
-long iterate(const pagerank::Graph& graph, long limit) {
+// Returns how many rounds it took until no rank changed, at most `limit`. Not inlined: it is a
+// phase for `halo layout --phase`.
+[[gnu::noinline]] long iterate(const pagerank::Graph& graph, long limit) {
   const Phase phase("traversal");
   for (const auto& node : graph.nodes()) {
     distribute(*node);

@@ -47,6 +47,13 @@ class HintsCommand:
             "--deep", action="store_true", help="also follow pointers of neighbours"
         )
         parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="FILE.hints",
+            help="write the hints to FILE.hints, for: halo-cc --halo-hints=FILE.hints",
+        )
+        parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
         )
 
@@ -54,6 +61,7 @@ class HintsCommand:
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.hints.forest import check_learner
+        from halo.hints.hints_file import write_hints
         from halo.hints.run import HintOptions, find_hints, prepare
         from halo.hints.table import show_hints
         from halo.recording.parts import workspace
@@ -63,8 +71,8 @@ class HintsCommand:
         if not 0 <= options.seed <= MAX_SEED:
             raise UsageError(f"--seed is a number from 0 to {MAX_SEED}.")
         check_learner()
-        if options.json is not None:
-            check_place(options.json)
+        for path in filter(None, (options.json, options.output)):
+            check_place(path)
         wanted = HintOptions(
             options.type, options.level or 0, options.seed, 2 if options.deep else 1
         )
@@ -72,6 +80,10 @@ class HintsCommand:
             prepared = prepare(settings, options.trace, folder)
             found = find_hints(settings, prepared, wanted, folder, _tell)
         show_hints(found)
+        if options.output is not None and not write_hints(found.types, options.output):
+            print(
+                f"No type has a hint that a compiler can pass, so {options.output} is not written."
+            )
         if options.json is not None:
             write_json(found, options.json)
         return 0

@@ -21,7 +21,7 @@ from halo.elf.image import ElfError, ElfImage
 _ADDR2LINE_SECONDS = 120
 _SYMBOL = struct.Struct("<IBBHQQ")
 _STT_FUNC, _STT_GNU_IFUNC = 2, 10
-_PARAMETERS = re.compile(r"\(.*\)( const)?$")
+_PARAMETERS = re.compile(r"\((?!anonymous namespace\)).*\)( const)?$")
 _DEBUG_ROOT = Path("/usr/lib/debug/.build-id")
 
 

@@ -24,7 +24,12 @@ def dimensions_of(features: Sequence[Feature], total_bytes: int) -> tuple[HintDi
     """
     intervals = max(1.0, total_bytes / INTERVAL_BYTES)
     along = max(1, round(intervals ** (1 / len(features))))
-    return tuple(HintDimension(one.name, _width(one, along)) for one in features)
+    return tuple(
+        HintDimension(
+            one.name, _width(one, along), one.place.owner, one.place.path, one.place.scalar
+        )
+        for one in features
+    )
 
 
 def _width(feature: Feature, intervals: int) -> float:

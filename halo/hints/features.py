@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from halo.analyses.trace_tables import TraceTables
 from halo.hints.leaves import FieldTable, Shape, shape_of
 from halo.hints.values import FieldValues, Objects, field_values
 
+_INDEX = re.compile(r"\[\d+\](?=.*->)")
 PRIMARY, SECONDARY, META, NOISE = "primary", "secondary", "meta", "noise"
 POSITION = ("address", "sequence number", "log2 of sequence number")
 SIZE = "size"
@@ -25,6 +27,16 @@ MIN_POINTS = 0.5
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a field is: the type that has it, the bytes to it in the object and behind each
+    pointer, and the kind of its values (`Leaf.scalar`)."""
+
+    owner: str = ""
+    path: tuple[int, ...] = ()
+    scalar: str = ""
+
+
+@dataclass(frozen=True)
 class Feature:
     """A column: a number of each object, NaN where the trace shows none."""
 
@@ -33,6 +45,7 @@ class Feature:
     values: npt.NDArray[np.float64]
     known_share: float  # of the objects with a value: those for which it is known at birth
     accessed_share: float = 1.0  # objects with an access to the field
+    place: Place = Place()  # of a field
 
     @property
     def at_birth(self) -> bool:
@@ -133,6 +146,7 @@ class _Column:
     at_birth: npt.NDArray[np.bool_]
     written: npt.NDArray[np.int64]
     accessed: npt.NDArray[np.bool_]
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -161,7 +175,7 @@ class FeatureReader:
         share = float(np.mean(column.at_birth[present])) if present.any() else 0.0
         group = SECONDARY if "->" in column.name else PRIMARY
         accessed = float(np.mean(column.accessed)) if len(present) else 0.0
-        return Feature(column.name, group, column.numbers, share, accessed)
+        return Feature(column.name, group, column.numbers, share, accessed, column.place)
 
     def _columns(
         self, kind: str, shape: Shape, objects: Objects, born: npt.NDArray[np.int64], depth: int
@@ -170,8 +184,11 @@ class FeatureReader:
             neighbours = self._neighbours(field)
             if neighbours is None:
                 if not field.leaf.is_pointer:
-                    name, numbers = field.leaf.name, field.numbers()
-                    yield _Column(name, numbers, field.at_birth, field.written, field.accessed)
+                    leaf, at_birth = field.leaf, field.at_birth
+                    place = Place(kind, (leaf.offset,), leaf.scalar)
+                    yield _Column(
+                        leaf.name, field.numbers(), at_birth, field.written, field.accessed, place
+                    )
             elif depth:
                 yield from self._behind(field, neighbours, born, depth)
 
@@ -201,7 +218,7 @@ class FeatureReader:
         numbers = self.index.column("type_number", rows)
         kind = int(np.bincount(numbers[single]).argmax())
         chosen = single & (numbers == kind)
-        targets, place = np.unique(rows[chosen], return_inverse=True)
+        targets, row = np.unique(rows[chosen], return_inverse=True)
         name = self.index.types[kind]
         columns = self._columns(
             name,
@@ -212,14 +229,15 @@ class FeatureReader:
         )
         for inner in columns:
             values, at_birth = np.full(len(rows), np.nan), np.zeros(len(rows), bool)
-            values[chosen] = inner.numbers[place]
-            at_birth[chosen] = inner.at_birth[place] & (inner.written[place] < born[chosen])
+            values[chosen] = inner.numbers[row]
+            at_birth[chosen] = inner.at_birth[row] & (inner.written[row] < born[chosen])
             yield _Column(
                 f"{field.leaf.name}->{inner.name}",
                 values,
                 at_birth & field.at_birth,
                 field.written,
                 field.accessed,
+                replace(inner.place, path=(field.leaf.offset, *inner.place.path)),
             )
 
     def _meta(self, objects: Objects, rows: npt.NDArray[np.int64]) -> list[Feature]:
@@ -234,6 +252,17 @@ class FeatureReader:
             Feature(name, META, column.astype(float), 0.0 if name == "address" else 1.0)
             for name, column in numbers.items()
         ]
+
+
+def first_pointers(features: Sequence[Feature]) -> list[Feature]:
+    """The features, in their order, but of those behind the pointers of an array only that behind
+    the first one, in the place of the foremost."""
+    found: dict[str, Feature] = {}
+    for one in features:
+        name = _INDEX.sub("[]", one.name)
+        if name not in found or one.place.path < found[name].place.path:
+            found[name] = one
+    return list(found.values())
 
 
 def noise(count: int, seed: int) -> Feature:

@@ -41,6 +41,12 @@ class Leaf:
         return _QUALIFIERS.sub("", self.type).strip() in ("float", "double")
 
     @property
+    def scalar(self) -> str:
+        """Its kind and bits: `i32`, `u8`, `f64` and so on."""
+        kind = "f" if self.is_real else "u" if self.is_unsigned else "i"
+        return f"{kind}{8 * self.width}"
+
+    @property
     def is_unsigned(self) -> bool:
         return _UNSIGNED.search(self.type) is not None
 

@@ -16,6 +16,7 @@ from halo.analyses.folder import open_folder
 from halo.analyses.names import first_names
 from halo.analyses.trace_tables import TraceTables
 from halo.errors import BadInput, BadTrace
+from halo.hints.contexts import with_equal_widths
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, singles, survey
@@ -95,7 +96,7 @@ def find_hints(
         reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
         learner = Learner(options.seed, jobs, options.trees)
         found: list[TypeHint] = []
-        keys = []
+        studies: dict[str, Study] = {}
         for kind in kinds:
             if kind.accesses < least:
                 found.append(unjudged(kind, f"It has less than {MIN_SHARE:.0%} of the accesses."))
@@ -103,10 +104,10 @@ def find_hints(
             tell(kind.type)
             shape = shape_of(tables, reader.fields, kind.type)
             study = Study(kind, shape, reader, learner, options.level)
-            judged = study.judge(_samples(tables, prepared.layout, kind))
-            found.append(judged)
-            if judged.hint:
-                keys.append(study.keys(judged.hint))
+            found.append(study.judge(_samples(tables, prepared.layout, kind)))
+            studies[kind.type] = study
+        found = with_equal_widths(found)
+        keys = [studies[one.type].keys(one.hint) for one in found if one.hint]
     return HintsDocument(
         program=str(prepared.traced.program),
         arguments=prepared.traced.arguments,

@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.hints.call import call_text, dimensions_of
-from halo.hints.features import META, POSITION, SIZE, Feature, FeatureReader, noise
+from halo.hints.features import (
+    META,
+    POSITION,
+    SIZE,
+    Feature,
+    FeatureReader,
+    first_pointers,
+    noise,
+)
 from halo.hints.forest import Accuracy, Labels, Learner, matrix_of
 from halo.hints.kinds import Kind
 from halo.hints.labels import Classes, sample, usable_levels
@@ -191,10 +199,12 @@ class Study:
         """The smallest set of known features with ENOUGH of their accuracy together, or else the
         best set of MAX_DIMENSIONS.
 
-        Sets are of the CANDIDATES most important ones, and the best of a size is taken.
+        Sets are of the CANDIDATES most important ones, and the best of a size is taken. Of the
+        pointers in an array, the first stands for all: it is stored first.
         """
-        candidates = known[:CANDIDATES]
-        enough = ENOUGH * self.learner.compare(self._matrix(known), labels).normalised
+        single = first_pointers(known)
+        candidates = single[:CANDIDATES]
+        enough = ENOUGH * self.learner.compare(self._matrix(single), labels).normalised
         best: tuple[Feature, ...] = ()
         best_value = -1.0
         for size in range(1, MAX_DIMENSIONS + 1):

@@ -28,7 +28,8 @@ class ReplayOptions:
     replayed, or empty. Without `replays` nothing is simulated. `after_phase`: the accesses behind
     the recorded phase count, not those in it. `types` is a file of `object_types`, without which
     there is no order by type. `keys` is a file of `halo.hints.object_keys`: with it, the recorded
-    layout and Tidy's are replayed, and no other."""
+    layout and Tidy's are replayed, and no other. `keys_by_address` is the file instead that
+    bench/common/tidy_log.cc writes."""
 
     window: int = 1
     machine: str = ""
@@ -40,6 +41,7 @@ class ReplayOptions:
     after_phase: bool = False
     types: Path | None = None
     keys: Path | None = None
+    keys_by_address: Path | None = None
 
 
 def check_replayer(settings: Settings) -> None:
@@ -71,6 +73,8 @@ def replay(
         command.append(f"--types={options.types}")
     if options.keys:
         command.append(f"--keys={options.keys}")
+    if options.keys_by_address:
+        command.append(f"--keys-by-address={options.keys_by_address}")
     if options.after_phase:
         command.append("--after-phase")
     if not options.replays:

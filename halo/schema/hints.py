@@ -41,7 +41,10 @@ class HintDimension(Struct, frozen=True):
     """A dimension of a hint."""
 
     field: str  # whose value is passed
-    width: Positive  # of a cell, in the field's unit
+    width: Positive  # of an interval, in the field's unit
+    owner: str = ""  # the type that has the field: of the object, or of a neighbour
+    path: tuple[Count, ...] = ()  # bytes to the value: in the object, and behind each pointer
+    scalar: str = ""  # of the value: `i32`, `u8`, `f64` and so on
 
 
 class TypeHint(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ struct AddressRange {
   uint64_t end = 0;
   bool contains(uint64_t address) const { return address - begin < end - begin; }
   bool overlaps(AddressRange other) const { return begin < other.end && other.begin < end; }
+  bool operator==(const AddressRange&) const = default;
 };
 
 struct MapsLine {

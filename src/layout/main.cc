@@ -1,7 +1,8 @@
 // halo-layout: replays an object trace with its objects in other orders.
 //
 //   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] [--order=FILE]
-//               [--layout=FILE] [--types=FILE] [--keys=FILE] [--bucket=BYTES] [--fixed-cells]
+//               [--layout=FILE] [--types=FILE] [--keys=FILE | --keys-by-address=FILE]
+//               [--bucket=BYTES] [--fixed-cells]
 //               [--no-replays] [--packing=NAME] [--after-phase] TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
@@ -9,7 +10,8 @@
 // of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
 // or with --after-phase only what is behind it. The file of types is as in object_types.h; without
 // it there is no order by type. With a file of keys (object_keys.h), only the recorded layout is
-// replayed, and the placement of those objects by Tidy, with and without hints. The graph, the
+// replayed, and the placement of those objects by Tidy, with and without hints; the graph in the
+// JSON then has no edges, unless it, the order or the layout file is asked for. The graph, the
 // order and the layout file must not exist. Exit status: as in base/tool.h.
 #include <algorithm>
 #include <bit>
@@ -60,10 +62,16 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
-  std::string types, keys;  // to read, or empty
-  unsigned bucket = 0;      // bytes; 0: Tidy's default
+  std::string types, keys, keys_by_address;  // to read, or empty
+  unsigned bucket = 0;                       // bytes; 0: Tidy's default
   bool fixed_cells = false;
   bool no_replays = false;
+
+  bool has_keys() const { return !keys.empty() || !keys_by_address.empty(); }
+  // Placements by keys need no graph, which takes most of the time.
+  bool needs_graph() const {
+    return !has_keys() || !graph.empty() || !order.empty() || !layout.empty();
+  }
 };
 
 // Null if no format has the ending of this name.
@@ -92,6 +100,7 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--layout=", options.layout),
        halo::text_option("--types=", options.types),
        halo::text_option("--keys=", options.keys),
+       halo::text_option("--keys-by-address=", options.keys_by_address),
        halo::count_option("--bucket=", options.bucket),
        halo::flag_option("--fixed-cells", options.fixed_cells),
        halo::text_option("--packing=", options.packing),
@@ -168,7 +177,9 @@ Misses replay_recorded(const Options& options, const Subject& subject, PhaseSpan
 
 // The recorded addresses first, then Tidy's.
 std::vector<Replayed> replay_keys(const Options& options, const Subject& subject, PhaseSpan span) {
-  const ObjectKeys keys = read_keys(options.keys);
+  const ObjectKeys keys = options.keys.empty()
+                              ? read_keys_by_address(options.keys_by_address, subject.facts)
+                              : read_keys(options.keys);
   halo::tidy::HeapSettings settings;
   if (options.bucket != 0) settings.bucket_bytes = options.bucket;
   settings.adaptive = !options.fixed_cells;
@@ -226,7 +237,7 @@ std::optional<PhaseSpan> find_span(const Options& options) {
 ToolStatus run(const Options& options) {
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
-  FactsReader reader(options.window, span,
+  FactsReader reader(options.window, options.needs_graph() ? span : PhaseSpan::none(),
                      options.types.empty() ? ObjectTypes{} : read_types(options.types));
   TraceReader trace(options.trace);
   read_with_blocks(trace, reader);
@@ -239,7 +250,7 @@ ToolStatus run(const Options& options) {
   write_file(options.order, [&](FILE* file) { write_order(hml(subject), subject, file); });
   write_file(options.layout, [&](FILE* file) { write_layout(subject, file); });
   std::vector<Replayed> replays;
-  if (!options.keys.empty()) {
+  if (options.has_keys()) {
     replays = replay_keys(options, subject, span);
   } else if (!options.no_replays) {
     replays = replay_all(options, subject, span);
@@ -274,7 +285,8 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     fputs(
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
-        " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE] [--bucket=BYTES]"
+        " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE |"
+        " --keys-by-address=FILE] [--bucket=BYTES]"
         " [--fixed-cells] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);

@@ -13,6 +13,9 @@ struct PhaseSpan {
   uint64_t first = 0;
   uint64_t last = UINT64_MAX;
 
+  // No access.
+  static PhaseSpan none() { return {UINT64_MAX, UINT64_MAX}; }
+
   bool contains(uint64_t access) const { return access - first <= last - first; }
 };
 

@@ -32,8 +32,9 @@ llvm::Error apply(Options& options, llvm::StringRef word) {
   const auto [key, value] = word.split('=');
   if (value.empty()) return wrong(word, "is not of the form KEY=VALUE");
   if (key == "allocators") return options.allocators.read(value);
+  if (key == "hints") return options.hints.read(value);
   Globs* globs = globs_of(options.filters, key);
-  if (!globs) return wrong(word, "is none of function=, type=, file=, event=, allocators=");
+  if (!globs) return wrong(word, "is none of function=, type=, file=, event=, allocators=, hints=");
   if (key == "event" && !is_event(value))
     return wrong(word, "names none of access, read, write, call, allocation");
   if (llvm::Error error = globs->add(value)) {

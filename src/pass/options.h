@@ -5,6 +5,7 @@
 
 #include "pass/allocators.h"
 #include "pass/filters.h"
+#include "pass/hint_rules.h"
 
 namespace halo::pass {
 
@@ -13,9 +14,10 @@ inline constexpr const char* kOptionsVariable = "HALO_INSTRUMENT";
 struct Options {
   Filters filters;
   Allocators allocators;
+  HintRules hints;  // with any, the pass places objects instead of tracing them
 };
 
-// Words KEY=VALUE: function, type, file, event (globs), allocators (a file).
+// Words KEY=VALUE: function, type, file, event (globs), allocators, hints (a file each).
 llvm::Expected<Options> parse_options(llvm::StringRef text);
 
 }  // namespace halo::pass

@@ -1,4 +1,5 @@
-// The plugin: instruments each translation unit after its optimisation.
+// The plugin: instruments each translation unit after its optimisation, or rewrites its
+// allocations.
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -8,6 +9,7 @@
 
 #include "pass/emission.h"
 #include "pass/functions.h"
+#include "pass/hinting.h"
 #include "pass/module_note.h"
 #include "pass/options.h"
 #include "pass/planning.h"
@@ -42,6 +44,7 @@ bool is_wanted(const llvm::Module& module) {
 
 bool instrument(llvm::Module& module, const Options& options) {
   if (!is_wanted(module)) return false;
+  if (!options.hints.empty()) return place_by_hints(module, options.hints);
   llvm::DebugInfoFinder types;
   types.processModule(module);
   TypeNames names(types);

@@ -48,7 +48,9 @@ void Phase::locate(const PhaseCode& code, pid_t process) {
           !AddressRange{line.file_offset, line.file_offset + bytes}.contains(range.begin))
         continue;
       const uint64_t shift = line.range.begin - line.file_offset;
-      ranges_.push_back({range.begin + shift, range.end + shift});
+      const AddressRange there{range.begin + shift, range.end + shift};
+      if (std::find(ranges_.begin(), ranges_.end(), there) == ranges_.end())
+        ranges_.push_back(there);
       found[at] = true;
     }
   }

@@ -30,7 +30,7 @@ class Phase {
     uint64_t first, last;  // accesses
   };
 
-  // Finds the code in the memory map of a process.
+  // Finds the code in the memory map of a process. Places that were found before still count.
   void locate(const PhaseCode& code, pid_t process);
   // Forgets what was accessed, but not where the code is.
   void restart() { span_.reset(); }
@@ -42,11 +42,13 @@ class Phase {
       span_->last = position;
     }
   }
+  // Where the code is or was.
+  const std::vector<AddressRange>& places() const { return ranges_; }
   // Nothing if no access was by the function's code.
   const std::optional<Span>& span() const { return span_; }
 
  private:
-  std::vector<AddressRange> ranges_;  // addresses
+  std::vector<AddressRange> ranges_;  // addresses, all different
   std::optional<Span> span_;
 };
 

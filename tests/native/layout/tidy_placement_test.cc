@@ -84,5 +84,21 @@ TEST(ObjectKeys, RefuseAnythingElse) {
   EXPECT_THROW(read_keys("/nonexistent"), std::runtime_error);
 }
 
+TEST(ObjectKeys, AreReadByAddress) {
+  FactsReader reader(1);
+  reader.allocate({1, 4096, 40, base::ContextId{0}});
+  reader.allocate({2, 8192, 40, base::ContextId{0}});
+  reader.free(2);
+  reader.allocate({3, 8192, 24, base::ContextId{0}});
+  reader.free(3);
+  reader.allocate({4, 8192, 40, base::ContextId{0}});
+  const KeysFile file("8192 24 7\n8192 40 5\n");
+  EXPECT_EQ(read_keys_by_address(file.path(), reader.facts()), (ObjectKeys{{}, {}, {}, 7, 5}));
+  for (const char* text : {"4096 40 x\n", "4096 41 1\n", "8192 40 1\n4096 40 2\n"})
+    EXPECT_THROW(read_keys_by_address(KeysFile(text).path(), reader.facts()), std::runtime_error)
+        << text;
+  EXPECT_THROW(read_keys_by_address("/nonexistent", reader.facts()), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace halo::layout

@@ -37,6 +37,9 @@ TEST(Phase, SpansTheAccessesByItsCode) {
   const uint64_t offset = code - reinterpret_cast<uint64_t>(__executable_start);
   Phase phase;
   phase.locate({path, {{offset, offset + 1}}}, getpid());
+  // The recorder reads the memory map again and again.
+  phase.locate({path, {{offset, offset + 1}}}, getpid());
+  EXPECT_EQ(phase.places().size(), 1u);
   phase.access(code + 1, 4);
   EXPECT_FALSE(phase.span().has_value());
   phase.access(code, 5);

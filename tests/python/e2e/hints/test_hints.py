@@ -176,3 +176,5 @@ def test_mesh_is_placed_by_its_coordinates(tmp_path: Path) -> None:
     assert (node.verdict, sorted(one.field for one in node.hint)) == ("use hint", ["x", "y"])
     predicted = document.predicted
     assert predicted is not None and 0 < predicted.hinted != predicted.ignored
+    places = {dim.field: (dim.owner, dim.path, dim.scalar) for dim in node.hint}
+    assert places == {"x": ("mesh::Node", (0,), "f64"), "y": ("mesh::Node", (8,), "f64")}
