@@ -2,7 +2,6 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
@@ -31,8 +30,8 @@ const llvm::Value* base_of(const llvm::Value* pointer) {
 
 }  // namespace
 
-BirthValues::BirthValues(llvm::CallBase& allocation)
-    : allocation_(allocation), builder_(&allocation) {
+BirthValues::BirthValues(llvm::CallBase& allocation, const llvm::DominatorTree& dominators)
+    : allocation_(allocation), dominators_(dominators), builder_(&allocation) {
   follow();
 }
 
@@ -49,6 +48,8 @@ void BirthValues::follow() {
     const llvm::BasicBlock* from = at->getParent();
     const llvm::BasicBlock* to = next_of(*at);
     if (to == nullptr || !seen.insert(to).second) return;
+    // The next round of a loop: its values are not those that are known at the allocation.
+    if (dominators_.dominates(to, allocation_.getParent())) return;
     for (const llvm::PHINode& phi : to->phis()) {
       chosen_[&phi] = resolved(phi.getIncomingValueForBlock(from));
       on_path_[&phi] = changed_;
@@ -176,8 +177,7 @@ llvm::Value* BirthValues::part_of(const Store& store, uint64_t offset, unsigned 
 }
 
 bool BirthValues::is_before(const llvm::Instruction& at) const {
-  const llvm::DominatorTree dominators(*allocation_.getFunction());
-  return &at != &allocation_ && dominators.dominates(&at, &allocation_);
+  return &at != &allocation_ && dominators_.dominates(&at, &allocation_);
 }
 
 // Not a load behind a store that may have changed its value: what the program reads is then

@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 
@@ -16,12 +17,12 @@ namespace halo::pass {
 // free it.
 class BirthValues {
  public:
-  // `allocation` returns the new object.
-  explicit BirthValues(llvm::CallBase& allocation);
+  // `allocation` returns the new object. `dominators` are of its function.
+  BirthValues(llvm::CallBase& allocation, const llvm::DominatorTree& dominators);
 
   // The last value that the code stores at that offset of the object, zero-extended to 64 bits;
-  // null if there is none, or if it is not known before the allocation. A constant is no value: it
-  // clears a field. Adds instructions before the allocation.
+  // null if there is none, or if it is not known before the allocation. Constants do not
+  // count: they clear a field. Adds instructions before the allocation.
   llvm::Value* before_allocation(uint64_t offset, unsigned bytes);
 
  private:
@@ -46,6 +47,7 @@ class BirthValues {
   llvm::Value* part_of(const Store& store, uint64_t offset, unsigned bytes);
 
   llvm::CallBase& allocation_;
+  const llvm::DominatorTree& dominators_;
   llvm::IRBuilder<> builder_;
   llvm::SmallVector<Store> stores_;  // in the order of the code
   // Of a merge: what comes this way; of a load from a variable: what the code put into it.

@@ -27,8 +27,11 @@ class Rewriter {
     for (llvm::Instruction& at : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&at))
         if (const TypeRule* rule = rule_for(places, *call)) found.push_back({call, rule});
+    if (found.empty()) return false;
+    // Rewriting leaves the blocks as they are.
+    const llvm::DominatorTree dominators(function);
     bool changed = false;
-    for (const auto& [call, rule] : found) changed |= rewrite(*call, *rule);
+    for (const auto& [call, rule] : found) changed |= rewrite(*call, *rule, dominators);
     return changed;
   }
 
@@ -46,8 +49,8 @@ class Rewriter {
     return rules_.find(names_.name(as_class(type) ? strip(type) : type));
   }
 
-  bool rewrite(llvm::CallBase& call, const TypeRule& rule) {
-    BirthValues births(call);
+  bool rewrite(llvm::CallBase& call, const TypeRule& rule, const llvm::DominatorTree& dominators) {
+    BirthValues births(call, dominators);
     llvm::SmallVector<llvm::Value*, 3> values;
     for (const KeyRule& key : rule.keys) {
       const unsigned bytes = key.behind ? 8 : key.bytes;
