@@ -53,12 +53,12 @@ PROGRAMS = {
     "mesh": Traced(
         "mesh",
         ("200", "200", "400000", "1"),
-        phase=("--phase", "mesh::Mesh::find_neighbours", "--after-phase"),
+        phase=("--phase", "(anonymous namespace)::walk"),
     ),
     "pagerank": Traced(
         "pagerank",
         ("20000", "130000", "4", "1"),
-        phase=("--phase", "pagerank::Graph::Graph", "--after-phase"),
+        phase=("--phase", "(anonymous namespace)::iterate"),
     ),
     "rbtree": Traced(
         "rbtree", ("60000", "100000", "5000", "1"), phase=("--phase", "rbtree::Tree::find")
