@@ -9,10 +9,10 @@ search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by th
 `bounds` scales predictions of a part of the accesses. Without names, the thirteen programs. Each is
 recorded on its training input with an object trace. From it come all plans, their predictions and
 the orders of `halo layout`. As in `halo run --search`, the five best plans of the search are raced
-on the training input. Then the fastest of them, the one with the least modelled cost, and the other
-strategies' plans run on the reference input over glibc, which is the allocator of the predictions:
-interleaved, fresh processes, the first round dropped. `clock` ends with status 1 if a threshold is
-missed.
+on the training input. The one with the least modelled cost is taken, or the fastest if that is
+clearly faster: the interval of their ratio does not reach 1. Both, and the other strategies' plans,
+run on the reference input over glibc, which is the allocator of the predictions: interleaved, fresh
+processes, the first round dropped. `clock` ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Planned(msgspec.Struct, frozen=True):
 class Measured(msgspec.Struct, frozen=True):
     """A program's times by plan, in seconds: on the training input, and on the reference input.
 
-    `search` is the label of the search's plan that is the fastest on the training input, and
-    `modelled` that of the one with the least modelled cost. Without plans, it is that of the next
-    allocator.
+    `modelled` is the label of the search's plan with the least modelled cost. `search` is the same,
+    or the fastest of its plans on the training input, if that is clearly faster. Without plans,
+    both are that of the next allocator.
     """
 
     made: Planned
@@ -98,7 +98,9 @@ class Measured(msgspec.Struct, frozen=True):
 
     @property
     def search(self) -> str:
-        return fastest(self.race)
+        first = fastest(self.race)
+        is_clear = ratio(self.race[self.modelled], self.race[first]).low > 1
+        return first if is_clear else self.modelled
 
     @property
     def modelled(self) -> str:

@@ -54,6 +54,13 @@ def test_the_fastest_of_the_searchs_plans_is_compared_with_the_best_other_plan()
     assert over(found, found.modelled) == pytest.approx(1.5 / 1.6)
 
 
+def test_a_race_that_is_not_clear_leaves_the_least_modelled_plan() -> None:
+    found = measured({"search": 1.0, "search-2": 1.0}, {"glibc": 2.0, "search": 1.5})
+    race = {"search": [1.0, 1.1, 1.2], "search-2": [0.9, 1.1, 1.25]}
+    found = Measured(found.made, race, found.seconds)
+    assert found.search == found.modelled == "search"
+
+
 def test_the_search_may_find_no_plan_or_that_of_another_strategy() -> None:
     without = measured({"glibc": 1.0}, {"glibc": 1.2, "dense": 1.5})
     assert without.search == without.modelled == "glibc"
