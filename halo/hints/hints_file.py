@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halo.files.atomic import write_atomically
 from halo.hints.contexts import Fields, fields_of
-from halo.schema.hints import TypeHint
+from halo.schema.hints import HintDimension, TypeHint
 
 HEAD = "halo-hints 1"
 MAX_PATH = 2
@@ -20,16 +20,21 @@ def hints_text(found: Sequence[TypeHint]) -> str:
     contexts: dict[Fields, int] = {}
     lines = []
     for one in found:
-        if not one.hint or any(not 0 < len(dim.path) <= MAX_PATH for dim in one.hint):
+        if not one.hint or not all(map(_is_passed, one.hint)):
             continue
-        context = contexts.setdefault(fields_of(one), len(contexts))
-        if context >= MAX_CONTEXTS:
-            break
+        fields = fields_of(one)
+        if fields not in contexts and len(contexts) == MAX_CONTEXTS:
+            continue
+        context = contexts.setdefault(fields, len(contexts))
         lines.append(f"type {context} {one.type}")
         for dim in one.hint:
             offsets = " ".join(map(str, dim.path))
             lines.append(f"key {dim.scalar} {dim.width!r} {offsets}")
     return "\n".join([HEAD, *lines, ""]) if lines else ""
+
+
+def _is_passed(dim: HintDimension) -> bool:
+    return 0 < len(dim.path) <= MAX_PATH and bool(dim.scalar)
 
 
 def write_hints(found: Sequence[TypeHint], path: Path) -> bool:

@@ -42,7 +42,9 @@ class Leaf:
 
     @property
     def scalar(self) -> str:
-        """Its kind and bits: `i32`, `u8`, `f64` and so on."""
+        """Its kind and bits: `i32`, `u8`, `f64` and so on; empty if it has other widths."""
+        if self.width not in ((4, 8) if self.is_real else (1, 2, 4, 8)):
+            return ""
         kind = "f" if self.is_real else "u" if self.is_unsigned else "i"
         return f"{kind}{8 * self.width}"
 

@@ -1,10 +1,11 @@
 #include "pass/birth_values.h"
 
-#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
+
+#include <limits>
 
 namespace halo::pass {
 namespace {
@@ -16,22 +17,29 @@ constexpr unsigned kMaxDepth = 24;   // instructions that compute a value from a
 bool continues(const llvm::Instruction& at) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&at)) return load->isSimple();
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&at)) return store->isSimple();
-  if (const auto* copy = llvm::dyn_cast<llvm::MemIntrinsic>(&at)) return !copy->isVolatile();
-  if (llvm::isa<llvm::DbgInfoIntrinsic>(at)) return true;
+  if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&at)) return !memory->isVolatile();
+  if (llvm::isa<llvm::DbgInfoIntrinsic, llvm::AssumeInst, llvm::NoAliasScopeDeclInst>(at))
+    return true;
   if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&at))
     return intrinsic->isLifetimeStartOrEnd() || intrinsic->doesNotAccessMemory();
-  return !llvm::isa<llvm::CallBase>(at) && !at.isAtomic() && !at.mayThrow();
+  return !llvm::isa<llvm::CallBase>(at) && !at.mayReadOrWriteMemory() && !at.mayThrow();
 }
 
-// Without the addresses of objects that it may be within.
-const llvm::Value* base_of(const llvm::Value* pointer) {
-  return llvm::getUnderlyingObject(pointer, kMaxDepth);
+// Also divisions: those that would trap run in any case.
+bool is_arithmetic(const llvm::Instruction& at) {
+  return llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::UnaryOperator, llvm::CmpInst,
+                   llvm::SelectInst, llvm::GetElementPtrInst, llvm::ExtractElementInst,
+                   llvm::InsertElementInst, llvm::ShuffleVectorInst, llvm::FreezeInst>(at);
 }
 
 }  // namespace
 
 BirthValues::BirthValues(llvm::CallBase& allocation, const llvm::DominatorTree& dominators)
-    : allocation_(allocation), dominators_(dominators), builder_(&allocation) {
+    : allocation_(allocation),
+      dominators_(dominators),
+      code_(llvm::BasicBlock::Create(allocation.getContext(), "halo.hint")),
+      builder_(code_.get()) {
+  builder_.SetCurrentDebugLocation(allocation.getDebugLoc());
   follow();
 }
 
@@ -41,22 +49,17 @@ void BirthValues::follow() {
   for (unsigned steps = 0; steps < kMaxSteps; ++steps) {
     if (!at->isTerminator()) {
       at = at->getNextNode();
-      if (!at->isTerminator() && !continues(*at)) return;
-      visit(const_cast<llvm::Instruction&>(*at));
-      continue;
+    } else {
+      const llvm::BasicBlock* const from = at->getParent();
+      const llvm::BasicBlock* const to = next_of(*at);
+      if (to == nullptr || !seen.insert(to).second) return;
+      // The next round of a loop: its values are not those that are known at the allocation.
+      if (dominators_.dominates(to, allocation_.getParent())) return;
+      for (const llvm::PHINode& phi : to->phis())
+        chosen_[&phi] = resolved(phi.getIncomingValueForBlock(from));
+      at = to->getFirstNonPHI();
     }
-    const llvm::BasicBlock* from = at->getParent();
-    const llvm::BasicBlock* to = next_of(*at);
-    if (to == nullptr || !seen.insert(to).second) return;
-    // The next round of a loop: its values are not those that are known at the allocation.
-    if (dominators_.dominates(to, allocation_.getParent())) return;
-    for (const llvm::PHINode& phi : to->phis()) {
-      chosen_[&phi] = resolved(phi.getIncomingValueForBlock(from));
-      on_path_[&phi] = changed_;
-    }
-    at = to->getFirstNonPHI();
-    if (!at->isTerminator() && !continues(*at)) return;
-    visit(const_cast<llvm::Instruction&>(*at));
+    if (!at->isTerminator() && !visit(const_cast<llvm::Instruction&>(*at))) return;
   }
 }
 
@@ -75,40 +78,79 @@ const llvm::BasicBlock* BirthValues::next_of(const llvm::Instruction& end) const
   return branch->getSuccessor(test->getPredicate() == llvm::CmpInst::ICMP_EQ ? 1 : 0);
 }
 
-void BirthValues::visit(llvm::Instruction& at) {
-  on_path_[&at] = changed_;
+// False if what is behind it may not run, or may see other memory.
+bool BirthValues::visit(llvm::Instruction& at) {
+  if (!continues(at)) return false;
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&at)) {
     visit_store(*store);
-  } else if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&at)) {
-    const auto found = variables_.find(load->getPointerOperand());
-    if (found == variables_.end()) return;
-    if (found->second->getType() == load->getType()) {
-      chosen_[load] = found->second;
-    } else {
-      on_path_[load] = true;
-    }
   } else if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&at)) {
-    if (!offset_of(memory->getDest())) change();
+    visit_memory(*memory);
+  } else if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&at)) {
+    visit_load(*load);
+  } else if (is_arithmetic(at)) {
+    copied_.insert(&at);
   }
+  return true;
 }
 
 void BirthValues::visit_store(const llvm::StoreInst& store) {
   llvm::Value* const value = resolved(const_cast<llvm::Value*>(store.getValueOperand()));
   const auto* const pointer = store.getPointerOperand();
-  const auto offset = offset_of(pointer);
-  if (offset && *offset >= 0) {
-    stores_.push_back({static_cast<uint64_t>(*offset), value});
-  } else if (llvm::isa<llvm::AllocaInst>(pointer)) {
+  if (const auto offset = offset_of(pointer); offset && *offset >= 0) {
+    const auto begin = static_cast<uint64_t>(*offset);
+    stores_.push_back({begin, begin + size_of(value->getType()), value});
+  } else if (is_own_variable(store)) {
     variables_[pointer] = value;
   } else {
     change();
   }
 }
 
-// A store that may be to anything, also to variables.
+void BirthValues::visit_memory(const llvm::MemIntrinsic& memory) {
+  const auto offset = offset_of(memory.getDest());
+  if (!offset || *offset < 0) return change();
+  // A constant clears the object.
+  if (llvm::isa<llvm::MemSetInst>(memory)) return;
+  const auto begin = static_cast<uint64_t>(*offset);
+  const auto* const length = llvm::dyn_cast<llvm::ConstantInt>(memory.getLength());
+  const uint64_t end =
+      length == nullptr ? std::numeric_limits<uint64_t>::max() : begin + length->getLimitedValue();
+  stores_.push_back({begin, std::max(begin, end), nullptr});
+}
+
+void BirthValues::visit_load(const llvm::LoadInst& load) {
+  const llvm::Value* const pointer = load.getPointerOperand();
+  const auto found = variables_.find(pointer);
+  if (found != variables_.end() && found->second->getType() == load.getType()) {
+    chosen_[&load] = found->second;
+  } else if (!changed_ && !is_changed(pointer)) {
+    copied_.insert(&load);
+  }
+}
+
+// A store that may be to any memory but the function's own variables.
 void BirthValues::change() {
   changed_ = true;
   variables_.clear();
+}
+
+// Whether the code may have stored to where a pointer points, if only to the object and to
+// variables of the function.
+bool BirthValues::is_changed(const llvm::Value* pointer) const {
+  llvm::SmallVector<const llvm::Value*, 4> bases;
+  llvm::getUnderlyingObjects(pointer, bases, nullptr, 0);
+  return llvm::any_of(bases, [&](const llvm::Value* base) {
+    const llvm::Value* const of = resolved(const_cast<llvm::Value*>(base));
+    return of != base || base == &allocation_ || variables_.contains(base) ||
+           llvm::isa<llvm::PHINode, llvm::SelectInst>(base);
+  });
+}
+
+// To a variable of the function that no other pointer reaches yet.
+bool BirthValues::is_own_variable(const llvm::StoreInst& store) const {
+  const llvm::Value* const pointer = store.getPointerOperand();
+  return llvm::isa<llvm::AllocaInst>(pointer) &&
+         !llvm::PointerMayBeCapturedBefore(pointer, true, true, &store, &dominators_);
 }
 
 llvm::Value* BirthValues::resolved(llvm::Value* value) const {
@@ -120,9 +162,11 @@ std::optional<int64_t> BirthValues::constant_of(llvm::Value* index) const {
   index = resolved(index);
   if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(index))
     return number->getBitWidth() <= 64 ? std::optional(number->getSExtValue()) : std::nullopt;
-  if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(index))
-    if (llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast)) return constant_of(cast->getOperand(0));
-  return std::nullopt;
+  const auto* const cast = llvm::dyn_cast<llvm::CastInst>(index);
+  if (cast == nullptr || !llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast)) return std::nullopt;
+  const auto number = constant_of(cast->getOperand(0));
+  const bool is_same = llvm::isa<llvm::SExtInst>(cast) || (number && *number >= 0);
+  return is_same ? number : std::nullopt;
 }
 
 std::optional<int64_t> BirthValues::offset_of(const llvm::Value* pointer) const {
@@ -149,12 +193,17 @@ std::optional<int64_t> BirthValues::offset_of(const llvm::Value* pointer) const 
   return offset;
 }
 
-llvm::Value* BirthValues::before_allocation(uint64_t offset, unsigned bytes) {
-  const llvm::DataLayout& layout = allocation_.getDataLayout();
+uint64_t BirthValues::size_of(const llvm::Type* type) const {
+  return allocation_.getDataLayout()
+      .getTypeStoreSize(const_cast<llvm::Type*>(type))
+      .getKnownMinValue();
+}
+
+llvm::Value* BirthValues::value_at(uint64_t offset, unsigned bytes) {
   for (const Store& store : llvm::reverse(stores_)) {
-    const uint64_t size = layout.getTypeStoreSize(store.value->getType()).getFixedValue();
-    if (store.begin + size <= offset || store.begin >= offset + bytes) continue;
-    if (store.begin > offset || store.begin + size < offset + bytes) return nullptr;
+    if (store.end <= offset || store.begin >= offset + bytes) continue;
+    if (store.value == nullptr || store.begin > offset || store.end < offset + bytes)
+      return nullptr;
     if (llvm::isa<llvm::Constant>(store.value)) continue;
     return part_of(store, offset, bytes);
   }
@@ -164,11 +213,10 @@ llvm::Value* BirthValues::before_allocation(uint64_t offset, unsigned bytes) {
 llvm::Value* BirthValues::part_of(const Store& store, uint64_t offset, unsigned bytes) {
   llvm::Value* whole = rebuild(store.value, 0);
   if (whole == nullptr) return nullptr;
-  const llvm::DataLayout& layout = allocation_.getDataLayout();
   if (whole->getType()->isPtrOrPtrVectorTy())
-    whole = builder_.CreatePtrToInt(whole, layout.getIntPtrType(whole->getType()));
-  const uint64_t size = layout.getTypeStoreSize(whole->getType()).getFixedValue();
-  auto* const all = builder_.getIntNTy(static_cast<unsigned>(8 * size));
+    whole =
+        builder_.CreatePtrToInt(whole, allocation_.getDataLayout().getIntPtrType(whole->getType()));
+  auto* const all = builder_.getIntNTy(static_cast<unsigned>(8 * size_of(whole->getType())));
   if (!llvm::CastInst::isBitCastable(whole->getType(), all)) return nullptr;
   llvm::Value* bits = builder_.CreateBitCast(whole, all);
   bits = builder_.CreateLShr(bits, 8 * (offset - store.begin));
@@ -180,27 +228,13 @@ bool BirthValues::is_before(const llvm::Instruction& at) const {
   return &at != &allocation_ && dominators_.dominates(&at, &allocation_);
 }
 
-// Not a load behind a store that may have changed its value: what the program reads is then
-// something else, which may not be a pointer.
-bool BirthValues::may_rebuild(const llvm::Instruction& at) const {
-  const auto found = on_path_.find(&at);
-  if (found == on_path_.end()) return false;
-  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&at))
-    return !found->second && base_of(load->getPointerOperand()) != &allocation_ &&
-           !offset_of(load->getPointerOperand());
-  if (at.isIntDivRem()) return false;
-  return llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::UnaryOperator, llvm::CmpInst,
-                   llvm::SelectInst, llvm::GetElementPtrInst, llvm::ExtractElementInst,
-                   llvm::InsertElementInst, llvm::ShuffleVectorInst, llvm::FreezeInst>(at);
-}
-
 llvm::Value* BirthValues::rebuild(llvm::Value* value, unsigned depth) {
   value = resolved(value);
   auto* const made = llvm::dyn_cast<llvm::Instruction>(value);
   if (made == nullptr) return value;
   if (const auto found = rebuilt_.find(value); found != rebuilt_.end()) return found->second;
   if (is_before(*made)) return value;
-  if (depth == kMaxDepth || !may_rebuild(*made)) return nullptr;
+  if (depth == kMaxDepth || !copied_.contains(made)) return nullptr;
   llvm::SmallVector<llvm::Value*, 4> operands;
   for (llvm::Value* operand : made->operands()) {
     llvm::Value* const one = rebuild(operand, depth + 1);

@@ -63,21 +63,22 @@ llvm::Error HintRules::read(llvm::StringRef path) {
     return llvm::createStringError(buffer.getError(), "the hints %s cannot be read: %s",
                                    path.str().c_str(), buffer.getError().message().c_str());
   llvm::line_iterator line(**buffer);
+  int number = 1;  // of the line, or of the last one
   const auto wrong = [&](const char* why) {
-    return llvm::createStringError("%s:%d %s", path.str().c_str(),
-                                   static_cast<int>(line.is_at_end() ? 1 : line.line_number()),
-                                   why);
+    return llvm::createStringError("%s:%d %s", path.str().c_str(), number, why);
   };
   if (line.is_at_end() || line->trim() != "halo-hints 1")
     return wrong("is not a file of hints of this version; make one with: halo hints -o FILE");
   TypeRule* type = nullptr;
   for (++line; !line.is_at_end(); ++line) {
+    number = static_cast<int>(line.line_number());
     const auto [word, rest] = llvm::getToken(*line);
     if (word == "type") {
       llvm::StringRef name;
       TypeRule rule{};
       if (type && type->keys.empty()) return wrong("follows a type without a key");
-      if (!parse_type(rest, name, rule)) return wrong("is malformed: type CONTEXT NAME");
+      if (!parse_type(rest, name, rule))
+        return wrong("is malformed: type CONTEXT NAME, with a context from 0 to 63");
       const auto [at, is_new] = types_.try_emplace(name, rule);
       if (!is_new) return wrong("has a type for the second time");
       type = &at->second;
@@ -89,7 +90,8 @@ llvm::Error HintRules::read(llvm::StringRef path) {
       type->keys.push_back(key);
     }
   }
-  if (type && type->keys.empty()) return wrong("has a type without a key");
+  if (!type) return wrong("ends a file without a type");
+  if (type->keys.empty()) return wrong("has a type without a key");
   llvm::SmallDenseMap<unsigned, size_t> keys;  // of each context
   for (const auto& one : types_) {
     const TypeRule& rule = one.getValue();

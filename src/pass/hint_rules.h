@@ -1,8 +1,9 @@
 // The file of hints: by which field values the objects of each type are placed (docs/hints.md).
 //
 //   halo-hints 1
-//   type CONTEXT NAME       a type, as the trace names it; types of one context share memory
-//   key KIND WIDTH OFFSET   a value of the new object: its bytes from the start, or OFFSET OFFSET:
+//   type CONTEXT NAME       one or more: a type, as the trace names it; types of one context share
+//   memory key KIND WIDTH OFFSET   a value of the new object: its bytes from the start, or OFFSET
+//   OFFSET:
 //                           those of a pointer, and of the value in the object that it points to
 #pragma once
 
@@ -20,6 +21,8 @@ struct KeyRule {
   double width;    // of an interval
   uint64_t offset;
   std::optional<uint32_t> behind;  // the pointer at `offset`: the value's offset there
+
+  unsigned stored_bytes() const { return behind ? sizeof(uint64_t) : bytes; }
 };
 
 struct TypeRule {

@@ -1,12 +1,13 @@
 #include "pass/hinting.h"
 
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
 
 #include "pass/birth_values.h"
 #include "pass/members.h"
 #include "pass/places.h"
+#include "pass/rule_calls.h"
 #include "pass/type_names.h"
 #include "tidy/include/halo/tidy_rules.h"
 
@@ -14,148 +15,140 @@ namespace halo::pass {
 namespace {
 
 constexpr const char* kServed[] = {"malloc", "_Znwm"};
-constexpr unsigned kBlockAlignment = 8;  // that Tidy's blocks always have
+
+// An allocation, and the code that computes the values of its rule.
+struct Hinted {
+  llvm::CallBase* call;
+  const TypeRule* rule;
+  std::unique_ptr<llvm::BasicBlock> code;
+  llvm::SmallVector<llvm::Value*, 3> values;
+};
 
 class Rewriter {
  public:
   Rewriter(llvm::Module& module, const HintRules& rules, TypeNames& names)
-      : module_(module), rules_(rules), names_(names), context_(module.getContext()) {}
+      : rules_(rules), names_(names), calls_(module) {}
 
   bool rewrite(llvm::Function& function) {
-    Places places(function, names_);
-    llvm::SmallVector<std::pair<llvm::CallBase*, const TypeRule*>> found;
-    for (llvm::Instruction& at : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&at))
-        if (const TypeRule* rule = rule_for(places, *call)) found.push_back({call, rule});
+    llvm::SmallVector<Hinted> found = hinted_in(function);
     if (found.empty()) return false;
-    // Rewriting leaves the blocks as they are.
-    const llvm::DominatorTree dominators(function);
-    bool changed = false;
-    for (const auto& [call, rule] : found) changed |= rewrite(*call, *rule, dominators);
-    return changed;
-  }
-
- private:
-  const TypeRule* rule_for(Places& places, const llvm::CallBase& call) {
-    const llvm::Function* const callee = call.getCalledFunction();
-    if (callee == nullptr || !callee->isDeclaration() || call.arg_size() != 1) return nullptr;
-    if (!llvm::is_contained(kServed, callee->getName())) return nullptr;
-    if (!llvm::isa<llvm::CallInst, llvm::InvokeInst>(call)) return nullptr;
-    const Place place = places.of(&call);
-    const llvm::DIType* const type = place.offset == 0 ? place.type : nullptr;
-    const auto* const size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
-    if (type == nullptr || size == nullptr || size->getZExtValue() != bytes_of(type))
-      return nullptr;
-    return rules_.find(names_.name(as_class(type) ? strip(type) : type));
-  }
-
-  bool rewrite(llvm::CallBase& call, const TypeRule& rule, const llvm::DominatorTree& dominators) {
-    BirthValues births(call, dominators);
-    llvm::SmallVector<llvm::Value*, 3> values;
-    for (const KeyRule& key : rule.keys) {
-      const unsigned bytes = key.behind ? 8 : key.bytes;
-      llvm::Value* const value = births.before_allocation(key.offset, bytes);
-      if (value == nullptr) return false;
-      values.push_back(value);
-    }
-    llvm::Function& function = *call.getFunction();
-    llvm::IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
-    auto* const word = entry.getInt64Ty();
-    auto* const array = entry.CreateAlloca(llvm::ArrayType::get(word, values.size()));
-    llvm::IRBuilder<> builder(&call);
-    for (unsigned at = 0; at < values.size(); ++at)
-      builder.CreateStore(values[at], builder.CreateConstInBoundsGEP1_64(word, array, at));
-    lower_alignment(call);
-    llvm::Value* const arguments[] = {rule_of(rule), call.getArgOperand(0), array,
-                                      call.getCalledOperand()};
-    llvm::CallBase* made = nullptr;
-    if (auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
-      made = builder.CreateInvoke(allocator(), invoke->getNormalDest(), invoke->getUnwindDest(),
-                                  arguments);
-    } else {
-      made = builder.CreateCall(allocator(), arguments);
-    }
-    made->setDebugLoc(call.getDebugLoc());
-    made->addRetAttr(llvm::Attribute::NoAlias);
-    if (call.hasRetAttr(llvm::Attribute::NonNull)) made->addRetAttr(llvm::Attribute::NonNull);
-    made->takeName(&call);
-    call.replaceAllUsesWith(made);
-    call.eraseFromParent();
+    llvm::Value* const array = values_array(function, found);
+    for (Hinted& one : found) split(one, array);
     return true;
   }
 
-  // The allocator's blocks are multiples of 16 bytes, Tidy's of 8: accesses may rely on that, in
-  // this function only.
-  static void lower_alignment(llvm::CallBase& call) {
-    const auto lower = [](llvm::Align now) { return std::min(now, llvm::Align(kBlockAlignment)); };
-    const auto is_within = [&](const llvm::Value* pointer) {
-      llvm::SmallVector<const llvm::Value*, 4> bases;
-      llvm::getUnderlyingObjects(pointer, bases, nullptr, 0);
-      return llvm::is_contained(bases, &call);
-    };
-    for (llvm::Instruction& at : llvm::instructions(*call.getFunction())) {
-      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&at)) {
-        if (is_within(load->getPointerOperand())) load->setAlignment(lower(load->getAlign()));
-      } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&at)) {
-        if (is_within(store->getPointerOperand())) store->setAlignment(lower(store->getAlign()));
-      } else if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&at)) {
-        if (is_within(memory->getDest()))
-          memory->setDestAlignment(lower(memory->getDestAlign().valueOrOne()));
-        auto* const copy = llvm::dyn_cast<llvm::MemTransferInst>(memory);
-        if (copy && is_within(copy->getSource()))
-          copy->setSourceAlignment(lower(copy->getSourceAlign().valueOrOne()));
-      }
+ private:
+  // All of the function's, before any is rewritten: rewriting changes the blocks.
+  llvm::SmallVector<Hinted> hinted_in(llvm::Function& function) {
+    llvm::SmallVector<Hinted> found;
+    Places places(function, names_);
+    std::optional<llvm::DominatorTree> dominators;
+    for (llvm::Instruction& at : llvm::instructions(function)) {
+      auto* const call = llvm::dyn_cast<llvm::CallBase>(&at);
+      const TypeRule* const rule = call == nullptr ? nullptr : rule_for(places, *call);
+      if (rule == nullptr) continue;
+      if (!dominators) dominators.emplace(function);
+      if (auto hinted = hint(*call, *rule, *dominators)) found.push_back(std::move(*hinted));
     }
+    return found;
   }
 
-  llvm::FunctionCallee allocator() {
-    auto* const pointer = llvm::PointerType::getUnqual(context_);
-    return module_.getOrInsertFunction("tidy_alloc_by_rule", pointer, pointer,
-                                       llvm::Type::getInt64Ty(context_), pointer, pointer);
+  const TypeRule* rule_for(Places& places, const llvm::CallBase& call) {
+    const llvm::Function* const callee = call.getCalledFunction();
+    if (callee == nullptr || !callee->isDeclaration() || !is_allocator(*callee)) return nullptr;
+    if (!llvm::isa<llvm::CallInst, llvm::InvokeInst>(call)) return nullptr;
+    // An explicit call of operator new, or a file in which malloc may be anything.
+    if (call.hasFnAttr(llvm::Attribute::NoBuiltin) && !call.hasFnAttr(llvm::Attribute::Builtin))
+      return nullptr;
+    if (call.isMustTailCall()) return nullptr;
+    const auto* const size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+    if (size == nullptr || size->getZExtValue() > TIDY_RULE_MAX_BYTES) return nullptr;
+    const Place place = places.of(&call);
+    const llvm::DIType* const type = place.offset == 0 ? place.type : nullptr;
+    if (type == nullptr || size->getZExtValue() != bytes_of(type)) return nullptr;
+    return rules_.find(names_.name(as_class(type) ? strip(type) : type));
   }
 
-  // The rule as a constant of the type tidy_rule_t.
-  llvm::Constant* rule_of(const TypeRule& rule) {
-    llvm::Constant*& known = made_[&rule];
-    if (known != nullptr) return known;
-    auto* const number = llvm::Type::getInt32Ty(context_);
-    auto* const real = llvm::Type::getDoubleTy(context_);
-    auto* const pointer = llvm::PointerType::getUnqual(context_);
-    auto* const key_type = llvm::StructType::get(context_, {real, number, number});
-    llvm::SmallVector<llvm::Constant*> keys;
-    for (const KeyRule& key : rule.keys)
-      keys.push_back(llvm::ConstantStruct::get(
-          key_type, llvm::ConstantFP::get(real, key.width),
-          llvm::ConstantInt::get(number, key.kind),
-          llvm::ConstantInt::getSigned(number, key.behind ? static_cast<int>(*key.behind) : -1)));
-    keys.resize(TIDY_MAX_DIMENSIONS, llvm::Constant::getNullValue(key_type));
-    auto* const array = llvm::ArrayType::get(key_type, TIDY_MAX_DIMENSIONS);
-    auto* const type = llvm::StructType::get(context_, {pointer, number, number, array});
-    auto* const content = llvm::ConstantStruct::get(
-        type, context_of(rule.context), llvm::ConstantInt::get(number, rule.keys.size()),
-        llvm::ConstantInt::get(number, 0), llvm::ConstantArray::get(array, keys));
-    known = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage,
-                                     content, "halo.rule");
-    return known;
+  // void* (size_t), which a declaration of that name need not be.
+  static bool is_allocator(const llvm::Function& callee) {
+    const llvm::FunctionType* const type = callee.getFunctionType();
+    return llvm::is_contained(kServed, callee.getName()) && !type->isVarArg() &&
+           type->getNumParams() == 1 && type->getParamType(0)->isIntegerTy(64) &&
+           type->getReturnType()->isPointerTy();
   }
 
-  // One variable for all files of a program or library.
-  llvm::Constant* context_of(unsigned context) {
-    const std::string name = "halo.tidy.context." + std::to_string(context);
-    if (llvm::GlobalVariable* known = module_.getNamedGlobal(name)) return known;
-    auto* const pointer = llvm::PointerType::getUnqual(context_);
-    auto* const made =
-        new llvm::GlobalVariable(module_, pointer, false, llvm::GlobalValue::WeakODRLinkage,
-                                 llvm::Constant::getNullValue(pointer), name);
-    made->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  static std::optional<Hinted> hint(llvm::CallBase& call, const TypeRule& rule,
+                                    const llvm::DominatorTree& dominators) {
+    BirthValues births(call, dominators);
+    Hinted made{&call, &rule, nullptr, {}};
+    for (const KeyRule& key : rule.keys) {
+      llvm::Value* const value = births.value_at(key.offset, key.stored_bytes());
+      if (value == nullptr) return std::nullopt;
+      made.values.push_back(value);
+    }
+    made.code = births.take_code();
     return made;
   }
 
-  llvm::Module& module_;
+  // One for all allocations of a function, of which one is served at a time.
+  static llvm::Value* values_array(llvm::Function& function, llvm::ArrayRef<Hinted> found) {
+    size_t most = 0;
+    for (const Hinted& one : found) most = std::max(most, one.values.size());
+    llvm::IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
+    return entry.CreateAlloca(llvm::ArrayType::get(entry.getInt64Ty(), most), nullptr,
+                              "halo.values");
+  }
+
+  // Before the call: reserve a block. If Tidy has one, the code of the values runs and the object
+  // is placed; otherwise the call. Both ways meet behind the call.
+  void split(Hinted& one, llvm::Value* array) {
+    llvm::CallBase& call = *one.call;
+    llvm::Value* const size = call.getArgOperand(0);
+    llvm::BasicBlock* const before = call.getParent();
+    llvm::BasicBlock* const plain = before->splitBasicBlock(call.getIterator(), "halo.plain");
+    llvm::BasicBlock* const behind = block_behind(call);
+
+    llvm::IRBuilder<> builder(before->getTerminator());
+    builder.SetCurrentDebugLocation(call.getDebugLoc());
+    llvm::Value* const reserved = calls_.reserve(builder, *one.rule, size, call.getCalledOperand());
+    llvm::BasicBlock* const hinted = one.code.release();
+    hinted->insertInto(call.getFunction(), plain);
+    builder.CreateCondBr(builder.CreateIsNotNull(reserved), hinted, plain);
+    before->getTerminator()->eraseFromParent();
+
+    builder.SetInsertPoint(hinted);
+    for (unsigned at = 0; at < one.values.size(); ++at)
+      builder.CreateStore(one.values[at],
+                          builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), array, at));
+    llvm::Value* const placed = calls_.place(builder, *one.rule, size, reserved, array);
+    builder.CreateBr(behind);
+
+    builder.SetInsertPoint(behind, behind->begin());
+    llvm::PHINode* const object = builder.CreatePHI(call.getType(), 2);
+    call.replaceAllUsesWith(object);
+    object->addIncoming(placed, hinted);
+    object->addIncoming(&call, plain);
+    object->takeName(&call);
+  }
+
+  // A block to which only the call leads.
+  static llvm::BasicBlock* block_behind(llvm::CallBase& call) {
+    llvm::BasicBlock* const plain = call.getParent();
+    auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
+    if (invoke == nullptr)
+      return plain->splitBasicBlock(std::next(call.getIterator()), "halo.behind");
+    llvm::BasicBlock* const next = invoke->getNormalDest();
+    auto* const behind =
+        llvm::BasicBlock::Create(call.getContext(), "halo.behind", call.getFunction(), next);
+    llvm::BranchInst::Create(next, behind)->setDebugLoc(call.getDebugLoc());
+    next->replacePhiUsesWith(plain, behind);
+    invoke->setNormalDest(behind);
+    return behind;
+  }
+
   const HintRules& rules_;
   TypeNames& names_;
-  llvm::LLVMContext& context_;
-  llvm::DenseMap<const TypeRule*, llvm::Constant*> made_;
+  RuleCalls calls_;
 };
 
 }  // namespace

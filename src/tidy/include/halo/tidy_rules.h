@@ -34,19 +34,31 @@ typedef struct tidy_key {
   int behind; /* bytes from where the given pointer points to the value; -1: it is given itself */
 } tidy_key_t;
 
+/* Objects that are larger are not placed. */
+#define TIDY_RULE_MAX_BYTES 4096
+
 /* How the objects of a type are placed. Rules of one context have equally many dimensions. */
 typedef struct tidy_rule {
   tidy_ctx_t** context; /* NULL until the first object */
+  void** spare;         /* a block that no object has; NULL at first */
   unsigned dimensions;
   unsigned reserved;
   tidy_key_t keys[TIDY_MAX_DIMENSIONS];
 } tidy_rule_t;
 
-/* Memory for an object; `values` has the bytes of a value for each dimension, zero-extended. A
- * pointer to memory that is not Tidy's is not followed: the object then has no hint. What Tidy does
- * not serve is what `otherwise` returns. */
-HALO_TIDY_FUNCTION void* tidy_alloc_by_rule(const tidy_rule_t* rule, size_t size,
-                                            const uint64_t* values, void* (*otherwise)(size_t));
+/* The first half of an allocation: memory for an object of `size` bytes, aligned to 16. NULL if
+ * Tidy does not serve it; the code then calls `allocator`, as it would without a hint. That is so
+ * if the process frees blocks by another library than this one, or if `allocator` is not malloc or
+ * operator new of the C or C++ library. Once it has served, the allocation cannot fail: so the code
+ * may read values of the object that it reads after a successful allocation. */
+HALO_TIDY_FUNCTION void* tidy_reserve(const tidy_rule_t* rule, size_t size,
+                                      void* (*allocator)(size_t));
+
+/* The second half: the memory for the object, never NULL. `values` has the bytes of a value for
+ * each dimension, zero-extended. A pointer to memory that is not Tidy's is not followed: the object
+ * then has no hint. */
+HALO_TIDY_FUNCTION void* tidy_place(const tidy_rule_t* rule, size_t size, void* reserved,
+                                    const uint64_t* values);
 
 /* NOLINTEND(modernize-use-using) */
 

@@ -4,35 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from halo.hints.contexts import with_equal_widths
 from halo.hints.features import SECONDARY, Feature, Place, first_pointers
-from halo.hints.hints_file import hints_text, write_hints
+from halo.hints.hints_file import MAX_CONTEXTS, hints_text, write_hints
+from halo.hints.kinds import Kind
+from halo.hints.leaves import Leaf
+from halo.hints.study import unjudged
 from halo.schema.hints import HintDimension, TypeHint
 
 
 def hint_of(name: str, *dimensions: HintDimension) -> TypeHint:
-    return TypeHint(
-        type=name,
-        objects=1,
-        accesses=1,
-        verdict="use hint",
-        why="",
-        level=1,
-        classes=8,
-        learnt_from=1,
-        trees=1,
-        forests=(),
-        accuracy=None,
-        permuted=None,
-        known=None,
-        features=(),
-        unseen=(),
-        hint=dimensions,
-        call="old",
-        places=(),
-    )
+    kind = Kind(name, 1, 1, 8, 1, 0, 0, 0, 0)
+    return msgspec.structs.replace(unjudged(kind, ""), hint=dimensions, call="old")
 
 
 NODE = hint_of(
@@ -73,6 +59,27 @@ def test_there_is_no_file_without_hints(tmp_path: Path) -> None:
     assert hints_text([DEEP, hint_of("none")]) == ""
     assert not write_hints([hint_of("none")], tmp_path / "app.hints")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_types_beyond_the_last_context_are_left_out() -> None:
+    many = [hint_of(f"t{at}", HintDimension("k", 1.0, f"t{at}", (0,), "u32")) for at in range(70)]
+    text = hints_text([*many, msgspec.structs.replace(many[3], type="same")])
+    assert text.count("type ") == MAX_CONTEXTS + 1
+    assert "type 63 t63\n" in text
+    assert "type 3 same\n" in text
+
+
+def test_fields_of_other_widths_are_left_out() -> None:
+    assert [Leaf(0, width, "x", "int").scalar for width in (1, 2, 3, 4, 8)] == [
+        "i8",
+        "i16",
+        "",
+        "i32",
+        "i64",
+    ]
+    assert [Leaf(0, width, "x", "double").scalar for width in (2, 4, 8)] == ["", "f32", "f64"]
+    odd = hint_of("odd", HintDimension("bits", 1.0, "odd", (0,), Leaf(0, 3, "b", "int").scalar))
+    assert hints_text([odd]) == ""
 
 
 def feature(name: str, *path: int) -> Feature:

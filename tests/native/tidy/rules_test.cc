@@ -1,0 +1,155 @@
+// Placement by rules, in a process that frees by the library.
+#include <gtest/gtest.h>
+#include <halo/tidy_rules.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr size_t kBytes = 40;
+
+// A rule by one whole number; with `behind` bytes, of what a pointer points to.
+struct Rule {
+  explicit Rule(int behind = -1) {
+    rule.context = &context;
+    rule.spare = &spare;
+    rule.dimensions = 1;
+    rule.keys[0] = {1.0, TIDY_U64, behind};
+  }
+  ~Rule() {
+    if (is_served) tidy_destroy(context);
+  }
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+
+  // As a rewritten program allocates.
+  void* allocate(uint64_t value, void* (*allocator)(size_t) = std::malloc) const {
+    void* const reserved = tidy_reserve(&rule, kBytes, allocator);
+    if (reserved == nullptr) return allocator(kBytes);
+    is_served = true;
+    return tidy_place(&rule, kBytes, reserved, &value);
+  }
+
+  tidy_ctx_t* context = nullptr;
+  void* spare = nullptr;
+  tidy_rule_t rule{};
+  mutable std::atomic<bool> is_served = false;
+};
+
+// Of sanitizers, which have an allocator of their own.
+bool frees_by_another_library() {
+  const Rule rule;
+  void* const p = rule.allocate(1);
+  const bool is_ours = tidy_owns(p);
+  std::free(p);
+  return !is_ours;
+}
+
+class Rules : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (frees_by_another_library()) GTEST_SKIP() << "the sanitizer's allocator is in front";
+  }
+};
+
+void* own_allocator(size_t size) { return std::malloc(size); }
+
+TEST_F(Rules, PlaceByTheValue) {
+  const Rule rule;
+  std::vector<void*> blocks;
+  std::set<uintptr_t> pages;
+  for (uint64_t at = 0; at < 4000; ++at) {
+    void* const p = rule.allocate(at % 100);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % 16, 0u);
+    ASSERT_TRUE(tidy_owns(p));
+    std::memset(p, static_cast<int>(at), kBytes);
+    if (at % 100 == 7) pages.insert(reinterpret_cast<uintptr_t>(p) / 4096);
+    blocks.push_back(p);
+  }
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), blocks.size());
+  EXPECT_LE(pages.size(), 30u);  // 40 in the order of allocation
+  for (void* p : blocks) std::free(p);
+}
+
+TEST_F(Rules, PlaceForNew) {
+  const Rule rule;
+  void* const p = rule.allocate(1, [](size_t size) { return ::operator new(size); });
+  EXPECT_FALSE(tidy_owns(p)) << "a function of the program is not operator new";
+  ::operator delete(p);
+  void* (*const plain)(size_t) = ::operator new;
+  void* const placed = rule.allocate(1, plain);
+  EXPECT_TRUE(tidy_owns(placed));
+  ::operator delete(placed, kBytes);
+}
+
+TEST_F(Rules, ServeNoOtherAllocator) {
+  const Rule rule;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, own_allocator), nullptr);
+    EXPECT_EQ(rule.context, nullptr);
+  }
+}
+
+TEST_F(Rules, FollowPointersOnlyToMemoryOfTidy) {
+  const Rule neighbours;
+  auto* const near = static_cast<uint64_t*>(neighbours.allocate(3));
+  near[1] = 8;
+  const Rule rule(8);
+  void* const placed = rule.allocate(reinterpret_cast<uintptr_t>(near));
+  EXPECT_TRUE(tidy_owns(placed));
+  const uint64_t bad[] = {0,
+                          1,
+                          0x7fff'ffff'f000,
+                          ~uint64_t{0},
+                          ~uint64_t{7},
+                          reinterpret_cast<uintptr_t>(near) + 4096,
+                          reinterpret_cast<uintptr_t>(near) | 4095};
+  for (const uint64_t pointer : bad) {
+    void* const p = rule.allocate(pointer);
+    EXPECT_TRUE(tidy_owns(p));
+    std::free(p);
+  }
+  std::free(placed);
+  std::free(near);
+}
+
+TEST_F(Rules, LeaveObjectsToTheAllocatorIfThereAreTooManyContexts) {
+  std::vector<tidy_ctx_t*> all;
+  while (tidy_ctx_t* one = tidy_create(nullptr)) all.push_back(one);
+  const Rule rule;
+  errno = 0;
+  EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, std::malloc), nullptr);
+  EXPECT_EQ(errno, 0);
+  for (tidy_ctx_t* one : all) tidy_destroy(one);
+  EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, std::malloc), nullptr) << "it does not try again";
+}
+
+TEST_F(Rules, ThreadsShareARule) {
+  const Rule rule;
+  std::vector<std::thread> threads;
+  for (unsigned number = 0; number < 4; ++number)
+    threads.emplace_back([&, number] {
+      std::vector<unsigned char*> own;
+      for (unsigned at = 0; at < 20000; ++at) {
+        own.push_back(static_cast<unsigned char*>(rule.allocate(at % 50)));
+        std::memset(own.back(), static_cast<int>(number + 1), kBytes);
+        if (own.size() < 200) continue;
+        for (unsigned char* p : own) {
+          for (size_t byte = 0; byte < kBytes; ++byte) ASSERT_EQ(p[byte], number + 1);
+          std::free(p);
+        }
+        own.clear();
+      }
+      for (unsigned char* p : own) std::free(p);
+    });
+  for (std::thread& one : threads) one.join();
+}
+
+}  // namespace

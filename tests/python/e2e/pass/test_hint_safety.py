@@ -1,0 +1,443 @@
+"""Programs that hints must not change: what they compute, and which allocator they use."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from halo.process.allocators import KNOWN, find_allocator
+from halo.settings import read_settings
+
+SETTINGS = read_settings()
+CC = str(SETTINGS.repository / "bin" / "halo-cc")
+CXX = str(SETTINGS.repository / "bin" / "halo-c++")
+PLACE = "tidy_place"
+BY_KEY = "halo-hints 1\ntype 0 node\nkey u32 1.0 8\n"
+
+HEAD = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct node { struct node* next; unsigned key; unsigned check; double payload; };
+"""
+MAKE = """
+struct node* make(struct node* next, unsigned key) {
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->next = next;
+  made->key = key;
+  made->check = ~key;
+  made->payload = key;
+  return made;
+}
+"""
+LIST = """
+int main(void) {
+  struct node* first = NULL;
+  unsigned long sum = 0;
+  for (unsigned at = 0; at < 30000; ++at) first = make(first, at * 7919 % 1000);
+  while (first != NULL) {
+    struct node* next = first->next;
+    if (first->check != ~first->key || first->payload != first->key) abort();
+    if ((uintptr_t)first % 16 != 0) abort();
+    sum += first->key;
+    free(first);
+    first = next;
+  }
+  printf("%lu\\n", sum);
+  return 0;
+}
+"""
+SUM = "14985000\n"
+OWN_MALLOC = """
+#include <stddef.h>
+#include <stdlib.h>
+static char memory[1 << 24] __attribute__((aligned(16)));
+static size_t used;
+VISIBILITY void* malloc(size_t size) {
+  void* p = memory + used;
+  used += (size + 15) / 16 * 16;
+  return used > sizeof memory ? NULL : p;
+}
+VISIBILITY void free(void* p) {
+  if (p != NULL && ((char*)p < memory || (char*)p >= memory + used)) abort();
+}
+VISIBILITY void* calloc(size_t count, size_t size) { return malloc(count * size); }
+VISIBILITY void* realloc(void* p, size_t size) { (void)p; (void)size; abort(); }
+"""
+
+
+def compile_with(
+    folder: Path, sources: dict[str, str], *options: str, hints: str = BY_KEY, compiler: str = CC
+) -> subprocess.CompletedProcess[str]:
+    """Builds `folder`/program from files of these names and texts."""
+    for name, text in sources.items():
+        (folder / name).write_text(text)
+    (folder / "app.hints").write_text(hints)
+    command = [compiler, "--halo-hints=app.hints", *options, *sources, "-o", "program"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def built(folder: Path, sources: dict[str, str], *options: str, **others: str) -> None:
+    done = compile_with(folder, sources, *options, **others)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def is_rewritten(folder: Path, file: str = "program") -> bool:
+    return PLACE in subprocess.run(["nm", file], cwd=folder, capture_output=True, text=True).stdout
+
+
+def output(folder: Path, *arguments: str, **variables: str) -> str:
+    done = subprocess.run(
+        [str(folder / "program"), *arguments],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-O2", "-flto")])
+def test_objects_keep_their_contents(tmp_path: Path, options: tuple[str, ...]) -> None:
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST}, *options)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == SUM
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_a_preloaded_allocator_serves_all(tmp_path: Path, name: str) -> None:
+    library = find_allocator(name).library
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST}, "-O2")
+    assert output(tmp_path, LD_PRELOAD=str(library or "")) == SUM
+
+
+def test_the_runtime_serves_all_if_it_is_preloaded(tmp_path: Path) -> None:
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST}, "-O2")
+    assert output(tmp_path, LD_PRELOAD=str(SETTINGS.runtime)) == SUM
+
+
+@pytest.mark.parametrize("visibility", ["", '__attribute__((visibility("hidden")))'])
+def test_a_malloc_of_the_program_serves_all(tmp_path: Path, visibility: str) -> None:
+    own = OWN_MALLOC.replace("VISIBILITY", visibility)
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST, "own.c": own}, "-O2")
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == SUM
+
+
+def test_a_free_of_the_program_gets_only_blocks_of_malloc(tmp_path: Path) -> None:
+    own = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <halo/tidy.h>
+void free(void* p) {
+  static void (*next)(void*);
+  if (next == NULL) next = (void (*)(void*))dlsym(RTLD_NEXT, "free");
+  if (tidy_owns(p)) abort();
+  next(p);
+}
+"""
+    headers = f"-I{SETTINGS.repository / 'src' / 'tidy' / 'include'}"
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST, "own.c": own}, "-O2", headers)
+    assert output(tmp_path) == SUM
+
+
+def test_a_shared_library_of_a_plain_program(tmp_path: Path) -> None:
+    built(tmp_path, {"make.c": HEAD + MAKE}, "-O2", "-shared", "-fPIC", "-Wl,-soname,libmake.so")
+    (tmp_path / "program").rename(tmp_path / "libmake.so")
+    assert is_rewritten(tmp_path, "libmake.so")
+    (tmp_path / "main.c").write_text(
+        HEAD + "struct node* make(struct node* next, unsigned key);" + LIST
+    )
+    library = ["libmake.so", f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["cc", "main.c", "-o", "program", *library], cwd=tmp_path, check=True)
+    assert output(tmp_path) == SUM
+
+
+def test_a_program_whose_functions_are_at_fixed_addresses(tmp_path: Path) -> None:
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST}, "-O2", "-no-pie", "-fno-pie")
+    assert output(tmp_path) == SUM
+
+
+REPLACED = """
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+unsigned long made, gone;
+void* operator new(std::size_t size) {
+  if (void* p = std::malloc(size)) return ++made, p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { ++gone; std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
+"""
+CXX_LIST = """
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+struct node {
+  node(node* n, unsigned k) : next(n), key(k), check(~k) {}
+  node* next;
+  unsigned key, check;
+};
+int main() {
+  std::vector<std::unique_ptr<node>> all;
+  all.reserve(5000);
+  for (unsigned at = 0; at < 5000; ++at)
+    all.push_back(std::make_unique<node>(at ? all[at / 2].get() : nullptr, at % 100));
+  for (unsigned at = 0; at < 5000; ++at)
+    if (all[at]->key != at % 100 || all[at]->check != ~(at % 100)) std::abort();
+  all.clear();
+"""
+
+
+def test_an_operator_new_of_the_program_serves_all(tmp_path: Path) -> None:
+    program = (
+        "extern unsigned long made, gone;\n"
+        + CXX_LIST
+        + '  std::printf("%d\\n", made >= 5000 && gone >= 5000);\n}\n'
+    )
+    built(tmp_path, {"program.cc": program, "new.cc": REPLACED}, "-O2", compiler=CXX)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
+@pytest.mark.parametrize("options", [("-O1",), ("-O3",), ("-O2", "-flto")])
+def test_objects_of_cxx_keep_their_contents(tmp_path: Path, options: tuple[str, ...]) -> None:
+    built(tmp_path, {"program.cc": CXX_LIST + '  std::puts("1");\n}\n'}, *options, compiler=CXX)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
+def test_refused_memory_is_told_as_before(tmp_path: Path) -> None:
+    program = """
+#include <cstdio>
+#include <new>
+#include <sys/resource.h>
+struct node {
+  node(node* n, unsigned k) : next(n), key(k) {}
+  node* next;
+  unsigned key;
+  char more[1000];
+};
+int main() {
+  const rlimit limit = {64 << 20, 64 << 20};
+  setrlimit(RLIMIT_AS, &limit);
+  node* first = nullptr;
+  unsigned long count = 0;
+  try {
+    for (;; ++count) first = new node(first, count % 10);
+  } catch (const std::bad_alloc&) {
+  }
+  while (first) {
+    node* const next = first->next;
+    delete first;
+    first = next;
+  }
+  std::printf("%d\\n", count > 10000);
+}
+"""
+    built(tmp_path, {"program.cc": program}, "-O2", compiler=CXX)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
+LOADS = """
+struct cell { struct node* at; struct cell* more; };
+static struct node zero;
+struct cell* current = &(struct cell){&zero, NULL};
+void watch(struct cell** p);
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # A variable that another pointer reaches.
+        """
+  struct node* local = NULL;
+  struct node** other = reach(&local);
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  local = next;
+  made->next = next;
+  made->key = (*other)->key;
+""",
+        # A part of a variable, which was stored as a whole.
+        """
+  union { struct { uint32_t low, high; } part; uint64_t all; } word = {.all = 0};
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  word.all = (uint64_t)next->key << 32;
+  made->next = next;
+  made->key = word.part.high;
+""",
+        # Memory that the code has changed in between, also to a pointer.
+        """
+  static struct node* last;
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  last = next;
+  made->next = next;
+  made->key = (*reach(&last))->key;
+""",
+        # A pointer that is valid only if the test before the load holds.
+        """
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->next = next;
+  made->key = next == &zero ? zero.key : next->next == NULL ? 0 : next->key;
+""",
+        # The object itself, through memory.
+        """
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->next = made;
+  made->key = next->key;
+  made->next->key = made->next->next->key;
+  made->next = next;
+""",
+        # A copy over all of the object.
+        """
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->key = next->key + 1;
+  memcpy(made, next, sizeof *made);
+  made->next = next;
+""",
+    ],
+)
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
+def test_values_are_read_only_where_the_program_reads_them(
+    tmp_path: Path, body: str, level: str
+) -> None:
+    program = (
+        HEAD
+        + LOADS
+        + "struct node** reach(struct node** p);\n"
+        + "struct node* make(struct node* next, unsigned key) {"
+        + body
+        + """
+  made->key += key;
+  made->check = ~made->key;
+  return made;
+}
+int main(void) {
+  struct node* first = &zero;
+  unsigned long sum = 0;
+  for (unsigned at = 0; at < 1000; ++at) first = make(first, at % 3);
+  while (first != &zero) {
+    struct node* next = first->next;
+    if (first->check != ~first->key) abort();
+    sum += first->key;
+    free(first);
+    first = next;
+  }
+  printf("%lu\\n", sum);
+  return 0;
+}
+"""
+    )
+    reach = "struct node** reach(struct node** p) { return p; }\n"
+    sources = {"program.c": program, "reach.c": "struct node;\n" + reach}
+    built(tmp_path, sources, level)
+    hinted = output(tmp_path)
+    subprocess.run(["cc", level, *sources, "-o", "program"], cwd=tmp_path, check=True)
+    assert hinted == output(tmp_path)
+
+
+def test_aligned_accesses_in_another_file(tmp_path: Path) -> None:
+    vector = """
+#include <emmintrin.h>
+struct node { __m128i bits; unsigned key; };
+"""
+    program = f"""{vector}
+#include <stdio.h>
+#include <stdlib.h>
+void fill(struct node* node);
+int main(void) {{
+  static struct node* all[3000];
+  for (unsigned at = 0; at < 3000; ++at) {{
+    struct node* made = malloc(sizeof *made);
+    if (made == NULL) return 1;
+    made->key = at % 77;
+    all[at] = made;
+    fill(made);
+  }}
+  for (unsigned at = 0; at < 3000; ++at) free(all[at]);
+  puts("1");
+  return 0;
+}}
+"""
+    fill = f"{vector}\nvoid fill(struct node* node) {{ node->bits = _mm_set1_epi32(1); }}\n"
+    hints = BY_KEY.replace(" 8\n", " 16\n")
+    built(tmp_path, {"program.c": program, "fill.c": fill}, "-O2", hints=hints)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
+def test_a_malloc_of_another_type(tmp_path: Path) -> None:
+    program = """
+#include <stdio.h>
+struct node { struct node* next; unsigned key; };
+void* malloc(int size);
+void free(void*);
+int main(void) {
+  struct node* made = malloc(sizeof *made);
+  made->key = (unsigned)getchar();
+  made->next = 0;
+  printf("%u\\n", made->key == 0);
+  free(made);
+  return 0;
+}
+"""
+    done = compile_with(tmp_path, {"program.c": program}, "-O2", "-w")
+    assert done.returncode == 0
+    assert not is_rewritten(tmp_path)
+
+
+def test_one_value_that_is_not_known_leaves_the_allocation(tmp_path: Path) -> None:
+    hints = BY_KEY + "key f64 1.0 1000\n"
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST}, "-O2", "-S", "-emit-llvm", hints=hints)
+    text = (tmp_path / "program").read_text()
+    assert "halo.hint" not in text
+    assert PLACE not in text
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread", "memory", "leak", "undefined,address"])
+def test_a_sanitizer_is_refused(tmp_path: Path, sanitizer: str) -> None:
+    done = compile_with(tmp_path, {"program.c": HEAD + MAKE + LIST}, f"-fsanitize={sanitizer}")
+    assert done.returncode == 111
+    assert "hints are not for programs with a sanitizer's allocator" in done.stderr
+
+
+def test_the_same_hints_twice(tmp_path: Path) -> None:
+    (tmp_path / "app.hints").write_text(BY_KEY)
+    (tmp_path / "program.c").write_text(HEAD + MAKE + LIST)
+    done = subprocess.run(
+        [CC, "--halo-hints=app.hints", "--halo-hints=app.hints", "-O2", "program.c"],
+        cwd=tmp_path,
+        env={**os.environ, "HALO_INSTRUMENT": "hints=app.hints"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_path_with_blanks_is_refused(tmp_path: Path) -> None:
+    hints = tmp_path / "my app.hints"
+    hints.write_text(BY_KEY)
+    command = [CC, f"--halo-hints={hints}", "-c", "x.c"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 111
+    assert "must not hold blanks" in done.stderr
+    assert "glob" not in done.stderr
