@@ -72,9 +72,10 @@ const llvm::BasicBlock* BirthValues::next_of(const llvm::Instruction& end) const
   if (branch->isUnconditional()) return branch->getSuccessor(0);
   // The object is not null.
   const auto* test = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition());
-  if (test == nullptr || !test->isEquality() ||
-      !llvm::isa<llvm::ConstantPointerNull>(test->getOperand(1)) || !offset_of(test->getOperand(0)))
-    return nullptr;
+  if (test == nullptr || !test->isEquality()) return nullptr;
+  const bool is_left = llvm::isa<llvm::ConstantPointerNull>(test->getOperand(0));
+  if (!is_left && !llvm::isa<llvm::ConstantPointerNull>(test->getOperand(1))) return nullptr;
+  if (!offset_of(test->getOperand(is_left ? 1 : 0))) return nullptr;
   return branch->getSuccessor(test->getPredicate() == llvm::CmpInst::ICMP_EQ ? 1 : 0);
 }
 
@@ -141,8 +142,11 @@ bool BirthValues::is_changed(const llvm::Value* pointer) const {
   llvm::getUnderlyingObjects(pointer, bases, nullptr, 0);
   return llvm::any_of(bases, [&](const llvm::Value* base) {
     const llvm::Value* const of = resolved(const_cast<llvm::Value*>(base));
-    return of != base || base == &allocation_ || variables_.contains(base) ||
-           llvm::isa<llvm::PHINode, llvm::SelectInst>(base);
+    if (of != base || base == &allocation_ || variables_.contains(base)) return true;
+    // An address of a variable may have become a number, and an address again.
+    const auto* const made = llvm::dyn_cast<llvm::Instruction>(base);
+    return made != nullptr && !llvm::isa<llvm::AllocaInst, llvm::LoadInst>(made) &&
+           !is_before(*made) && !variables_.empty();
   });
 }
 
@@ -169,12 +173,12 @@ std::optional<int64_t> BirthValues::constant_of(llvm::Value* index) const {
   return is_same ? number : std::nullopt;
 }
 
-std::optional<int64_t> BirthValues::offset_of(const llvm::Value* pointer) const {
+std::optional<int64_t> BirthValues::offset_of(const llvm::Value* pointer, unsigned depth) const {
   pointer = resolved(const_cast<llvm::Value*>(pointer));
   if (pointer == &allocation_) return 0;
   const auto* element = llvm::dyn_cast<llvm::GEPOperator>(pointer);
-  if (element == nullptr) return std::nullopt;
-  const auto base = offset_of(element->getPointerOperand());
+  if (element == nullptr || depth == kMaxDepth) return std::nullopt;
+  const auto base = offset_of(element->getPointerOperand(), depth + 1);
   if (!base) return std::nullopt;
   int64_t offset = *base;
   const llvm::DataLayout& layout = allocation_.getDataLayout();

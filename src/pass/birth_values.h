@@ -51,7 +51,7 @@ class BirthValues {
   const llvm::BasicBlock* next_of(const llvm::Instruction& end) const;
   llvm::Value* resolved(llvm::Value* value) const;
   // The offset in the object to which a pointer points, if it does.
-  std::optional<int64_t> offset_of(const llvm::Value* pointer) const;
+  std::optional<int64_t> offset_of(const llvm::Value* pointer, unsigned depth = 0) const;
   std::optional<int64_t> constant_of(llvm::Value* index) const;
   uint64_t size_of(const llvm::Type* type) const;
   llvm::Value* part_of(const Store& store, uint64_t offset, unsigned bytes);

@@ -4,6 +4,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/LineIterator.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/xxhash.h>
 
 #include <cmath>
 
@@ -62,6 +63,7 @@ llvm::Error HintRules::read(llvm::StringRef path) {
   if (!buffer)
     return llvm::createStringError(buffer.getError(), "the hints %s cannot be read: %s",
                                    path.str().c_str(), buffer.getError().message().c_str());
+  fingerprint_ = llvm::xxHash64((*buffer)->getBuffer());
   llvm::line_iterator line(**buffer);
   int number = 1;  // of the line, or of the last one
   const auto wrong = [&](const char* why) {

@@ -33,12 +33,15 @@ struct TypeRule {
 class HintRules {
  public:
   llvm::Error read(llvm::StringRef path);
+  // Equal for equal files.
+  uint64_t fingerprint() const { return fingerprint_; }
   bool empty() const { return types_.empty(); }
   // Null if there is none.
   const TypeRule* find(llvm::StringRef type) const;
 
  private:
   llvm::StringMap<TypeRule> types_;
+  uint64_t fingerprint_ = 0;
 };
 
 }  // namespace halo::pass

@@ -27,7 +27,7 @@ struct Hinted {
 class Rewriter {
  public:
   Rewriter(llvm::Module& module, const HintRules& rules, TypeNames& names)
-      : rules_(rules), names_(names), calls_(module) {}
+      : rules_(rules), names_(names), calls_(module, rules.fingerprint()) {}
 
   bool rewrite(llvm::Function& function) {
     llvm::SmallVector<Hinted> found = hinted_in(function);
@@ -58,15 +58,22 @@ class Rewriter {
     if (callee == nullptr || !callee->isDeclaration() || !is_allocator(*callee)) return nullptr;
     if (!llvm::isa<llvm::CallInst, llvm::InvokeInst>(call)) return nullptr;
     // An explicit call of operator new, or a file in which malloc may be anything.
-    if (call.hasFnAttr(llvm::Attribute::NoBuiltin) && !call.hasFnAttr(llvm::Attribute::Builtin))
-      return nullptr;
+    const bool is_any = call.getAttributes().hasFnAttr(llvm::Attribute::NoBuiltin) ||
+                        callee->hasFnAttribute(llvm::Attribute::NoBuiltin);
+    if (is_any && !call.hasFnAttr(llvm::Attribute::Builtin)) return nullptr;
     if (call.isMustTailCall()) return nullptr;
-    const auto* const size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
-    if (size == nullptr || size->getZExtValue() > TIDY_RULE_MAX_BYTES) return nullptr;
+    const uint64_t size = bytes_allocated(call);
+    if (size == 0 || size > TIDY_RULE_MAX_BYTES) return nullptr;
     const Place place = places.of(&call);
     const llvm::DIType* const type = place.offset == 0 ? place.type : nullptr;
-    if (type == nullptr || size->getZExtValue() != bytes_of(type)) return nullptr;
+    if (type == nullptr || size != bytes_of(type)) return nullptr;
     return rules_.find(names_.name(as_class(type) ? strip(type) : type));
+  }
+
+  // 0 if it is not constant.
+  static uint64_t bytes_allocated(const llvm::CallBase& call) {
+    const auto* const size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+    return size == nullptr ? 0 : size->getZExtValue();
   }
 
   // void* (size_t), which a declaration of that name need not be.
@@ -103,14 +110,14 @@ class Rewriter {
   // is placed; otherwise the call. Both ways meet behind the call.
   void split(Hinted& one, llvm::Value* array) {
     llvm::CallBase& call = *one.call;
-    llvm::Value* const size = call.getArgOperand(0);
+    const AllocatedBy by{one.rule, bytes_allocated(call), call.getCalledFunction()};
     llvm::BasicBlock* const before = call.getParent();
     llvm::BasicBlock* const plain = before->splitBasicBlock(call.getIterator(), "halo.plain");
     llvm::BasicBlock* const behind = block_behind(call);
 
     llvm::IRBuilder<> builder(before->getTerminator());
     builder.SetCurrentDebugLocation(call.getDebugLoc());
-    llvm::Value* const reserved = calls_.reserve(builder, *one.rule, size, call.getCalledOperand());
+    llvm::Value* const reserved = calls_.reserve(builder, by);
     llvm::BasicBlock* const hinted = one.code.release();
     hinted->insertInto(call.getFunction(), plain);
     builder.CreateCondBr(builder.CreateIsNotNull(reserved), hinted, plain);
@@ -120,7 +127,7 @@ class Rewriter {
     for (unsigned at = 0; at < one.values.size(); ++at)
       builder.CreateStore(one.values[at],
                           builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), array, at));
-    llvm::Value* const placed = calls_.place(builder, *one.rule, size, reserved, array);
+    llvm::Value* const placed = calls_.place(builder, by, reserved, array);
     builder.CreateBr(behind);
 
     builder.SetInsertPoint(behind, behind->begin());

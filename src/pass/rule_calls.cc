@@ -1,48 +1,70 @@
 #include "pass/rule_calls.h"
 
+#include <llvm/Support/xxhash.h>
+
 #include "tidy/include/halo/tidy_rules.h"
 
 namespace halo::pass {
 
-llvm::FunctionCallee RuleCalls::function(const char* name, llvm::FunctionType* type) {
-  llvm::FunctionCallee found = module_.getOrInsertFunction(name, type);
-  if (auto* const made = llvm::dyn_cast<llvm::Function>(found.getCallee())) made->setDoesNotThrow();
-  return found;
+llvm::CallInst* RuleCalls::reserve(llvm::IRBuilder<>& builder, const AllocatedBy& by) {
+  auto* const pointer = builder.getPtrTy();
+  auto* const type = llvm::FunctionType::get(pointer, {pointer}, false);
+  llvm::CallInst* const made =
+      builder.CreateCall(module_.getOrInsertFunction("tidy_reserve", type), {constant(by)});
+  made->setDoesNotThrow();
+  return made;
 }
 
-llvm::CallInst* RuleCalls::reserve(llvm::IRBuilder<>& builder, const TypeRule& rule,
-                                   llvm::Value* size, llvm::Value* allocator) {
+llvm::CallInst* RuleCalls::place(llvm::IRBuilder<>& builder, const AllocatedBy& by,
+                                 llvm::Value* reserved, llvm::Value* values) {
   auto* const pointer = builder.getPtrTy();
-  auto* const type =
-      llvm::FunctionType::get(pointer, {pointer, builder.getInt64Ty(), pointer}, false);
-  return builder.CreateCall(function("tidy_reserve", type), {constant(rule), size, allocator});
+  auto* const type = llvm::FunctionType::get(pointer, {pointer, pointer, pointer}, false);
+  llvm::CallInst* const made = builder.CreateCall(module_.getOrInsertFunction("tidy_place", type),
+                                                  {constant(by), reserved, values});
+  made->setDoesNotThrow();
+  return made;
 }
 
-llvm::CallInst* RuleCalls::place(llvm::IRBuilder<>& builder, const TypeRule& rule,
-                                 llvm::Value* size, llvm::Value* reserved, llvm::Value* values) {
-  auto* const pointer = builder.getPtrTy();
-  auto* const type =
-      llvm::FunctionType::get(pointer, {pointer, builder.getInt64Ty(), pointer, pointer}, false);
-  return builder.CreateCall(function("tidy_place", type), {constant(rule), size, reserved, values});
+llvm::Constant* RuleCalls::variable(llvm::Constant* content, const char* name, bool is_constant) {
+  return new llvm::GlobalVariable(module_, content->getType(), is_constant,
+                                  llvm::GlobalValue::PrivateLinkage, content, name);
 }
 
 // The rule as a constant of the type tidy_rule_t.
-llvm::Constant* RuleCalls::constant(const TypeRule& rule) {
-  llvm::Constant*& known = made_[&rule];
+llvm::Constant* RuleCalls::constant(const AllocatedBy& by) {
+  llvm::Constant*& known = made_[{by.rule, by.bytes, by.allocator}];
   if (known != nullptr) return known;
   auto* const number = llvm::Type::getInt32Ty(context_);
+  auto* const word = llvm::Type::getInt64Ty(context_);
+  llvm::Constant* const context = context_variable(*by.rule);
+  auto* const none = llvm::Constant::getNullValue(llvm::PointerType::getUnqual(context_));
+  known = variable(llvm::ConstantStruct::getAnon(
+                       {functions(*by.allocator), context, variable(none, "halo.spare", false),
+                        llvm::ConstantInt::get(word, llvm::xxHash64(context->getName()) ^ hints_),
+                        llvm::ConstantInt::get(number, by.bytes),
+                        llvm::ConstantInt::get(number, by.rule->keys.size()), keys(*by.rule)}),
+                   "halo.rule", true);
+  return known;
+}
+
+// A constant of the type tidy_functions_t: the allocator, and what frees its blocks, as this file
+// calls them.
+llvm::Constant* RuleCalls::functions(llvm::Function& allocator) {
+  llvm::Constant*& known = functions_[&allocator];
+  if (known != nullptr) return known;
   auto* const pointer = llvm::PointerType::getUnqual(context_);
-  auto* const spare =
-      new llvm::GlobalVariable(module_, pointer, false, llvm::GlobalValue::PrivateLinkage,
-                               llvm::Constant::getNullValue(pointer), "halo.spare");
-  llvm::Constant* const all = keys(rule);
-  auto* const type =
-      llvm::StructType::get(context_, {pointer, pointer, number, number, all->getType()});
-  auto* const content = llvm::ConstantStruct::get(type, context_variable(rule), spare,
-                                                  llvm::ConstantInt::get(number, rule.keys.size()),
-                                                  llvm::ConstantInt::get(number, 0), all);
-  known = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage, content,
-                                   "halo.rule");
+  auto* const nothing = llvm::Type::getVoidTy(context_);
+  auto* const size = llvm::Type::getInt64Ty(context_);
+  const auto declared = [&](const char* name, llvm::ArrayRef<llvm::Type*> parameters) {
+    auto* const type = llvm::FunctionType::get(nothing, parameters, false);
+    return llvm::cast<llvm::Constant>(module_.getOrInsertFunction(name, type).getCallee());
+  };
+  const bool is_new = allocator.getName() != "malloc";
+  llvm::Constant* const release = declared(is_new ? "_ZdlPv" : "free", {pointer});
+  llvm::Constant* const sized =
+      is_new ? declared("_ZdlPvm", {pointer, size}) : llvm::Constant::getNullValue(pointer);
+  known =
+      variable(llvm::ConstantStruct::getAnon({&allocator, release, sized}), "halo.functions", true);
   return known;
 }
 

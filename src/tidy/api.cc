@@ -10,7 +10,6 @@
 #include "tidy/context.h"
 #include "tidy/fallback.h"
 #include "tidy/include/halo/tidy.h"
-#include "tidy/threads.h"
 
 using halo::tidy::Context;
 using halo::tidy::ContextSettings;
@@ -28,22 +27,11 @@ constexpr size_t kMaxAlignment = 16;  // of blocks
 constexpr unsigned kFlags = TIDY_THREAD_LOCAL | TIDY_EXACT;
 constexpr size_t kMinBucket = 64;
 
-pthread_once_t once = PTHREAD_ONCE_INIT;
-bool is_open = false;
 Context* process_context = nullptr;
 pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
-void open_memory() {
-  if (!page_memory.open()) return;
-  halo::tidy::prepare_threads();
-  pthread_atfork(Context::before_fork, Context::after_fork, Context::after_fork);
-  is_open = true;
-}
-
-bool open() { return pthread_once(&once, open_memory) == 0 && is_open; }
-
 void open_process_context() {
-  if (open()) process_context = Context::make({});
+  if (Context::open()) process_context = Context::make({});
 }
 
 Context* context_of(tidy_ctx_t* ctx) { return reinterpret_cast<Context*>(ctx); }
@@ -106,7 +94,7 @@ tidy_ctx_t* tidy_create(const tidy_settings_t* settings) {
     errno = EINVAL;
     return nullptr;
   }
-  Context* const context = open() ? Context::make(wanted) : nullptr;
+  Context* const context = Context::open() ? Context::make(wanted) : nullptr;
   if (context == nullptr) errno = ENOMEM;
   return reinterpret_cast<tidy_ctx_t*>(context);
 }

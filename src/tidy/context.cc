@@ -12,6 +12,9 @@
 namespace halo::tidy {
 namespace {
 
+pthread_once_t once = PTHREAD_ONCE_INIT;
+bool is_open = false;
+
 constexpr uint32_t kAvoided = 64;  // allocations after one that found the shared heap busy
 
 pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -32,6 +35,16 @@ void* map(size_t bytes) {
 }
 
 }  // namespace
+
+bool Context::open() {
+  const auto open_memory = [] {
+    if (!page_memory.open()) return;
+    prepare_threads();
+    pthread_atfork(before_fork, after_fork, after_fork);
+    is_open = true;
+  };
+  return pthread_once(&once, open_memory) == 0 && is_open;
+}
 
 Context* Context::make(const ContextSettings& settings) {
   const KeepErrno keep;

@@ -26,7 +26,9 @@ struct ThreadPlace;
 
 class Context {
  public:
-  // nullptr if memory is refused.
+  // Reserves the memory of all contexts, once. False if it is refused.
+  static bool open();
+  // nullptr if memory is refused. Only after open().
   static Context* make(const ContextSettings& settings);
   // Returns all memory, also that of the context. No other thread uses it, meanwhile or afterwards.
   void destroy();

@@ -2,13 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <array>
-#include <atomic>
 #include <bit>
-#include <cstdint>
 #include <cstring>
 
 #include "base/keep_errno.h"
+#include "tidy/context.h"
 
 namespace halo::tidy {
 namespace {
@@ -19,23 +17,28 @@ constexpr const char* kReplaced[] = {
     "_ZdaPvm"};
 constexpr const char* kLibraries[] = {"libc.so.", "libstdc++.so.", "libc++.so.", "libc++abi.so."};
 
-// Addresses of allocators, with the answer in a bit that no address has. Entries are only added,
-// each by one store. A process has one or two; if the table is full, the answer is no.
-constexpr uintptr_t kFrees = uintptr_t{1} << 63;
-std::array<std::atomic<uintptr_t>, 8> known{};
+// The functions of the process; nullptr: not to be replaced. Written when the library is loaded,
+// before any other code of it runs but that of earlier constructors, and never changed.
+struct Known {
+  void* malloc;
+  void* operator_new;
+  void* free;
+  void* operator_delete;
+  void* sized_delete;
+};
+Known known{};
 
 bool is_in_this_library(const char* function) {
   Dl_info its{};
   Dl_info ours{};
   void* const at = dlsym(RTLD_DEFAULT, function);
   return at != nullptr && dladdr(at, &its) != 0 &&
-         dladdr(std::bit_cast<void*>(&frees_blocks_of), &ours) != 0 &&
-         its.dli_fbase == ours.dli_fbase;
+         dladdr(std::bit_cast<void*>(&may_replace), &ours) != 0 && its.dli_fbase == ours.dli_fbase;
 }
 
-bool is_of_a_standard_library(uintptr_t allocator) {
+bool is_of_a_standard_library(void* function) {
   Dl_info info{};
-  if (dladdr(std::bit_cast<void*>(allocator), &info) == 0 || info.dli_fname == nullptr)
+  if (function == nullptr || dladdr(function, &info) == 0 || info.dli_fname == nullptr)
     return false;
   const char* const slash = std::strrchr(info.dli_fname, '/');
   const char* const name = slash == nullptr ? info.dli_fname : slash + 1;
@@ -44,32 +47,35 @@ bool is_of_a_standard_library(uintptr_t allocator) {
   return false;
 }
 
-bool look_up(uintptr_t allocator) {
+// The linker's lock is held already, and no other thread can wait for what this one does.
+// operator new calls malloc, so it is replaced only if malloc may be. The memory is reserved here,
+// since a program may forbid system calls later.
+__attribute__((constructor)) void look_up() {
   const KeepErrno keep;
-  if (!is_of_a_standard_library(allocator)) return false;
+  void* const malloc = dlsym(RTLD_DEFAULT, "malloc");
+  if (!is_of_a_standard_library(malloc)) return;
   for (const char* function : kReplaced)
-    if (!is_in_this_library(function)) return false;
-  return true;
+    if (!is_in_this_library(function)) return;
+  if (!Context::open()) return;
+  void* const operator_new = dlsym(RTLD_DEFAULT, "_Znwm");
+  known.malloc = malloc;
+  known.operator_new = is_of_a_standard_library(operator_new) ? operator_new : nullptr;
+  known.free = dlsym(RTLD_DEFAULT, "free");
+  known.operator_delete = dlsym(RTLD_DEFAULT, "_ZdlPv");
+  known.sized_delete = dlsym(RTLD_DEFAULT, "_ZdlPvm");
 }
 
 }  // namespace
 
-bool frees_blocks_of(void* (*allocator)(size_t)) {
-  const auto address = std::bit_cast<uintptr_t>(allocator);
-  for (const std::atomic<uintptr_t>& one : known) {
-    const uintptr_t entry = one.load(std::memory_order_relaxed);
-    if (entry == 0) break;
-    if ((entry & ~kFrees) == address) return (entry & kFrees) != 0;
-  }
-  const bool frees = look_up(address);
-  for (std::atomic<uintptr_t>& one : known) {
-    uintptr_t empty = 0;
-    if (one.compare_exchange_strong(empty, address | (frees ? kFrees : 0),
-                                    std::memory_order_relaxed) ||
-        (empty & ~kFrees) == address)
-      return frees;
-  }
-  return false;
+bool may_replace(const tidy_functions_t& functions) {
+  const auto is = []<class F>(F function, void* expected) {
+    return expected != nullptr && std::bit_cast<void*>(function) == expected;
+  };
+  if (functions.release_sized == nullptr)
+    return is(functions.allocate, known.malloc) && is(functions.release, known.free);
+  return is(functions.allocate, known.operator_new) &&
+         is(functions.release, known.operator_delete) &&
+         is(functions.release_sized, known.sized_delete);
 }
 
 }  // namespace halo::tidy

@@ -1,14 +1,14 @@
 // Whether the blocks that replace those of an allocator are freed by this library.
 #pragma once
 
-#include <cstddef>
+#include "tidy/include/halo/tidy_rules.h"
 
 namespace halo::tidy {
 
-// `allocator` is malloc or operator new, as a part of the process calls it. True if it is that of
-// the C or C++ library, and if the process calls free, realloc, malloc_usable_size and operator
-// delete of this library: no preloaded allocator, sanitizer or function of the program is in front.
-// Lock-free; the first call for an allocator looks the functions up.
-bool frees_blocks_of(void* (*allocator)(size_t));
+// True if code with these functions may get blocks of Tidy instead. Its allocator must be malloc or
+// operator new of the C or C++ library. It must free by this library, and so must the rest of the
+// process: no preloaded allocator, sanitizer or function of the program is in front. All is looked
+// up when the library is loaded; before that, the answer is no.
+bool may_replace(const tidy_functions_t& functions);
 
 }  // namespace halo::tidy

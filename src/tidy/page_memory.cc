@@ -12,19 +12,22 @@
 namespace halo::tidy {
 namespace {
 
-constexpr uint64_t kSmallest = uint64_t{64} << 20;  // bytes of a range
-constexpr uint32_t kMinGrowth = 32;                 // pages
-constexpr uint32_t kMinDirty = 32;                  // free pages that are not purged
-constexpr uint32_t kDirtyShare = 16;                // and this share of the used ones
-constexpr unsigned kAttempts = 4;                   // at addresses
+constexpr uint64_t kSmallest = uint64_t{64} << 20;   // bytes of a range
+constexpr uint32_t kMinGrowth = 32;                  // pages
+constexpr uint32_t kMinDirty = 32;                   // free pages that are not purged
+constexpr uint32_t kDirtyShare = 16;                 // and this share of the used ones
+constexpr uint64_t kTableStep = uint64_t{64} << 10;  // bytes of the table
+constexpr unsigned kAttempts = 4;                    // at addresses
 
-// Twice the machine's memory, but at most an eighth of the limit on address space.
+// Twice the machine's memory, but at most an eighth of the limits on address space and data.
 uint64_t wanted_bytes() {
   const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
   uint64_t wanted = 2 * pages * kSystemPage;
-  rlimit limit;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    wanted = std::min<uint64_t>(wanted, limit.rlim_cur / 8);
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit;
+    if (getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      wanted = std::min<uint64_t>(wanted, limit.rlim_cur / 8);
+  }
   return std::min(wanted, uint64_t{1} << 44) / kPageBytes * kPageBytes;
 }
 
@@ -37,7 +40,8 @@ bool PageMemory::open() {
   const uint64_t bytes = wanted_bytes();
   if (bytes < kSmallest) return false;
   const auto pages = static_cast<uint32_t>(bytes / kPageBytes);
-  void* const table = mmap(nullptr, pages * sizeof(Entry), PROT_READ | PROT_WRITE,
+  // Not writable at first, so that it does not count as the process's data.
+  void* const table = mmap(nullptr, pages * sizeof(Entry), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (table == MAP_FAILED) return false;
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
@@ -116,6 +120,20 @@ void PageMemory::push(uint32_t page) {
                                         std::memory_order_relaxed));
 }
 
+// Makes the entry of that page writable. Threads may do so at the same time.
+bool PageMemory::open_entries(uint32_t page) {
+  const uint64_t bytes = (uint64_t{page} + 1) * sizeof(Entry);
+  uint64_t open = open_bytes_.load(std::memory_order_acquire);
+  if (bytes <= open) return true;
+  const uint64_t wanted = (bytes + kTableStep - 1) / kTableStep * kTableStep;
+  const KeepErrno keep;
+  if (mprotect(entries_, wanted, PROT_READ | PROT_WRITE) != 0) return false;
+  while (open < wanted &&
+         !open_bytes_.compare_exchange_weak(open, wanted, std::memory_order_release)) {
+  }
+  return true;
+}
+
 // The next page of the range. The range grows by an eighth.
 uint32_t PageMemory::add() {
   uint32_t count = count_.load(std::memory_order_relaxed);
@@ -124,6 +142,7 @@ uint32_t PageMemory::add() {
     const uint32_t step = std::max(kMinGrowth, count / 8 / kMinGrowth * kMinGrowth);
     const uint64_t pages = std::min(max_pages_, (count / step + 1) * step);
     const KeepErrno keep;
+    if (!open_entries(count)) return kNone;
     if (!range_.grow(pages * kPageBytes) && !range_.grow((std::size_t{count} + 1) * kPageBytes))
       return kNone;
   } while (!count_.compare_exchange_weak(count, count + 1, std::memory_order_release,

@@ -55,12 +55,14 @@ class PageMemory {
   uint32_t pop();
   void push(uint32_t page);
   uint32_t add();
+  bool open_entries(uint32_t page);
   bool has_many_dirty(bool all);
 
   std::atomic<std::uintptr_t> base_{0};
   uint32_t max_pages_ = 0;  // pages that the table has entries for
   Entry* entries_ = nullptr;
-  std::atomic<uint32_t> count_{0};  // pages that were ever used
+  std::atomic<uint64_t> open_bytes_{0};  // of the table: of pages that were ever used
+  std::atomic<uint32_t> count_{0};       // pages that were ever used
   std::atomic<uint64_t> free_{0};
   std::atomic<uint32_t> used_{0}, dirty_{0};  // statistics: of heaps, and free ones in memory
   ranges::GrowingRange range_;

@@ -18,8 +18,11 @@ constexpr size_t kBytes = 40;
 // A rule by one whole number; with `behind` bytes, of what a pointer points to.
 struct Rule {
   explicit Rule(int behind = -1) {
+    rule.functions = &functions;
     rule.context = &context;
     rule.spare = &spare;
+    rule.identity = ++last_identity;
+    rule.bytes = kBytes;
     rule.dimensions = 1;
     rule.keys[0] = {1.0, TIDY_U64, behind};
   }
@@ -30,12 +33,15 @@ struct Rule {
   Rule& operator=(const Rule&) = delete;
 
   // As a rewritten program allocates.
-  void* allocate(uint64_t value, void* (*allocator)(size_t) = std::malloc) const {
-    void* const reserved = tidy_reserve(&rule, kBytes, allocator);
-    if (reserved == nullptr) return allocator(kBytes);
+  void* allocate(uint64_t value) const {
+    void* const reserved = tidy_reserve(&rule);
+    if (reserved == nullptr) return functions.allocate(kBytes);
     is_served = true;
-    return tidy_place(&rule, kBytes, reserved, &value);
+    return tidy_place(&rule, reserved, &value);
   }
+
+  static inline std::atomic<uint64_t> last_identity = 0;
+  tidy_functions_t functions = {std::malloc, std::free, nullptr};
 
   tidy_ctx_t* context = nullptr;
   void* spare = nullptr;
@@ -59,7 +65,9 @@ class Rules : public testing::Test {
   }
 };
 
-void* own_allocator(size_t size) { return std::malloc(size); }
+void* own_allocate(size_t size) { return std::malloc(size); }
+void own_release(void* p) { std::free(p); }
+void own_release_sized(void* p, size_t) { std::free(p); }
 
 TEST_F(Rules, PlaceByTheValue) {
   const Rule rule;
@@ -79,22 +87,42 @@ TEST_F(Rules, PlaceByTheValue) {
 }
 
 TEST_F(Rules, PlaceForNew) {
-  const Rule rule;
-  void* const p = rule.allocate(1, [](size_t size) { return ::operator new(size); });
-  EXPECT_FALSE(tidy_owns(p)) << "a function of the program is not operator new";
-  ::operator delete(p);
-  void* (*const plain)(size_t) = ::operator new;
-  void* const placed = rule.allocate(1, plain);
+  Rule rule;
+  rule.functions = {::operator new, ::operator delete, ::operator delete };
+  void* const placed = rule.allocate(1);
   EXPECT_TRUE(tidy_owns(placed));
   ::operator delete(placed, kBytes);
 }
 
-TEST_F(Rules, ServeNoOtherAllocator) {
-  const Rule rule;
-  for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, own_allocator), nullptr);
+TEST_F(Rules, ServeOnlyIfTheLibraryFrees) {
+  const tidy_functions_t others[] = {
+      {own_allocate, std::free, nullptr}, {std::malloc, own_release, nullptr},
+      {std::malloc, std::free, own_release_sized}, {::operator new, std::free, nullptr},
+      {own_allocate, ::operator delete, ::operator delete },
+       {
+           ::operator new,
+           own_release,
+           ::operator delete },
+           {::operator new, ::operator delete, own_release_sized},
+           {::operator new, ::operator delete, nullptr},
+           {nullptr, nullptr, nullptr},
+      };
+  for (const tidy_functions_t& functions : others) {
+    Rule rule;
+    rule.functions = functions;
+    EXPECT_EQ(tidy_reserve(&rule.rule), nullptr);
     EXPECT_EQ(rule.context, nullptr);
   }
+}
+
+TEST_F(Rules, FindTheContextOfAnEqualRule) {
+  Rule first;
+  Rule again;
+  again.rule.identity = first.rule.identity;
+  std::free(first.allocate(1));
+  std::free(again.allocate(1));
+  EXPECT_EQ(first.context, again.context);
+  again.is_served = false;
 }
 
 TEST_F(Rules, FollowPointersOnlyToMemoryOfTidy) {
@@ -125,10 +153,10 @@ TEST_F(Rules, LeaveObjectsToTheAllocatorIfThereAreTooManyContexts) {
   while (tidy_ctx_t* one = tidy_create(nullptr)) all.push_back(one);
   const Rule rule;
   errno = 0;
-  EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, std::malloc), nullptr);
+  EXPECT_EQ(tidy_reserve(&rule.rule), nullptr);
   EXPECT_EQ(errno, 0);
   for (tidy_ctx_t* one : all) tidy_destroy(one);
-  EXPECT_EQ(tidy_reserve(&rule.rule, kBytes, std::malloc), nullptr) << "it does not try again";
+  EXPECT_EQ(tidy_reserve(&rule.rule), nullptr) << "it does not try again";
 }
 
 TEST_F(Rules, ThreadsShareARule) {

@@ -35,29 +35,37 @@ typedef struct tidy_key {
 } tidy_key_t;
 
 /* Objects that are larger are not placed. */
-#define TIDY_RULE_MAX_BYTES 4096
+#define TIDY_RULE_MAX_BYTES 1024
+
+/* The functions by which the code allocates and frees objects, as it calls them. */
+typedef struct tidy_functions {
+  void* (*allocate)(size_t);            /* malloc or operator new */
+  void (*release)(void*);               /* free or operator delete */
+  void (*release_sized)(void*, size_t); /* operator delete with a size, or NULL */
+} tidy_functions_t;
 
 /* How the objects of a type are placed. Rules of one context have equally many dimensions. */
 typedef struct tidy_rule {
+  const tidy_functions_t* functions;
   tidy_ctx_t** context; /* NULL until the first object */
   void** spare;         /* a block that no object has; NULL at first */
+  uint64_t identity;    /* of the context: what is loaded again uses it again */
+  unsigned bytes;       /* of an object */
   unsigned dimensions;
-  unsigned reserved;
   tidy_key_t keys[TIDY_MAX_DIMENSIONS];
 } tidy_rule_t;
 
-/* The first half of an allocation: memory for an object of `size` bytes, aligned to 16. NULL if
- * Tidy does not serve it; the code then calls `allocator`, as it would without a hint. That is so
- * if the process frees blocks by another library than this one, or if `allocator` is not malloc or
- * operator new of the C or C++ library. Once it has served, the allocation cannot fail: so the code
- * may read values of the object that it reads after a successful allocation. */
-HALO_TIDY_FUNCTION void* tidy_reserve(const tidy_rule_t* rule, size_t size,
-                                      void* (*allocator)(size_t));
+/* The first half of an allocation: memory for an object, aligned to 16. NULL if Tidy does not serve
+ * it; the code then calls its allocator, as it would without a hint. That is so unless the
+ * functions are malloc or operator new of the C or C++ library, and free or operator delete of this
+ * library. Once it has served, the allocation cannot fail: so the code may read values of the
+ * object that it reads after a successful allocation. */
+HALO_TIDY_FUNCTION void* tidy_reserve(const tidy_rule_t* rule);
 
 /* The second half: the memory for the object, never NULL. `values` has the bytes of a value for
  * each dimension, zero-extended. A pointer to memory that is not Tidy's is not followed: the object
  * then has no hint. */
-HALO_TIDY_FUNCTION void* tidy_place(const tidy_rule_t* rule, size_t size, void* reserved,
+HALO_TIDY_FUNCTION void* tidy_place(const tidy_rule_t* rule, void* reserved,
                                     const uint64_t* values);
 
 /* NOLINTEND(modernize-use-using) */

@@ -404,6 +404,208 @@ int main(void) {
     assert not is_rewritten(tmp_path)
 
 
+TWO_TYPES = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+__attribute__((noinline)) void* small(void* next, unsigned key) {
+  struct node { void* next; unsigned key; };
+  struct node* made = malloc(sizeof *made);
+  made->next = next;
+  made->key = key;
+  return made;
+}
+__attribute__((noinline)) void* large(void* next, unsigned key) {
+  struct node { void* next; unsigned key; char text[240]; };
+  struct node* made = malloc(sizeof *made);
+  made->next = next;
+  made->key = key;
+  memset(made->text, 'x', sizeof made->text);
+  return made;
+}
+int main(void) {
+  static char none[64];
+  static unsigned *all[3000], *others[3000];
+  for (unsigned at = 0; at < 3000; ++at) {
+    all[at] = small(at ? (void*)all[at - 1] : none, at);
+    others[at] = large(none, at);
+  }
+  for (unsigned at = 0; at < 3000; ++at)
+    if (all[at][2] != at || others[at][2] != at || ((char*)others[at])[20] != 'x') abort();
+  puts("1");
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_two_types_of_one_name_have_memory_of_their_own(tmp_path: Path, level: str) -> None:
+    hints = "halo-hints 1\ntype 0 node\nkey u32 1.0 0 8\n"
+    built(tmp_path, {"program.c": TWO_TYPES}, level, hints=hints)
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
+def test_addresses_that_were_numbers(tmp_path: Path, level: str) -> None:
+    program = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct node { struct node* next; unsigned key; };
+uintptr_t tag = 64, tag2 = 64;
+__attribute__((noinline)) struct node* make(struct node* next, unsigned key) {
+  struct node* local = (struct node*)8;
+  struct node* made = malloc(sizeof *made);
+  if (NULL == made) return NULL;
+  local = next;
+  made->next = next;
+  made->key = (*(struct node**)(((uintptr_t)&local ^ tag) ^ tag2))->key + key;
+  return made;
+}
+int main(void) {
+  struct node zero = {NULL, 5};
+  printf("%u\\n", make(make(&zero, 1), 1)->key);
+  return 0;
+}
+"""
+    built(tmp_path, {"program.c": program}, level)
+    assert output(tmp_path) == "7\n"
+
+
+def test_a_hidden_free_of_the_program(tmp_path: Path) -> None:
+    own = """
+extern void __libc_free(void*);
+__attribute__((visibility("hidden"))) void free(void* p) { __libc_free(p); }
+"""
+    built(tmp_path, {"program.c": HEAD + MAKE + LIST, "own.c": own}, "-O2")
+    assert output(tmp_path) == SUM
+
+
+def test_a_local_operator_delete_of_the_program(tmp_path: Path) -> None:
+    own = """
+#include <cstddef>
+extern "C" void __libc_free(void*);
+void operator delete(void* p) noexcept { __libc_free(p); }
+void operator delete(void* p, std::size_t) noexcept { __libc_free(p); }
+"""
+    (tmp_path / "own.map").write_text("{global: main; local: *;};\n")
+    program = CXX_LIST + '  std::puts("1");\n}\n'
+    options = ("-O2", "-Wl,--version-script=own.map")
+    built(tmp_path, {"program.cc": program, "own.cc": own}, *options, compiler=CXX)
+    assert output(tmp_path) == "1\n"
+
+
+def test_a_malloc_of_the_program_counts_all(tmp_path: Path) -> None:
+    own = """
+#include <cstddef>
+#include <dlfcn.h>
+unsigned long made, gone = 5000;
+extern "C" void* malloc(std::size_t size) {
+  static void* (*next)(std::size_t);
+  if (next == nullptr) next = (void* (*)(std::size_t))dlsym(RTLD_NEXT, "malloc");
+  ++made;
+  return next(size);
+}
+"""
+    program = (
+        "extern unsigned long made, gone;\n"
+        + CXX_LIST
+        + '  std::printf("%d\\n", made >= 5000 && gone >= 5000);\n}\n'
+    )
+    built(tmp_path, {"program.cc": program, "own.cc": own}, "-O2", compiler=CXX)
+    assert output(tmp_path) == "1\n"
+
+
+PLUGIN = (
+    HEAD
+    + MAKE
+    + """
+#include <pthread.h>
+static struct node* last;
+static void* run(void* none) {
+  for (unsigned at = 0; at < 10; ++at) last = make(last, at);
+  return none;
+}
+__attribute__((constructor)) static void start(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, run, NULL);
+  pthread_join(thread, NULL);
+}
+"""
+)
+HOST = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static long mappings(void) {
+  FILE* file = fopen("/proc/self/maps", "r");
+  long count = 0;
+  int c;
+  while ((c = getc(file)) != EOF) count += c == 10;
+  fclose(file);
+  return count;
+}
+int main(void) {
+  long before = 0;
+  for (int round = 0; round < 100; ++round) {
+    void* library = dlopen("./libplugin.so", RTLD_NOW);
+    if (library == NULL) return puts(dlerror());
+    void* (*make)(void*, unsigned);
+    *(void**)&make = dlsym(library, "make");
+    if (dlopen("./none.so", RTLD_NOW) != NULL) return 1;
+    free(make(NULL, 1));
+    const char* said = dlerror();
+    if (said == NULL || strstr(said, "none.so") == NULL) return puts("lost");
+    dlclose(library);
+    if (round == 10) before = mappings();
+  }
+  puts(mappings() - before < 20 ? "1" : "0");
+  return 0;
+}
+"""
+
+
+def test_a_plugin_that_is_loaded_again_and_again(tmp_path: Path) -> None:
+    built(tmp_path, {"plugin.c": PLUGIN}, "-O2", "-shared", "-fPIC")
+    (tmp_path / "program").rename(tmp_path / "libplugin.so")
+    for compiler in (["cc"], [CC, "--halo-hints=app.hints"]):
+        (tmp_path / "host.c").write_text(HOST)
+        command = [*compiler, "host.c", "-o", "program"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        done = subprocess.run(
+            ["./program"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, "1\n")
+
+
+def test_memory_counts_as_data_only_as_it_is_used(tmp_path: Path) -> None:
+    program = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+struct node { struct node* next; unsigned key; char more[300]; };
+int main(void) {
+  const struct rlimit limit = {20 << 20, 20 << 20};
+  setrlimit(RLIMIT_DATA, &limit);
+  struct node* last = NULL;
+  for (unsigned at = 0; at < 30000; ++at) {
+    struct node* made = malloc(sizeof *made);
+    if (made == NULL) return 1;
+    made->key = at / 100;
+    made->next = last;
+    last = made;
+  }
+  puts("1");
+  return 0;
+}
+"""
+    built(tmp_path, {"program.c": program}, "-O2")
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
 def test_one_value_that_is_not_known_leaves_the_allocation(tmp_path: Path) -> None:
     hints = BY_KEY + "key f64 1.0 1000\n"
     built(tmp_path, {"program.c": HEAD + MAKE + LIST}, "-O2", "-S", "-emit-llvm", hints=hints)
