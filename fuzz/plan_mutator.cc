@@ -205,7 +205,7 @@ void repair(Input& file, Random& random) {
     file.resize(sections.size());
     std::memcpy(file.data(), plan::magic, sizeof plan::magic);
     const bool selects = sections.sites != 0 || sections.conjunctions != 0;
-    put(file, offsetof(Header, version), 4, plan::version);
+    put(file, offsetof(Header, version), 4, plan::layout_version);
     if (selects) put(file, offsetof(Header, flags), 4, plan::header_selectors);
     put(file, offsetof(Header, sites), 4, sections.sites);
     put(file, offsetof(Header, conjunctions), 4, sections.conjunctions);

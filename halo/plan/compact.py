@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from halo.alignment.model import CheckedModule, Relaxation
 from halo.errors import BadPlan
+from halo.plan.hints.layout import HINT_HEADER, HINT_VERSION
+from halo.plan.hints.rules import HintCounts, decode_hints, encode_head, encode_hints
 from halo.plan.layout import (
     CALL_BYTES,
     CHECKED_MODULE,
@@ -29,6 +31,7 @@ from halo.plan.layout import (
     HEADER_HUGE_PAGES,
     HEADER_RANDOM_POOLS,
     HEADER_SELECTORS,
+    LAYOUT_VERSION,
     MAGIC,
     MAX_CONJUNCTION_SITES,
     MAX_CONJUNCTIONS,
@@ -75,7 +78,7 @@ from halo.plan.model import (
 
 def encode(plan: Plan) -> bytes:
     """The bytes of the compact form."""
-    body = bytearray()
+    body = bytearray(encode_head(plan.hints) if plan.hints else b"")
     for module in plan.modules:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), 0)
@@ -117,6 +120,7 @@ def encode(plan: Plan) -> bytes:
     relaxations = [each for checked in plan.checked for each in checked.relaxations]
     for relaxation in relaxations:
         body += RELAXATION.pack(*relaxation, 0, 0)
+    body += encode_hints(plan.hints)
     header = HEADER.pack(
         MAGIC,
         plan.version,
@@ -169,7 +173,7 @@ def decode(content: bytes, name: str) -> Plan:
     Raises `BadPlan` for everything that the runtime refuses.
     """
     head = _checked_header(content, name)
-    at = HEADER.size
+    at = len(content) - head.body_size
 
     def section(record: struct.Struct, count: int) -> bytes:
         nonlocal at
@@ -183,6 +187,7 @@ def decode(content: bytes, name: str) -> Plan:
     conjunctions = section(CONJUNCTION, head.conjunctions)
     checked = section(CHECKED_MODULE, head.checked)
     relaxations = section(RELAXATION, head.relaxations)
+    hints = decode_hints(content[at:], head.hints, head.modules, name)
     plan = Plan(
         modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
         groups=tuple(_group(name, head.version, *row) for row in GROUP.iter_unpack(groups)),
@@ -193,7 +198,10 @@ def decode(content: bytes, name: str) -> Plan:
         at_random=bool(head.flags & HEADER_RANDOM_POOLS),
         selectors=_selectors(sites, conjunctions, head, name),
         checked=_checked(checked, relaxations, name),
+        hints=hints,
     )
+    if hints and (plan.selectors is not None or plan.at_random):
+        raise BadPlan(f"{name} is not usable: it has hints and does not use callers.")
     if plan.selectors is not None and not _forwards(plan):
         raise BadPlan(f"{name} is not usable: it has selectors and states.")
     if plan.at_random and not _may_draw(plan):
@@ -227,6 +235,7 @@ class _Head(NamedTuple):
     conjunctions: int
     checked: int
     relaxations: int
+    hints: HintCounts
 
     @property
     def selects(self) -> bool:
@@ -243,6 +252,7 @@ class _Head(NamedTuple):
             + self.conjunctions * CONJUNCTION.size
             + self.checked * CHECKED_MODULE.size
             + self.relaxations * RELAXATION.size
+            + self.hints.body_size
         )
 
 
@@ -263,11 +273,18 @@ def _checked_header(content: bytes, name: str) -> _Head:
         raise BadPlan(f"{name} has the plan version {version}, which never existed.")
     if len(content) < size:
         raise BadPlan(f"{name} is cut short; plan again.")
-    head = _Head(version, *counts)
+    body = HEADER.size
+    hints = HintCounts()
+    if version >= HINT_VERSION:
+        body += HINT_HEADER.size
+        if len(content) < body:
+            raise BadPlan(f"{name} is cut short; plan again.")
+        hints = HintCounts(*HINT_HEADER.unpack_from(content, HEADER.size))
+    head = _Head._make((version, *counts, hints))
     unknown = not head.selects and (head.sites or head.conjunctions)
     if unknown or (version < CHECKED_VERSION and (head.checked or head.relaxations)):
         raise BadPlan(f"{name} is not usable: it has a header field that is unknown.")
-    whole = len(content) == size == HEADER.size + head.body_size
+    whole = len(content) == size == body + head.body_size
     if not whole or zlib.crc32(content[HEADER.size :]) != crc:
         raise BadPlan(f"{name} is damaged; plan again.")
     if (
@@ -355,7 +372,7 @@ def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModul
 
 
 def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> PlanGroup:
-    known = OLD_GROUP_FLAGS if version < VERSION else GROUP_FLAGS
+    known = OLD_GROUP_FLAGS if version < LAYOUT_VERSION else GROUP_FLAGS
     if flags & ~known or reuse > REUSE_WHOLE_CHUNKS:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
     by_size = bool(flags & GROUP_BY_SIZE)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from halo.alignment.model import CheckedModule
-from halo.plan.layout import CHECKED_VERSION, VERDICT_FORWARD, VERSION
+from halo.plan.hints.layout import HINT_VERSION
+from halo.plan.hints.rules import HintRule
+from halo.plan.layout import CHECKED_VERSION, LAYOUT_VERSION, VERDICT_FORWARD
 
 FORMAT = "halo-plan"
 MAX_STEPS = 256
@@ -201,7 +203,7 @@ class Plan:
     goes to a group drawn at random, with the root's alignment. With `at_random` or `selectors` the
     root is the only state. `checked` are the modules whose code allows blocks at multiples of eight
     bytes; in a process with any other module the runtime aligns all blocks to 16. `max_object` is
-    in bytes.
+    in bytes. `hints` place objects by their values, in order of their call sites.
     """
 
     modules: tuple[PlanModule, ...]
@@ -214,16 +216,21 @@ class Plan:
     at_random: bool = False
     selectors: Selectors | None = None
     checked: tuple[CheckedModule, ...] = ()
+    hints: tuple[HintRule, ...] = ()
 
     @property
     def version(self) -> int:
-        """The version of the format: the newest only if a group's layout needs it."""
+        """The oldest version of the format that can hold the plan's page layouts and hints."""
+        if self.hints:
+            return HINT_VERSION
         plain = all(group.layout == SPREAD for group in self.groups)
-        return CHECKED_VERSION if plain else VERSION
+        return CHECKED_VERSION if plain else LAYOUT_VERSION
 
     @property
     def is_inert(self) -> bool:
         """Whether the plan forwards every allocation."""
+        if self.hints:
+            return False
         if self.selectors is not None:
             return not self.selectors.conjunctions
         return not self.at_random and all(state.verdict >= VERDICT_FORWARD for state in self.states)

@@ -6,10 +6,11 @@
 namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr std::uint32_t version = 4;  // has flags of page layouts; else plans have 3
+inline constexpr std::uint32_t version = 5;  // has hint rules (hint_format.h)
 inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
 inline constexpr std::uint32_t checked_version = 3;   // first with checked modules
+inline constexpr std::uint32_t layout_version = 4;    // first with flags of page layouts
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;

@@ -15,8 +15,13 @@ struct ThreadPlaces {
   ThreadPlace places[Context::kMaxContexts];
 };
 
+// The thread's places; nullptr: none yet; ended(): it has none any more.
 __thread ThreadPlaces* mine = nullptr;
-__thread bool has_ended = false;
+
+ThreadPlaces* ended() {
+  static char mark;
+  return reinterpret_cast<ThreadPlaces*>(&mark);
+}
 
 pthread_key_t key;
 std::atomic<bool> has_key{false};
@@ -24,13 +29,12 @@ std::atomic<bool> has_key{false};
 // Other threads may adopt the heaps. A destructor of the program that runs later has no places.
 void end_thread(void* places) {
   Context::end_thread(static_cast<ThreadPlaces*>(places)->places);
-  mine = nullptr;
-  has_ended = true;
+  mine = ended();
   munmap(places, sizeof(ThreadPlaces));
 }
 
 ThreadPlaces* make_places() {
-  if (has_ended || !has_key.load(std::memory_order_acquire)) return nullptr;
+  if (!has_key.load(std::memory_order_acquire)) return nullptr;
   const KeepErrno keep;
   void* const memory = mmap(nullptr, sizeof(ThreadPlaces), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -57,7 +61,7 @@ void prepare_threads() {
 ThreadPlace* place_in(uint64_t context) {
   ThreadPlaces* places = mine;
   if (places == nullptr) places = make_places();
-  if (places == nullptr) return nullptr;
+  if (places == nullptr || places == ended()) return nullptr;
   ThreadPlace& place = places->places[context % Context::kMaxContexts];
   if (place.context != context) {
     place.heap = nullptr;  // first: a signal handler may use the place in between

@@ -15,6 +15,7 @@
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
+#include "runtime/hints/rules.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
 #include "runtime/redirect/selectors.h"
@@ -192,6 +193,8 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
             identification, sites.redirected, sites.immediate);
   out.print("\"sites_left\": %u, ", sites.left);
+  const HintCounts hints = hint_counts();
+  out.print("\"hinted\": %lu, \"unhinted\": %lu, ", hints.placed, hints.unknown);
   write_walks_json(out);
   out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
             check.walks, check.differences, now() - start);

@@ -16,6 +16,7 @@
 #include "runtime/base/next.h"
 #include "runtime/code/alignment.h"
 #include "runtime/diagnose/stats.h"
+#include "runtime/hints/rules.h"
 #include "runtime/identify/active_sites.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/lifecycle/detach.h"
@@ -139,7 +140,7 @@ bool begin(const Settings& settings) {
     return false;
   }
   name_plan_to_children(settings.plan);
-  if (active_plan.groups.empty()) {
+  if (active_plan.groups.empty() && active_plan.hints.rules.empty()) {
     inactive_reason = "the plan has no groups";
     return false;
   }
@@ -163,6 +164,7 @@ bool begin(const Settings& settings) {
   if (active_plan.draws_pools()) return begin_random_pools();
   if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
   if (active_plan.selects()) begin_selectors();
+  begin_hints();
   watch_modules();
   inactive_reason = publish_table() != 0
                         ? nullptr

@@ -13,6 +13,7 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/build_id.h"
 #include "runtime/heap/thread_heap.h"
+#include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/modules/linker.h"
 #include "runtime/modules/placing_budget.h"
@@ -163,6 +164,7 @@ void report_place(std::uint32_t module, bool present) {
 }
 
 void drop_module(std::uint32_t module) {
+  remove_hints(module);
   remove_module(*table, module);
   set_presence(known[module], Presence::absent);
   report_place(module, false);
@@ -218,6 +220,7 @@ void recognise(std::uint32_t module) {
     return;
   }
   place_module(*table, module, known[module].bias);
+  place_hints(module, known[module].bias);
   set_presence(known[module], Presence::recognised);
 }
 
@@ -272,14 +275,18 @@ bool is_for_this_program() {
 }
 
 constinit std::uint32_t open_group_count = 0;
+namespace {
+constinit bool groups_are_open = false;  // also if there are none
+}
 
 // Opened with the first of the plan's modules, so that processes that merely inherit the plan
 // reserve nothing.
 bool open_groups() {
-  if (open_group_count != 0) return true;
+  if (groups_are_open) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(active_plan.groups, active_plan.header->max_object);
   if (!arena.reserve(pages * system_page * 2)) return false;
+  groups_are_open = true;
   open_group_count = static_cast<std::uint32_t>(active_plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();
@@ -348,6 +355,7 @@ void suspend_modules() {
     const bool may_go = known[i].presence == Presence::recognised ||
                         (known[i].presence == Presence::expected && is_registered(known[i].start));
     if (known[i].stays || !may_go) continue;
+    remove_hints(i);
     remove_module(*table, i);
     set_presence(known[i], Presence::suspended);
   }

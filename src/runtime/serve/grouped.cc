@@ -10,6 +10,7 @@
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
+#include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
@@ -67,6 +68,12 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   stepping_heap.free(p);
 }
 
+// The entries of hinted call sites find the caller's registers, since the compiler turns the calls
+// into jumps.
+inline bool is_hinted(const std::uintptr_t* slot) {
+  return has_hints && find_caller(*slot) == code_hinted;
+}
+
 inline void* allocate_grouped(std::size_t size, CallSite site) {
   return size > max_object ? nullptr : allocate_for(verdict_for(site), size);
 }
@@ -122,12 +129,14 @@ extern "C" {
 
 __attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
                                                 std::uintptr_t rbp) {
+  if (is_hinted(slot)) return halo_hinted_malloc(size);
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   return fallback.malloc(size);
 }
 
 __attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
                                              std::uintptr_t rbp) {
+  if (is_hinted(slot)) return halo_hinted_new(size);
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
   return p != nullptr ? p : refused_new("_Znwm", size);

@@ -170,4 +170,7 @@ void* halo_enter_new(std::size_t size);
 void* halo_enter_new_nothrow(std::size_t size, const void* tag);
 void* halo_enter_calloc(std::size_t count, std::size_t size);
 void* halo_enter_realloc(void* p, std::size_t size);
+// For call sites with a rule for hints (hinted.cc).
+void* halo_hinted_malloc(std::size_t size);
+void* halo_hinted_new(std::size_t size);
 }

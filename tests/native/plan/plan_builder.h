@@ -69,13 +69,25 @@ class PlanBuilder {
     relaxations_.insert(relaxations_.end(), relaxations.begin(), relaxations.end());
     return *this;
   }
+  // A rule for hints at a call site of the first module, with one key for each program.
+  PlanBuilder& hint(std::uint64_t offset, std::span<const std::vector<HintOperation>> programs,
+                    std::uint32_t bytes = 40) {
+    rules_.push_back({offset, 0, bytes, 64, 0, static_cast<std::uint32_t>(programs.size()), 0});
+    for (const auto& program : programs) {
+      keys_.push_back({1.0, 7, -1, static_cast<std::uint32_t>(program.size()), 0});
+      operations_.insert(operations_.end(), program.begin(), program.end());
+    }
+    return *this;
+  }
+  HintRule& rule(std::size_t number) { return rules_[number]; }
+  HintKey& key(std::size_t number) { return keys_[number]; }
   State& at(std::uint32_t state) { return states_[state]; }
   std::span<const State> states() const { return states_; }
 
   std::vector<std::byte> bytes() const {
     Header h{};
     std::memcpy(h.magic, magic, sizeof magic);
-    h.version = version;
+    h.version = rules_.empty() ? layout_version : hint_version;
     h.flags = flags_;
     h.modules = static_cast<std::uint32_t>(modules_.size());
     h.groups = static_cast<std::uint32_t>(groups_.size());
@@ -86,6 +98,10 @@ class PlanBuilder {
     h.checked_modules = static_cast<std::uint32_t>(checked_.size());
     h.relaxations = static_cast<std::uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
+    if (!rules_.empty())
+      append(file, std::vector<HintHeader>{{static_cast<std::uint32_t>(rules_.size()),
+                                            static_cast<std::uint32_t>(keys_.size()),
+                                            static_cast<std::uint32_t>(operations_.size()), 0}});
     append(file, modules_);
     append(file, groups_);
     append(file, states_);
@@ -93,6 +109,9 @@ class PlanBuilder {
     append(file, conjunctions_);
     append(file, checked_);
     append(file, relaxations_);
+    append(file, rules_);
+    append(file, keys_);
+    append(file, operations_);
     h.file_size = file.size();
     std::memcpy(file.data(), &h, sizeof h);
     seal(file);
@@ -121,6 +140,9 @@ class PlanBuilder {
   std::vector<Conjunction> conjunctions_;
   std::vector<CheckedModule> checked_;
   std::vector<Relaxation> relaxations_;
+  std::vector<HintRule> rules_;
+  std::vector<HintKey> keys_;
+  std::vector<HintOperation> operations_;
 };
 
 }  // namespace halo::plan

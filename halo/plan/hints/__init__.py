@@ -1,0 +1,1 @@
+"""Rules for hints in plans: the model, and its compact form."""

@@ -1,0 +1,77 @@
+#include "runtime/hints/program.h"
+
+#include <cstring>
+
+#include "runtime/hints/readable.h"
+
+namespace halo::runtime {
+namespace {
+
+using plan::HintCode;
+
+// A value of the stack; `is_frame`: an address that was computed from the stack pointer.
+struct Value {
+  std::uint64_t bits;
+  bool is_frame;
+};
+
+std::uint64_t extended(std::uint64_t bits, unsigned bytes, bool is_signed) {
+  const unsigned unused = 64 - 8 * bytes;
+  const std::uint64_t top = bits << unused;
+  return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused)
+                   : top >> unused;
+}
+
+bool is_in_frame(std::uintptr_t address, const plan::HintRule& rule, const CallState& call) {
+  const auto bottom = reinterpret_cast<std::uintptr_t>(call.slot + 1);
+  return address + sizeof(std::uint64_t) > bottom && address < bottom + rule.frame_bytes;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> program,
+                                         const plan::HintRule& rule, std::uintptr_t bias,
+                                         const CallState& call) {
+  Value stack[plan::max_hint_depth] = {};
+  Value* top = stack - 1;
+  for (const plan::HintOperation& operation : program) {
+    switch (operation.code) {
+      case HintCode::push_register:
+        *++top = {call.registers[operation.parameter], false};
+        break;
+      case HintCode::push_frame:
+        *++top = {reinterpret_cast<std::uintptr_t>(call.slot + 1) +
+                      static_cast<std::uint32_t>(operation.value),
+                  true};
+        break;
+      case HintCode::push_image:
+        *++top = {bias + static_cast<std::uint32_t>(operation.value), false};
+        break;
+      case HintCode::push_constant:
+        *++top = {static_cast<std::uint64_t>(std::int64_t{operation.value}), false};
+        break;
+      case HintCode::add: {
+        const std::uint64_t index = top->bits << operation.parameter;
+        --top;
+        top->bits += index;
+        break;
+      }
+      case HintCode::load: {
+        const unsigned bytes = operation.parameter & ~plan::hint_signed_load;
+        const std::uintptr_t address =
+            top->bits + static_cast<std::uint64_t>(std::int64_t{operation.value});
+        const bool is_hidden = (rule.flags & plan::hint_avoids_frame) != 0 && !top->is_frame &&
+                               is_in_frame(address, rule, call);
+        if (is_hidden || !is_readable(address, bytes)) return std::nullopt;
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, reinterpret_cast<const void*>(address), bytes);
+        const bool is_signed = (operation.parameter & plan::hint_signed_load) != 0;
+        *top = {extended(bits, bytes, is_signed), false};
+        break;
+      }
+    }
+  }
+  return top->bits;
+}
+
+}  // namespace halo::runtime

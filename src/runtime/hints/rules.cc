@@ -1,0 +1,201 @@
+#include "runtime/hints/rules.h"
+
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+
+#include <atomic>
+#include <bit>
+#include <utility>
+
+#include "base/keep_errno.h"
+#include "runtime/base/active_plan.h"
+#include "runtime/base/diagnosis.h"
+#include "runtime/hints/freeing.h"
+#include "runtime/identify/callers.h"
+#include "tidy/context.h"
+#include "tidy/values.h"
+
+namespace halo::runtime {
+
+constinit bool has_hints = false;
+
+namespace {
+
+constexpr std::uint32_t alignment = 16;  // malloc's
+
+// A rule of the plan and its state in this process.
+//
+// Concurrency: `address` is written by one thread at a time, under the lock of modules.cc, with
+// release; any thread reads it with acquire. The other members but `spare` never change. `spare` is
+// a block that no object has: it is taken and put back by exchanges.
+struct RuleState {
+  std::atomic<std::uintptr_t> address;  // of its return address; 0: its module is not placed
+  std::uintptr_t bias;                  // with the address
+  const plan::HintRule* rule;
+  std::uint32_t first_key;
+  std::atomic<void*> spare;
+};
+
+constinit RuleState* states = nullptr;
+constinit std::uint32_t* programs = nullptr;  // by key: its first operation
+
+// Open addressing by the low 12 bits of the return address, which a module's place does not change:
+// numbers of rules plus one; 0: empty. Never changed after begin_hints.
+constinit std::uint16_t* index = nullptr;
+constinit std::uint32_t index_mask = 0;
+static_assert(plan::max_hint_rules < UINT16_MAX);
+static_assert(plan::max_hint_bytes <= tidy::HeapSettings{}.bucket_bytes);
+
+constinit std::atomic<tidy::Context*> contexts[plan::max_hint_contexts]{};
+constinit std::atomic<std::uint64_t> placed{0}, unknown{0};
+
+std::uint32_t hash(std::uintptr_t address) {
+  return static_cast<std::uint32_t>(address & 0xFFF) * 0x9E3779B1u >> 16;
+}
+
+// Stands for a context that could not be made: no allocation tries again.
+tidy::Context* no_context() {
+  static constinit char mark = 0;
+  return reinterpret_cast<tidy::Context*>(&mark);
+}
+
+tidy::Context* make_context(std::atomic<tidy::Context*>& entry, std::uint32_t keys) {
+  tidy::ContextSettings settings;
+  settings.keys = {keys, {}};
+  tidy::Context* const made = tidy::Context::make(settings);
+  tidy::Context* expected = nullptr;
+  tidy::Context* const wanted = made == nullptr ? no_context() : made;
+  if (entry.compare_exchange_strong(expected, wanted, std::memory_order_acq_rel)) return wanted;
+  if (made != nullptr) made->destroy();
+  return expected;
+}
+
+tidy::Context* context_of(const plan::HintRule& rule) {
+  std::atomic<tidy::Context*>& entry = contexts[rule.context];
+  tidy::Context* context = entry.load(std::memory_order_acquire);
+  if (context == nullptr) [[unlikely]]
+    context = make_context(entry, rule.keys);
+  return context == no_context() ? nullptr : context;
+}
+
+RuleState* state_of(std::uintptr_t address) {
+  for (std::uint32_t at = hash(address);; ++at) {
+    const std::uint16_t number = index[at & index_mask];
+    if (number == 0) return nullptr;
+    RuleState& state = states[number - 1];
+    if (state.address.load(std::memory_order_acquire) == address) return &state;
+  }
+}
+
+bool make_hint(const RuleState& state, const CallState& call, unsigned* hint) {
+  const plan::HintRule& rule = *state.rule;
+  for (std::uint32_t at = 0; at < rule.keys; ++at) {
+    const std::uint32_t number = state.first_key + at;
+    const plan::HintKey& key = active_plan.hints.keys[number];
+    const auto program = active_plan.hints.operations.subspan(programs[number], key.operations);
+    const auto value = run_program(program, rule, state.bias, call);
+    if (!value || !tidy::element_of(*value, key.kind, key.behind, key.width, hint[at]))
+      return false;
+  }
+  return true;
+}
+
+// Atomic only if there are other threads.
+void* take_or_put(std::atomic<void*>& word, void* with) {
+  if (!__libc_single_threaded) return word.exchange(with, std::memory_order_acq_rel);
+  void* const old = word.load(std::memory_order_relaxed);
+  word.store(with, std::memory_order_relaxed);
+  return old;
+}
+
+void count(std::atomic<std::uint64_t>& counter) {
+  if (keeping_stats) counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+void fill(const plan::Hints& hints) {
+  std::uint32_t key = 0, operation = 0;
+  for (std::uint32_t number = 0; number < hints.rules.size(); ++number) {
+    const plan::HintRule& rule = hints.rules[number];
+    states[number].rule = &rule;
+    states[number].first_key = key;
+    for (const std::uint32_t end = key + rule.keys; key < end; ++key) {
+      programs[key] = operation;
+      operation += hints.keys[key].operations;
+    }
+    std::uint32_t at = hash(rule.offset);
+    while (index[at & index_mask] != 0) ++at;
+    index[at & index_mask] = static_cast<std::uint16_t>(number + 1);
+  }
+}
+
+}  // namespace
+
+void begin_hints() {
+  const plan::Hints& hints = active_plan.hints;
+  if (hints.rules.empty() || !tidy::Context::open()) return;
+  const std::size_t entries = std::bit_ceil(2 * hints.rules.size());
+  const std::size_t bytes = hints.rules.size() * sizeof(RuleState) +
+                            hints.keys.size() * sizeof *programs + entries * sizeof *index;
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  states = static_cast<RuleState*>(memory);
+  programs = reinterpret_cast<std::uint32_t*>(states + hints.rules.size());
+  index = reinterpret_cast<std::uint16_t*>(programs + hints.keys.size());
+  index_mask = static_cast<std::uint32_t>(entries - 1);
+  fill(hints);
+  free_hinted_blocks();
+  has_hints = true;
+}
+
+void place_hints(std::uint32_t module, std::uintptr_t bias) {
+  if (!has_hints) return;
+  for (std::size_t number = 0; number < active_plan.hints.rules.size(); ++number) {
+    RuleState& state = states[number];
+    if (state.rule->module != module) continue;
+    state.bias = bias;
+    state.address.store(bias + state.rule->offset, std::memory_order_release);
+    add_caller({bias + state.rule->offset, code_hinted});
+  }
+}
+
+void remove_hints(std::uint32_t module) {
+  if (!has_hints) return;
+  for (std::size_t number = active_plan.hints.rules.size(); number-- > 0;) {
+    RuleState& state = states[number];
+    const std::uintptr_t address = state.address.load(std::memory_order_relaxed);
+    if (state.rule->module != module || address == 0) continue;
+    remove_caller(address);
+    state.address.store(0, std::memory_order_release);
+  }
+}
+
+void* allocate_hinted(std::size_t size, const CallState& call) {
+  RuleState* const state = state_of(*call.slot);
+  if (state == nullptr || size != state->rule->bytes) return nullptr;
+  tidy::Context* const context = context_of(*state->rule);
+  if (context == nullptr) return nullptr;
+  const KeepErrno keep;
+  const std::uint32_t bytes = (state->rule->bytes + alignment - 1) & ~(alignment - 1);
+  // From here on, the allocation cannot fail: the values are read as after one that succeeded.
+  void* reserved = take_or_put(state->spare, nullptr);
+  if (reserved == nullptr) reserved = context->allocate(nullptr, bytes);
+  if (reserved == nullptr) return nullptr;
+  unsigned hint[plan::max_hint_keys] = {};
+  if (!make_hint(*state, call, hint)) {
+    count(unknown);
+    return reserved;
+  }
+  const std::uint64_t key = context->key(hint);
+  void* const p = context->allocate(&key, bytes);
+  if (p == nullptr) return reserved;
+  count(placed);
+  if (void* const other = take_or_put(state->spare, reserved)) free_hinted(other);
+  return p;
+}
+
+HintCounts hint_counts() {
+  return {placed.load(std::memory_order_relaxed), unknown.load(std::memory_order_relaxed)};
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,33 @@
+// The plan's rules for hints, by call site.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/exported.h"
+#include "runtime/hints/program.h"
+
+namespace halo::runtime {
+
+struct HintCounts {
+  std::uint64_t placed;   // objects by their values
+  std::uint64_t unknown;  // of call sites with a rule, but without known values
+};
+
+// Whether the plan has rules that are in force. Set once, before any module is placed.
+HALO_HIDDEN extern constinit bool has_hints;
+
+// Prepares the memory of hinted objects. Once, before modules are placed; without memory, no rule
+// comes into force.
+void begin_hints();
+
+// Makes the rules of a module visible, or invisible; as place_module and remove_module.
+void place_hints(std::uint32_t module, std::uintptr_t bias);
+void remove_hints(std::uint32_t module);
+
+// A block for the object, by the rule of the call site; nullptr: forward.
+void* allocate_hinted(std::size_t size, const CallState& call);
+
+HintCounts hint_counts();
+
+}  // namespace halo::runtime

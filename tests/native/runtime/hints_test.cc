@@ -1,0 +1,194 @@
+// Programs of hint rules: what they compute, and that no rule and no register makes them fault.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <bit>
+#include <cerrno>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "plan/check_hints.h"
+#include "runtime/hints/program.h"
+#include "runtime/hints/readable.h"
+
+namespace halo::runtime {
+namespace {
+
+using plan::HintCode;
+using plan::HintOperation;
+using Program = std::vector<HintOperation>;
+
+constexpr std::size_t page_bytes = 4096;
+constexpr HintOperation from_register(std::uint8_t number) {
+  return {HintCode::push_register, number, 0, 0};
+}
+constexpr HintOperation from_frame(std::int32_t at) { return {HintCode::push_frame, 0, 0, at}; }
+constexpr HintOperation from_image(std::int32_t at) { return {HintCode::push_image, 0, 0, at}; }
+constexpr HintOperation constant(std::int32_t value) {
+  return {HintCode::push_constant, 0, 0, value};
+}
+constexpr HintOperation load(std::uint8_t width, std::int32_t at = 0) {
+  return {HintCode::load, width, 0, at};
+}
+constexpr HintOperation add(std::uint8_t shift) { return {HintCode::add, shift, 0, 0}; }
+
+std::uint64_t word(const void* p) { return std::bit_cast<std::uint64_t>(p); }
+
+// Two pages, of which the second may not be accessed.
+class Fenced {
+ public:
+  Fenced()
+      : pages_(static_cast<char*>(mmap(nullptr, 2 * page_bytes, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    mprotect(fence(), page_bytes, PROT_NONE);
+  }
+  ~Fenced() { munmap(pages_, 2 * page_bytes); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  char* fence() const { return pages_ + page_bytes; }
+
+ private:
+  char* pages_;
+};
+
+// A call whose caller's frame has eight words behind the return address.
+struct Call {
+  std::optional<std::uint64_t> run(const Program& program, std::uint32_t flags = 0) {
+    plan::HintRule rule{};
+    rule.frame_bytes = 64;
+    rule.flags = flags;
+    return run_program(program, rule, bias, {registers, frame});
+  }
+  std::uint64_t registers[plan::hint_registers] = {10, 11, 12, 13, 14, 15};
+  std::uintptr_t frame[9] = {0xdead, 1, 2, 3, 4, 5, 6, 7, 8};
+  std::uintptr_t bias = 0;
+};
+
+TEST(Programs, ReadRegistersFramesAndMemory) {
+  Call call;
+  EXPECT_EQ(call.run({from_register(0)}), 10u);
+  EXPECT_EQ(call.run({from_register(5)}), 15u);
+  EXPECT_EQ(call.run({from_frame(16), load(8)}), 3u);
+  EXPECT_EQ(call.run({from_frame(0), load(8, 8)}), 2u);
+  EXPECT_EQ(call.run({constant(-3)}), ~std::uint64_t{0} - 2);
+  EXPECT_EQ(call.run({constant(7), from_register(1), add(3)}), 7u + 11 * 8);
+  const std::uint64_t there[] = {100, 0x8070605040302010, 300};
+  call.registers[2] = word(there);
+  EXPECT_EQ(call.run({from_register(2), load(8, 16)}), 300u);
+  EXPECT_EQ(call.run({from_register(2), load(4, 8)}), 0x40302010u);
+  EXPECT_EQ(call.run({from_register(2), load(1, 15)}), 0x80u);
+  EXPECT_EQ(call.run({from_register(2), load(1 | plan::hint_signed_load, 15)}),
+            ~std::uint64_t{0x7f});
+  EXPECT_EQ(call.run({from_register(2), load(2 | plan::hint_signed_load, 8)}), 0x2010u);
+  // base[index]
+  call.registers[3] = 2;
+  EXPECT_EQ(call.run({from_register(2), from_register(3), add(3), load(8)}), 300u);
+  call.bias = word(there) - 8;
+  EXPECT_EQ(call.run({from_image(8), load(8)}), 100u);
+}
+
+TEST(Programs, DoNotFollowPointersIntoAFrameThatIsWritten) {
+  Call call;
+  call.registers[0] = word(&call.frame[3]);
+  const Program pointer = {from_register(0), load(8)};
+  EXPECT_EQ(call.run(pointer), 3u);
+  EXPECT_EQ(call.run(pointer, plan::hint_avoids_frame), std::nullopt);
+  EXPECT_EQ(call.run({from_frame(16), load(8)}, plan::hint_avoids_frame), 3u);
+  call.registers[0] = word(call.frame + 9);
+  std::uint64_t behind = 0;
+  call.registers[0] = word(&behind);
+  EXPECT_EQ(call.run(pointer, plan::hint_avoids_frame).has_value(),
+            word(&behind) + 8 <= word(call.frame + 1) || word(&behind) >= word(call.frame + 9));
+}
+
+TEST(Programs, DoNotReadUnreadableMemory) {
+  Call call;
+  const Fenced fenced;
+  const std::uint64_t bad[] = {0,
+                               1,
+                               4095,
+                               word(fenced.fence()),
+                               word(fenced.fence() + page_bytes - 1),
+                               word(fenced.fence() - 7),
+                               0x7fff'ffff'f000,
+                               0x7fff'ffff'ffff,
+                               0x8000'0000'0000,
+                               0xffff'8000'0000'0000,
+                               ~std::uint64_t{0},
+                               ~std::uint64_t{7}};
+  for (const std::uint64_t address : bad) {
+    call.registers[4] = address;
+    EXPECT_EQ(call.run({from_register(4), load(8)}), std::nullopt) << address;
+  }
+  call.registers[4] = word(fenced.fence() - 8);
+  EXPECT_EQ(call.run({from_register(4), load(8)}), 0u);
+  EXPECT_EQ(call.run({from_register(4), load(8, 1)}), std::nullopt);
+  EXPECT_EQ(call.run({from_register(4), load(1, 7)}), 0u);
+}
+
+TEST(Programs, LeaveErrnoAlone) {
+  errno = 77;
+  EXPECT_FALSE(is_readable(12345, 8));
+  EXPECT_TRUE(is_readable(word(&errno), 4));
+  EXPECT_EQ(errno, 77);
+}
+
+// A random program, mostly of known operations.
+Program any_program(std::mt19937_64& random) {
+  Program made(1 + random() % (plan::max_hint_operations + 1));
+  for (HintOperation& one : made) {
+    static constexpr std::uint8_t widths[] = {1, 2, 4, 8, 0x81, 0x82, 0x84, 0x88, 3, 16};
+    one.code = static_cast<HintCode>(random() % (random() % 64 == 0 ? 8 : 6));
+    one.parameter = one.code == HintCode::load ? widths[random() % 10]
+                                               : static_cast<std::uint8_t>(random() % 5);
+    const bool is_plain = one.code == HintCode::push_register || one.code == HintCode::add;
+    one.value = is_plain ? 0 : static_cast<std::int32_t>(random() >> (random() % 64));
+    if (one.code == HintCode::push_frame) one.parameter = 0, one.value &= 63;
+    if (one.code == HintCode::push_image || one.code == HintCode::push_constant) one.parameter = 0;
+  }
+  return made;
+}
+
+std::uint64_t any_register(std::mt19937_64& random, const std::vector<std::uint64_t>& known) {
+  const std::uint64_t number = random();
+  switch (number % 4) {
+    case 0:
+      return known[random() % known.size()] + random() % 64;
+    case 1:
+      return random();
+    case 2:
+      return random() >> (random() % 64);
+    default:
+      return known[random() % known.size()] + (random() >> (random() % 64));
+  }
+}
+
+TEST(Programs, NoRuleAndNoRegisterMakesThemFault) {
+  std::mt19937_64 random(20261125);
+  const Fenced fenced;
+  std::vector<std::uint64_t> chain(64);
+  for (std::uint64_t& one : chain) one = word(&chain[random() % chain.size()]);
+  Call call;
+  const std::vector<std::uint64_t> known = {word(chain.data()), word(fenced.fence()),
+                                            word(fenced.fence() - 64), word(call.frame), 0};
+  plan::HintRule rule{0x1000, 0, 40, 64, 0, 1, 0};
+  plan::HintKey key{1.0, 7, -1, 0, 0};
+  std::uint64_t valid = 0, known_values = 0;
+  for (int programs = 0; programs < 1'000'000; ++programs) {
+    const Program program = any_program(random);
+    key.operations = static_cast<std::uint32_t>(program.size());
+    rule.flags = random() % 2;
+    if (plan::check_hints({{&rule, 1}, {&key, 1}, program}, 1) != nullptr) continue;
+    for (int round = 0; round < 160; ++round) {
+      for (std::uint64_t& one : call.registers) one = any_register(random, known);
+      ++valid;
+      if (run_program(program, rule, known[0], {call.registers, call.frame})) ++known_values;
+    }
+  }
+  EXPECT_GT(valid, 10'000'000u);
+  EXPECT_GT(known_values, valid / 20);
+}
+
+}  // namespace
+}  // namespace halo::runtime
