@@ -1,0 +1,92 @@
+"""Follows the code behind an allocation while there is only one way to go if it succeeded."""
+
+from __future__ import annotations
+
+from iced_x86 import FlowControl, Instruction, Mnemonic
+
+from halo.elf.image import ElfImage
+from halo.locations.code import instruction_at
+from halo.locations.contents import unknown
+from halo.locations.general import GENERAL
+from halo.locations.instructions import is_memory, width_of, writes_memory, written_registers
+from halo.locations.operands import write
+from halo.locations.state import State
+from halo.locations.vectors import VECTORS
+
+MAX_INSTRUCTIONS = 300
+_HANDLERS = {**GENERAL, **VECTORS}
+_SETS = {number for name, number in vars(Mnemonic).items() if name.startswith("SET")}
+_COMPARISONS = {Mnemonic.CMP, Mnemonic.TEST}
+_FENCES = {Mnemonic.MFENCE, Mnemonic.LFENCE, Mnemonic.SFENCE}
+_SYSTEM_CALLS = {Mnemonic.SYSCALL, Mnemonic.SYSENTER}
+_REASONS = {
+    FlowControl.CONDITIONAL_BRANCH: "a conditional branch",
+    FlowControl.CALL: "a call",
+    FlowControl.INDIRECT_CALL: "a call",
+    FlowControl.INDIRECT_BRANCH: "an indirect jump",
+    FlowControl.RETURN: "a return",
+}
+
+
+def follow(image: ElfImage, start: int, state: State) -> str:
+    """Executes the code from an address on in a symbolic state; gives the reason why it stopped."""
+    seen: set[int] = set()
+    address = start
+    while len(seen) < MAX_INSTRUCTIONS:
+        if address in seen:
+            return "a loop"
+        instruction = instruction_at(image, address)
+        if instruction is None:
+            return "no valid code"
+        following = _following(instruction, state)
+        if following is None:
+            return _reason(instruction)
+        if instruction.flow_control == FlowControl.NEXT:
+            _execute(instruction, state)
+        seen.add(address)
+        address = following
+    return f"{MAX_INSTRUCTIONS} instructions"
+
+
+def _following(instruction: Instruction, state: State) -> int | None:
+    """The address of the next instruction; None where the way ends."""
+    flow = instruction.flow_control
+    if flow == FlowControl.NEXT:
+        return None if _stops(instruction) else instruction.next_ip
+    if flow == FlowControl.UNCONDITIONAL_BRANCH:
+        return instruction.near_branch_target
+    if flow == FlowControl.CONDITIONAL_BRANCH and state.null_tested:
+        if instruction.mnemonic == Mnemonic.JE:
+            return instruction.next_ip
+        if instruction.mnemonic == Mnemonic.JNE:
+            return instruction.near_branch_target
+    return None
+
+
+def _stops(instruction: Instruction) -> bool:
+    """Whether the instruction has effects that the state does not model."""
+    if instruction.is_string_instruction or instruction.has_lock_prefix:
+        return True
+    if instruction.mnemonic in _HANDLERS or instruction.mnemonic in _SETS:
+        return False
+    return instruction.mnemonic in _FENCES or writes_memory(instruction)
+
+
+def _reason(instruction: Instruction) -> str:
+    if instruction.mnemonic in _SYSTEM_CALLS:
+        return "a system call"
+    return _REASONS.get(instruction.flow_control, "an unsupported instruction")
+
+
+def _execute(instruction: Instruction, state: State) -> None:
+    state.instruction = instruction.ip
+    handler = _HANDLERS.get(instruction.mnemonic)
+    if handler is not None:
+        handler(state, instruction)
+    elif is_memory(instruction, 0) and instruction.mnemonic in _SETS:
+        write(state, instruction, unknown(width_of(instruction, 0)))
+    else:
+        for register in written_registers(instruction):
+            state.forget_register(register)
+    if instruction.rflags_modified and instruction.mnemonic not in _COMPARISONS:
+        state.null_tested = False

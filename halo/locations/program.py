@@ -1,0 +1,127 @@
+"""The closed grammar of values: postfix programs on a stack of 64-bit numbers.
+
+The runtime executes a program at an allocation. Each operation packs into three numbers:
+
+| operation | code | parameter | value |
+| --- | --- | --- | --- |
+| `Register` | 0 | number | 0 |
+| `Frame` | 1 | 0 | offset |
+| `Image` | 2 | 0 | offset |
+| `Load` | 3 | width, plus 0x80 if signed | displacement |
+| `Add` | 4 | shift | 0 |
+| `Constant` | 5 | 0 | number |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_OPERATIONS = 12
+MAX_STACK = 4
+_INT32 = range(-(2**31), 2**31)
+_UINT32 = range(2**32)
+_SIGNED = 0x80
+
+
+@dataclass(frozen=True)
+class Register:
+    """Pushes a register as it is at the call: 0 to 5 for rbx, rbp, r12, r13, r14, r15."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Pushes an address on the stack: `offset` bytes above rsp when the allocator has returned."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class Image:
+    """Pushes an address in the module: load bias + `offset`."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """Pops an address; pushes the `width` bytes at address + `displacement`, extended.
+
+    The width is 1, 2, 4 or 8. The extension is by sign if `signed`, else by zeros.
+    """
+
+    width: int
+    signed: bool
+    displacement: int
+
+
+@dataclass(frozen=True)
+class Add:
+    """Pops an index, then a base; pushes base + (index << `shift`), with a shift of 0 to 3."""
+
+    shift: int
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Pushes a number of 32 bits, extended by its sign."""
+
+    number: int
+
+
+Operation = Register | Frame | Image | Load | Add | Constant
+Program = tuple[Operation, ...]
+
+
+def pack(operation: Operation) -> tuple[int, int, int]:
+    """The operation as (code, parameter, value), by the table at the top of this file."""
+    match operation:
+        case Register(number):
+            return 0, number, 0
+        case Frame(offset):
+            return 1, 0, offset
+        case Image(offset):
+            return 2, 0, offset
+        case Load(width, signed, displacement):
+            return 3, width | (_SIGNED if signed else 0), displacement
+        case Add(shift):
+            return 4, shift, 0
+        case Constant(number):
+            return 5, 0, number
+
+
+def fits(program: Program, frame_bytes: int) -> bool:
+    """Whether the program keeps the limits on length, stack and operands.
+
+    `frame_bytes`: the size of the caller's frame, which bounds the offsets of `Frame`.
+    """
+    if len(program) > MAX_OPERATIONS or max(_depths(program), default=0) > MAX_STACK:
+        return False
+    return all(_operand_fits(operation, frame_bytes) for operation in program)
+
+
+def _depths(program: Program) -> Iterator[int]:
+    """The number of values on the stack behind each operation."""
+    depth = 0
+    for operation in program:
+        if isinstance(operation, Add):
+            depth -= 1
+        elif not isinstance(operation, Load):
+            depth += 1
+        yield depth
+
+
+def _operand_fits(operation: Operation, frame_bytes: int) -> bool:
+    match operation:
+        case Frame(offset):
+            return offset in range(frame_bytes)
+        case Image(offset):
+            return offset in _UINT32
+        case Load(_, _, displacement):
+            return displacement in _INT32
+        case Constant(number):
+            return number in _INT32
+        case _:
+            return True

@@ -1,0 +1,164 @@
+"""Moves and shuffles in vector registers, by which compilers store two fields at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from iced_x86 import Instruction, Mnemonic, Register
+
+from halo.locations.contents import Bytes, unknown, zeros
+from halo.locations.instructions import has_equal_sources, is_memory, width_of
+from halo.locations.operands import read, write
+from halo.locations.state import State
+
+Handler = Callable[[State, Instruction], None]
+Combination = Callable[[Bytes, Bytes], Bytes]
+
+_VECTOR = 16
+
+
+def _move(state: State, instruction: Instruction) -> None:
+    """A move of a whole vector; a mask makes the result unknown."""
+    width = width_of(instruction, 0)
+    masked = instruction.op_mask != Register.NONE
+    write(state, instruction, unknown(width) if masked else read(state, instruction, 1, width))
+
+
+def _move_low(width: int) -> Handler:
+    """`movd` and `movq`: clear the rest of a vector register."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        content = read(state, instruction, 1, width)
+        into_vector = width_of(instruction, 0) >= _VECTOR
+        write(state, instruction, content + (zeros(_VECTOR - width) if into_vector else ()))
+
+    return handle
+
+
+def _move_scalar(width: int) -> Handler:
+    """`movss` and `movsd`: between registers they keep the rest of the first source."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        if is_memory(instruction, 0):
+            write(state, instruction, read(state, instruction, 1, width))
+        elif is_memory(instruction, 1):
+            write(state, instruction, read(state, instruction, 1) + zeros(_VECTOR - width))
+        else:
+            first = read(state, instruction, _first(instruction), _VECTOR)
+            last = read(state, instruction, instruction.op_count - 1, width)
+            write(state, instruction, last + first[width:])
+
+    return handle
+
+
+def _first(instruction: Instruction) -> int:
+    """The number of the first source: operand 0 where that is also the destination."""
+    return instruction.op_count - 2
+
+
+def _move_half(at: int) -> Handler:
+    """`movlps` and `movhps`: one half of a register, from or to memory."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        if is_memory(instruction, 0):
+            write(state, instruction, read(state, instruction, 1, _VECTOR)[at : at + 8])
+        else:
+            last = instruction.op_count - 1
+            first = read(state, instruction, _first(instruction), _VECTOR)
+            half = read(state, instruction, last, 8)
+            write(state, instruction, first[:at] + half + first[at + 8 :])
+
+    return handle
+
+
+def _combine(combination: Combination) -> Handler:
+    """A shuffle of two sources: two operands of which one is the destination, or three."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        if width_of(instruction, 0) != _VECTOR or instruction.op_mask != Register.NONE:
+            write(state, instruction, unknown(_VECTOR))
+            return
+        last = instruction.op_count - 1
+        sources = [read(state, instruction, at, _VECTOR) for at in (last - 1, last)]
+        write(state, instruction, combination(*sources))
+
+    return handle
+
+
+def _interleave(one: Bytes, other: Bytes) -> Bytes:
+    """The two lower parts of 4 bytes of each, alternating."""
+    return one[:4] + other[:4] + one[4:8] + other[4:8]
+
+
+def _insert(width: int) -> Handler:
+    def handle(state: State, instruction: Instruction) -> None:
+        number = instruction.op_count - 1
+        first = read(state, instruction, number - 2, _VECTOR)
+        at = instruction.immediate(number) * width % _VECTOR
+        content = read(state, instruction, number - 1, width)
+        write(state, instruction, first[:at] + content + first[at + width :])
+
+    return handle
+
+
+def _extract(width: int) -> Handler:
+    def handle(state: State, instruction: Instruction) -> None:
+        at = instruction.immediate(2) * width % _VECTOR
+        write(state, instruction, read(state, instruction, 1, _VECTOR)[at : at + width])
+
+    return handle
+
+
+def _shuffle(state: State, instruction: Instruction) -> None:
+    """`pshufd`: any four parts of 4 bytes."""
+    width = width_of(instruction, 0)
+    if width != _VECTOR or instruction.op_mask != Register.NONE:
+        write(state, instruction, unknown(width))
+        return
+    source, order = read(state, instruction, 1, _VECTOR), instruction.immediate(2)
+    chosen: Bytes = ()
+    for lane in range(4):
+        at = 4 * (order >> (2 * lane) & 3)
+        chosen += source[at : at + 4]
+    write(state, instruction, chosen)
+
+
+def _exclusive_or(state: State, instruction: Instruction) -> None:
+    """Zero if both sources are the same register, else unknown."""
+    width = width_of(instruction, 0)
+    is_zero = has_equal_sources(instruction)
+    write(state, instruction, zeros(width) if is_zero else unknown(width))
+
+
+def _named(*names: str) -> list[int]:
+    """The instructions of these names, and their forms with three operands."""
+    wanted = {*names, *(f"V{name}" for name in names)}
+    return [number for name, number in vars(Mnemonic).items() if name in wanted]
+
+
+_MOVES = ("MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU", "LDDQU")
+_WIDE_MOVES = ("MOVDQA32", "MOVDQA64", "MOVDQU8", "MOVDQU16", "MOVDQU32", "MOVDQU64")
+_TABLE: list[tuple[Handler, tuple[str, ...]]] = [
+    (_move, _MOVES + _WIDE_MOVES),
+    (_move_low(4), ("MOVD",)),
+    (_move_low(8), ("MOVQ",)),
+    (_move_scalar(4), ("MOVSS",)),
+    (_move_scalar(8), ("MOVSD",)),
+    (_move_half(0), ("MOVLPS", "MOVLPD")),
+    (_move_half(8), ("MOVHPS", "MOVHPD")),
+    (_combine(lambda one, other: one[:8] + other[:8]), ("PUNPCKLQDQ", "UNPCKLPD", "MOVLHPS")),
+    (_combine(lambda one, other: one[8:] + other[8:]), ("PUNPCKHQDQ", "UNPCKHPD")),
+    (_combine(lambda one, other: other[8:] + one[8:]), ("MOVHLPS",)),
+    (_combine(_interleave), ("PUNPCKLDQ", "UNPCKLPS")),
+    (_insert(4), ("PINSRD",)),
+    (_insert(8), ("PINSRQ",)),
+    (_extract(4), ("PEXTRD",)),
+    (_extract(8), ("PEXTRQ",)),
+    (_shuffle, ("PSHUFD",)),
+    (_exclusive_or, ("PXOR", "XORPS", "XORPD", "PXORD", "PXORQ")),
+]
+
+VECTORS: Mapping[int, Handler] = {
+    mnemonic: handler for handler, names in _TABLE for mnemonic in _named(*names)
+}
+"""How each of these instructions changes the state."""
