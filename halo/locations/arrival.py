@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from iced_x86 import FlowControl, Instruction, Mnemonic, OpKind, Register
 
-from halo.elf.cfa import RBP, RSP
+from halo.elf.cfa import RBP, RSP, Row
 from halo.elf.frames import FrameTable
 from halo.elf.image import ElfError, ElfImage
 from halo.locations.code import function_code
@@ -50,10 +50,11 @@ class Arrival:
 def arrival_at(image: ElfImage, return_address: int) -> Arrival:
     """The state at a return address; without frame records, only that rsp is at offset 0."""
     frames = _frames(image)
-    fde = frames.find(return_address - 1) if frames is not None else None
     row = frames.row_at(return_address - 1) if frames is not None else None
-    if frames is None or fde is None or row is None or row.cfa_register not in (RSP, RBP):
+    if frames is None or row is None or not _is_supported(row):
         return Arrival()
+    fde = frames.find(return_address - 1)
+    assert fde is not None
     code = function_code(image, fde.start, fde.end)
     call = next((at for at, each in enumerate(code) if each.next_ip == return_address), None)
     if call is None:
@@ -69,6 +70,10 @@ def arrival_at(image: ElfImage, return_address: int) -> Arrival:
     if depth is None:
         return Arrival(None, None, 0, constants, escapes)
     return Arrival(depth, 0, depth + _WORD - row.cfa_offset, constants, escapes)
+
+
+def _is_supported(row: Row) -> bool:
+    return row.cfa_register == RBP or (row.cfa_register == RSP and row.cfa_offset >= _WORD)
 
 
 @lru_cache(maxsize=16)
@@ -117,9 +122,9 @@ def _number_moved(instruction: Instruction) -> int | None:
 
 
 def _takes_frame_address(instruction: Instruction, has_frame_pointer: bool) -> bool:
-    """Whether it copies an address in the frame to a register other than rsp and rbp."""
+    """Whether it copies an address in the frame to a register other than those of the frame."""
     bases = {Register.RSP, Register.RBP} if has_frame_pointer else {Register.RSP}
-    if instruction.op_count < 2 or instruction.op0_register in (Register.RSP, Register.RBP):
+    if instruction.op_count < 2 or instruction.op0_register in bases:
         return False
     if instruction.mnemonic == Mnemonic.LEA:
         return instruction.memory_base in bases

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from iced_x86 import FlowControl, Instruction, Mnemonic
+from iced_x86 import FlowControl, Instruction, Mnemonic, Register
 
 from halo.elf.image import ElfImage
 from halo.locations.code import instruction_at
-from halo.locations.contents import unknown
 from halo.locations.general import GENERAL
-from halo.locations.instructions import is_memory, width_of, writes_memory, written_registers
-from halo.locations.operands import write
+from halo.locations.instructions import writes_memory, written_registers
 from halo.locations.state import State
 from halo.locations.vectors import VECTORS
 
 MAX_INSTRUCTIONS = 300
 _HANDLERS = {**GENERAL, **VECTORS}
-_SETS = {number for name, number in vars(Mnemonic).items() if name.startswith("SET")}
 _COMPARISONS = {Mnemonic.CMP, Mnemonic.TEST}
 _FENCES = {Mnemonic.MFENCE, Mnemonic.LFENCE, Mnemonic.SFENCE}
 _SYSTEM_CALLS = {Mnemonic.SYSCALL, Mnemonic.SYSENTER}
@@ -67,9 +64,14 @@ def _stops(instruction: Instruction) -> bool:
     """Whether the instruction has effects that the state does not model."""
     if instruction.is_string_instruction or instruction.has_lock_prefix:
         return True
-    if instruction.mnemonic in _HANDLERS or instruction.mnemonic in _SETS:
-        return False
-    return instruction.mnemonic in _FENCES or writes_memory(instruction)
+    if instruction.mnemonic in _FENCES:
+        return True
+    return not _is_modelled(instruction) and writes_memory(instruction)
+
+
+def _is_modelled(instruction: Instruction) -> bool:
+    masked = instruction.op_mask != Register.NONE
+    return instruction.mnemonic in _HANDLERS and not masked
 
 
 def _reason(instruction: Instruction) -> str:
@@ -80,11 +82,8 @@ def _reason(instruction: Instruction) -> str:
 
 def _execute(instruction: Instruction, state: State) -> None:
     state.instruction = instruction.ip
-    handler = _HANDLERS.get(instruction.mnemonic)
-    if handler is not None:
-        handler(state, instruction)
-    elif is_memory(instruction, 0) and instruction.mnemonic in _SETS:
-        write(state, instruction, unknown(width_of(instruction, 0)))
+    if _is_modelled(instruction):
+        _HANDLERS[instruction.mnemonic](state, instruction)
     else:
         for register in written_registers(instruction):
             state.forget_register(register)

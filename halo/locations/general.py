@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from iced_x86 import Instruction, Mnemonic, Register
+from iced_x86 import Instruction, Mnemonic, Register, Register_
 
 from halo.locations.contents import Bytes, bytes_of, extended, unknown, value_of, zeros
 from halo.locations.instructions import IMMEDIATES, has_equal_sources, immediate, width_of
@@ -29,7 +29,7 @@ def _extend(by_sign: bool) -> Handler:
     return handle
 
 
-def _extend_rax(register: int, width: int) -> Handler:
+def _extend_rax(register: Register_, width: int) -> Handler:
     """`cdqe` and `cwde`: the lower half of a register, extended by its sign."""
 
     def handle(state: State, _: Instruction) -> None:
@@ -108,6 +108,13 @@ def _compare(state: State, instruction: Instruction) -> None:
     state.null_tested = is_test and state.is_object(content)
 
 
+_UNKNOWN_RESULTS = {"XOR", "AND", "OR", "NOT", "NEG", "ADC", "SBB", "SHR", "SAR"}
+_OVERWRITES = [
+    number
+    for name, number in vars(Mnemonic).items()
+    if name in _UNKNOWN_RESULTS or (name.startswith("SET") and name != "SETSSBSY")
+]
+
 GENERAL: Mapping[int, Handler] = {
     Mnemonic.MOV: _move,
     Mnemonic.MOVZX: _extend(False),
@@ -122,9 +129,7 @@ GENERAL: Mapping[int, Handler] = {
     Mnemonic.DEC: _step_by(-1),
     Mnemonic.SHL: _shift_left,
     Mnemonic.SAL: _shift_left,
-    **dict.fromkeys((Mnemonic.XOR, Mnemonic.AND, Mnemonic.OR, Mnemonic.NOT), _overwrite),
-    **dict.fromkeys((Mnemonic.NEG, Mnemonic.ADC, Mnemonic.SBB), _overwrite),
-    **dict.fromkeys((Mnemonic.SHR, Mnemonic.SAR), _overwrite),
+    **dict.fromkeys(_OVERWRITES, _overwrite),
     Mnemonic.PUSH: _push,
     Mnemonic.POP: _pop,
     Mnemonic.LEAVE: _leave,

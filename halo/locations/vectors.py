@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from iced_x86 import Instruction, Mnemonic, Register
+from iced_x86 import Instruction, Mnemonic
 
 from halo.locations.contents import Bytes, unknown, zeros
 from halo.locations.instructions import has_equal_sources, is_memory, width_of
@@ -18,10 +18,7 @@ _VECTOR = 16
 
 
 def _move(state: State, instruction: Instruction) -> None:
-    """A move of a whole vector; a mask makes the result unknown."""
-    width = width_of(instruction, 0)
-    masked = instruction.op_mask != Register.NONE
-    write(state, instruction, unknown(width) if masked else read(state, instruction, 1, width))
+    write(state, instruction, read(state, instruction, 1, width_of(instruction, 0)))
 
 
 def _move_low(width: int) -> Handler:
@@ -75,7 +72,7 @@ def _combine(combination: Combination) -> Handler:
     """A shuffle of two sources: two operands of which one is the destination, or three."""
 
     def handle(state: State, instruction: Instruction) -> None:
-        if width_of(instruction, 0) != _VECTOR or instruction.op_mask != Register.NONE:
+        if width_of(instruction, 0) != _VECTOR:
             write(state, instruction, unknown(_VECTOR))
             return
         last = instruction.op_count - 1
@@ -112,7 +109,7 @@ def _extract(width: int) -> Handler:
 def _shuffle(state: State, instruction: Instruction) -> None:
     """`pshufd`: any four parts of 4 bytes."""
     width = width_of(instruction, 0)
-    if width != _VECTOR or instruction.op_mask != Register.NONE:
+    if width != _VECTOR:
         write(state, instruction, unknown(width))
         return
     source, order = read(state, instruction, 1, _VECTOR), instruction.immediate(2)
