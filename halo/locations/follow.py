@@ -6,6 +6,7 @@ from iced_x86 import FlowControl, Instruction, Mnemonic, Register
 
 from halo.elf.image import ElfImage
 from halo.locations.code import instruction_at
+from halo.locations.fills import fill, fills_object
 from halo.locations.general import GENERAL
 from halo.locations.instructions import writes_memory, written_registers
 from halo.locations.state import State
@@ -39,6 +40,7 @@ def follow(image: ElfImage, start: int, state: State) -> str:
         if following is None:
             return _reason(instruction)
         if instruction.flow_control == FlowControl.NEXT:
+            state.instruction = instruction.ip
             _execute(instruction, state)
         seen.add(address)
         address = following
@@ -49,7 +51,7 @@ def _following(instruction: Instruction, state: State) -> int | None:
     """The address of the next instruction; None where the way ends."""
     flow = instruction.flow_control
     if flow == FlowControl.NEXT:
-        return None if _stops(instruction) else instruction.next_ip
+        return None if _stops(instruction, state) else instruction.next_ip
     if flow == FlowControl.UNCONDITIONAL_BRANCH:
         return instruction.near_branch_target
     if flow == FlowControl.CONDITIONAL_BRANCH and state.null_tested:
@@ -60,8 +62,10 @@ def _following(instruction: Instruction, state: State) -> int | None:
     return None
 
 
-def _stops(instruction: Instruction) -> bool:
+def _stops(instruction: Instruction, state: State) -> bool:
     """Whether the instruction has effects that the state does not model."""
+    if fills_object(instruction, state):
+        return False
     if instruction.is_string_instruction or instruction.has_lock_prefix:
         return True
     if instruction.mnemonic in _FENCES:
@@ -81,8 +85,9 @@ def _reason(instruction: Instruction) -> str:
 
 
 def _execute(instruction: Instruction, state: State) -> None:
-    state.instruction = instruction.ip
-    if _is_modelled(instruction):
+    if instruction.is_string_instruction:
+        fill(instruction, state)
+    elif _is_modelled(instruction):
         _HANDLERS[instruction.mnemonic](state, instruction)
     else:
         for register in written_registers(instruction):

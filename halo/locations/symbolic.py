@@ -6,6 +6,7 @@ new object's address and for unknown numbers, so that addresses near them are re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from halo.locations.program import (
@@ -29,14 +30,21 @@ class Object:
 
 
 @dataclass(frozen=True)
+class FrameStart:
+    """The stack pointer when the allocator has returned."""
+
+
+@dataclass(frozen=True)
 class Unknown:
     """A number that the followed code does not determine."""
 
 
-Term = Operation | Object | Unknown
+_INEXPRESSIBLE = (Object, Unknown)
+
+Term = Operation | Object | FrameStart | Unknown
 
 OBJECT = Object()
-FRAME = Frame(0)
+FRAME = FrameStart()
 IMAGE = Image(0)
 
 
@@ -127,16 +135,22 @@ def part(value: Value, skip: int, width: int, by_sign: bool = False) -> Value | 
 
 def program_of(value: Value, frame_bytes: int) -> Program | None:
     """The value in the closed grammar; None if it is inexpressible."""
+    if any(isinstance(term, _INEXPRESSIBLE) for term in value.terms):
+        return None
     folded = _folded(value)
-    if folded is not None:
-        program: Program = (folded,)
-    else:
-        program = tuple(term for term in value.terms if not isinstance(term, Object | Unknown))
-        if len(program) < len(value.terms):
-            return None
-        if value.added:
-            program = (*program, Constant(value.added), Add(0))
+    program: Program = (folded,) if folded is not None else tuple(_operations(value))
     return program if fits(program, frame_bytes) else None
+
+
+def _operations(value: Value) -> Iterator[Operation]:
+    """The operations of an expressible value."""
+    for term in value.terms:
+        if isinstance(term, FrameStart):
+            yield Frame(0)
+        elif not isinstance(term, _INEXPRESSIBLE):
+            yield term
+    if value.added:
+        yield from (Constant(value.added), Add(0))
 
 
 def _folded(value: Value) -> Operation | None:

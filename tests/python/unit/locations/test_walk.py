@@ -1,0 +1,389 @@
+"""The analysis, instruction by instruction: what it follows, where it stops, what it believes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from halo.locations import (
+    Add,
+    BirthStores,
+    Constant,
+    Frame,
+    Image,
+    Load,
+    Program,
+    Register,
+    value_at,
+)
+from support.call_sites import assemble, stores_in
+
+RBX, RBP, R12, R13 = (Register(number) for number in range(4))
+FRAME_BYTES = 32
+
+
+def stores_behind(folder: Path, lines: str, before: str = "") -> BirthStores:
+    """The stores of code behind an allocation, in a function with a frame of 32 bytes."""
+    program = assemble(
+        folder,
+        f"sub rsp, {FRAME_BYTES}\n.cfi_def_cfa_offset {FRAME_BYTES + 8}\n"
+        f"{before}\ncall malloc@PLT\n{lines}\nadd rsp, {FRAME_BYTES}\n"
+        ".cfi_def_cfa_offset 8\nret",
+    )
+    return stores_in(program)
+
+
+def load(width: int, displacement: int = 0, signed: bool = False) -> Load:
+    return Load(width, signed, displacement)
+
+
+VALUES: dict[str, tuple[str, int, Program | None]] = {
+    "a register": ("mov [rax], rbx", 8, (RBX,)),
+    "half a register": ("mov [rax], r12d", 4, (R12,)),
+    "a copied half": ("mov ecx, r12d; mov [rax], ecx", 4, (R12,)),
+    "a load": ("mov rcx, [rbx+8]; mov [rax], rcx", 8, (RBX, load(8, 8))),
+    "two loads": (
+        "mov rcx, [rbx]; mov ecx, [rcx-4]; mov [rax], ecx",
+        4,
+        (RBX, load(8), load(4, -4)),
+    ),
+    "a frame slot": ("mov rcx, [rsp+24]; mov [rax], rcx", 8, (Frame(24), load(8))),
+    "a frame address": ("lea rcx, [rsp+16]; mov [rax], rcx", 8, (Frame(16),)),
+    "above the frame": ("mov rcx, [rsp+40]; mov [rax], rcx", 8, None),
+    "below the frame": ("mov rcx, [rsp-8]; mov [rax], rcx", 8, None),
+    "zero-extended": ("movzx ecx, word ptr [rbx]; mov [rax], ecx", 4, (RBX, load(2))),
+    "to 64 bits": ("mov ecx, [rbx]; mov [rax], rcx", 8, (RBX, load(4))),
+    "sign-extended": ("movsxd rcx, dword ptr [rbx]; mov [rax], rcx", 8, (RBX, load(4, 0, True))),
+    "extended twice": (
+        "mov ecx, [rbx]; movsxd rcx, ecx; mov [rax], rcx",
+        8,
+        (RBX, load(4, 0, True)),
+    ),
+    "a register's half": ("mov ecx, ebx; mov [rax], rcx", 8, None),
+    "an element": (
+        "mov ecx, [rbx]; mov rcx, [rbp+rcx*8+16]; mov [rax], rcx",
+        8,
+        (RBP, RBX, load(4), Add(3), load(8, 16)),
+    ),
+    "the next index": ("lea ecx, [r12+1]; mov [rax], ecx", 4, (R12, Constant(1), Add(0))),
+    "a difference": (
+        "mov rcx, rbx; sub rcx, 8; mov rcx, [rcx]; mov [rax], rcx",
+        8,
+        (RBX, load(8, -8)),
+    ),
+    "a shift": (
+        "mov rcx, r12; shl rcx, 3; add rcx, rbx; mov rcx, [rcx]; mov [rax], rcx",
+        8,
+        (Constant(0), R12, Add(3), RBX, Add(0), load(8)),
+    ),
+    "arithmetic": ("mov rcx, rbx; imul rcx, r12; mov [rax], rcx", 8, None),
+    "a choice": ("mov rcx, rbx; cmovs rcx, r12; mov [rax], rcx", 8, None),
+    "a caller-saved register": ("mov [rax], rcx", 8, None),
+    "the object": ("mov [rax], rax", 8, None),
+    "a spill": ("mov [rsp+8], rbx; mov rbx, r12; mov rcx, [rsp+8]; mov [rax], rcx", 8, (RBX,)),
+    "half a spill": ("mov [rsp+8], rbx; mov ecx, [rsp+8]; mov [rax], ecx", 4, (RBX,)),
+    "the high half": ("mov [rsp+8], rbx; mov ecx, [rsp+12]; mov [rax], ecx", 4, None),
+    "the high half of a load": (
+        "mov rcx, [rbx]; mov [rsp], rcx; mov ecx, [rsp+4]; mov [rax], ecx",
+        4,
+        (RBX, load(4, 4)),
+    ),
+    "an overlapped spill": (
+        "mov [rsp+8], rbx; mov [rsp+4], r12; mov rcx, [rsp+8]; mov [rax], rcx",
+        8,
+        None,
+    ),
+    "push and pop": ("push rbx; pop rcx; mov [rax], rcx", 8, (RBX,)),
+    "the spilled object": ("mov [rsp], rax; mov rcx, [rsp]; mov [rcx], rbx", 8, (RBX,)),
+    "a field of the object": ("mov [rax+8], rbx; mov rcx, [rax+8]; mov [rax], rcx", 8, (RBX,)),
+    "an unknown field": ("mov rcx, [rax+8]; mov [rax], rcx", 8, None),
+    "a moved object": ("lea rcx, [rax+16]; mov [rcx-16], rbx", 8, (RBX,)),
+    "a float": ("movss xmm0, [rbx]; movss [rax], xmm0", 4, (RBX, load(4))),
+    "a double": ("movsd xmm0, [rbx]; movq [rax], xmm0", 8, (RBX, load(8))),
+    "another unit": ("movsd xmm0, [rbx]; addsd xmm0, xmm0; movsd [rax], xmm0", 8, None),
+    "by a thread": ("mov rcx, fs:[40]; mov [rax], rcx", 8, None),
+    "a string": ("lea rdi, [rax]; mov rsi, rbx; movsq", 8, None),
+    "a slot at the start": (
+        "mov rcx, [rsp]; mov [rsp+8], rcx; mov rdx, [rcx]; mov [rax], rdx",
+        8,
+        (Frame(0), load(8), load(8)),
+    ),
+    "an element of the frame": (
+        "mov rcx, [rsp+rbx*8+8]; mov [rax], rcx",
+        8,
+        (Frame(0), RBX, Add(3), load(8, 8)),
+    ),
+    "an element of a changed frame": (
+        "mov [rsp], rcx; mov rcx, [rsp+rbx*8+8]; mov [rax], rcx",
+        8,
+        None,
+    ),
+    "beside an unknown number": ("lea rcx, [rdx+rbx+8]; mov [rax], rcx", 8, None),
+    "a byte": ("mov [rax], bl", 1, (RBX,)),
+    "a high byte": ("mov [rax], bh", 1, None),
+    "a merged byte": ("mov rcx, rbx; mov cl, r12b; mov [rax], rcx", 8, None),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name: str, tmp_path: Path) -> None:
+    lines, width, program = VALUES[name]
+    assert value_at(stores_behind(tmp_path, lines), 0, width) == program
+
+
+VECTORS: dict[str, tuple[str, Program | None, Program | None]] = {
+    "two loads by halves": (
+        "movsd xmm0, [rbx]; movhpd xmm0, [r12+8]; movups [rax], xmm0",
+        (RBX, load(8)),
+        (R12, load(8, 8)),
+    ),
+    "two registers": (
+        "movq xmm0, rbx; movq xmm1, r12; punpcklqdq xmm0, xmm1; movups [rax], xmm0",
+        (RBX,),
+        (R12,),
+    ),
+    "two doubles": (
+        "movsd xmm0, [rsp]; movsd xmm1, [rsp+8]; unpcklpd xmm0, xmm1; movups [rax], xmm0",
+        (Frame(0), load(8)),
+        (Frame(8), load(8)),
+    ),
+    "one inserted": ("movq xmm0, rbx; pinsrq xmm0, rbp, 1; movups [rax], xmm0", (RBX,), (RBP,)),
+    "with three operands": (
+        "vmovq xmm1, rbx; vpinsrq xmm0, xmm1, r13, 1; vmovdqu [rax], xmm0",
+        (RBX,),
+        (R13,),
+    ),
+    "a three-operand half": (
+        "vmovsd xmm1, [rbx]; vmovhps xmm0, xmm1, [rbp]; vmovups [rax], xmm0",
+        (RBX, load(8)),
+        (RBP, load(8)),
+    ),
+    "a copy of 16 bytes": (
+        "movdqu xmm3, [rbp+16]; movaps xmm5, xmm3; movups [rax], xmm5",
+        (RBP, load(8, 16)),
+        (RBP, load(8, 24)),
+    ),
+    "a copy of 32 bytes": (
+        "vmovdqu ymm3, [rbp+16]; vmovups [rax], ymm3",
+        (RBP, load(8, 16)),
+        (RBP, load(8, 24)),
+    ),
+    "moved up": (
+        "movq xmm0, rbx; movq xmm1, r12; movlhps xmm0, xmm1; movups [rax], xmm0",
+        (RBX,),
+        (R12,),
+    ),
+    "swapped": (
+        "movdqu xmm0, [rbx]; pshufd xmm1, xmm0, 0x4e; movups [rax], xmm1",
+        (RBX, load(8, 8)),
+        (RBX, load(8)),
+    ),
+    "spilled": (
+        "movups xmm0, [rbx]; movaps [rsp], xmm0; mov rcx, [rsp+8]; mov [rax+8], rcx",
+        None,
+        (RBX, load(8, 8)),
+    ),
+    "added": ("movups xmm0, [rbx]; addpd xmm0, xmm1; movups [rax], xmm0", None, None),
+    "masked": ("vmovdqu64 xmm0{k1}, [rbx]; vmovdqu64 [rax], xmm0", None, None),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_pairs_of_values(name: str, tmp_path: Path) -> None:
+    lines, low, high = VECTORS[name]
+    stores = stores_behind(tmp_path, lines)
+    assert (value_at(stores, 0, 8), value_at(stores, 8, 8)) == (low, high)
+
+
+def test_four_values_at_once(tmp_path: Path) -> None:
+    lines = """movd xmm0, ebx; movd xmm1, r12d; punpckldq xmm0, xmm1
+        movd xmm2, ebp; pinsrd xmm2, r13d, 1; punpcklqdq xmm0, xmm2; movups [rax], xmm0"""
+    stores = stores_behind(tmp_path, lines)
+    assert [value_at(stores, at, 4) for at in (0, 4, 8, 12)] == [(RBX,), (R12,), (RBP,), (R13,)]
+
+
+def test_zeros_are_constants(tmp_path: Path) -> None:
+    lines = "pxor xmm0, xmm0; movups [rax], xmm0; mov dword ptr [rax+16], -1; xor ecx, ecx"
+    stores = stores_behind(tmp_path, f"{lines}; mov [rax+24], rcx")
+    assert [(each.offset, each.width, each.constant, each.program) for each in stores.stores] == [
+        (0, 8, True, (Constant(0),)),
+        (8, 8, True, (Constant(0),)),
+        (16, 4, True, (Constant(-1),)),
+        (24, 8, True, (Constant(0),)),
+    ]
+
+
+def test_a_filled_object_keeps_its_later_fields(tmp_path: Path) -> None:
+    lines = "mov rdx, rax; mov rdi, rax; mov ecx, 4; xor eax, eax; rep stosq; mov [rdi-8], rbx"
+    found = stores_behind(tmp_path, f"{lines}; mov [rdx], r12")
+    assert [store.offset for store in found.stores if store.constant] == [0, 8, 16, 24]
+    assert (value_at(found, 0, 8), value_at(found, 24, 8)) == ((R12,), (RBX,))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "mov rdi, rax; rep stosq",
+        "mov rdi, rax; mov ecx, 129; rep stosq",
+        "mov rdi, rbx; mov ecx, 2; rep stosq",
+        "mov rdi, rax; mov ecx, 2; stosq",
+        "mov rdi, rax; mov ecx, 2; rep movsq",
+        "mov rdi, rax; mov rcx, -1; rep stosb",
+    ],
+)
+def test_other_fills_end_the_way(lines: str, tmp_path: Path) -> None:
+    assert stores_behind(tmp_path, lines).reason == "an unsupported instruction"
+
+
+def test_a_value_is_found_below_a_later_constant(tmp_path: Path) -> None:
+    stores = stores_behind(tmp_path, "mov [rax], rbx; mov qword ptr [rax], 0")
+    assert value_at(stores, 0, 8) == (RBX,)
+
+
+def test_parts_of_a_field(tmp_path: Path) -> None:
+    stores = stores_behind(tmp_path, "mov rcx, [rbx]; mov [rax], rcx; mov [rax+8], r12")
+    assert value_at(stores, 4, 4) == (RBX, load(4, 4))
+    assert value_at(stores, 0, 16) is None
+    assert value_at(stores, 8, 4) == (R12,)
+    assert value_at(stores, 12, 4) is None
+    assert value_at(stores, 16, 8) is None
+
+
+# Code, and the reason why the analysis stops before the store that follows it.
+STOPS = {
+    "call malloc@PLT": "a call",
+    "call [rbx]": "a call",
+    "jmp [rbx]": "an indirect jump",
+    "ret": "a return",
+    "syscall": "a system call",
+    "test rbx, rbx; je 1f; 1:": "a conditional branch",
+    "test rax, rax; add rbx, 1; je 1f; 1:": "a conditional branch",
+    "lea rcx, [rax+8]; test rcx, rcx; je 1f; 1:": "a conditional branch",
+    "test eax, eax; je 1f; 1:": "a conditional branch",
+    "test rax, rax; js 1f; 1:": "a conditional branch",
+    "1: inc rbx; jmp 1b": "a loop",
+    "rep stosq": "an unsupported instruction",
+    "lock inc qword ptr [rbx]": "an unsupported instruction",
+    "xchg [rbx], rcx": "an unsupported instruction",
+    "mfence": "an unsupported instruction",
+    "movnti [rbx], rcx": "an unsupported instruction",
+    "vmovdqu64 [rbx]{k1}, xmm0": "an unsupported instruction",
+    "ud2": "an unsupported instruction",
+    ".byte 0x06": "no valid code",
+    ".rept 300; nop; .endr": "300 instructions",
+}
+
+
+@pytest.mark.parametrize("lines", STOPS)
+def test_where_it_stops(lines: str, tmp_path: Path) -> None:
+    found = stores_behind(tmp_path, f"mov [rax], rbx; {lines}; mov [rax+8], rbx")
+    assert found.reason == STOPS[lines]
+    assert value_at(found, 0, 8) == (RBX,)
+    assert value_at(found, 8, 8) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "jmp 1f; ud2; 1:",
+        "test rax, rax; je 1f; jmp 2f; 1: ud2; 2:",
+        "test rax, rax; jne 1f; ud2; 1:",
+        "cmp rax, 0; jne 1f; ud2; 1:",
+        "mov [rsp], rax; cmp qword ptr [rsp], 0; jne 1f; ud2; 1:",
+        "mov rcx, rax; test rcx, rcx; mov rdx, rbx; jne 1f; ud2; 1:",
+        ".rept 200; nop; .endr",
+        "endbr64; prefetcht0 [rbx]",
+        "inc qword ptr [rsp+8]; setne byte ptr [rsp]; and qword ptr [rsp+16], 3",
+    ],
+)
+def test_what_it_follows(lines: str, tmp_path: Path) -> None:
+    found = stores_behind(tmp_path, f"{lines}; mov [rax], rbx")
+    assert value_at(found, 0, 8) == (RBX,)
+
+
+# Stores, and whether a later load through a pointer and one from the frame are still believed.
+@pytest.mark.parametrize(
+    ("store", "by_pointer", "from_frame"),
+    [
+        ("mov [rax+32], rcx", True, True),
+        ("mov [rsp], rcx", True, True),
+        ("push rcx", True, True),
+        ("mov [rbp], rcx", False, False),
+        ("mov [rdi], rcx", False, False),
+        ("mov [rip+data], rcx", False, False),
+        ("mov [rsp+rbx*8], rcx", False, False),
+        ("mov [rax-8], rcx", False, False),
+        ("mov [rax+rbx*8], rcx", False, False),
+        ("mov [rsp+32], rcx", False, False),
+        ("mov fs:[0], rcx", False, False),
+    ],
+)
+def test_what_a_store_does_to_later_loads(
+    store: str, by_pointer: bool, from_frame: bool, tmp_path: Path
+) -> None:
+    offset = 16 if "push" in store else 8
+    lines = f"mov rdx, [r12]; {store}; mov rsi, [r13]; mov r8, [rsp+{offset}]"
+    found = stores_behind(tmp_path, f"{lines}; mov [rax], rdx; mov [rax+8], rsi; mov [rax+16], r8")
+    assert value_at(found, 0, 8) == (R12, load(8))
+    assert value_at(found, 8, 8) == ((R13, load(8)) if by_pointer else None)
+    assert value_at(found, 16, 8) == ((Frame(8), load(8)) if from_frame else None)
+
+
+def test_slots_survive_other_stores_only_if_no_pointer_leads_to_them(tmp_path: Path) -> None:
+    lines = "mov [rsp+8], rbx; mov [rbp], rcx; mov rdx, [rsp+8]; mov [rax], rdx"
+    assert value_at(stores_behind(tmp_path, lines), 0, 8) == (RBX,)
+    escaped = stores_behind(tmp_path, lines, before="lea rdi, [rsp+8]")
+    assert value_at(escaped, 0, 8) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "noted"),
+    [
+        ("mov rcx, [rbx]; mov [rsp], rcx; mov [rax], rcx", False),
+        ("mov [rsp], rcx; mov rcx, [rbx]; mov [rax], rcx", True),
+        ("mov [rsp], rcx; mov rcx, [rsp+8]; mov [rax], rcx", False),
+        ("push rcx; mov rcx, [rbx]; mov [rax], rcx", False),
+        ("mov [rsp], rcx; mov rcx, [rbx]; mov [rax], r12", False),
+    ],
+)
+def test_loads_behind_stores_to_the_frame_are_noted(
+    lines: str, noted: bool, tmp_path: Path
+) -> None:
+    found = stores_behind(tmp_path, lines)
+    assert found.stores_to_frame is noted
+    assert found.frame_bytes == FRAME_BYTES
+
+
+def test_numbers_before_the_call_are_known(tmp_path: Path) -> None:
+    """Without them the offset in the object would be unknown: gcc's loops begin like that."""
+    lines = "mov rcx, [rbx+rbp*8]; mov [rax+rbp*8], rcx"
+    assert value_at(stores_behind(tmp_path, lines, "xor ebp, ebp"), 0, 8) == (RBX, load(8))
+    assert value_at(stores_behind(tmp_path, lines, "mov ebp, 2"), 16, 8) == (RBX, load(8, 16))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "xor ebp, ebp; mov rbp, rdi",
+        "xor ebp, ebp; 1: nop; cmp rsi, rdi; je 1b",
+        "xor ebp, ebp; call g@PLT",
+        "test rdi, rdi; je 1f; xor ebp, ebp; 1:",
+        "xor ebp, ebp; cmp rdi, rsi; je 1f; jmp [rdi]; 1:",
+        "xor ebp, ebp; 1: nop; .section .text.cold; jmp 1b; .text",
+        "xor ebp, ebp; 1: nop; .section .text.cold; js 1b; .text",
+        "mov bpl, 0",
+    ],
+)
+def test_numbers_are_unknown_where_other_code_may_lead(before: str, tmp_path: Path) -> None:
+    found = stores_behind(tmp_path, "mov [rax+rbp*8], rbx", before)
+    assert found.stores == ()
+
+
+def test_addresses_in_the_image(tmp_path: Path) -> None:
+    lines = "lea rcx, [rip+data]; mov [rax], rcx; mov edx, [rip+data+4]; mov [rax+8], edx"
+    found = stores_behind(tmp_path, lines)
+    (address,) = value_at(found, 0, 8) or ()
+    assert isinstance(address, Image)
+    assert value_at(found, 8, 4) == (Image(address.offset + 4), load(4))
