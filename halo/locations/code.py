@@ -25,6 +25,8 @@ def code_from(image: ElfImage, address: int, size: int) -> bytes:
 def instruction_at(image: ElfImage, address: int) -> Instruction | None:
     """The instruction at an address; None if there is no valid one."""
     code = code_from(image, address, _MAX_BYTES)
+    if not code:
+        return None
     instruction = Decoder(64, code, ip=address).decode()
     return None if instruction.code == Code.INVALID else instruction
 
