@@ -53,6 +53,7 @@ class State:
         self._frame_known = True  # what is not in `_frame` is as at the call
         self._frame_stored = False
         self._loads_allowed = True
+        self._escapes = arrival.escapes or arrival.frame_bytes is None
         for number, register in enumerate(CALLEE_SAVED):
             value = Value((AtCall(number),))
             if register in arrival.constants:
@@ -134,6 +135,8 @@ class State:
 
     def store(self, address: Value, content: Bytes) -> None:
         """Stores bytes to memory at an address."""
+        if address.terms != (FRAME,):
+            self._escapes |= any(FRAME in byte.value.terms for byte in content)
         if address.terms == (OBJECT,) and address.added >= 0:
             self.object_stores.append(ObjectStore(address.added, content, self.instruction))
             self._object.update(enumerate(content, address.added))
@@ -152,8 +155,7 @@ class State:
     def _store_elsewhere(self, address: Value) -> None:
         """A store that may change any memory, and the frame if addresses in it are known."""
         self._loads_allowed = False
-        may_be_frame = self._arrival.escapes or self._arrival.frame_bytes is None
-        if may_be_frame or FRAME in address.terms:
+        if self._escapes or FRAME in address.terms:
             self._frame_known = False
             self._frame.clear()
         if OBJECT in address.terms or any(isinstance(term, Unknown) for term in address.terms):

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { kSites = 4096, kStores = 64, kOperations = 12, kStack = 4, kMaxSteps = 400, kTrap = 0x100 };
+enum { kSites = 4096, kStores = 256, kOperations = 12, kStack = 4, kMaxSteps = 400, kTrap = 0x100 };
 enum { kRegister, kFrame, kImage, kLoad, kAdd, kConstant };
 
 typedef struct {
@@ -157,6 +157,7 @@ static void on_step(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)info;
   greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
   const uintptr_t here = (uintptr_t)registers[REG_RIP];
+  if (here == previous) return;  // within a repeated instruction
   for (int i = 0; stepped != NULL && i < stepped->count; ++i) {
     if (previous == bias + (uintptr_t)stepped->stores[i].instruction) check(&stepped->stores[i], i);
   }

@@ -337,6 +337,14 @@ def test_slots_survive_other_stores_only_if_no_pointer_leads_to_them(tmp_path: P
     assert value_at(escaped, 0, 8) is None
 
 
+def test_a_function_that_is_jumped_to_has_a_frame_of_its_own(tmp_path: Path) -> None:
+    epilogue = f"add rsp, {FRAME_BYTES}; jmp 1f; ud2; 1:"
+    kept = "push rbx; mov [rbp], rcx; pop rdx; mov [rax], rdx"
+    assert value_at(stores_behind(tmp_path, f"{epilogue} {kept}"), 0, 8) == (RBX,)
+    escaping = "push rbx; mov rsi, rsp; mov [rbp], rsi; mov [rcx], rcx; pop rdx; mov [rax], rdx"
+    assert value_at(stores_behind(tmp_path, f"{epilogue} {escaping}"), 0, 8) is None
+
+
 @pytest.mark.parametrize(
     ("lines", "noted"),
     [
