@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,6 +46,11 @@ struct Script {
   void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
   void align(uint64_t number) { add("align", number); }
   void reallocate(uint64_t number, uint64_t replaced) { add("reallocate", number, replaced); }
+  void contents(uint64_t number, std::span<const uint64_t> words) {
+    std::ostringstream text;
+    for (const uint64_t word : words) text << word << ',';
+    add("contents", number, text.str());
+  }
   void phase(uint64_t first, uint64_t last) { add("phase", first, last); }
 
  private:
@@ -97,6 +104,7 @@ class Author {
                             ContextId{uint32_t(random_() % 100)}});
         writer_.allocate(objects_.back());
         script_.allocate(objects_.back());
+        if (random_() % 2 != 0) contents(objects_.back().number);
         if (random_() % 4 != 0) return;
         writer_.align(objects_.back().number);
         script_.align(objects_.back().number);
@@ -138,6 +146,12 @@ class Author {
         script_.access(thread, object.number, offset, size, store);
       }
     }
+  }
+  void contents(uint64_t number) {
+    std::vector<uint64_t> words(random_() % base::kMaxContentsWords + 1);
+    for (uint64_t& word : words) word = random_() >> random_() % 64;
+    writer_.contents(number, words);
+    script_.contents(number, words);
   }
   const Allocation& any() {
     const Allocation& one = objects_[random_() % objects_.size()];
@@ -239,6 +253,67 @@ TEST_F(ObjectTrace, AnObjectIsNotMadeOfItself) {
   writer.reallocate(1, 1);
   writer.finish();
   EXPECT_EQ(read().lines.size(), 1u);
+}
+
+TEST_F(ObjectTrace, LargeContentsEndABlockEarly) {
+  const std::vector<uint64_t> words(base::kMaxContentsWords, UINT64_MAX);
+  Script written;
+  {
+    TraceWriter writer(path_);
+    for (uint64_t number = 1; number <= 200'000; ++number) {
+      const Allocation one{number, number * 256, 128, ContextId{0}};
+      writer.allocate(one);
+      writer.contents(number, words);
+      written.allocate(one);
+      written.contents(number, words);
+    }
+    writer.finish();
+  }
+  EXPECT_EQ(read().lines, written.lines);
+  EXPECT_TRUE(complete_);
+  BlockHead first;
+  std::memcpy(&first, content().data() + sizeof(FileHead), sizeof first);
+  EXPECT_LT(first.ops, 200'000u);
+  EXPECT_LE(first.operands, kFullOperands + (2 + base::kMaxContentsWords) * 10);
+}
+
+TEST_F(ObjectTrace, ContentsOfObjectsThatAreOlderAreLeftOut) {
+  const std::vector<uint64_t> words{1};
+  TraceWriter writer(path_);
+  writer.allocate({1, 64, 8, ContextId{0}});
+  writer.restart();
+  writer.contents(1, words);
+  writer.allocate({2, 128, 8, ContextId{0}});
+  writer.contents(2, words);
+  writer.finish();
+  EXPECT_EQ(read().lines.back(), "contents 2 1, ");
+  EXPECT_EQ(read().lines.size(), 2u);
+}
+
+TEST_F(ObjectTrace, ImpossibleContentsAreRefused) {
+  const std::vector<uint64_t> none, one{1}, many(base::kMaxContentsWords + 1);
+  const auto refusal = [&](uint64_t number, const std::vector<std::vector<uint64_t>>& contents) {
+    {
+      TraceWriter writer(path_);
+      writer.allocate({1, 64, 8, ContextId{0}});
+      writer.allocate({3, 64, 8, ContextId{0}});
+      for (const std::vector<uint64_t>& words : contents) writer.contents(number, words);
+      writer.finish();
+    }
+    std::string said = "none";
+    try {
+      read();
+    } catch (const std::runtime_error& error) {
+      said = error.what();
+    }
+    std::filesystem::remove(path_);
+    return said;
+  };
+  EXPECT_EQ(refusal(1, {one}), "none");
+  EXPECT_EQ(refusal(1, {none}), "it is damaged: contents have an impossible size");
+  EXPECT_EQ(refusal(1, {many}), "it is damaged: contents have an impossible size");
+  EXPECT_EQ(refusal(1, {one, one}), "it is damaged: an object has contents twice");
+  EXPECT_EQ(refusal(2, {one}), "it is damaged: an event is of an unknown object");
 }
 
 TEST_F(ObjectTrace, GoesOnAfterAnEnd) {

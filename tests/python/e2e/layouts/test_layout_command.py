@@ -182,7 +182,8 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
         (None, "cannot be read"),
         (b"", "not an object trace"),
         (b"halo-obj\x7f\0\0\0\0\0\0\0", "version 127"),
-        (b"halo-obj\4\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
+        (b"halo-obj\4\0\0\0\0\0\0\0", "version 4"),
+        (b"halo-obj\5\0\0\0\0\0\0\0" + b"\xff" * 40, "damaged"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
