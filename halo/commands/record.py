@@ -93,6 +93,8 @@ class RecordCommand:
         from halo.trials.runs.process_watch import ProcessWatch
         from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
+        if options.contents and not options.objects:
+            raise UsageError("--contents needs --objects.")
         machines = _machine_texts(options)
         if options.trace is not None:
             return self._stored(settings, options, machines, rest)

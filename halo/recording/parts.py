@@ -63,6 +63,10 @@ class Limits:
     def need_all_accesses(self) -> bool:
         return any(option.all_accesses for option in self._given())
 
+    @property
+    def need_contents(self) -> bool:
+        return any(option.contents for option in self._given())
+
     def _given(self) -> list[SinkOption]:
         return [
             option

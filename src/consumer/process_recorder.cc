@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contents.h"
 #include "record/code/live_code.h"
 #include "record/output/part_writer.h"
 
@@ -121,6 +122,11 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
     case WordKind::kReallocated:
       current_->reallocated(word.payload());
       return 1;
+    case WordKind::kContents: {
+      const size_t count = base::contents_words(words[1]);
+      current_->contents(word.payload(), words[1], words.subspan(2, count));
+      return 2 + count;
+    }
     case WordKind::kHugePages:
       current_->huge_pages(word.payload(), words[1]);
       return 2;

@@ -6,12 +6,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 
+#include "base/contents.h"
 #include "interpose/protocol.h"
 #include "qemu/fatal_signal.h"
 #include "qemu/qemu_plugin_api.h"
@@ -110,6 +113,17 @@ void on_return(unsigned, qemu_plugin_meminfo_t, uint64_t address, void*) {
 
 void on_stack_pointer_load(unsigned, void*) { this_thread().stack().stack_pointer_loaded(); }
 
+// The contents of an object, unless another thread has unmapped it.
+void read_contents(uint64_t address, uint64_t size) {
+  if (size > engine->shared().max_object_size) return;
+  std::array<uint64_t, halo::base::kMaxContentsWords> words{};
+  const size_t bytes = halo::base::contents_bytes(size);
+  iovec to{words.data(), bytes}, from{reinterpret_cast<void*>(address), bytes};
+  if (bytes == 0 || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != ssize_t(bytes)) return;
+  const size_t count = halo::base::contents_words(size);
+  this_thread().contents(address, size, std::span(words).first(count));
+}
+
 // The guest library's reports.
 void on_message(unsigned, qemu_plugin_meminfo_t, uint64_t address, void*) {
   const auto& message = *reinterpret_cast<const halo::interpose::Message*>(address);
@@ -124,6 +138,8 @@ void on_message(unsigned, qemu_plugin_meminfo_t, uint64_t address, void*) {
       return this_thread().aligned(message.address);
     case Report::kReallocated:
       return this_thread().reallocated(message.address);
+    case Report::kContents:
+      return read_contents(message.address, message.size);
   }
 }
 
@@ -141,7 +157,7 @@ void on_first_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address
                : on_access(vcpu, info, address, packed);
 }
 
-// The functions called for the accesses of a block of code.
+// The functions called for the accesses of a block of code; null if no function is called.
 struct Callbacks {
   qemu_plugin_mem_cb_t access, call, ret;
   bool pushes_too;  // also for pushes, pops and operands relative to the stack pointer
@@ -150,9 +166,11 @@ struct Callbacks {
 Callbacks callbacks_for(uint64_t code) {
   static std::atomic<int> checked{0};
   Callbacks found{on_access, on_call, on_return, false};
-  // The guest library's own code is not part of the program.
-  if (all_accesses && !guest_code.contains(code))
-    found = {on_any_access, on_any_call, on_any_return, true};
+  if (all_accesses && guest_code.contains(code)) {
+    found.access = nullptr;  // the guest library's own code is not part of the program
+    return found;
+  }
+  if (all_accesses) found = {on_any_access, on_any_call, on_any_return, true};
   if (checked.fetch_add(1) < 16) found.access = on_first_access;
   return found;
 }
@@ -186,6 +204,7 @@ void on_translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
     }
     // A stack is never inside an object small enough to be tracked.
     if (facts.only_stack && facts.flow != halo::x86::Flow::kCall && !callbacks.pushes_too) continue;
+    if (callback == nullptr) continue;
     qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      data);
   }
@@ -206,7 +225,9 @@ void answer_hello(uint64_t address) {
   }
   guest_code = halo::record::find_own_mapping(hello.message_store);
   message_store = hello.message_store;
-  reinterpret_cast<Hello*>(address)->word = Hello::kAnswer;
+  auto& answer = *reinterpret_cast<Hello*>(address);
+  answer.wants_contents = engine->shared().contents ? 1 : 0;
+  answer.word = Hello::kAnswer;
 }
 
 // An exec that succeeds ends this recording; after one that fails, the part is written again later.

@@ -20,6 +20,7 @@ Engine::Engine(const Options& options)
   shared_.max_object_size = options.parameters.max_object_size;
   shared_.merge_repeats = options.merge_repeats;
   shared_.all_accesses = options.parameters.need_all_accesses();
+  shared_.contents = options.parameters.need_contents();
   shared_.on_ring_full = [this] { ensure_consumer(); };
   analysis_.set_process(getpid());
   ensure_consumer();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "base/ids.h"
 #include "base/mapped_array.h"
@@ -27,6 +28,7 @@ struct ProducerShared {
   bool merge_repeats = true;
   bool all_accesses = false;  // not only those to potential objects; a store then does not repeat a
                               // load
+  bool contents = false;      // the sinks need contents of objects
   std::function<void()> on_ring_full;  // ensures that a consumer runs
 
   void mark_heap(uint64_t address, uint64_t size);
@@ -71,6 +73,8 @@ class Producer {
   void aligned(uint64_t address) { report(events::Kind::kAligned, address); }
   // The allocation at this address replaces the last object that this thread freed.
   void reallocated(uint64_t address) { report(events::Kind::kReallocated, address); }
+  // The contents of the object of that size at this address: base::contents_words(size) words.
+  void contents(uint64_t address, uint64_t size, std::span<const uint64_t> words);
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(events::Kind::kHugePages, address, bytes);
   }

@@ -148,7 +148,7 @@ def add_allocator_option(parser: argparse.ArgumentParser, role: str) -> None:
 
 
 def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None:
-    if option.file:
+    if option.file or option.switch:
         parser.add_argument(
             option.flag,
             dest=option.name,
