@@ -10,14 +10,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/contents.h"
 #include "fuzz/finding.h"
 #include "fuzz/trace_maker.h"
+#include "layout/contents_file.h"
 #include "layout/object_facts.h"
 #include "layout/order_file.h"
 #include "layout/orders.h"
@@ -71,6 +74,12 @@ void replay(const std::string& path, const std::vector<uint64_t>& addresses, uin
   require(replay.misses().accesses == accesses, "a replay has another number of accesses");
 }
 
+template <class Write>
+void write_to_null(const Write& write) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen("/dev/null", "w"), fclose);
+  write(file.get());
+}
+
 void replay_orders(const std::string& path, layout::FactsReader& facts, uint64_t accesses) {
   if (facts.facts().size() > kMaxObjects) return;
   const layout::Graph graph = facts.take_graph();
@@ -83,9 +92,7 @@ void replay_orders(const std::string& path, layout::FactsReader& facts, uint64_t
     for (const layout::Packing& packing : layout::kPackings)
       replay(path, layout::pack(subject, order, named.key, packing), accesses);
   }
-  FILE* const file = fopen("/dev/null", "w");
-  layout::write_order(layout::hml(subject), subject, file);
-  fclose(file);
+  write_to_null([&](FILE* file) { layout::write_order(layout::hml(subject), subject, file); });
 }
 
 void replay_all(const std::string& path) {
@@ -104,6 +111,7 @@ void replay_all(const std::string& path) {
                 event.number() < stored.objects().size(),
             "a stored event is of an unknown object");
   replay_orders(path, facts, counter.count());
+  write_to_null([&](FILE* file) { layout::write_contents(path, file); });
 }
 
 void read_file(std::string_view bytes) {
@@ -157,6 +165,14 @@ void run(std::span<const uint8_t> input) {
   }
 }
 
+// Mostly as many words as the object has.
+void write_contents(objects::TraceWriter& writer, const objects::Allocation& one, Random& random) {
+  const bool whole = one.size != 0 && random() % 16 != 0;
+  std::vector<uint64_t> words(whole ? base::contents_words(one.size) : random() % 20);
+  for (uint64_t& word : words) word = random() >> random() % 64;
+  writer.contents(one.number, words);
+}
+
 // Writes objects of a few contexts, and accesses to them, by several threads.
 void write_events(objects::TraceWriter& writer, Random& random) {
   std::vector<objects::Allocation> alive;
@@ -171,6 +187,7 @@ void write_events(objects::TraceWriter& writer, Random& random) {
         alive.push_back({number, 0x10000 + number * 64 * (random() % 2), uint32_t(random() % 500),
                          ContextId{uint32_t(random() % 6)}});
         writer.allocate(alive.back());
+        if (random() % 4 == 0) write_contents(writer, alive.back(), random);
         if (random() % 8 == 0) writer.align(number);
         if (random() % 8 == 0) writer.reallocate(number, alive.front().number);
         break;

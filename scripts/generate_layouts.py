@@ -18,6 +18,7 @@ OUTPUTS = {
     "src/plan/hint_format.h": "halo/plan/hints/layout.py",
     "src/trace/frames.h": "halo/tracing/frames.py",
     "src/layout/layout_format.h": "halo/layouts/layout_format.py",
+    "src/layout/contents_format.h": "halo/layouts/contents_format.py",
     "src/trace_tool/column_blocks.h": "halo/analyses/column_blocks.py",
     "src/simulator/latencies.h": "halo/simulation/latencies.py",
 }

@@ -17,7 +17,7 @@ from halo.recording.parts import UNSAFE, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
-from halo.recording.sink_options import OBJECTS
+from halo.recording.sink_options import CONTENTS, OBJECTS
 from halo.settings import Settings
 
 
@@ -39,11 +39,15 @@ def find_phase(target: Target, function: str) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A program to trace; `phase` is from `find_phase`, or empty."""
+    """A program to trace; `phase` is from `find_phase`, or empty.
+
+    With `contents`, the trace also has contents of objects (`halo.layouts.replays.contents_of`).
+    """
 
     target: Target
     arguments: list[str]
     phase: str = ""
+    contents: bool = False
 
 
 def record_objects(
@@ -57,7 +61,8 @@ def record_objects(
     check_place(path)
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
-    limits = Limits(sinks={OBJECTS.name: 1, "phase": run.phase})
+    contents = int(run.contents)
+    limits = Limits(sinks={OBJECTS.name: 1, CONTENTS.name: contents, "phase": run.phase})
     trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
     recording = record(engine, settings, Job(target, run.arguments, limits), folder, follow)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from halo.errors import BadTrace, HaloError, MissingPart
+from halo.layouts.contents_file import Contents, read_contents
 from halo.schema.layout import Replayed
 from halo.settings import Settings
 
@@ -87,6 +88,26 @@ def replay(
     if options.layout:
         files[folder / "layout"] = options.layout
     command += [f"--{written.stem}={written}" for written in files]
+    found = msgspec.json.decode(_output(command, trace), type=Replayed)
+    accept(found)
+    for written, place in files.items():
+        shutil.move(written, place)
+    return found
+
+
+def contents_of(settings: Settings, trace: Path, folder: Path) -> Contents:
+    """The contents of objects in a trace; `BadTrace` if it is missing or damaged.
+
+    Empty unless the trace was recorded with contents. `folder` is for a file.
+    """
+    written = folder / "contents"
+    written.unlink(missing_ok=True)
+    _output([str(settings.replayer), f"--contents={written}"], trace)
+    return read_contents(written)
+
+
+def _output(command: Sequence[str], trace: Path) -> str:
+    """The standard output of halo-layout for a trace."""
     done = subprocess.run(
         [*command, str(trace.absolute())],
         stdin=subprocess.DEVNULL,
@@ -99,8 +120,4 @@ def replay(
         raise BadTrace(f"{trace}: {said}.")
     if done.returncode != 0:
         raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
-    found = msgspec.json.decode(done.stdout, type=Replayed)
-    accept(found)
-    for written, place in files.items():
-        shutil.move(written, place)
-    return found
+    return done.stdout

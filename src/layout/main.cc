@@ -4,6 +4,7 @@
 //               [--layout=FILE] [--types=FILE] [--keys=FILE | --keys-by-address=FILE]
 //               [--bucket=BYTES] [--fixed-cells]
 //               [--no-replays] [--packing=NAME] [--after-phase] TRACE
+//   halo-layout --contents=FILE TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
@@ -11,8 +12,9 @@
 // or with --after-phase only what is behind it. The file of types is as in object_types.h; without
 // it there is no order by type. With a file of keys (object_keys.h), only the recorded layout is
 // replayed, and the placement of those objects by Tidy, with and without hints; the graph in the
-// JSON then has no edges, unless it, the order or the layout file is asked for. The graph, the
-// order and the layout file must not exist. Exit status: as in base/tool.h.
+// JSON then has no edges, unless it, the order or the layout file is asked for. With --contents,
+// only the contents file (contents_format.h) is written, and nothing to standard output. The graph,
+// the order, the layout file and the contents file must not exist. Exit status: as in base/tool.h.
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -28,6 +30,7 @@
 #include "base/json_writer.h"
 #include "base/tool.h"
 #include "layout/communities.h"
+#include "layout/contents_file.h"
 #include "layout/graph_file.h"
 #include "layout/jobs.h"
 #include "layout/layout_file.h"
@@ -62,6 +65,7 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
+  std::string contents;                      // the file to write instead of all else, or empty
   std::string types, keys, keys_by_address;  // to read, or empty
   unsigned bucket = 0;                       // bytes; 0: Tidy's default
   bool fixed_cells = false;
@@ -98,6 +102,7 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--graph=", options.graph),
        halo::text_option("--order=", options.order),
        halo::text_option("--layout=", options.layout),
+       halo::text_option("--contents=", options.contents),
        halo::text_option("--types=", options.types),
        halo::text_option("--keys=", options.keys),
        halo::text_option("--keys-by-address=", options.keys_by_address),
@@ -235,6 +240,10 @@ std::optional<PhaseSpan> find_span(const Options& options) {
 }
 
 ToolStatus run(const Options& options) {
+  if (!options.contents.empty()) {
+    write_file(options.contents, [&](FILE* file) { write_contents(options.trace, file); });
+    return ToolStatus::kDone;
+  }
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
   FactsReader reader(options.window, options.needs_graph() ? span : PhaseSpan::none(),
@@ -287,7 +296,8 @@ int main(int argc, char** argv) {
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
         " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE |"
         " --keys-by-address=FILE] [--bucket=BYTES]"
-        " [--fixed-cells] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n",
+        " [--fixed-cells] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n"
+        "       halo-layout --contents=FILE TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);
   }
