@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from halo.hints.features import Feature
 from halo.schema.hints import HintDimension
+
+if TYPE_CHECKING:
+    from halo.hints.features import Feature
 
 INTERVAL_BYTES = 256
 """Memory of the objects in one interval; cells of Tidy adapt, and are larger."""
@@ -17,23 +21,29 @@ MARGIN = 0.01
 
 
 def dimensions_of(features: Sequence[Feature], total_bytes: int) -> tuple[HintDimension, ...]:
-    """The hint's dimensions, with intervals of equal width.
+    """The hint's dimensions, with intervals of equal width; as `interval_widths`."""
+    widths = interval_widths([one.values for one in features], total_bytes)
+    return tuple(
+        HintDimension(one.name, width, one.place.owner, one.place.path, one.place.scalar)
+        for one, width in zip(features, widths, strict=True)
+    )
+
+
+def interval_widths(
+    columns: Sequence[npt.NDArray[np.float64]], total_bytes: int
+) -> tuple[float, ...]:
+    """The width of the intervals of each dimension, whose values have shape (objects).
 
     All objects that are not arrays fill `total_bytes`. Each dimension has an equal number of
     intervals, so that an interval has INTERVAL_BYTES of objects if values are uniform.
     """
     intervals = max(1.0, total_bytes / INTERVAL_BYTES)
-    along = max(1, round(intervals ** (1 / len(features))))
-    return tuple(
-        HintDimension(
-            one.name, _width(one, along), one.place.owner, one.place.path, one.place.scalar
-        )
-        for one in features
-    )
+    along = max(1, round(intervals ** (1 / len(columns))))
+    return tuple(_width(one, along) for one in columns)
 
 
-def _width(feature: Feature, intervals: int) -> float:
-    present = feature.values[np.isfinite(feature.values)]
+def _width(values: npt.NDArray[np.float64], intervals: int) -> float:
+    present = values[np.isfinite(values)]
     if not len(present):
         return 1.0
     low, high = np.quantile(present, (MARGIN, 1 - MARGIN))

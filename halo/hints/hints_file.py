@@ -22,7 +22,7 @@ def hints_text(found: Sequence[TypeHint]) -> str:
     for one in found:
         if not one.hint or not all(map(_is_passed, one.hint)):
             continue
-        fields = fields_of(one)
+        fields = fields_of(one.hint)
         if fields not in contexts and len(contexts) == MAX_CONTEXTS:
             continue
         context = contexts.setdefault(fields, len(contexts))

@@ -11,6 +11,7 @@ from halo.errors import BadInput
 from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.grouping import Group, Grouping
+from halo.plan.hints.sites import number_modules
 from halo.plan.layout import (
     MAX_GROUPS,
     MAX_MODULES,
@@ -38,7 +39,7 @@ from halo.plan.model import (
 from halo.plan.options import option, parse_options
 from halo.plan.random_pools import drawing_plan
 from halo.plan.redirection import ObstacleSource, obstacle_in_file
-from halo.plan.review import review_groups
+from halo.plan.review import review_groups, review_hints
 from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
 from halo.profile.model import Profile
@@ -143,6 +144,7 @@ def build_plan(
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, aligner)
     modules, executable = _for_program(modules, profile, chosen)
+    modules, hints = number_modules(modules, grouping.hints)
     if len(states) > MAX_STATES or len(modules) > MAX_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
@@ -155,6 +157,7 @@ def build_plan(
         review=_review(profile, grouping, chosen, identification, aligner),
         executable=executable,
         checked=aligner.proof.modules,
+        hints=hints,
     )
 
 
@@ -280,6 +283,7 @@ def _review(
         groups=review_groups(profile, grouping, chosen.stack_frames),
         identification=identification,
         alignment=aligner.reason,
+        hints=review_hints(profile, grouping),
     )
 
 

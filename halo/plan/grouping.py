@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from halo.plan.hints.sites import SiteHint
 from halo.plan.model import ConflictReview, PageLayout
 
 
@@ -29,7 +30,8 @@ class Grouping:
     """Disjoint groups, in order of their index, with the strategy and its parameters.
 
     If `at_random` is set, the groups have no contexts: the runtime draws a group for each object.
-    Objects of more than `largest` bytes are in no group; None: only the plan has a limit.
+    Objects of more than `largest` bytes are in no group; None: only the plan has a limit. `hints`
+    place the objects of call sites, which are in no group.
     """
 
     strategy: str
@@ -37,6 +39,7 @@ class Grouping:
     parameters: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     at_random: bool = False
     largest: int | None = None
+    hints: tuple[SiteHint, ...] = ()
 
     def labels(self, contexts: int, otherwise: int) -> list[int]:
         """The group index of each of `contexts` contexts; `otherwise` for those in no group."""
@@ -44,4 +47,7 @@ class Grouping:
         for index, group in enumerate(self.groups):
             for context in group.contexts:
                 found[context] = index
+        for hint in self.hints:
+            for context in hint.contexts:
+                found[context] = otherwise
         return found

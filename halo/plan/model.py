@@ -161,6 +161,17 @@ class GroupReview:
 
 
 @dataclass(frozen=True)
+class HintReview:
+    """A call site whose objects of `bytes` bytes have a hint, and why; `coverage` is their share of
+    all accesses (0 to 1)."""
+
+    site: str
+    bytes: int
+    reason: str
+    coverage: float
+
+
+@dataclass(frozen=True)
 class Identification:
     """How well the walk distinguishes contexts.
 
@@ -193,6 +204,7 @@ class Review:
     groups: tuple[GroupReview, ...]
     identification: Identification
     alignment: str = ""
+    hints: tuple[HintReview, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import convert
 
 from halo.plan.grouping import Group, Grouping
-from halo.plan.model import FORMAT, GroupReview, Member, Plan, Review
+from halo.plan.model import FORMAT, GroupReview, HintReview, Member, Plan, Review
 from halo.profile import Profile, name_frames
 
 
@@ -24,6 +24,23 @@ def review_groups(profile: Profile, grouping: Grouping, maximum: int) -> tuple[G
         members = tuple(_member(profile, at, chains[at], names, maximum) for at in order)
         reviews.append(_group(group, members))
     return tuple(reviews)
+
+
+def review_hints(profile: Profile, grouping: Grouping) -> tuple[HintReview, ...]:
+    """The hinted call sites, the most accessed first."""
+    total = profile.accesses or 1
+    frames = [next(profile.stack(one.contexts[0])) for one in grouping.hints]
+    names = name_frames(profile, set(frames))
+    found = [
+        HintReview(
+            names[frame],
+            one.rule.bytes,
+            one.reason,
+            sum(profile.contexts[at].accesses for at in one.contexts) / total,
+        )
+        for frame, one in zip(frames, grouping.hints, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda one: -one.coverage))
 
 
 def _group(group: Group, members: tuple[Member, ...]) -> GroupReview:
@@ -73,6 +90,7 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
             ],
         },
         "groups": [_group_json(group) for group in review.groups],
+        **({"hints": [asdict(hint) for hint in review.hints]} if review.hints else {}),
         "identification": found,
     }
 

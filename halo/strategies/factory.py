@@ -55,6 +55,7 @@ def make_grouping(
         parameters={**asdict(chosen), _MAX_SIZE: max_size},
         at_random=strategy.at_random,
         largest=strategy.largest(profile) if strategy.largest is not None else None,
+        hints=tuple(strategy.hints(subject, chosen)) if strategy.hints is not None else (),
     )
 
 

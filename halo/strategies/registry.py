@@ -7,17 +7,16 @@ from halo.strategies import (
     from_file,
     halo,
     halo_hot,
+    hints,
     hot_cold,
     hot_streams,
     none,
     one_pool,
-    per_site,
-    random_groups,
-    random_pools,
     search,
     size_affinity,
 )
 from halo.strategies.base import AnyStrategy
+from halo.strategies.controls import per_site, random_groups, random_pools
 
 STRATEGIES: list[AnyStrategy] = [
     none.STRATEGY,
@@ -31,6 +30,7 @@ STRATEGIES: list[AnyStrategy] = [
     hot_streams.STRATEGY,
     conflict.STRATEGY,
     search.STRATEGY,
+    hints.STRATEGY,
     per_site.STRATEGY,
     random_groups.STRATEGY,
     random_pools.STRATEGY,

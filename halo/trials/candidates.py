@@ -44,6 +44,7 @@ VARIANTS = (
     PlanVariant("conflict", "conflict"),
     PlanVariant("search", "search"),
     *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
+    PlanVariant("hints", "hints"),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(

@@ -22,9 +22,9 @@ from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.recording.parts import Limits, largest_followed
 from halo.recording.registry import find_producer
-from halo.recording.sink_options import OBJECTS
+from halo.recording.sink_options import CONTENTS, OBJECTS
 from halo.settings import Settings
-from halo.trials.candidates import choose_variants
+from halo.trials.candidates import PlanVariant, choose_variants
 from halo.trials.findings import Findings
 from halo.trials.folders import refuse_finished
 from halo.trials.reporter import Reporter
@@ -85,7 +85,7 @@ def measure_program(
                 baseline(session, reference)
             else:
                 names = _names(options)
-                choice = Choice(choose_variants(names), _limits(options, names))
+                choice = Choice(_variants(options, names), _limits(options, names))
                 run(session, choice, train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
@@ -101,14 +101,23 @@ def measure_program(
     return findings, folder
 
 
+def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVariant]:
+    """The variants to race: without names, those of an object trace only by their options."""
+    asked = {"search": options.search, "hints": options.hints}
+    found = choose_variants(names)
+    return found if names else [one for one in found if asked.get(one.strategy, True)]
+
+
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
     conflicts = options.conflicts or any(name == "conflict" for name in names)
-    objects = options.search or any(name.startswith("search") for name in names)
+    hints = options.hints or "hints" in names
+    objects = hints or options.search or any(name.startswith("search") for name in names)
     sinks = {
         "distance": options.distance,
         "conflicts": "this" if conflicts else "",
         OBJECTS.name: int(objects),
+        CONTENTS.name: int(hints),
     }
     return Limits(largest_followed(conflicts), sinks)
 

@@ -312,6 +312,13 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         help="record all accesses by object, too, and race the five best plans of the strategy"
         " search; the recording is then exact, and train.objects stays with the results",
     )
+    parser.add_argument(
+        "--hints",
+        action="store_true",
+        help="record all accesses by object and the contents of objects, too, and race the plan of"
+        " the strategy hints; the recording is then exact, and train.objects stays with the"
+        " results",
+    )
     add_sink_option(parser, DISTANCE)
 
 

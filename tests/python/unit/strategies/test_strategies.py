@@ -22,7 +22,8 @@ from halo.strategies.halo import Options, group_graph
 from support.command import REPOSITORY
 from support.samples.plan import Sample, any_alignment, any_distance
 
-WANT_MORE = {"from-file", "hot-streams", "conflict", "search"}  # than a profile as it usually is
+# Than a profile as it usually is.
+WANT_MORE = {"from-file", "hot-streams", "conflict", "search", "hints"}
 DOCS = REPOSITORY / "docs" / "strategies.md"
 
 

@@ -1,0 +1,223 @@
+"""Which fields of each kind of objects should be its hint.
+
+A hint is good if objects in the order of its keys are next to others of their community: the
+communities are those of Miucin's thesis, section 3.3.3, and the keys are Tidy's. So no model is
+trained, and no scikit-learn is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from halo.captured.orders import order_by, togetherness
+from halo.captured.sites import Kind
+from halo.captured.values import Column, column_of
+from halo.hints.call import interval_widths
+from halo.hints.labels import Classes, usable_levels
+from halo.hints.object_keys import keys_of
+from halo.layouts.contents_file import Contents
+from halo.layouts.layout_file import Layout
+from halo.profile import ObjectTrace
+from halo.schema.hints import HintDimension
+
+MIN_OBJECTS = 50
+MAX_DIMENSIONS = 2
+CANDIDATES = 6
+"""Values of which pairs are tried."""
+MIN_GAIN = 0.1
+"""Share of the neighbours that the order of allocation leaves apart which a hint must join."""
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class KindHint:
+    """The hint of a kind, and how well it works.
+
+    `allocated` is the togetherness of the order of allocation, `hinted` that of the hint's.
+    `objects` is how many were studied.
+    """
+
+    kind: Kind
+    hint: tuple[HintDimension, ...]
+    objects: int
+    allocated: float
+    hinted: float
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A number of each object by which it could be placed, and where it comes from."""
+
+    dimension: HintDimension
+    numbers: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The objects of a kind with contents and a community, in the order of their allocation."""
+
+    kind: Kind
+    rows: Rows
+    levels: tuple[Classes, ...]
+
+
+class _Learner:
+    def __init__(self, contents: Contents, layout: Layout, trace: ObjectTrace) -> None:
+        self._contents = contents
+        self._layout = layout
+        self._trace_numbers = dict(trace.contexts)
+
+    def sample(self, kind: Kind) -> _Sample | None:
+        """None if there are too few objects, or no communities."""
+        numbers = [self._trace_numbers.get(at, -1) for at in kind.contexts]
+        of_kind = np.isin(self._contents.contexts, [at for at in numbers if at >= 0])
+        rows = np.flatnonzero(of_kind & (self._contents.sizes == kind.bytes))
+        rows = rows[np.argsort(self._contents.numbers[rows], kind="stable")]
+        place = np.searchsorted(self._layout_numbers, self._contents.numbers[rows])
+        place = np.minimum(place, len(self._layout_numbers) - 1)
+        accessed = self._layout_numbers[place] == self._contents.numbers[rows]
+        rows, place = rows[accessed], self._layout_order[place[accessed]]
+        if len(rows) < MIN_OBJECTS:
+            return None
+        levels = usable_levels(self._layout.communities[:, place])
+        return _Sample(kind, rows, tuple(levels)) if levels else None
+
+    @cached_property
+    def _layout_order(self) -> Rows:
+        return np.argsort(self._layout.objects)
+
+    @cached_property
+    def _layout_numbers(self) -> npt.NDArray[np.uint64]:
+        return self._layout.objects[self._layout_order].astype(np.uint64)
+
+    @cached_property
+    def _by_address(self) -> Rows:
+        return np.argsort(self._contents.addresses, kind="stable")
+
+    def columns(self, kind: Kind, rows: Rows) -> list[Column]:
+        """The known fields of objects, which are rows of the contents."""
+        return [column_of(field, self._contents, rows) for field in kind.fields]
+
+    def own_values(self, sample: _Sample) -> Iterator[_Value]:
+        """The known fields that are no pointers."""
+        for column in self.columns(sample.kind, sample.rows):
+            if not column.is_pointer:
+                name = f"+{column.field.offset}"
+                path = (column.field.offset,)
+                dimension = HintDimension(name, 1.0, sample.kind.name, path, column.kind)
+                yield _Value(dimension, column.numbers)
+
+    def values_behind(self, sample: _Sample, hinted: Sequence[KindHint]) -> Iterator[_Value]:
+        """Behind known pointers to kinds that have a hint: the values of theirs."""
+        for column in self.columns(sample.kind, sample.rows):
+            if not column.is_pointer:
+                continue
+            targets = self._targets(column, sample)
+            for other in hinted:
+                yield from self._behind(column, targets, other)
+
+    def _targets(self, column: Column, sample: _Sample) -> Rows:
+        """The row of the object that begins where each pointer points; -1: none.
+
+        Of several at an address, it is the one that was allocated last before the object.
+        """
+        own = self._contents.addresses[self._by_address]
+        end = np.searchsorted(own, column.bits, side="right")
+        found = np.full(len(column.bits), -1, np.int64)
+        for at in np.flatnonzero(column.present & (end > 0)):
+            for place in range(int(end[at]) - 1, -1, -1):
+                if own[place] != column.bits[at]:
+                    break
+                row = self._by_address[place]
+                if self._contents.numbers[row] < self._contents.numbers[sample.rows[at]]:
+                    found[at] = row
+                    break
+        return found
+
+    def _behind(self, column: Column, targets: Rows, other: KindHint) -> Iterator[_Value]:
+        numbers = [self._trace_numbers.get(at, -1) for at in other.kind.contexts]
+        there = targets >= 0
+        there[there] = np.isin(self._contents.contexts[targets[there]], numbers)
+        if not there.any():
+            return
+        for dimension in other.hint:
+            if len(dimension.path) != 1:
+                continue
+            fields = {it.offset: it for it in other.kind.fields}
+            inner = column_of(fields[dimension.path[0]], self._contents, targets[there])
+            values = np.full(len(targets), np.nan)
+            values[there] = inner.numbers
+            path = (column.field.offset, dimension.path[0])
+            name = f"+{column.field.offset}->{dimension.field}"
+            yield _Value(HintDimension(name, 1.0, dimension.owner, path, dimension.scalar), values)
+
+    def best(self, sample: _Sample, values: Sequence[_Value]) -> KindHint | None:
+        """The best hint of at most MAX_DIMENSIONS of these values, if it gains enough."""
+        allocated = togetherness(np.arange(len(sample.rows)), sample.levels)
+        total = len(sample.rows) * sample.kind.bytes
+        best = allocated
+        hint: tuple[HintDimension, ...] = ()
+        single: list[tuple[float, int, _Value]] = []
+        for value in values:
+            known = np.isfinite(value.numbers)
+            if known.any() and np.ptp(value.numbers[known]) > 0:
+                score, dimensions = self._score(sample, (value,), total)
+                single.append((score, len(single), value))
+                if score > best:
+                    best, hint = score, dimensions
+        single.sort(key=lambda one: (-one[0], one[1]))
+        candidates = [value for _, _, value in single[:CANDIDATES]]
+        for pair in combinations(candidates, MAX_DIMENSIONS):
+            score, dimensions = self._score(sample, pair, total)
+            if score > best:
+                best, hint = score, dimensions
+        if not hint or best - allocated < MIN_GAIN * (1 - allocated):
+            return None
+        return KindHint(sample.kind, hint, len(sample.rows), allocated, best)
+
+    def _score(
+        self, sample: _Sample, values: Sequence[_Value], total: int
+    ) -> tuple[float, tuple[HintDimension, ...]]:
+        widths = interval_widths([value.numbers for value in values], total)
+        hint = tuple(
+            HintDimension(it.dimension.field, width, *_place(it.dimension))
+            for it, width in zip(values, widths, strict=True)
+        )
+        keys = keys_of(hint, [value.numbers for value in values])
+        return togetherness(order_by(keys), sample.levels), hint
+
+
+def _place(dimension: HintDimension) -> tuple[str, tuple[int, ...], str]:
+    return dimension.owner, dimension.path, dimension.scalar
+
+
+def learn_hints(
+    kinds: Sequence[Kind], contents: Contents, layout: Layout, trace: ObjectTrace
+) -> list[KindHint]:
+    """The kinds that a hint helps, in order; values behind pointers are of kinds that have one."""
+    if not len(contents.numbers) or not len(layout.objects):
+        return []
+    learner = _Learner(contents, layout, trace)
+    samples = [sample for kind in kinds if (sample := learner.sample(kind))]
+    own = {
+        sample.kind.name: hint
+        for sample in samples
+        if (hint := learner.best(sample, list(learner.own_values(sample))))
+    }
+    found = []
+    for sample in samples:
+        mine = own.get(sample.kind.name)
+        others = [it for name, it in own.items() if name != sample.kind.name]
+        behind = learner.best(sample, list(learner.values_behind(sample, others)))
+        if behind and (mine is None or behind.hinted > mine.hinted):
+            mine = behind
+        if mine:
+            found.append(mine)
+    return found

@@ -1,0 +1,137 @@
+"""The call sites that allocate objects of one size, and what they store into them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from halo.elf.image import ElfError, ElfImage
+from halo.locations import BirthStores, birth_stores, value_at
+from halo.plan.callsites import is_as_recorded
+from halo.plan.hints.layout import MAX_HINT_BYTES
+from halo.profile import Module, Profile
+
+WIDTHS = (1, 2, 4, 8)
+MIN_SHARE = 0.01
+"""Share of the accesses from which the objects of a call site are studied."""
+MIN_SAME_SIZE = 0.9
+"""Share of a call site's allocations that must have one size."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of an object, by its place: `offset` and `width` in bytes."""
+
+    offset: int
+    width: int
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A call of the allocator by its return address, an ELF virtual address of the module.
+
+    `contexts` are those of the profile whose innermost frame it is. Nearly all of its objects have
+    `bytes` bytes.
+    """
+
+    module: Module
+    offset: int
+    bytes: int
+    contexts: tuple[int, ...]
+    accesses: int
+    stores: BirthStores
+
+    @property
+    def fields(self) -> frozenset[Field]:
+        """The fields whose values are known at the call."""
+        places = {Field(one.offset, one.width) for one in self.stores.stores}
+        return frozenset(
+            place
+            for place in places
+            if place.width in WIDTHS and value_at(self.stores, place.offset, place.width)
+        )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Objects that are taken to be of one type: equally large, with the same known fields."""
+
+    sites: tuple[CallSite, ...]
+    fields: tuple[Field, ...]
+
+    @property
+    def bytes(self) -> int:
+        return self.sites[0].bytes
+
+    @property
+    def name(self) -> str:
+        """A name that no other kind of the profile has."""
+        first = self.sites[0]
+        return f"{first.module.build_id[:8]}+{first.offset:x}"
+
+    @property
+    def contexts(self) -> tuple[int, ...]:
+        return tuple(at for site in self.sites for at in site.contexts)
+
+
+def kinds_of(profile: Profile) -> list[Kind]:
+    """The kinds with known fields, the most accessed first."""
+    found: dict[tuple[int, frozenset[Field]], list[CallSite]] = defaultdict(list)
+    for site in call_sites(profile):
+        if fields := site.fields:
+            found[site.bytes, fields].append(site)
+    kinds = [
+        Kind(tuple(sites), tuple(sorted(fields, key=lambda one: (one.offset, one.width))))
+        for (_, fields), sites in found.items()
+    ]
+    return sorted(kinds, key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
+
+
+def call_sites(profile: Profile) -> list[CallSite]:
+    """The call sites with MIN_SHARE of the accesses whose objects have one small size."""
+    contexts: dict[int, list[int]] = defaultdict(list)
+    for at, context in enumerate(profile.contexts):
+        if context.allocations:
+            contexts[next(profile.stack(at), -1)].append(at)
+    least = MIN_SHARE * profile.accesses
+    found = []
+    for frame_at, members in contexts.items():
+        frame = profile.frames[frame_at] if frame_at >= 0 else None
+        accesses = sum(profile.contexts[at].accesses for at in members)
+        if frame is None or frame.module < 0 or accesses < max(least, 1):
+            continue
+        module = profile.modules[frame.module]
+        size = _one_size(profile.contexts[at].sizes for at in members)
+        if not 0 < size <= MAX_HINT_BYTES or not module.build_id or not is_as_recorded(module):
+            continue
+        if stores := _stores(module.path, frame.offset):
+            place = (module, frame.offset, size)
+            found.append(CallSite(*place, tuple(members), accesses, stores))
+    return found
+
+
+def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:
+    """The size of nearly all objects; 0 if there is none."""
+    counts: Counter[int] = Counter()
+    for sizes in all_sizes:
+        for size, count in sizes:
+            counts[size] += count
+    if not counts:
+        return 0
+    size, count = counts.most_common(1)[0]
+    return size if count >= MIN_SAME_SIZE * counts.total() else 0
+
+
+@lru_cache(maxsize=16)
+def _image(path: str) -> ElfImage | None:
+    try:
+        return ElfImage(path)
+    except ElfError:
+        return None
+
+
+def _stores(path: str, offset: int) -> BirthStores | None:
+    image = _image(path)
+    return birth_stores(image, offset) if image else None

@@ -1,0 +1,1 @@
+"""Strategies that no run proposes: controls for measurements."""

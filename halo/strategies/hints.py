@@ -1,0 +1,81 @@
+"""Hints for unmodified programs: objects are placed by values that are known when they are made."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from halo.captured import learn_hints, site_hints
+from halo.captured.sites import kinds_of
+from halo.errors import BadInput
+from halo.layouts.layout_file import read_layout
+from halo.layouts.replays import ReplayOptions, check_replayer, contents_of, replay
+from halo.plan.hints.sites import SiteHint
+from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
+from halo.settings import read_settings
+from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
+
+_AGAIN = "record it with: halo record --objects --contents"
+
+
+def group(subject: Subject, options: NoOptions) -> list[Candidate]:
+    """No groups: all other objects are left to the next allocator."""
+    return []
+
+
+def hints(subject: Subject, options: NoOptions) -> Sequence[SiteHint]:
+    """The rules of the call sites that a hint helps.
+
+    `BadInput` if the profile has no object trace, or one without contents.
+    """
+    trace = OBJECT_TRACE.of(subject.profile)
+    if trace is None:
+        raise BadInput(f"The profile has no object trace, which strategy hints needs; {_AGAIN}")
+    return _learnt(_Input(subject.profile, trace))
+
+
+class _Input:
+    """What the rules depend on; those of equal inputs are learnt once."""
+
+    def __init__(self, profile: Profile, trace: ObjectTrace) -> None:
+        self.profile = profile
+        self.trace = trace
+
+    def __hash__(self) -> int:
+        return hash(self.trace)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Input) and self.profile is other.profile
+
+
+@lru_cache(maxsize=2)
+def _learnt(given: _Input) -> tuple[SiteHint, ...]:
+    settings, file = read_settings(), Path(given.trace.file)
+    check_replayer(settings)
+    with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
+        folder = Path(name)
+        contents = contents_of(settings, file, folder)
+        if not len(contents.numbers):
+            raise BadInput(
+                f"{file} has no contents of objects, which strategy hints needs; {_AGAIN}"
+            )
+        kinds = kinds_of(given.profile)
+        if not kinds:
+            return ()
+        communities = folder / "communities"
+        replay(settings, file, ReplayOptions(layout=communities, replays=False), folder)
+        layout = read_layout(communities)
+        return site_hints(learn_hints(kinds, contents, layout, given.trace))
+
+
+STRATEGY = Strategy(
+    "hints",
+    "objects by values that are in registers when they are allocated; needs halo record --objects"
+    " --contents",
+    NoOptions,
+    group,
+    needs=OBJECT_TRACE,
+    hints=hints,
+)

@@ -1,0 +1,242 @@
+"""Objects of unmodified programs that are placed by values in registers: from record to exec."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.command import halo
+
+MANY_PAGES, FEW_PAGES = 100, 60
+"""Pages of the 200 nodes of an owner, among those of 99 others: in the order of allocation, and
+placed by hints."""
+
+PROGRAM = """
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { kNodes = 20000, kOwners = 100 };
+struct node { struct node* next; unsigned owner; unsigned check; double payload; double more[2]; };
+static unsigned next_owner(void) {
+  static uint32_t state = 1;
+  state = state * 1664525 + 1013904223;
+  return (state >> 16) % kOwners;
+}
+__attribute__((noinline)) static struct node* make(struct node* next, unsigned owner) {
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->next = next;
+  made->owner = owner;
+  made->check = ~owner;
+  made->payload = 1;
+  made->more[0] = made->more[1] = 0;
+  return made;
+}
+static struct node* owned[kOwners];
+static double sum;
+static void print_pages(void) {
+  unsigned long pages = 0;
+  for (unsigned owner = 0; owner < kOwners; ++owner) {
+    static uintptr_t seen[kNodes];
+    uintptr_t count = 0;
+    for (struct node* at = owned[owner]; at != NULL; at = at->next) {
+      uintptr_t page = (uintptr_t)at / 4096, one = 0;
+      if (at->check != ~owner || (uintptr_t)at % 16 != 0) abort();
+      while (one < count && seen[one] != page) ++one;
+      if (one == count) seen[count++] = page;
+    }
+    pages += count;
+  }
+  printf("%.1f\\n", (double)pages / (unsigned)kOwners);
+}
+int main(int argc, char** argv) {
+  for (unsigned at = 0; at < kNodes; ++at) {
+    unsigned owner = next_owner();
+    owned[owner] = make(owned[owner], owner);
+  }
+  for (int round = 0; round < 3; ++round)
+    for (unsigned owner = 0; owner < kOwners; ++owner)
+      for (struct node* at = owned[owner]; at != NULL; at = at->next) sum += at->payload;
+  print_pages();
+  if (argc > 1) {
+    /* Other uses of blocks. */
+    struct node* one = owned[0];
+    owned[0] = one->next;
+    if (malloc_usable_size(one) < sizeof *one) abort();
+    unsigned check = one->check;
+    one = realloc(one, 5000);
+    if (one->check != check) abort();
+    one = realloc(one, sizeof *one);
+    if (one->check != check || realloc(one, 0) != NULL) abort();
+  }
+  for (unsigned owner = 0; owner < kOwners; ++owner)
+    for (struct node* at = owned[owner]; at != NULL;) {
+      struct node* next = at->next;
+      free(at);
+      at = next;
+    }
+  return sum != 3 * kNodes || argv == NULL;
+}
+"""
+CXX_PROGRAM = """
+#include <cstdio>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+struct Point {
+  Point(double at_x, double at_y) : x(at_x), y(at_y) {}
+  double x, y;
+  double mass = 1;
+  Point* nearest = nullptr;
+};
+static double sum = 0;
+__attribute__((noinline)) static std::unique_ptr<Point> make(double x, double y) {
+  return std::make_unique<Point>(x, y);
+}
+static void build(std::vector<std::unique_ptr<Point>>& points, unsigned seed) {
+  std::minstd_rand random(seed);
+  for (int at = 0; at < 16000; ++at) {
+    const double x = random() % 10000 / 100.0, y = random() % 10000 / 100.0;
+    points.push_back(make(x, y));
+  }
+}
+static void traverse(const std::vector<std::unique_ptr<Point>>& points, bool print) {
+  std::vector<std::vector<Point*>> cells(100);
+  for (const auto& point : points)
+    cells[unsigned(point->x / 10) * 10 + unsigned(point->y / 10)].push_back(point.get());
+  unsigned long pages = 0;
+  for (int round = 0; round < 3; ++round)
+    for (const auto& cell : cells) {
+      std::set<std::uintptr_t> seen;
+      for (const Point* point : cell) {
+        sum += point->mass;
+        if (print) seen.insert(reinterpret_cast<std::uintptr_t>(point) / 4096);
+      }
+      pages += seen.size();
+    }
+  if (print) std::printf("%.1f\\n", double(pages) / 300);
+}
+int main(int argc, char**) {
+  std::vector<std::unique_ptr<Point>> points, others;
+  if (argc > 1) {
+    std::thread other([&] { build(others, 7); });
+    build(points, 1);
+    other.join();
+  } else {
+    build(points, 1);
+  }
+  traverse(points, true);
+  std::vector<std::thread> threads;
+  if (argc > 1) threads.emplace_back([&] { others.clear(); });
+  points.clear();
+  for (std::thread& one : threads) one.join();
+}
+"""
+
+
+def compile_program(folder: Path, compiler: str, source: str, *flags: str) -> Path:
+    """Compiles `folder`/program, without debug information."""
+    language = "c" if compiler in ("gcc", "clang-19") else "c++"
+    command = [compiler, "-O2", "-x", language, "-", "-o", "program", *flags, "-pthread"]
+    subprocess.run(command, cwd=folder, input=source, text=True, check=True)
+    return folder / "program"
+
+
+def plan_of(folder: Path, engine: str = "") -> dict[str, object]:
+    """Records `folder`/program, makes `folder`/app.plan, and returns its review."""
+    where = {"HALO_ENGINE": engine} if engine else {}
+    recording = ("record", "--objects", "--contents", "-o", "app.profile", "--", "./program")
+    done = halo(*recording, cwd=folder, env=where)
+    assert done.status == 0, done.stderr
+    done = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=folder)
+    assert done.status == 0, done.stderr
+    review: dict[str, object] = json.loads((folder / "app.plan.json").read_text())
+    return review
+
+
+def pages_of(folder: Path, *arguments: str, plan: bool = True) -> float:
+    """Under the plan, or natively; the program must be right."""
+    if not plan:
+        done = subprocess.run(
+            ["./program", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
+        return float(done.stdout)
+    command = ("exec", "--plan", "app.plan", "--", "./program", *arguments)
+    outcome = halo(*command, cwd=folder, env={"HALO_STATS": "stats.json"})
+    assert (outcome.status, outcome.stderr) == (0, "")
+    return float(outcome.stdout)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str, engine: str) -> None:
+    compile_program(tmp_path, compiler, PROGRAM, "-s")
+    review = plan_of(tmp_path, engine)
+    [hint] = review["hints"]  # type: ignore[misc]
+    assert hint["bytes"] == 40
+    assert "by +8 (i32)" in hint["reason"]
+    assert pages_of(tmp_path, plan=False) > MANY_PAGES
+    assert pages_of(tmp_path) < FEW_PAGES
+    assert pages_of(tmp_path, "and", "others") < FEW_PAGES
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["hinted"] == 20000
+    assert stats["unhinted"] == 0
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_points_of_cxx_are_placed_by_coordinates(tmp_path: Path, compiler: str) -> None:
+    compile_program(tmp_path, compiler, CXX_PROGRAM)
+    review = plan_of(tmp_path)
+    [hint] = review["hints"]  # type: ignore[misc]
+    assert "+0 (f64)" in hint["reason"] and "+8 (f64)" in hint["reason"]
+    native = pages_of(tmp_path, plan=False)
+    assert pages_of(tmp_path) < native / 2
+    assert pages_of(tmp_path, "with", "threads") < native
+
+
+def test_a_plan_is_shown_with_its_hints(tmp_path: Path) -> None:
+    compile_program(tmp_path, "gcc", PROGRAM)
+    plan_of(tmp_path)
+    shown = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=tmp_path)
+    assert shown.status == 0
+    assert "1 call sites" in shown.stdout
+    assert "all other objects are forwarded" in shown.stdout
+    assert "by +8 (i32), intervals of" in " ".join(shown.stdout.split())
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    compile_program(tmp_path, "gcc", PROGRAM)
+    plan = ("plan", "app.profile", "--strategy", "hints", "-o", "app.plan")
+    assert halo("record", "-o", "app.profile", "--", "./program", cwd=tmp_path).status == 0
+    done = halo(*plan, cwd=tmp_path)
+    assert done.status == 117
+    assert "no object trace, which strategy hints needs" in done.stderr
+    recorded = halo("record", "--objects", "-o", "app.profile", "--", "./program", cwd=tmp_path)
+    assert recorded.status == 0
+    done = halo(*plan, cwd=tmp_path)
+    assert done.status == 117
+    assert "has no contents of objects" in done.stderr
+    assert not (tmp_path / "app.plan").exists()
+
+
+def test_a_plan_is_not_carried_to_another_build(tmp_path: Path) -> None:
+    compile_program(tmp_path, "gcc", PROGRAM)
+    plan_of(tmp_path)
+    (tmp_path / "other").mkdir()
+    compile_program(tmp_path / "other", "gcc", PROGRAM, "-DOTHER", "-O3")
+    done = halo(
+        *("plan", "app.profile", "--strategy", "hints", "-o", "other.plan"),
+        *("--for", "other/program"),
+        cwd=tmp_path,
+    )
+    assert done.status == 117
+    assert "names registers of the recorded build" in done.stderr
+    assert halo("exec", "--plan", "app.plan", "--", "other/program", cwd=tmp_path).status == 116
