@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/load_bytes.h"
 #include "tidy/include/halo/tidy_rules.h"
 #include "tidy/page_memory.h"
 
@@ -42,14 +43,13 @@ inline double decoded(uint64_t bits, unsigned kind) {
   }
 }
 
-// Reads `bytes` bytes, 1 to 8, behind a pointer; false if they are not within a page of Tidy's that
-// is in use, all of which is readable.
+// Reads `bytes` bytes, 1, 2, 4 or 8, behind a pointer; false if they are not within a page of
+// Tidy's that is in use, all of which is readable.
 inline bool follow(uint64_t pointer, unsigned behind, unsigned bytes, uint64_t& value) {
   const auto* const p = reinterpret_cast<const char*>(pointer);
   if (!page_memory.contains(p) || page_memory.heap_of(p) == nullptr) return false;
   if (page_memory.place_of(p) % kPageBytes + behind + bytes > kPageBytes) return false;
-  value = 0;
-  std::memcpy(&value, p + behind, bytes);
+  value = load_bytes(p + behind, bytes);
   return true;
 }
 

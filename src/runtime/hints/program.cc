@@ -1,7 +1,6 @@
 #include "runtime/hints/program.h"
 
-#include <cstring>
-
+#include "base/load_bytes.h"
 #include "runtime/hints/readable.h"
 
 namespace halo::runtime {
@@ -63,8 +62,7 @@ std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> pr
         const bool is_hidden = (rule.flags & plan::hint_avoids_frame) != 0 && !top->is_frame &&
                                is_in_frame(address, rule, call);
         if (is_hidden || !is_readable(address, bytes)) return std::nullopt;
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, reinterpret_cast<const void*>(address), bytes);
+        const std::uint64_t bits = load_bytes(reinterpret_cast<const void*>(address), bytes);
         const bool is_signed = (operation.parameter & plan::hint_signed_load) != 0;
         *top = {extended(bits, bytes, is_signed), false};
         break;

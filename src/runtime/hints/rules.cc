@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <bit>
-#include <utility>
+#include <cstring>
+#include <optional>
+#include <span>
 
 #include "base/keep_errno.h"
 #include "runtime/base/active_plan.h"
@@ -36,8 +38,15 @@ struct RuleState {
   std::atomic<void*> spare;
 };
 
+// Never changed after begin_hints.
+struct KeyState {
+  const plan::HintKey* key;
+  std::uint32_t first_operation;
+  bool is_as_before;  // the key before it has the same rule and program
+};
+
 constinit RuleState* states = nullptr;
-constinit std::uint32_t* programs = nullptr;  // by key: its first operation
+constinit KeyState* keys = nullptr;
 
 // Open addressing by the low 12 bits of the return address, which a module's place does not change:
 // numbers of rules plus one; 0: empty. Never changed after begin_hints.
@@ -59,9 +68,9 @@ tidy::Context* no_context() {
   return reinterpret_cast<tidy::Context*>(&mark);
 }
 
-tidy::Context* make_context(std::atomic<tidy::Context*>& entry, std::uint32_t keys) {
+tidy::Context* make_context(std::atomic<tidy::Context*>& entry, std::uint32_t dimensions) {
   tidy::ContextSettings settings;
-  settings.keys = {keys, {}};
+  settings.keys = {dimensions, {}};
   tidy::Context* const made = tidy::Context::make(settings);
   tidy::Context* expected = nullptr;
   tidy::Context* const wanted = made == nullptr ? no_context() : made;
@@ -87,13 +96,18 @@ RuleState* state_of(std::uintptr_t address) {
   }
 }
 
+// Keys of one pointer follow each other: its program runs once.
 bool make_hint(const RuleState& state, const CallState& call, unsigned* hint) {
   const plan::HintRule& rule = *state.rule;
+  std::optional<std::uint64_t> value;
   for (std::uint32_t at = 0; at < rule.keys; ++at) {
-    const std::uint32_t number = state.first_key + at;
-    const plan::HintKey& key = active_plan.hints.keys[number];
-    const auto program = active_plan.hints.operations.subspan(programs[number], key.operations);
-    const auto value = run_program(program, rule, state.bias, call);
+    const KeyState& own = keys[state.first_key + at];
+    const plan::HintKey& key = *own.key;
+    if (!own.is_as_before) {
+      const auto program =
+          active_plan.hints.operations.subspan(own.first_operation, key.operations);
+      value = run_program(program, rule, state.bias, call);
+    }
     if (!value || !tidy::element_of(*value, key.kind, key.behind, key.width, hint[at]))
       return false;
   }
@@ -112,6 +126,14 @@ void count(std::atomic<std::uint64_t>& counter) {
   if (keeping_stats) counter.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool are_equal(const plan::Hints& hints, const KeyState& one, const KeyState& other) {
+  const auto program = [&](const KeyState& of) {
+    return std::as_bytes(hints.operations.subspan(of.first_operation, of.key->operations));
+  };
+  const auto a = program(one), b = program(other);
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
 void fill(const plan::Hints& hints) {
   std::uint32_t key = 0, operation = 0;
   for (std::uint32_t number = 0; number < hints.rules.size(); ++number) {
@@ -119,8 +141,11 @@ void fill(const plan::Hints& hints) {
     states[number].rule = &rule;
     states[number].first_key = key;
     for (const std::uint32_t end = key + rule.keys; key < end; ++key) {
-      programs[key] = operation;
-      operation += hints.keys[key].operations;
+      const plan::HintKey& own = hints.keys[key];
+      keys[key] = {&own, operation, false};
+      if (key != states[number].first_key)
+        keys[key].is_as_before = are_equal(hints, keys[key - 1], keys[key]);
+      operation += own.operations;
     }
     std::uint32_t at = hash(rule.offset);
     while (index[at & index_mask] != 0) ++at;
@@ -135,13 +160,13 @@ void begin_hints() {
   if (hints.rules.empty() || !tidy::Context::open()) return;
   const std::size_t entries = std::bit_ceil(2 * hints.rules.size());
   const std::size_t bytes = hints.rules.size() * sizeof(RuleState) +
-                            hints.keys.size() * sizeof *programs + entries * sizeof *index;
+                            hints.keys.size() * sizeof *keys + entries * sizeof *index;
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   states = static_cast<RuleState*>(memory);
-  programs = reinterpret_cast<std::uint32_t*>(states + hints.rules.size());
-  index = reinterpret_cast<std::uint16_t*>(programs + hints.keys.size());
+  keys = reinterpret_cast<KeyState*>(states + hints.rules.size());
+  index = reinterpret_cast<std::uint16_t*>(keys + hints.keys.size());
   index_mask = static_cast<std::uint32_t>(entries - 1);
   fill(hints);
   free_hinted_blocks();
