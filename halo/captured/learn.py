@@ -106,7 +106,7 @@ class _Learner:
         return [column_of(field, self._contents, rows) for field in kind.fields]
 
     def own_values(self, sample: _Sample) -> Iterator[_Value]:
-        """The known fields that are no pointers."""
+        """The known fields that are not pointers."""
         for column in self.columns(sample.kind, sample.rows):
             if not column.is_pointer:
                 name = f"+{column.field.offset}"

@@ -120,7 +120,7 @@ def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:
             counts[size] += count
     if not counts:
         return 0
-    size, count = counts.most_common(1)[0]
+    size, count = max(counts.items(), key=lambda one: (one[1], one[0]))
     return size if count >= MIN_SAME_SIZE * counts.total() else 0
 
 
