@@ -161,7 +161,7 @@ class _Learner:
     def best(self, sample: _Sample, values: Sequence[_Value]) -> KindHint | None:
         """The best hint of at most MAX_DIMENSIONS of these values, if it gains enough."""
         allocated = togetherness(np.arange(len(sample.rows)), sample.levels)
-        total = len(sample.rows) * sample.kind.bytes
+        total = sample.kind.total_bytes
         best = allocated
         hint: tuple[HintDimension, ...] = ()
         single: list[tuple[float, int, _Value]] = []

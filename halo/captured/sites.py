@@ -40,6 +40,7 @@ class CallSite:
     offset: int
     bytes: int
     contexts: tuple[int, ...]
+    allocations: int
     accesses: int
     stores: BirthStores
 
@@ -64,6 +65,11 @@ class Kind:
     @property
     def bytes(self) -> int:
         return self.sites[0].bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all recorded objects."""
+        return self.bytes * sum(site.allocations for site in self.sites)
 
     @property
     def name(self) -> str:
@@ -107,8 +113,9 @@ def call_sites(profile: Profile) -> list[CallSite]:
         if not 0 < size <= MAX_HINT_BYTES or not module.build_id or not is_as_recorded(module):
             continue
         if stores := _stores(module.path, frame.offset):
+            allocations = sum(profile.contexts[at].allocations for at in members)
             place = (module, frame.offset, size)
-            found.append(CallSite(*place, tuple(members), accesses, stores))
+            found.append(CallSite(*place, tuple(members), allocations, accesses, stores))
     return found
 
 

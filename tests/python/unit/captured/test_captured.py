@@ -50,7 +50,7 @@ def site(offset: int, context: int, fields: dict[int, int]) -> CallSite:
         BirthStore(at, width, (Register(at // 8 % 6), Load(8, False, at)), False, offset)
         for at, width in fields.items()
     )
-    return CallSite(MODULE, offset, 40, (context,), 100, BirthStores(stores, 64, True, ""))
+    return CallSite(MODULE, offset, 40, (context,), 2000, 100, BirthStores(stores, 64, True, ""))
 
 
 def kind(*sites: CallSite) -> Kind:
