@@ -53,7 +53,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     alignment = [("alignment", review.alignment)] if review.alignment else []
     if plan.at_random:
         return [*origin, *rows, *alignment]
-    hints = [("hint", f"{one.site}, {one.bytes} bytes, {one.reason}") for one in review.hints]
+    hints = [("hint", f"{one.bytes} bytes, {one.reason}; {one.site}") for one in review.hints]
     return [
         *origin,
         *hints,
