@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from halo.errors import BadInput
 from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.grouping import Group, Grouping
-from halo.plan.hints.sites import number_modules
+from halo.plan.hints.sites import SiteHint, number_modules
 from halo.plan.layout import (
     MAX_GROUPS,
     MAX_MODULES,
@@ -144,7 +144,7 @@ def build_plan(
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, aligner)
     modules, executable = _for_program(modules, profile, chosen)
-    modules, hints = number_modules(modules, grouping.hints)
+    modules, hints = number_modules(modules, _aligned(profile, grouping.hints, aligner))
     if len(states) > MAX_STATES or len(modules) > MAX_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
@@ -159,6 +159,13 @@ def build_plan(
         checked=aligner.proof.modules,
         hints=hints,
     )
+
+
+def _aligned(profile: Profile, hints: tuple[SiteHint, ...], aligner: Aligner) -> Iterator[SiteHint]:
+    """The hints, with blocks aligned by size where that of groups would be."""
+    for hint in hints:
+        alignment = aligner.of(profile.contexts[at] for at in hint.contexts)
+        yield hint._replace(rule=hint.rule._replace(by_size=alignment == BY_SIZE))
 
 
 def _drawn(

@@ -76,8 +76,7 @@ const char* check_rule(const HintRule& rule, std::uint32_t modules) {
   if (rule.context >= max_hint_contexts) return "the plan has a hint of an unknown context";
   if (rule.keys == 0 || rule.keys > max_hint_keys)
     return "the plan has a rule of no hints, or of too many";
-  return (rule.flags & ~std::uint32_t{hint_avoids_frame}) == 0 ? nullptr
-                                                               : "the plan has an unknown flag";
+  return (rule.flags & ~hint_flags) == 0 ? nullptr : "the plan has an unknown flag";
 }
 
 }  // namespace

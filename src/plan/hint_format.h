@@ -19,7 +19,10 @@ inline constexpr std::uint32_t hint_registers = 6;
 inline constexpr std::uint32_t hint_signed_load = 0x80;
 inline constexpr std::uint32_t max_hint_shift = 3;
 
-enum HintRuleFlag : std::uint32_t { hint_avoids_frame = 1 };
+// `hint_by_size`: blocks are aligned by their size, to 8 or 16 bytes, while all code of the process
+// allows that; else to 16.
+enum HintRuleFlag : std::uint32_t { hint_avoids_frame = 1, hint_by_size = 2 };
+inline constexpr std::uint32_t hint_flags = hint_avoids_frame | hint_by_size;
 
 // What an operation of a key's program does to its stack of 64-bit values.
 enum class HintCode : std::uint8_t {

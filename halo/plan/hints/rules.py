@@ -10,12 +10,14 @@ from typing import NamedTuple
 from halo.errors import BadPlan
 from halo.plan.hints.layout import (
     HINT_AVOIDS_FRAME,
+    HINT_BY_SIZE,
     HINT_CODE_ADD,
     HINT_CODE_LOAD,
     HINT_CODE_PUSH_CONSTANT,
     HINT_CODE_PUSH_FRAME,
     HINT_CODE_PUSH_IMAGE,
     HINT_CODE_PUSH_REGISTER,
+    HINT_FLAGS,
     HINT_HEADER,
     HINT_KEY,
     HINT_OPERATION,
@@ -66,7 +68,8 @@ class HintRule(NamedTuple):
 
     `offset` is the return address, from the module's load bias. `frame_bytes` are those from the
     stack pointer at the return up to the end of the caller's frame. Objects of rules with one
-    `context` share memory. With `avoids_frame`, no pointer into the frame is followed.
+    `context` share memory. With `avoids_frame`, no pointer into the frame is followed. With
+    `by_size`, blocks are aligned to 8 bytes if their size allows it and all code of the process.
     """
 
     module: int
@@ -76,6 +79,7 @@ class HintRule(NamedTuple):
     context: int
     keys: tuple[HintKey, ...]
     avoids_frame: bool = False
+    by_size: bool = False
 
 
 def encode_head(rules: tuple[HintRule, ...]) -> bytes:
@@ -98,7 +102,8 @@ def encode_hints(rules: tuple[HintRule, ...]) -> bytes:
                     rule.frame_bytes,
                     rule.context,
                     len(rule.keys),
-                    HINT_AVOIDS_FRAME if rule.avoids_frame else 0,
+                    (HINT_AVOIDS_FRAME if rule.avoids_frame else 0)
+                    | (HINT_BY_SIZE if rule.by_size else 0),
                 )
                 for rule in rules
             ),
@@ -143,9 +148,10 @@ def decode_hints(
     for row in HINT_RULE.iter_unpack(content[:keys_at]):
         offset, module, size, frame_bytes, context, count, flags = row
         own = tuple(islice(keys, count))
-        if len(own) != count or flags & ~HINT_AVOIDS_FRAME:
+        if len(own) != count or flags & ~HINT_FLAGS:
             raise BadPlan(f"{name} is not usable: a rule lacks hints, or has unknown flags.")
-        rules.append(HintRule(module, offset, size, frame_bytes, context, own, bool(flags)))
+        which = bool(flags & HINT_AVOIDS_FRAME), bool(flags & HINT_BY_SIZE)
+        rules.append(HintRule(module, offset, size, frame_bytes, context, own, *which))
     if next(keys, None) is not None or next(operations, None) is not None:
         raise BadPlan(f"{name} is not usable: it has hints of no rule.")
     problem = _problem(rules, modules)

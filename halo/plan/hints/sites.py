@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from halo.plan.hints.rules import HintRule
@@ -23,7 +23,7 @@ class SiteHint(NamedTuple):
 
 
 def number_modules(
-    modules: tuple[PlanModule, ...], hints: Sequence[SiteHint]
+    modules: tuple[PlanModule, ...], hints: Iterable[SiteHint]
 ) -> tuple[tuple[PlanModule, ...], tuple[HintRule, ...]]:
     """The modules, with those of the rules among them, and the rules in the plan's order."""
     known = {module.build_id: at for at, module in enumerate(modules)}

@@ -12,6 +12,7 @@
 #include "base/keep_errno.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
+#include "runtime/code/alignment.h"
 #include "runtime/hints/freeing.h"
 #include "runtime/identify/callers.h"
 #include "tidy/context.h"
@@ -22,8 +23,6 @@ namespace halo::runtime {
 constinit bool has_hints = false;
 
 namespace {
-
-constexpr std::uint32_t alignment = 16;  // malloc's
 
 // A rule of the plan and its state in this process.
 //
@@ -85,6 +84,11 @@ tidy::Context* context_of(const plan::HintRule& rule) {
   if (context == nullptr) [[unlikely]]
     context = make_context(entry, rule.keys);
   return context == no_context() ? nullptr : context;
+}
+
+// What the block's size must be a multiple of: Tidy aligns a block by its size, up to 16 bytes.
+std::uint32_t alignment_of(const plan::HintRule& rule) {
+  return (rule.flags & plan::hint_by_size) != 0 && !aligns_all_to_16() ? 8 : 16;
 }
 
 RuleState* state_of(std::uintptr_t address) {
@@ -201,9 +205,14 @@ void* allocate_hinted(std::size_t size, const CallState& call) {
   tidy::Context* const context = context_of(*state->rule);
   if (context == nullptr) return nullptr;
   const KeepErrno keep;
+  const std::uint32_t alignment = alignment_of(*state->rule);
   const std::uint32_t bytes = (state->rule->bytes + alignment - 1) & ~(alignment - 1);
   // From here on, the allocation cannot fail: the values are read as after one that succeeded.
   void* reserved = take_or_put(state->spare, nullptr);
+  if (reserved != nullptr && reinterpret_cast<std::uintptr_t>(reserved) % alignment != 0) {
+    free_hinted(reserved);  // it is from before code was loaded that needs 16 bytes
+    reserved = nullptr;
+  }
   if (reserved == nullptr) reserved = context->allocate(nullptr, bytes);
   if (reserved == nullptr) return nullptr;
   unsigned hint[plan::max_hint_keys] = {};

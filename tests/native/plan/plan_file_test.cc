@@ -419,7 +419,7 @@ TEST(PlanFile, RefusesRulesForHintsThatContradictThemselves) {
             "the plan has a hint from outside the caller's frame");
   EXPECT_EQ(with([](B& b) { b.rule(0).context = max_hint_contexts; }),
             "the plan has a hint of an unknown context");
-  EXPECT_EQ(with([](B& b) { b.rule(0).flags = 2; }), "the plan has an unknown flag");
+  EXPECT_EQ(with([](B& b) { b.rule(0).flags = 4; }), "the plan has an unknown flag");
   EXPECT_EQ(with([](B& b) { b.rule(0).keys = 0; }),
             "the plan has a rule of no hints, or of too many");
   EXPECT_EQ(with([](B& b) { b.rule(1).keys = 1; }),

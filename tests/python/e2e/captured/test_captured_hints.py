@@ -46,7 +46,7 @@ static void print_pages(void) {
     uintptr_t count = 0;
     for (struct node* at = owned[owner]; at != NULL; at = at->next) {
       uintptr_t page = (uintptr_t)at / 4096, one = 0;
-      if (at->check != ~owner || (uintptr_t)at % 16 != 0) abort();
+      if (at->check != ~owner || (uintptr_t)at % 8 != 0) abort();
       while (one < count && seen[one] != page) ++one;
       if (one == count) seen[count++] = page;
     }

@@ -23,7 +23,7 @@ KEYS = (
 )
 RULES = (
     HintRule(0, 0x1000, 40, 64, 0, KEYS),
-    HintRule(0, 0x2000, 56, 128, 0, (KEYS[1], KEYS[0]), avoids_frame=True),
+    HintRule(0, 0x2000, 56, 128, 0, (KEYS[1], KEYS[0]), avoids_frame=True, by_size=True),
     HintRule(1, 0x500, 8, 0, 1, KEYS[:1]),
 )
 PLAN = Plan(
