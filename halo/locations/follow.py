@@ -17,6 +17,14 @@ _HANDLERS = {**GENERAL, **VECTORS}
 _COMPARISONS = {Mnemonic.CMP, Mnemonic.TEST}
 _FENCES = {Mnemonic.MFENCE, Mnemonic.LFENCE, Mnemonic.SFENCE}
 _SYSTEM_CALLS = {Mnemonic.SYSCALL, Mnemonic.SYSENTER}
+_STATE_CHANGES = {
+    Mnemonic.WRPKRU,
+    Mnemonic.WRFSBASE,
+    Mnemonic.WRGSBASE,
+    Mnemonic.XRSTOR,
+    Mnemonic.XRSTOR64,
+}
+"""Instructions behind which the same address may be other memory."""
 _REASONS = {
     FlowControl.CONDITIONAL_BRANCH: "a conditional branch",
     FlowControl.CALL: "a call",
@@ -68,7 +76,7 @@ def _stops(instruction: Instruction, state: State) -> bool:
         return False
     if instruction.is_string_instruction or instruction.has_lock_prefix:
         return True
-    if instruction.mnemonic in _FENCES:
+    if instruction.mnemonic in _FENCES or instruction.mnemonic in _STATE_CHANGES:
         return True
     return not _is_modelled(instruction) and writes_memory(instruction)
 

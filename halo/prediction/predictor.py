@@ -15,6 +15,7 @@ import msgspec
 from halo.errors import BadTrace, HaloError, MissingPart
 from halo.prediction.placement import Placement
 from halo.profile import ObjectTrace
+from halo.profile.sections.object_trace import check_file
 from halo.schema.prediction import LoadedTrace, Predicted
 from halo.settings import Settings
 
@@ -90,7 +91,7 @@ def predictor(
     """
     if not settings.predictor.is_file():
         raise MissingPart(f"halo-predict is not built ({settings.predictor}); run: make build")
-    _check_file(trace)
+    check_file(trace)
     command = [
         str(settings.predictor),
         f"--jobs={len(os.sched_getaffinity(0))}",
@@ -110,18 +111,3 @@ def predictor(
             yield Predictor(process, trace)
         finally:
             process.kill()
-
-
-def _check_file(trace: ObjectTrace) -> None:
-    again = "record again with: halo record --objects"
-    try:
-        size = os.stat(trace.file).st_size
-    except OSError as error:
-        raise BadTrace(
-            f"The object trace {trace.file} cannot be read ({error.strerror}), and none of that"
-            f" name is beside the profile; {again}."
-        ) from error
-    if trace.bytes not in (0, size):
-        raise BadTrace(
-            f"{trace.file} is not the trace that was recorded with the profile; {again}."
-        )

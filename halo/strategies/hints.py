@@ -14,6 +14,7 @@ from halo.layouts.layout_file import read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, contents_of, replay
 from halo.plan.hints.sites import SiteHint
 from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
+from halo.profile.sections.object_trace import check_file
 from halo.settings import read_settings
 from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
 
@@ -54,6 +55,7 @@ class _Input:
 def _learnt(given: _Input) -> tuple[SiteHint, ...]:
     settings, file = read_settings(), Path(given.trace.file)
     check_replayer(settings)
+    check_file(given.trace)
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
         folder = Path(name)
         contents = contents_of(settings, file, folder)

@@ -93,7 +93,7 @@ EXPORTED void* realloc(void* p, size_t size) {
   constexpr size_t alignment = 16;  // malloc's
   if (size <= old && size > old / 2 && reinterpret_cast<uintptr_t>(p) % alignment == 0) return p;
   void* const moved = halo::tidy::fallback::allocate(size);
-  if (moved == nullptr) return nullptr;
+  if (moved == nullptr) return size <= old ? p : nullptr;
   std::memcpy(moved, p, std::min(old, size));
   tidy_free(p);
   return moved;

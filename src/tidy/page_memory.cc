@@ -40,6 +40,7 @@ bool PageMemory::open() {
   const uint64_t bytes = wanted_bytes();
   if (bytes < kSmallest) return false;
   const auto pages = static_cast<uint32_t>(bytes / kPageBytes);
+  table_bytes_ = (pages * sizeof(Entry) + kSystemPage - 1) / kSystemPage * kSystemPage;
   // Not writable at first, so that it does not count as the process's data.
   void* const table = mmap(nullptr, pages * sizeof(Entry), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -125,7 +126,8 @@ bool PageMemory::open_entries(uint32_t page) {
   const uint64_t bytes = (uint64_t{page} + 1) * sizeof(Entry);
   uint64_t open = open_bytes_.load(std::memory_order_acquire);
   if (bytes <= open) return true;
-  const uint64_t wanted = (bytes + kTableStep - 1) / kTableStep * kTableStep;
+  const uint64_t wanted =
+      std::min((bytes + kTableStep - 1) / kTableStep * kTableStep, table_bytes_);
   const KeepErrno keep;
   if (mprotect(entries_, wanted, PROT_READ | PROT_WRITE) != 0) return false;
   while (open < wanted &&

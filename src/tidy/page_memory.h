@@ -61,6 +61,7 @@ class PageMemory {
   std::atomic<std::uintptr_t> base_{0};
   uint32_t max_pages_ = 0;  // pages that the table has entries for
   Entry* entries_ = nullptr;
+  uint64_t table_bytes_ = 0;             // that are mapped; open() alone writes it
   std::atomic<uint64_t> open_bytes_{0};  // of the table: of pages that were ever used
   std::atomic<uint32_t> count_{0};       // pages that were ever used
   std::atomic<uint64_t> free_{0};

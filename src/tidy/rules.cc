@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/keep_errno.h"
+#include "base/keep_float_state.h"
 #include "tidy/context.h"
 #include "tidy/freeing.h"
 #include "tidy/include/halo/tidy_rules.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kAlignment = 16;  // malloc's
 
 // False if a value is not known.
-bool make_hint(const tidy_rule_t& rule, const uint64_t* values, unsigned* hint) {
+[[gnu::noinline]] bool make_hint(const tidy_rule_t& rule, const uint64_t* values, unsigned* hint) {
   for (unsigned at = 0; at < rule.dimensions; ++at) {
     const tidy_key_t& key = rule.keys[at];
     if (!halo::tidy::element_of(values[at], key.kind, key.behind, key.width, hint[at]))
@@ -86,6 +87,7 @@ void* tidy_reserve(const tidy_rule_t* rule) {
 
 void* tidy_place(const tidy_rule_t* rule, void* reserved, const uint64_t* values) {
   unsigned hint[TIDY_MAX_DIMENSIONS] = {};
+  const halo::KeepFloatState keep_float;
   if (!make_hint(*rule, values, hint)) return reserved;
   const halo::KeepErrno keep;
   tidy_ctx_t* const context = __atomic_load_n(rule->context, __ATOMIC_RELAXED);

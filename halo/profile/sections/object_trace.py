@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from halo.errors import BadProfile
+from halo.errors import BadProfile, BadTrace
 from halo.profile.checks import Checks
 from halo.profile.sections.section import Part, Section
 from halo.schema.document import Damaged, convert
@@ -65,3 +66,19 @@ def _found(trace: ObjectTrace, folder: Path) -> ObjectTrace:
 
 
 OBJECT_TRACE = ObjectTraceSection()
+
+
+def check_file(trace: ObjectTrace) -> None:
+    """Raises `BadTrace` if the file is missing, or is not the one that was recorded."""
+    again = "record again with: halo record --objects"
+    try:
+        size = os.stat(trace.file).st_size
+    except OSError as error:
+        raise BadTrace(
+            f"The object trace {trace.file} cannot be read ({error.strerror}), and none of that"
+            f" name is beside the profile; {again}."
+        ) from error
+    if trace.bytes not in (0, size):
+        raise BadTrace(
+            f"{trace.file} is not the trace that was recorded with the profile; {again}."
+        )

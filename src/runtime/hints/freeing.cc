@@ -44,7 +44,7 @@ void* reallocate(void* p, std::size_t size) {
   const std::size_t old = size_of(p);
   if (size <= old && size > old / 2) return p;
   void* const moved = behind.malloc(size);
-  if (moved == nullptr) return nullptr;
+  if (moved == nullptr) return size <= old ? p : nullptr;
   std::memcpy(moved, p, std::min(old, size));
   free_hinted(p);
   return moved;

@@ -6,12 +6,12 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint32_t max_refusals = 1u << 16;  // each costs a system call
+constexpr std::uint32_t max_questions = 1u << 19;
 
-constinit std::atomic<std::uint32_t> refusals{0};
+constinit std::atomic<std::uint32_t> questions{0};
 
 // rt_sigprocmask copies the set before it refuses the unknown action, so it changes nothing.
-// Sandboxes permit it.
+// Most sandboxes permit it.
 bool ask_kernel(std::uintptr_t page) {
   constexpr long unknown_action = ~0L;
   long result;
@@ -28,11 +28,9 @@ bool is_readable_page(std::uintptr_t page) {
   std::atomic<std::uint32_t>& place = readable_pages[page % cached_readable_pages];
   const auto mark = static_cast<std::uint32_t>(page / cached_readable_pages + 1);
   if (place.load(std::memory_order_relaxed) == mark) return true;
-  if (refusals.load(std::memory_order_relaxed) >= max_refusals) return false;
-  if (!ask_kernel(page)) {
-    refusals.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  if (questions.load(std::memory_order_relaxed) >= max_questions) return false;
+  questions.fetch_add(1, std::memory_order_relaxed);
+  if (!ask_kernel(page)) return false;
   place.store(mark, std::memory_order_relaxed);
   return true;
 }

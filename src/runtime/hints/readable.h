@@ -9,7 +9,7 @@
 namespace halo::runtime {
 
 inline constexpr unsigned kernel_page_shift = 12;
-inline constexpr unsigned cached_readable_pages = 4096;
+inline constexpr unsigned cached_readable_pages = 65536;
 inline constexpr std::uintptr_t readable_end = std::uintptr_t{1} << 47;
 static_assert((readable_end >> kernel_page_shift) / cached_readable_pages < UINT32_MAX);
 
@@ -17,15 +17,16 @@ static_assert((readable_end >> kernel_page_shift) / cached_readable_pages < UINT
 // thread stores whole words, and a word is all that a reader uses.
 HALO_HIDDEN extern constinit std::atomic<std::uint32_t> readable_pages[cached_readable_pages];
 
-// Asks the kernel about the pages that are not in the cache.
+// Asks the kernel about the pages that are not in the cache, unless it was asked too often: a rule
+// that reads from more pages than the cache has would cost a system call at each allocation.
 bool ask_if_readable(std::uintptr_t address, unsigned bytes);
 
-// Whether the kernel could read the pages of these 1 to 8 bytes when it was last asked. It is asked
-// once for each page; the answer "yes" is kept while the page is in the cache.
+// Whether the kernel could read the pages of these 1 to 8 bytes when it was last asked. The answer
+// "yes" is kept while the page is in the cache.
 //
-// A page that was unmapped since still counts as readable. A plan's rules read only what the
-// program reads right behind the call, so this matters to plans that are wrong, and only if they
-// lead to memory that was unmapped.
+// A page that was unmapped or protected since still counts as readable. A plan's rules read only
+// what the program reads right behind the call. So a plan that is right faults only where the
+// program would fault next.
 inline bool is_readable(std::uintptr_t address, unsigned bytes) {
   if (address >= readable_end - bytes) return false;
   const std::uintptr_t page = address >> kernel_page_shift;

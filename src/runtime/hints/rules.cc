@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/keep_errno.h"
+#include "base/keep_float_state.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/alignment.h"
@@ -101,7 +102,7 @@ RuleState* state_of(std::uintptr_t address) {
 }
 
 // Keys of one pointer follow each other: its program runs once.
-bool make_hint(const RuleState& state, const CallState& call, unsigned* hint) {
+[[gnu::noinline]] bool make_hint(const RuleState& state, const CallState& call, unsigned* hint) {
   const plan::HintRule& rule = *state.rule;
   std::optional<std::uint64_t> value;
   for (std::uint32_t at = 0; at < rule.keys; ++at) {
@@ -216,6 +217,7 @@ void* allocate_hinted(std::size_t size, const CallState& call) {
   if (reserved == nullptr) reserved = context->allocate(nullptr, bytes);
   if (reserved == nullptr) return nullptr;
   unsigned hint[plan::max_hint_keys] = {};
+  const KeepFloatState keep_float;
   if (!make_hint(*state, call, hint)) {
     count(unknown);
     return reserved;

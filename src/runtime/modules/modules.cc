@@ -50,6 +50,7 @@ constinit std::uint32_t linker_module = plan::max_modules;  // index in the plan
 constinit LoadedListener loaded_listener = nullptr;
 constinit PlaceListener place_listener = nullptr;
 constinit bool no_room = false;
+constinit bool groups_are_open = false;  // also if there are none
 
 // Used by one scan at a time: scans hold the linker's lock.
 constinit Sighting* sightings = nullptr;
@@ -275,9 +276,6 @@ bool is_for_this_program() {
 }
 
 constinit std::uint32_t open_group_count = 0;
-namespace {
-constinit bool groups_are_open = false;  // also if there are none
-}
 
 // Opened with the first of the plan's modules, so that processes that merely inherit the plan
 // reserve nothing.

@@ -176,7 +176,7 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
   if (stays_in_place(p, old, size, [&] { return verdict_for({slot, rbp}).alignment; })) return p;
   void* moved = allocate(size);
   if (moved == nullptr) moved = next.malloc(size);
-  if (moved == nullptr) return nullptr;
+  if (moved == nullptr) return size <= old ? p : nullptr;
   copy_block(moved, size, p, old);
   free_grouped(p);
   return moved;

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from halo.settings import read_settings
 from support.command import halo
+
+SETTINGS = read_settings()
 
 MANY_PAGES, FEW_PAGES = 100, 60
 """Pages of the 200 nodes of an owner, among those of 99 others: in the order of allocation, and
@@ -200,6 +204,82 @@ def test_points_of_cxx_are_placed_by_coordinates(tmp_path: Path, compiler: str) 
     native = pages_of(tmp_path, plan=False)
     assert pages_of(tmp_path) < native / 2
     assert pages_of(tmp_path, "with", "threads") < native
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
+@pytest.mark.parametrize("megabytes", [300, 540, 600, 800, 1400])
+def test_limits_on_memory_hurt_nothing(tmp_path: Path, limit: str, megabytes: int) -> None:
+    compile_program(tmp_path, "gcc", PROGRAM)
+    plan_of(tmp_path)
+    size = megabytes << 20
+    done = subprocess.run(
+        ["./program", "and", "others"],
+        cwd=tmp_path,
+        env={"LD_PRELOAD": str(SETTINGS.runtime), "HALO_PLAN": "app.plan"},
+        preexec_fn=lambda: resource.setrlimit(getattr(resource, limit), (size, size)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+TRAPS = """
+#define _GNU_SOURCE
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct point { double x, y; struct point* next; };
+static struct point* all;
+__attribute__((noinline)) static void make(double x, double y) {
+  struct point* made = malloc(sizeof *made);
+  if (made == NULL) abort();
+  made->x = x;
+  made->y = y;
+  made->next = all;
+  all = made;
+}
+int main(int argc, char** argv) {
+  static const double odd[] = {1e308, -1e308, 0.1, 5e-324};
+  static struct point* cells[100][200];
+  static int counts[100];
+  double sum = 0;
+  if (argc > 1) {
+    fesetround(FE_UPWARD);
+    feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_INEXACT | FE_UNDERFLOW);
+    for (int at = 0; at < 1000; ++at) make(odd[at % 4], odd[at / 4 % 4]);
+    printf("%d %d\\n", fetestexcept(FE_ALL_EXCEPT), fegetround() == FE_UPWARD);
+    return argv == NULL;
+  }
+  srand(1);
+  for (int at = 0; at < 8000; ++at) make(rand() % 1000 / 100.0, rand() % 1000 / 100.0);
+  for (struct point* at = all; at != NULL; at = at->next) {
+    int cell = (int)at->x * 10 + (int)at->y;
+    cells[cell][counts[cell]++] = at;
+  }
+  for (int round = 0; round < 20; ++round)
+    for (int cell = 0; cell < 100; ++cell)
+      for (int at = 0; at < counts[cell]; ++at) sum += cells[cell][at]->x;
+  return sum < 1;
+}
+"""
+
+
+def test_the_floating_point_environment_stays(tmp_path: Path) -> None:
+    compile_program(tmp_path, "gcc", TRAPS, "-lm")
+    assert "hints" in plan_of(tmp_path)
+    done = halo("exec", "--plan", "app.plan", "--", "./program", "trap", cwd=tmp_path)
+    assert (done.status, done.stdout, done.stderr) == (0, "0 1\n", "")
+
+
+def test_the_trace_of_another_run_is_refused(tmp_path: Path) -> None:
+    compile_program(tmp_path, "gcc", PROGRAM)
+    plan_of(tmp_path)
+    with (tmp_path / "app.objects").open("ab") as file:
+        file.write(b"more")
+    done = halo("plan", "app.profile", "--strategy", "hints", "-o", "new.plan", cwd=tmp_path)
+    assert done.status == 121
+    assert "is not the trace that was recorded with the profile" in done.stderr
 
 
 def test_a_plan_is_shown_with_its_hints(tmp_path: Path) -> None:
