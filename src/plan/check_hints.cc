@@ -7,7 +7,7 @@
 namespace halo::plan {
 namespace {
 
-constexpr const char* unknown_field = "the plan has an unknown field";
+constexpr const char* unknown_hint_field = "the plan has an unknown field";
 
 // Infinities and NaN fail both comparisons.
 bool is_width(double width) { return width > 0 && width < 1e300; }
@@ -15,22 +15,22 @@ bool is_width(double width) { return width > 0 && width < 1e300; }
 const char* check_operation(const HintOperation& operation, const HintRule& rule) {
   const std::uint32_t parameter = operation.parameter;
   const std::uint32_t width = parameter & ~hint_signed_load;
-  if (operation.reserved != 0) return unknown_field;
+  if (operation.reserved != 0) return unknown_hint_field;
   switch (operation.code) {
     case HintCode::push_register:
-      return parameter < hint_registers && operation.value == 0 ? nullptr : unknown_field;
+      return parameter < hint_registers && operation.value == 0 ? nullptr : unknown_hint_field;
     case HintCode::push_frame:
-      if (parameter != 0) return unknown_field;
+      if (parameter != 0) return unknown_hint_field;
       if (operation.value < 0 || static_cast<std::uint32_t>(operation.value) >= rule.frame_bytes)
         return "the plan has a hint from outside the caller's frame";
       return nullptr;
     case HintCode::push_image:
     case HintCode::push_constant:
-      return parameter == 0 ? nullptr : unknown_field;
+      return parameter == 0 ? nullptr : unknown_hint_field;
     case HintCode::load:
-      return width <= 8 && std::has_single_bit(width) ? nullptr : unknown_field;
+      return width <= 8 && std::has_single_bit(width) ? nullptr : unknown_hint_field;
     case HintCode::add:
-      return parameter <= max_hint_shift && operation.value == 0 ? nullptr : unknown_field;
+      return parameter <= max_hint_shift && operation.value == 0 ? nullptr : unknown_hint_field;
   }
   return "the plan has an unknown operation of a hint";
 }
@@ -62,7 +62,7 @@ const char* check_program(std::span<const HintOperation> program, const HintRule
 
 const char* check_key(const HintKey& key) {
   if (!is_width(key.width)) return "the plan has a hint with an impossible width";
-  if (key.kind >= hint_kinds || key.reserved != 0) return unknown_field;
+  if (key.kind >= hint_kinds || key.reserved != 0) return unknown_hint_field;
   const bool is_behind = key.behind >= -1 && key.behind <= std::int32_t{max_hint_behind};
   return is_behind ? nullptr : "the plan has a hint from an impossible place";
 }

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <new>
 #include <set>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -157,27 +156,6 @@ TEST_F(Rules, LeaveObjectsToTheAllocatorIfThereAreTooManyContexts) {
   EXPECT_EQ(errno, 0);
   for (tidy_ctx_t* one : all) tidy_destroy(one);
   EXPECT_EQ(tidy_reserve(&rule.rule), nullptr) << "it does not try again";
-}
-
-TEST_F(Rules, ThreadsShareARule) {
-  const Rule rule;
-  std::vector<std::thread> threads;
-  for (unsigned number = 0; number < 4; ++number)
-    threads.emplace_back([&, number] {
-      std::vector<unsigned char*> own;
-      for (unsigned at = 0; at < 20000; ++at) {
-        own.push_back(static_cast<unsigned char*>(rule.allocate(at % 50)));
-        std::memset(own.back(), static_cast<int>(number + 1), kBytes);
-        if (own.size() < 200) continue;
-        for (unsigned char* p : own) {
-          for (size_t byte = 0; byte < kBytes; ++byte) ASSERT_EQ(p[byte], number + 1);
-          std::free(p);
-        }
-        own.clear();
-      }
-      for (unsigned char* p : own) std::free(p);
-    });
-  for (std::thread& one : threads) one.join();
 }
 
 }  // namespace

@@ -517,6 +517,39 @@ extern "C" void* malloc(std::size_t size) {
     assert output(tmp_path) == "1\n"
 
 
+THREADS = """
+#include <pthread.h>
+#include <stdatomic.h>
+static _Atomic(struct node*) shared;
+static void* run(void* number) {
+  static _Thread_local struct node* own[200];
+  for (unsigned at = 0; at < 40000; ++at) {
+    struct node* made = make(NULL, at % 50);
+    struct node* other = atomic_exchange(&shared, made);
+    if (other != NULL && (other->check != ~other->key || other->payload != other->key)) abort();
+    free(own[at % 200]);
+    own[at % 200] = other;
+  }
+  for (unsigned at = 0; at < 200; ++at) free(own[at]);
+  return number;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (unsigned at = 0; at < 4; ++at) pthread_create(&threads[at], NULL, run, NULL);
+  for (unsigned at = 0; at < 4; ++at) pthread_join(threads[at], NULL);
+  free(shared);
+  puts("1");
+  return 0;
+}
+"""
+
+
+def test_threads_share_a_rule(tmp_path: Path) -> None:
+    built(tmp_path, {"program.c": HEAD + MAKE + THREADS}, "-O2", "-pthread")
+    assert is_rewritten(tmp_path)
+    assert output(tmp_path) == "1\n"
+
+
 PLUGIN = (
     HEAD
     + MAKE

@@ -26,7 +26,7 @@ HEAP = 0x5000_0000
 MODULE = Module("/program", "ab" * 20)
 
 
-def contents_of(words: npt.NDArray[np.uint64], contexts: npt.NDArray[np.int64]) -> Contents:
+def contents_of(words: npt.NDArray[np.uint64], contexts: npt.ArrayLike) -> Contents:
     """Objects of 40 bytes, 64 bytes apart, with these words."""
     count = len(words)
     padded = np.zeros((count, 16), np.uint64)
@@ -35,7 +35,7 @@ def contents_of(words: npt.NDArray[np.uint64], contexts: npt.NDArray[np.int64]) 
         numbers=np.arange(1, count + 1, dtype=np.uint64),
         addresses=np.arange(count, dtype=np.uint64) * np.uint64(64) + np.uint64(HEAP),
         sizes=np.full(count, 40, np.uint32),
-        contexts=contexts.astype(np.uint32),
+        contexts=np.asarray(contexts).astype(np.uint32),
         counts=np.full(count, 5, np.uint32),
         words=padded,
     )
