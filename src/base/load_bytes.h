@@ -2,25 +2,28 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 namespace halo {
 
+// The address may be any that the kernel can read, also one that AddressSanitizer does not know.
+template <class T>
+[[gnu::no_sanitize_address]] inline std::uint64_t load_as(const void* from) {
+  T value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+
 // The 1, 2, 4 or 8 bytes at `from`, zero-extended. Without a call of memcpy.
 inline std::uint64_t load_bytes(const void* from, unsigned bytes) {
-  const auto as = [from]<class T>(T value) {
-    std::memcpy(&value, from, sizeof value);
-    return std::uint64_t{value};
-  };
   switch (bytes) {
     case 1:
-      return as(std::uint8_t{});
+      return load_as<std::uint8_t>(from);
     case 2:
-      return as(std::uint16_t{});
+      return load_as<std::uint16_t>(from);
     case 4:
-      return as(std::uint32_t{});
+      return load_as<std::uint32_t>(from);
     default:
-      return as(std::uint64_t{});
+      return load_as<std::uint64_t>(from);
   }
 }
 

@@ -31,8 +31,8 @@ bool is_in_frame(std::uintptr_t address, const plan::HintRule& rule, const CallS
 std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> program,
                                          const plan::HintRule& rule, std::uintptr_t bias,
                                          const CallState& call) {
-  Value stack[plan::max_hint_depth] = {};
-  Value* top = stack - 1;
+  Value stack[1 + plan::max_hint_depth] = {};  // the first one is below all values
+  Value* top = stack;
   for (const plan::HintOperation& operation : program) {
     switch (operation.code) {
       case HintCode::push_register:
