@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from iced_x86 import (
     FlowControl,
     Instruction,
-    InstructionInfoFactory,
     Mnemonic,
     OpKind,
     Register,
@@ -19,16 +18,9 @@ from iced_x86 import (
 from iced_x86 import RegisterExt as Registers
 
 from halo.alignment.functions import Functions, Piece
-from halo.alignment.registers import written_registers
+from halo.elf.registers import CALLEE_SAVED, written_general_registers
 
-_CALLEE_SAVED = {
-    Register.RBX,
-    Register.RBP,
-    Register.R12,
-    Register.R13,
-    Register.R14,
-    Register.R15,
-}
+_CALLEE_SAVED = frozenset(CALLEE_SAVED)
 _LEADS = {
     FlowControl.CALL,
     FlowControl.UNCONDITIONAL_BRANCH,
@@ -41,7 +33,6 @@ class Callees:
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
-        self._info = InstructionInfoFactory()
         self._keeps: dict[int, bool] = {}
         self._inspected: dict[int, tuple[bool, frozenset[int]]] = {}
 
@@ -81,7 +72,7 @@ class Callees:
         changed: set[int] = set()
         saved: set[int] = set()
         for each in code:
-            changed |= _CALLEE_SAVED.intersection(written_registers(self._info, each))
+            changed |= _CALLEE_SAVED.intersection(written_general_registers(each))
             saved |= _saved_by(each)
         return changed <= saved
 

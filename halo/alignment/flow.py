@@ -19,14 +19,13 @@ from iced_x86 import (
     ConditionCode,
     FlowControl,
     Instruction,
-    InstructionInfoFactory,
     Mnemonic,
     OpKind,
     Register,
 )
 from iced_x86 import RegisterExt as Registers
 
-from halo.alignment.registers import written_registers
+from halo.elf.registers import written_general_registers
 
 _ALIGNMENT = 16
 _STATIC_ADDRESSES = range(1 << 16, 1 << 31)  # of programs that are not position-independent
@@ -121,7 +120,6 @@ class _Flow:
     ) -> None:
         self._code = code
         self._keeps_registers = keeps_registers
-        self._info = InstructionInfoFactory()
         self._index = {instruction.ip: at for at, instruction in enumerate(code)}
         self._blocks = self._make_blocks(entered)
         self._block_at = {block.first: number for number, block in enumerate(self._blocks)}
@@ -214,7 +212,7 @@ class _Flow:
             instruction = self._code[at]
             if instruction.rflags_modified:
                 return _tested(instruction)
-            if any(True for _ in written_registers(self._info, instruction)):
+            if any(True for _ in written_general_registers(instruction)):
                 return None
         return None
 
@@ -232,7 +230,7 @@ class _Flow:
             _exchange(instruction, state)
             return
         value = _result(instruction, state)
-        for register in written_registers(self._info, instruction):
+        for register in written_general_registers(instruction):
             state.pop(register, None)
         if value is not None:
             state[Registers.full_register(instruction.op0_register)] = value

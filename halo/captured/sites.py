@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from halo.elf.image import ElfError, ElfImage
+from halo.elf.image import opened_image
 from halo.locations import BirthStores, birth_stores, value_at
 from halo.plan.callsites import is_as_recorded
 from halo.plan.hints.layout import MAX_HINT_BYTES
@@ -131,14 +130,6 @@ def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:
     return size if count >= MIN_SAME_SIZE * counts.total() else 0
 
 
-@lru_cache(maxsize=16)
-def _image(path: str) -> ElfImage | None:
-    try:
-        return ElfImage(path)
-    except ElfError:
-        return None
-
-
 def _stores(path: str, offset: int) -> BirthStores | None:
-    image = _image(path)
+    image = opened_image(path)
     return birth_stores(image, offset) if image else None

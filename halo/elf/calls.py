@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
 
-from halo.elf.image import PT_LOAD, ElfError, ElfImage
+from halo.elf.image import PT_LOAD, opened_image
 
 PF_X = 1
 _DIRECT_CALL = 0xE8
 _CALL_BYTES = 5
-
-
-@lru_cache(maxsize=64)
-def _image(path: str) -> ElfImage | None:
-    try:
-        return ElfImage(path)
-    except ElfError:
-        return None
 
 
 def why_not_redirected(path: str, return_address: int) -> str:
@@ -26,7 +17,7 @@ def why_not_redirected(path: str, return_address: int) -> str:
     It can be redirected if it is `call rel32` with a target in the executable segments of its own
     file, PLT included. Other bytes that resemble a call have a target outside the file.
     """
-    image = _image(path)
+    image = opened_image(path)
     if image is None:
         return "no file"
     code = [s for s in image.segments if s.kind == PT_LOAD and s.flags & PF_X]

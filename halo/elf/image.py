@@ -6,6 +6,7 @@ import mmap
 import struct
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 PT_LOAD = 1
@@ -124,3 +125,12 @@ class ElfImage:
             if segment.kind == PT_LOAD and 0 <= delta < segment.file_size:
                 return segment.offset + delta
         raise ElfError(f"{self.path}: address {address:#x} is not in the file")
+
+
+@lru_cache(maxsize=64)
+def opened_image(path: str) -> ElfImage | None:
+    """The file, opened once; None if it cannot be read or is not an ELF file of that kind."""
+    try:
+        return ElfImage(path)
+    except ElfError:
+        return None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.errors import BadInput
+from halo.layouts.binary_file import head_and_body
 from halo.layouts.contents_format import (
     CONTENTS_HEAD,
     CONTENTS_MAGIC,
@@ -53,16 +54,9 @@ class Contents:
 
 def read_contents(path: Path) -> Contents:
     """The contents in a file; `BadInput` if it is missing, damaged, newer or another file."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
-    if len(data) < CONTENTS_HEAD.size or not data.startswith(CONTENTS_MAGIC):
-        raise BadInput(f"{path} is not a contents file of halo.")
-    _, version, check, rows = CONTENTS_HEAD.unpack_from(data)
-    if version != CONTENTS_VERSION:
-        raise BadInput(f"{path} has version {version}, which this halo cannot read.")
-    body = memoryview(data)[CONTENTS_HEAD.size :]
+    (check, rows), body = head_and_body(
+        path, CONTENTS_HEAD, CONTENTS_MAGIC, CONTENTS_VERSION, "contents file"
+    )
     if len(body) != rows * CONTENTS_ROW.size:
         raise BadInput(f"{path} is damaged: its size does not match its number of objects.")
     if zlib.crc32(rows.to_bytes(8, "little"), zlib.crc32(body)) != check:

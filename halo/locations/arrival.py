@@ -11,19 +11,12 @@ from iced_x86 import FlowControl, Instruction, Mnemonic, OpKind, Register
 from halo.elf.cfa import RBP, RSP, Row
 from halo.elf.frames import FrameTable
 from halo.elf.image import ElfError, ElfImage
+from halo.elf.registers import CALLEE_SAVED, written_registers
 from halo.locations.code import function_code
 from halo.locations.far_jumps import far_jump_targets
 from halo.locations.frame_depth import depth_at
-from halo.locations.instructions import has_equal_sources, immediate, written_registers
+from halo.locations.instructions import has_equal_sources, immediate
 
-CALLEE_SAVED = (
-    Register.RBX,
-    Register.RBP,
-    Register.R12,
-    Register.R13,
-    Register.R14,
-    Register.R15,
-)
 _WORD = 8
 _FULL_WIDTHS = {OpKind.IMMEDIATE32, OpKind.IMMEDIATE32TO64, OpKind.IMMEDIATE64}
 _JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH}

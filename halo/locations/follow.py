@@ -5,10 +5,11 @@ from __future__ import annotations
 from iced_x86 import FlowControl, Instruction, Mnemonic, Register
 
 from halo.elf.image import ElfImage
+from halo.elf.registers import written_registers
 from halo.locations.code import instruction_at
 from halo.locations.fills import fill, fills_object
 from halo.locations.general import GENERAL
-from halo.locations.instructions import writes_memory, written_registers
+from halo.locations.instructions import writes_memory
 from halo.locations.state import State
 from halo.locations.vectors import VECTORS
 

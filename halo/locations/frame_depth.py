@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from iced_x86 import FlowControl, Instruction, Mnemonic, Register
 
-from halo.locations.instructions import IMMEDIATES, immediate, written_registers
+from halo.elf.registers import written_registers
+from halo.locations.instructions import IMMEDIATES, immediate
 
 _MOVED = {Mnemonic.PUSH, Mnemonic.POP}
 _ADJUSTED = {Mnemonic.ADD, Mnemonic.SUB}

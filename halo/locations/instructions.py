@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from iced_x86 import Instruction, InstructionInfoFactory, OpAccess, OpKind
 from iced_x86 import MemorySizeExt as MemorySizes
 from iced_x86 import RegisterExt as Registers
@@ -47,13 +45,6 @@ def width_of(instruction: Instruction, operand: int) -> int:
     if is_memory(instruction, operand):
         return MemorySizes.size(instruction.memory_size)
     return _WORD
-
-
-def written_registers(instruction: Instruction) -> Iterator[int]:
-    """The full registers that it changes in whole or in part, perhaps conditionally."""
-    for used in _INFO.info(instruction).used_registers():
-        if used.access in _WRITES:
-            yield Registers.full_register(used.register)
 
 
 def writes_memory(instruction: Instruction) -> bool:

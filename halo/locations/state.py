@@ -8,7 +8,8 @@ from typing import NamedTuple
 from iced_x86 import Register, Register_
 from iced_x86 import RegisterExt as Registers
 
-from halo.locations.arrival import CALLEE_SAVED, Arrival
+from halo.elf.registers import CALLEE_SAVED
+from halo.locations.arrival import Arrival
 from halo.locations.contents import Byte, Bytes, bytes_of, extended, unknown, value_of
 from halo.locations.program import Program
 from halo.locations.program import Register as AtCall

@@ -1,14 +1,12 @@
 // Hints by rules, for rewritten programs.
 #include <pthread.h>
-#include <sys/single_threaded.h>
-
-#include <utility>
 
 #include "base/keep_errno.h"
 #include "base/keep_float_state.h"
 #include "tidy/context.h"
 #include "tidy/freeing.h"
 #include "tidy/include/halo/tidy_rules.h"
+#include "tidy/spare.h"
 #include "tidy/values.h"
 
 namespace {
@@ -67,19 +65,13 @@ tidy_ctx_t* context_of(const tidy_rule_t& rule) {
   return context == refused_context() ? nullptr : context;
 }
 
-// Atomic only if there are other threads.
-void* exchange(void** word, void* with) {
-  if (__libc_single_threaded) return std::exchange(*word, with);
-  return __atomic_exchange_n(word, with, __ATOMIC_ACQ_REL);
-}
-
 }  // namespace
 
 void* tidy_reserve(const tidy_rule_t* rule) {
   if (!halo::tidy::may_replace(*rule->functions)) return nullptr;
   tidy_ctx_t* const context = context_of(*rule);
   if (context == nullptr) return nullptr;
-  if (void* const spare = exchange(rule->spare, nullptr)) [[likely]]
+  if (void* const spare = halo::tidy::exchange_spare(rule->spare, nullptr)) [[likely]]
     return spare;
   const halo::KeepErrno keep;
   return tidy_alloc_aligned(context, kAlignment, rule->bytes, nullptr);
@@ -93,6 +85,6 @@ void* tidy_place(const tidy_rule_t* rule, void* reserved, const uint64_t* values
   tidy_ctx_t* const context = __atomic_load_n(rule->context, __ATOMIC_RELAXED);
   void* const p = tidy_alloc_aligned(context, kAlignment, rule->bytes, hint);
   if (p == nullptr) return reserved;
-  if (void* const other = exchange(rule->spare, reserved)) tidy_free(other);
+  if (void* const other = halo::tidy::exchange_spare(rule->spare, reserved)) tidy_free(other);
   return p;
 }

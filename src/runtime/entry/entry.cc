@@ -1,21 +1,13 @@
 // The trampolines: rsp points to the program's return address, and rbp is the caller's.
+#include "runtime/entry/assembly.h"
+
 #define HALO_ENTRY(name, slot_register, rbp_register, target) \
-  asm(".text\n"                                               \
-      ".globl " name                                          \
-      "\n"                                                    \
-      ".hidden " name                                         \
-      "\n"                                                    \
-      ".type " name ", @function\n" name                      \
-      ":\n"                                                   \
-      ".cfi_startproc\n"                                      \
-      "mov %rsp, %" slot_register                             \
-      "\n"                                                    \
-      "mov %rbp, %" rbp_register                              \
-      "\n"                                                    \
-      "jmp " target                                           \
-      "\n"                                                    \
-      ".cfi_endproc\n"                                        \
-      ".size " name ", .-" name "\n")
+  HALO_ASSEMBLY(name, HALO_HIDDEN_SYMBOL(name),               \
+                "mov %rsp, %" slot_register                   \
+                "\n"                                          \
+                "mov %rbp, %" rbp_register                    \
+                "\n"                                          \
+                "jmp " target "\n")
 
 HALO_ENTRY("halo_enter_malloc", "rsi", "rdx", "halo_malloc_planned");
 HALO_ENTRY("halo_enter_new", "rsi", "rdx", "halo_new_planned");

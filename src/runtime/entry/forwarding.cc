@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "runtime/base/next.h"
+#include "runtime/entry/assembly.h"
 #include "runtime/identify/callers.h"
 #include "runtime/pages/arena.h"
 
@@ -14,16 +15,7 @@ static_assert(caller_slots == 1u << 16 && sizeof caller_words[0] == 8);
 static_assert(offsetof(Fallback, malloc) == 0 && offsetof(NextFunctions, free) == 24);
 static_assert(std::is_standard_layout_v<Arena> && page_shift == 16);
 
-#define HALO_FORWARD(name, body)         \
-  asm(".text\n"                          \
-      ".p2align 6\n"                     \
-      ".globl " name                     \
-      "\n"                               \
-      ".type " name ", @function\n" name \
-      ":\n"                              \
-      ".cfi_startproc\n" body            \
-      ".cfi_endproc\n"                   \
-      ".size " name ", .-" name "\n")
+#define HALO_FORWARD(name, body) HALO_ASSEMBLY(name, ".p2align 6\n", body)
 
 // The caller's word, if any, is passed as the second argument.
 HALO_FORWARD("malloc",

@@ -4,43 +4,29 @@
 #include <cstdint>
 
 #include "runtime/base/next.h"
+#include "runtime/entry/assembly.h"
 #include "runtime/hints/rules.h"
 #include "runtime/serve/grouped.h"
 
 // Stores the registers in the order of HintCode::push_register, and calls the function with the
 // size, the registers and the slot of the return address.
-#define HALO_HINTED_ENTRY(name, target)  \
-  asm(".text\n"                          \
-      ".globl " name                     \
-      "\n"                               \
-      ".hidden " name                    \
-      "\n"                               \
-      ".type " name ", @function\n" name \
-      ":\n"                              \
-      ".cfi_startproc\n"                 \
-      "push %r15\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "push %r14\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "push %r13\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "push %r12\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "push %rbp\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "push %rbx\n"                      \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "mov %rsp, %rsi\n"                 \
-      "lea 48(%rsp), %rdx\n"             \
-      "sub $8, %rsp\n"                   \
-      ".cfi_adjust_cfa_offset 8\n"       \
-      "call " target                     \
-      "\n"                               \
-      "add $56, %rsp\n"                  \
-      ".cfi_adjust_cfa_offset -56\n"     \
-      "ret\n"                            \
-      ".cfi_endproc\n"                   \
-      ".size " name ", .-" name "\n")
+#define HALO_PUSH(name) \
+  "push %" name         \
+  "\n"                  \
+  ".cfi_adjust_cfa_offset 8\n"
+#define HALO_HINTED_ENTRY(name, target) \
+  HALO_ASSEMBLY(name, HALO_HIDDEN_SYMBOL(name),                                                \
+                HALO_PUSH("r15") HALO_PUSH("r14") HALO_PUSH("r13") HALO_PUSH("r12")            \
+                    HALO_PUSH("rbp") HALO_PUSH("rbx")                                          \
+                "mov %rsp, %rsi\n"                                                             \
+                "lea 48(%rsp), %rdx\n"                                                         \
+                "sub $8, %rsp\n"                                                               \
+                ".cfi_adjust_cfa_offset 8\n"                                                   \
+                "call " target                                                                 \
+                "\n"                                                                           \
+                "add $56, %rsp\n"                                                              \
+                ".cfi_adjust_cfa_offset -56\n"                                                 \
+                "ret\n")
 
 HALO_HINTED_ENTRY("halo_hinted_malloc", "halo_malloc_by_hint");
 HALO_HINTED_ENTRY("halo_hinted_new", "halo_new_by_hint");

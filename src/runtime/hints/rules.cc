@@ -1,7 +1,6 @@
 #include "runtime/hints/rules.h"
 
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 
 #include <atomic>
 #include <bit>
@@ -17,6 +16,7 @@
 #include "runtime/hints/freeing.h"
 #include "runtime/identify/callers.h"
 #include "tidy/context.h"
+#include "tidy/spare.h"
 #include "tidy/values.h"
 
 namespace halo::runtime {
@@ -29,13 +29,13 @@ namespace {
 //
 // Concurrency: `address` is written by one thread at a time, under the lock of modules.cc, with
 // release; any thread reads it with acquire. The other members but `spare` never change. `spare` is
-// a block that no object has: it is taken and put back by exchanges.
+// of tidy/spare.h.
 struct RuleState {
   std::atomic<std::uintptr_t> address;  // of its return address; 0: its module is not placed
   std::uintptr_t bias;                  // with the address
   const plan::HintRule* rule;
   std::uint32_t first_key;
-  std::atomic<void*> spare;
+  void* spare;
 };
 
 // Never changed after begin_hints.
@@ -117,14 +117,6 @@ RuleState* state_of(std::uintptr_t address) {
       return false;
   }
   return true;
-}
-
-// Atomic only if there are other threads.
-void* take_or_put(std::atomic<void*>& word, void* with) {
-  if (!__libc_single_threaded) return word.exchange(with, std::memory_order_acq_rel);
-  void* const old = word.load(std::memory_order_relaxed);
-  word.store(with, std::memory_order_relaxed);
-  return old;
 }
 
 void count(std::atomic<std::uint64_t>& counter) {
@@ -209,7 +201,7 @@ void* allocate_hinted(std::size_t size, const CallState& call) {
   const std::uint32_t alignment = alignment_of(*state->rule);
   const std::uint32_t bytes = (state->rule->bytes + alignment - 1) & ~(alignment - 1);
   // From here on, the allocation cannot fail: the values are read as after one that succeeded.
-  void* reserved = take_or_put(state->spare, nullptr);
+  void* reserved = tidy::exchange_spare(&state->spare, nullptr);
   if (reserved != nullptr && reinterpret_cast<std::uintptr_t>(reserved) % alignment != 0) {
     free_hinted(reserved);  // it is from before code was loaded that needs 16 bytes
     reserved = nullptr;
@@ -226,7 +218,7 @@ void* allocate_hinted(std::size_t size, const CallState& call) {
   void* const p = context->allocate(&key, bytes);
   if (p == nullptr) return reserved;
   count(placed);
-  if (void* const other = take_or_put(state->spare, reserved)) free_hinted(other);
+  if (void* const other = tidy::exchange_spare(&state->spare, reserved)) free_hinted(other);
   return p;
 }
 

@@ -48,27 +48,11 @@ struct Rule {
   mutable std::atomic<bool> is_served = false;
 };
 
-// Of sanitizers, which have an allocator of their own.
-bool frees_by_another_library() {
-  const Rule rule;
-  void* const p = rule.allocate(1);
-  const bool is_ours = tidy_owns(p);
-  std::free(p);
-  return !is_ours;
-}
-
-class Rules : public testing::Test {
- protected:
-  void SetUp() override {
-    if (frees_by_another_library()) GTEST_SKIP() << "the sanitizer's allocator is in front";
-  }
-};
-
 void* own_allocate(size_t size) { return std::malloc(size); }
 void own_release(void* p) { std::free(p); }
 void own_release_sized(void* p, size_t) { std::free(p); }
 
-TEST_F(Rules, PlaceByTheValue) {
+TEST(Rules, PlaceByTheValue) {
   const Rule rule;
   std::vector<void*> blocks;
   std::set<uintptr_t> pages;
@@ -85,7 +69,7 @@ TEST_F(Rules, PlaceByTheValue) {
   for (void* p : blocks) std::free(p);
 }
 
-TEST_F(Rules, PlaceForNew) {
+TEST(Rules, PlaceForNew) {
   Rule rule;
   rule.functions = {::operator new, ::operator delete, ::operator delete };
   void* const placed = rule.allocate(1);
@@ -93,7 +77,7 @@ TEST_F(Rules, PlaceForNew) {
   ::operator delete(placed, kBytes);
 }
 
-TEST_F(Rules, ServeOnlyIfTheLibraryFrees) {
+TEST(Rules, ServeOnlyIfTheLibraryFrees) {
   const tidy_functions_t others[] = {
       {own_allocate, std::free, nullptr}, {std::malloc, own_release, nullptr},
       {std::malloc, std::free, own_release_sized}, {::operator new, std::free, nullptr},
@@ -114,7 +98,7 @@ TEST_F(Rules, ServeOnlyIfTheLibraryFrees) {
   }
 }
 
-TEST_F(Rules, FindTheContextOfAnEqualRule) {
+TEST(Rules, FindTheContextOfAnEqualRule) {
   Rule first;
   Rule again;
   again.rule.identity = first.rule.identity;
@@ -124,7 +108,7 @@ TEST_F(Rules, FindTheContextOfAnEqualRule) {
   again.is_served = false;
 }
 
-TEST_F(Rules, FollowPointersOnlyToMemoryOfTidy) {
+TEST(Rules, FollowPointersOnlyToMemoryOfTidy) {
   const Rule neighbours;
   auto* const near = static_cast<uint64_t*>(neighbours.allocate(3));
   near[1] = 8;
@@ -147,7 +131,7 @@ TEST_F(Rules, FollowPointersOnlyToMemoryOfTidy) {
   std::free(near);
 }
 
-TEST_F(Rules, LeaveObjectsToTheAllocatorIfThereAreTooManyContexts) {
+TEST(Rules, LeaveObjectsToTheAllocatorIfThereAreTooManyContexts) {
   std::vector<tidy_ctx_t*> all;
   while (tidy_ctx_t* one = tidy_create(nullptr)) all.push_back(one);
   const Rule rule;

@@ -1,0 +1,24 @@
+// The block that a rule for hints keeps, so that an allocation cannot fail once it has begun.
+#pragma once
+
+#include <sys/single_threaded.h>
+
+namespace halo::tidy {
+
+// Replaces the spare block, and returns the one before; nullptr: none. A block that is taken
+// belongs to the taker alone. Any thread; also a signal handler that interrupts it, as the exchange
+// is one instruction. It is locked only if there are other threads.
+inline void* exchange_spare(void** spare, void* with) {
+  if (!__libc_single_threaded) return __atomic_exchange_n(spare, with, __ATOMIC_ACQ_REL);
+  void* found = __atomic_load_n(spare, __ATOMIC_RELAXED);
+  bool is_done;
+  do
+    asm volatile("cmpxchg %3, %1"
+                 : "=@ccz"(is_done), "+m"(*spare), "+a"(found)
+                 : "r"(with)
+                 : "memory");
+  while (!is_done);
+  return found;
+}
+
+}  // namespace halo::tidy
