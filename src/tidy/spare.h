@@ -11,14 +11,14 @@ namespace halo::tidy {
 inline void* exchange_spare(void** spare, void* with) {
   if (!__libc_single_threaded) return __atomic_exchange_n(spare, with, __ATOMIC_ACQ_REL);
   void* found = __atomic_load_n(spare, __ATOMIC_RELAXED);
-  bool is_done;
-  do
+  for (;;) {
+    bool is_done;
     asm volatile("cmpxchg %3, %1"
                  : "=@ccz"(is_done), "+m"(*spare), "+a"(found)
                  : "r"(with)
                  : "memory");
-  while (!is_done);
-  return found;
+    if (is_done) return found;
+  }
 }
 
 }  // namespace halo::tidy

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/crc32.h"
@@ -144,5 +145,12 @@ class PlanBuilder {
   std::vector<HintKey> keys_;
   std::vector<HintOperation> operations_;
 };
+
+// The sentence with which a plan is refused; empty if it is not.
+inline std::string problem_with(const std::vector<std::byte>& file) {
+  PlanView view;
+  const char* problem = validate(file, view);
+  return problem == nullptr ? "" : problem;
+}
 
 }  // namespace halo::plan

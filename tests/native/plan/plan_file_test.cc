@@ -21,12 +21,6 @@ std::vector<std::byte> good_plan() {
   return builder.bytes();
 }
 
-std::string problem_with(const std::vector<std::byte>& file) {
-  PlanView view;
-  const char* problem = validate(file, view);
-  return problem == nullptr ? "" : problem;
-}
-
 template <typename Field>
 void poke(std::vector<std::byte>& file, std::size_t at, Field value) {
   std::memcpy(file.data() + at, &value, sizeof value);

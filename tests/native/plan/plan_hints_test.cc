@@ -10,12 +10,6 @@
 namespace halo::plan {
 namespace {
 
-std::string problem_with(const std::vector<std::byte>& file) {
-  PlanView view;
-  const char* problem = validate(file, view);
-  return problem == nullptr ? "" : problem;
-}
-
 constexpr HintOperation hint_register(std::uint8_t number) {
   return {HintCode::push_register, number, 0, 0};
 }
