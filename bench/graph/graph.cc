@@ -29,28 +29,36 @@ Graph::Graph(const std::string& path) {
     at = stop;
     return id;
   };
-  std::vector<std::vector<uint32_t>> edges;
+  std::vector<uint32_t> others;  // the neighbours of all lines
+  std::vector<Node*> lines;      // in the order of the file
   for (; at != end; ++at) {
     const uint32_t id = take_id();
-    if (id >= nodes_.size()) {
-      nodes_.resize(id + 1);
-      edges.resize(id + 1);
-    }
+    const size_t first = others.size();
     while (at != end && *at == ' ') {
       ++at;
-      edges[id].push_back(take_id());
+      others.push_back(take_id());
     }
     if (at == end || *at != '\n') throw std::runtime_error(path + " has a line without an end.");
+    if (id >= nodes_.size()) nodes_.resize(id + 1);
+    if (nodes_[id] != nullptr) throw std::runtime_error(path + " has an id twice.");
     nodes_[id] = std::make_unique<Node>();
     nodes_[id]->id = id;
-    nodes_[id]->neighbours.resize(edges[id].size());
+    nodes_[id]->neighbours.resize(others.size() - first);
+    lines.push_back(nodes_[id].get());
   }
-  for (size_t id = 0; id < nodes_.size(); ++id) {
-    if (nodes_[id] == nullptr) throw std::runtime_error(path + " lacks a node.");
-    for (size_t edge = 0; edge < edges[id].size(); ++edge) {
-      const uint32_t other = edges[id][edge];
+  link(lines, others, path);
+}
+
+void Graph::link(const std::vector<Node*>& lines, const std::vector<uint32_t>& others,
+                 const std::string& path) {
+  for (const auto& node : nodes_)
+    if (node == nullptr) throw std::runtime_error(path + " lacks a node.");
+  size_t edge = 0;
+  for (Node* const node : lines) {
+    for (Node*& neighbour : node->neighbours) {
+      const uint32_t other = others[edge++];
       if (other >= nodes_.size()) throw std::runtime_error(path + " has an edge to no node.");
-      nodes_[id]->neighbours[edge] = nodes_[other].get();
+      neighbour = nodes_[other].get();
     }
   }
 }

@@ -24,6 +24,10 @@ class Graph {
   Node& node(size_t id) const { return *nodes_[id]; }
 
  private:
+  // Sets the neighbours of each line's node to the next of `others`, which are ids.
+  void link(const std::vector<Node*>& lines, const std::vector<uint32_t>& others,
+            const std::string& path);
+
   std::vector<std::unique_ptr<Node>> nodes_;  // by id
 };
 

@@ -51,7 +51,7 @@ def test_contexts_of_a_stored_trace_have_no_names(tmp_path: Path) -> None:
 
 def test_a_file_without_a_graph_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "graph"
-    for text in ("0 1\n", "0 x\n", "0", "1\n", "0 7\n1\n"):
+    for text in ("0 1\n", "0 x\n", "0", "1\n", "0 7\n1\n", "0\n0\n"):
         path.write_text(text)
         done = subprocess.run([GRAPH, str(path), "bfs", "1", "1"], capture_output=True, text=True)
         assert done.returncode == 1 and done.stderr.count("\n") == 1, text
