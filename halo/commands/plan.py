@@ -103,14 +103,13 @@ def _list() -> Iterator[str]:
     from halo.plan import describe_options
     from halo.plan.builder import PlanOptions
     from halo.strategies import STRATEGIES
+    from halo.strategies.factory import CommonOptions
 
     for strategy in STRATEGIES:
         yield f"{strategy.name:14} {strategy.summary}"
         yield from map(_option_line, describe_options(strategy.options))
     yield f"{'any strategy':14} options of every plan"
-    yield _option_line(
-        ("max_size", "", "size of the largest object to group (default: as recorded)")
-    )
+    yield from map(_option_line, describe_options(CommonOptions))
     yield from map(_option_line, describe_options(PlanOptions))
 
 

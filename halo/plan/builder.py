@@ -128,6 +128,11 @@ def build_plan(
         profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT,
         MAX_OBJECT_LIMIT if grouping.largest is None else grouping.largest,
     )
+    if grouping.hints and (grouping.at_random or chosen.identification == "selectors"):
+        raise BadInput(
+            "Hints are served by call site, so their plan can neither draw groups at random nor"
+            " identify by selectors."
+        )
     if grouping.at_random and grouping.groups:
         return _drawn(profile, grouping, chosen, limit, aligner)
     sites = CallSites(profile, rules, chosen.trust_recorded)

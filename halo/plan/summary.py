@@ -22,7 +22,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("frame-pointer steps", str(by_pointer)),
     ]
     if plan.hints:
-        rows.append(("hints", f"{len(plan.hints)} call sites"))
+        rows.append(("hints", f"{len(plan.hints)} call site{'s' * (len(plan.hints) > 1)}"))
     if plan.selectors is not None:
         sites, conjunctions = plan.selectors
         rows.append(("selectors", f"{len(conjunctions)} conjunctions of {len(sites)} call sites"))

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
+from typing import Any
 
 from halo.errors import BadInput
 from halo.plan.grouping import Group, Grouping
-from halo.plan.options import parse_options
+from halo.plan.hints.sites import SiteHint
+from halo.plan.options import option, parse_options
 from halo.profile import Profile
-from halo.strategies.base import AnyStrategy, Candidate, Subject
+from halo.strategies.base import AnyStrategy, Candidate, NoOptions, Subject
+from halo.strategies.hints import hints as rules_of
 from halo.strategies.registry import STRATEGIES
 
 _MAX_SIZE = "max_size"
 _DEFAULT_MAX_SIZE = 4096
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 _UNGROUPED = -1
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """Options of every strategy."""
+
+    max_size: str = option("", "size of the largest object to group (default: as recorded)")
+    hints: bool = option(
+        False, "add the rules of the strategy hints; objects of their call sites are in no group"
+    )
+
+
+_COMMON = frozenset(item.name for item in fields(CommonOptions))
 
 
 def names() -> list[str]:
@@ -37,42 +53,68 @@ def make_grouping(
 ) -> Grouping:
     """The groups of a profile by strategy `name`.
 
-    `options` are texts. Every strategy also accepts `max_size`: the size in bytes of the largest
-    object that may be grouped (default: as recorded, else HALO's 4096). Contexts
-    whose smallest object is larger are in no group. Raises `BadInput` for an unknown strategy or
-    option (listing the valid ones) and for a bad value.
+    `options` are texts, of the strategy and of `CommonOptions`. `max_size` is in bytes (default: as
+    recorded, else HALO's 4096). Contexts whose smallest object is larger are in no group. Raises
+    `BadInput` for an unknown strategy or option (listing the valid ones) and for a bad value.
     """
     strategy = strategy_named(name)
-    own = dict(options)
-    max_size = _max_size(own.pop(_MAX_SIZE, None), profile)
+    common = {key: text for key, text in options.items() if key in _COMMON}
+    own = {key: text for key, text in options.items() if key not in _COMMON}
+    every = parse_options(CommonOptions, common, f"Strategy {name}")
     chosen = parse_options(strategy.options, own, f"Strategy {name}")
-    subject = Subject(profile, max_size)
+    subject = Subject(profile, _max_size(every.max_size, profile))
     proposed = strategy.group(subject, chosen)
-    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject)
+    hints = _hints(strategy, subject, chosen, every)
+    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject, hints)
     return Grouping(
         strategy=name,
         groups=_measured(profile, candidates),
-        parameters={**asdict(chosen), _MAX_SIZE: max_size},
+        parameters={
+            **asdict(chosen),
+            _MAX_SIZE: subject.max_size,
+            **({"hints": True} if every.hints else {}),
+        },
         at_random=strategy.at_random,
         largest=strategy.largest(profile) if strategy.largest is not None else None,
-        hints=tuple(strategy.hints(subject, chosen)) if strategy.hints is not None else (),
+        hints=hints,
     )
 
 
-def _max_size(text: str | None, profile: Profile) -> int:
-    if text is None:
+def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:
+    """True if a plan of that strategy with these options may have rules for hints."""
+    common = {key: text for key, text in options.items() if key in _COMMON}
+    every = parse_options(CommonOptions, common, f"Strategy {strategy}")
+    return every.hints or strategy_named(strategy).hints is not None
+
+
+def _hints(
+    strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions
+) -> tuple[SiteHint, ...]:
+    if strategy.hints is not None:
+        return tuple(strategy.hints(subject, chosen))
+    return tuple(rules_of(subject, NoOptions())) if every.hints else ()
+
+
+def _max_size(text: str, profile: Profile) -> int:
+    if not text:
         return profile.parameters.max_object_size or _DEFAULT_MAX_SIZE
     if not text.isdecimal() or int(text) == 0:
         raise BadInput(f"Option {_MAX_SIZE} must be a number of bytes, not {text!r}.")
     return int(text)
 
 
-def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidate]:
-    """Drops members that may not be grouped and then empty groups; refuses overlaps."""
+def _checked(
+    candidates: Iterable[Candidate], subject: Subject, hints: Iterable[SiteHint]
+) -> list[Candidate]:
+    """Drops members that may not be grouped, or have a rule, and then empty groups.
+
+    Refuses overlaps.
+    """
     seen: set[int] = set()
+    ruled = {at for hint in hints for at in hint.contexts}
     kept = []
     for candidate in candidates:
-        contexts = candidate.contexts
+        contexts = [at for at in candidate.contexts if at not in ruled]
         members = [at for at in contexts if subject.may_group(subject.profile.contexts[at])]
         if len(set(members)) < len(members) or seen.intersection(members):
             raise BadInput("A context is in two groups; a context can be in one group only.")

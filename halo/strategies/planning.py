@@ -19,7 +19,7 @@ from halo.profile import (
     write_profile,
 )
 from halo.strategies import make_grouping
-from halo.strategies.factory import strategy_named
+from halo.strategies.factory import has_hints
 from halo.transfer import Carried
 
 
@@ -64,10 +64,10 @@ def make_plan(
     rest = {key: value for key, value in options.items() if key in for_plan}
     if carry is None:
         return build_plan(profile, make_grouping(profile, strategy, mine), rest)
-    if strategy_named(strategy).hints is not None:
+    if has_hints(strategy, mine):
         raise BadInput(
-            f"A plan of strategy {strategy} names registers of the recorded build, so it cannot be"
-            " made for another one; record that build."
+            "A plan with hints names registers of the recorded build, so it cannot be made for"
+            " another one; record that build."
         )
     carried = carry(profile)
     grouping = make_grouping(carried.unified, strategy, mine)

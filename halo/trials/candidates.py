@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from halo.aging import Litter
 from halo.errors import UsageError
 from halo.process.allocators import Allocator, preload, under_plan
-from halo.profile import Profile
-from halo.strategies.factory import strategy_named
+from halo.profile import OBJECT_TRACE, Profile
+from halo.profile.sections.section import Section
+from halo.strategies.factory import has_hints, strategy_named
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.runs.job import Configuration
 
@@ -28,6 +30,15 @@ class PlanVariant:
     label: str
     strategy: str
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def needs(self) -> Section[Any] | None:
+        """The section of the profile that has to be recorded by an option."""
+        return OBJECT_TRACE if self.has_hints else strategy_named(self.strategy).needs
+
+    @property
+    def has_hints(self) -> bool:
+        return has_hints(self.strategy, self.options)
 
 
 # To add a candidate, add a line. `random` and `per-site` are controls, not candidates.
@@ -45,6 +56,9 @@ VARIANTS = (
     PlanVariant("search", "search"),
     *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
     PlanVariant("hints", "hints"),
+    PlanVariant("hints-halo", "halo", {"hints": "true"}),
+    PlanVariant("hints-dense", "dense", {"hints": "true"}),
+    PlanVariant("hints-everything-by-size", "everything", {"by_size": "true", "hints": "true"}),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(
@@ -105,8 +119,7 @@ def make_plans(
     made: list[tuple[PlanVariant, Path, bool]] = []
     seen: set[bytes] = set()
     for variant in variants:
-        needs = strategy_named(variant.strategy).needs
-        if needs is not None and needs.of(profile) is None:
+        if variant.needs is not None and variant.needs.of(profile) is None:
             continue
         plan = make_plan(profile, variant.strategy, variant.options)
         if plan.is_inert:

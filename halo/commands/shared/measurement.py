@@ -103,15 +103,20 @@ def measure_program(
 
 def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVariant]:
     """The variants to race: without names, those of an object trace only by their options."""
-    asked = {"search": options.search, "hints": options.hints}
     found = choose_variants(names)
-    return found if names else [one for one in found if asked.get(one.strategy, True)]
+    return found if names else [one for one in found if _is_asked(options, one)]
+
+
+def _is_asked(options: argparse.Namespace, variant: PlanVariant) -> bool:
+    if variant.has_hints:
+        return bool(options.hints)
+    return variant.strategy != "search" or bool(options.search)
 
 
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
     conflicts = options.conflicts or any(name == "conflict" for name in names)
-    hints = options.hints or "hints" in names
+    hints = options.hints or any(name.startswith("hints") for name in names)
     objects = hints or options.search or any(name.startswith("search") for name in names)
     sinks = {
         "distance": options.distance,

@@ -315,9 +315,8 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hints",
         action="store_true",
-        help="record all accesses by object and the contents of objects, too, and race the plan of"
-        " the strategy hints; the recording is then exact, and train.objects stays with the"
-        " results",
+        help="record all accesses by object and the contents of objects, too, and race the plans"
+        " with hints; the recording is then exact, and train.objects stays with the results",
     )
     add_sink_option(parser, DISTANCE)
 

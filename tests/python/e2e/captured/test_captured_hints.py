@@ -285,7 +285,7 @@ def test_a_plan_is_shown_with_its_hints(tmp_path: Path) -> None:
     plan_of(tmp_path)
     shown = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=tmp_path)
     assert shown.status == 0
-    assert "1 call sites" in shown.stdout
+    assert "1 call site\n" in shown.stdout
     assert "all other objects are forwarded" in shown.stdout
     assert "by +8 (i32), intervals of" in " ".join(shown.stdout.split())
 
