@@ -7,15 +7,18 @@ trained, and no scikit-learn is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from halo.captured.births import Births
 from halo.captured.orders import order_by, togetherness
+from halo.captured.refusals import MIN_OBJECTS, Refusal, Refusals
 from halo.captured.sites import Kind
 from halo.captured.values import Column, column_of
 from halo.hints.call import interval_widths
@@ -26,7 +29,6 @@ from halo.layouts.layout_file import Layout
 from halo.profile import ObjectTrace
 from halo.schema.hints import HintDimension
 
-MIN_OBJECTS = 50
 MAX_DIMENSIONS = 2
 CANDIDATES = 6
 """Values of which pairs are tried."""
@@ -52,6 +54,14 @@ class KindHint:
 
 
 @dataclass(frozen=True)
+class Learnt:
+    """The hints of kinds, and why the call sites of other kinds have none."""
+
+    hints: tuple[KindHint, ...] = ()
+    refused: Refusals = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
 class _Value:
     """A number of each object by which it could be placed, and where it comes from."""
 
@@ -69,25 +79,42 @@ class _Sample:
 
 
 class _Learner:
-    def __init__(self, contents: Contents, layout: Layout, trace: ObjectTrace) -> None:
+    def __init__(
+        self, contents: Contents, trace: ObjectTrace, communities: Callable[[], Layout]
+    ) -> None:
         self._contents = contents
-        self._layout = layout
+        self._communities = communities
         self._trace_numbers = dict(trace.contexts)
 
-    def sample(self, kind: Kind) -> _Sample | None:
-        """None if there are too few objects, or no communities."""
+    def rows(self, kind: Kind) -> Rows:
+        """The objects of a kind with contents, in the order of their allocation."""
         numbers = [self._trace_numbers.get(at, -1) for at in kind.contexts]
         of_kind = np.isin(self._contents.contexts, [at for at in numbers if at >= 0])
         rows = np.flatnonzero(of_kind & (self._contents.sizes == kind.bytes))
-        rows = rows[np.argsort(self._contents.numbers[rows], kind="stable")]
+        return rows[np.argsort(self._contents.numbers[rows], kind="stable")]
+
+    def has_values(self, kind: Kind, rows: Rows) -> bool:
+        """Whether a known field other than a pointer differs between enough objects."""
+        if len(rows) < MIN_OBJECTS:
+            return False
+        return any(_differ(one.numbers) for one in self.columns(kind, rows) if not one.is_pointer)
+
+    def sample(self, kind: Kind, rows: Rows) -> _Sample | Refusal:
+        """Those of the objects that are in a community; a refusal if there are too few."""
+        if len(rows) < MIN_OBJECTS or not len(self._layout.objects):
+            return Refusal.FEW
         place = np.searchsorted(self._layout_numbers, self._contents.numbers[rows])
         place = np.minimum(place, len(self._layout_numbers) - 1)
         accessed = self._layout_numbers[place] == self._contents.numbers[rows]
         rows, place = rows[accessed], self._layout_order[place[accessed]]
         if len(rows) < MIN_OBJECTS:
-            return None
+            return Refusal.FEW
         levels = usable_levels(self._layout.communities[:, place])
-        return _Sample(kind, rows, tuple(levels)) if levels else None
+        return _Sample(kind, rows, tuple(levels)) if levels else Refusal.COMMUNITIES
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return self._communities()
 
     @cached_property
     def _layout_order(self) -> Rows:
@@ -98,8 +125,8 @@ class _Learner:
         return self._layout.objects[self._layout_order].astype(np.uint64)
 
     @cached_property
-    def _by_address(self) -> Rows:
-        return np.argsort(self._contents.addresses, kind="stable")
+    def _births(self) -> Births:
+        return Births(self._contents)
 
     def columns(self, kind: Kind, rows: Rows) -> list[Column]:
         """The known fields of objects, which are rows of the contents."""
@@ -119,27 +146,9 @@ class _Learner:
         for column in self.columns(sample.kind, sample.rows):
             if not column.is_pointer:
                 continue
-            targets = self._targets(column, sample)
+            targets = self._births.rows_at(column, self._contents.numbers[sample.rows])
             for other in hinted:
                 yield from self._behind(column, targets, other)
-
-    def _targets(self, column: Column, sample: _Sample) -> Rows:
-        """The row of the object that begins where each pointer points; -1: none.
-
-        Of several at an address, it is the one that was allocated last before the object.
-        """
-        own = self._contents.addresses[self._by_address]
-        end = np.searchsorted(own, column.bits, side="right")
-        found = np.full(len(column.bits), -1, np.int64)
-        for at in np.flatnonzero(column.present & (end > 0)):
-            for place in range(int(end[at]) - 1, -1, -1):
-                if own[place] != column.bits[at]:
-                    break
-                row = self._by_address[place]
-                if self._contents.numbers[row] < self._contents.numbers[sample.rows[at]]:
-                    found[at] = row
-                    break
-        return found
 
     def _behind(self, column: Column, targets: Rows, other: KindHint) -> Iterator[_Value]:
         numbers = [self._trace_numbers.get(at, -1) for at in other.kind.contexts]
@@ -166,8 +175,7 @@ class _Learner:
         hint: tuple[HintDimension, ...] = ()
         single: list[tuple[float, int, _Value]] = []
         for value in values:
-            known = np.isfinite(value.numbers)
-            if known.any() and np.ptp(value.numbers[known]) > 0:
+            if _differ(value.numbers):
                 score, dimensions = self._score(sample, (value,), total)
                 single.append((score, len(single), value))
                 if score > best:
@@ -194,18 +202,40 @@ class _Learner:
         return togetherness(order_by(keys), sample.levels), hint
 
 
+def _differ(numbers: npt.NDArray[np.float64]) -> bool:
+    known = numbers[np.isfinite(numbers)]
+    return len(known) > 0 and bool(np.ptp(known) > 0)
+
+
 def _place(dimension: HintDimension) -> tuple[str, tuple[int, ...], str]:
     return dimension.owner, dimension.path, dimension.scalar
 
 
 def learn_hints(
-    kinds: Sequence[Kind], contents: Contents, layout: Layout, trace: ObjectTrace
-) -> list[KindHint]:
-    """The kinds that a hint helps, in order; values behind pointers are of kinds that have one."""
-    if not len(contents.numbers) or not len(layout.objects):
-        return []
-    learner = _Learner(contents, layout, trace)
-    samples = [sample for kind in kinds if (sample := learner.sample(kind))]
+    kinds: Sequence[Kind],
+    contents: Contents,
+    trace: ObjectTrace,
+    communities: Callable[[], Layout],
+) -> Learnt:
+    """The kinds that a hint helps, in order; values behind pointers are of kinds that have one.
+
+    `communities` finds those of the trace's objects; it is called once, if a kind has values.
+    """
+    learner = _Learner(contents, trace, communities)
+    refused: Refusals = Counter()
+    rows = [(kind, learner.rows(kind)) for kind in kinds]
+    if not any(learner.has_values(*one) for one in rows):
+        for kind, objects in rows:
+            why = Refusal.FEW if len(objects) < MIN_OBJECTS else Refusal.POINTERS
+            refused[why] += len(kind.sites)
+        return Learnt((), refused)
+    samples = []
+    for kind, objects in rows:
+        sample = learner.sample(kind, objects)
+        if isinstance(sample, Refusal):
+            refused[sample] += len(kind.sites)
+        else:
+            samples.append(sample)
     own = {
         sample.kind.name: hint
         for sample in samples
@@ -220,4 +250,6 @@ def learn_hints(
             mine = behind
         if mine:
             found.append(mine)
-    return found
+        else:
+            refused[Refusal.UNRELATED] += len(sample.kind.sites)
+    return Learnt(tuple(found), refused)

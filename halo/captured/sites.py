@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
+from halo.captured.refusals import MIN_SHARE, Refusal, Refusals
 from halo.elf.image import opened_image
 from halo.locations import BirthStores, birth_stores, value_at
 from halo.plan.callsites import is_as_recorded
@@ -13,8 +14,6 @@ from halo.plan.hints.layout import MAX_HINT_BYTES
 from halo.profile import Module, Profile
 
 WIDTHS = (1, 2, 4, 8)
-MIN_SHARE = 0.01
-"""Share of the accesses from which the objects of a call site are studied."""
 MIN_SAME_SIZE = 0.9
 """Share of a call site's allocations that must have one size."""
 
@@ -68,7 +67,11 @@ class Kind:
     @property
     def total_bytes(self) -> int:
         """Of all recorded objects."""
-        return self.bytes * sum(site.allocations for site in self.sites)
+        return self.bytes * self.allocations
+
+    @property
+    def allocations(self) -> int:
+        return sum(site.allocations for site in self.sites)
 
     @property
     def name(self) -> str:
@@ -81,41 +84,60 @@ class Kind:
         return tuple(at for site in self.sites for at in site.contexts)
 
 
-def kinds_of(profile: Profile) -> list[Kind]:
-    """The kinds with known fields, the most accessed first."""
+@dataclass(frozen=True)
+class Survey:
+    """The kinds with known fields, the most accessed first, and the call sites without any."""
+
+    kinds: tuple[Kind, ...] = ()
+    refused: Refusals = field(default_factory=Counter)
+
+
+def survey(profile: Profile) -> Survey:
+    """Studies the call sites with MIN_SHARE of the accesses."""
     found: dict[tuple[int, frozenset[Field]], list[CallSite]] = defaultdict(list)
-    for site in call_sites(profile):
-        if fields := site.fields:
+    refused: Refusals = Counter()
+    for site in _call_sites(profile):
+        if isinstance(site, Refusal):
+            refused[site] += 1
+        elif fields := site.fields:
             found[site.bytes, fields].append(site)
+        else:
+            refused[Refusal.UNKNOWN] += 1
     kinds = [
         Kind(tuple(sites), tuple(sorted(fields, key=lambda one: (one.offset, one.width))))
         for (_, fields), sites in found.items()
     ]
-    return sorted(kinds, key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
+    kinds.sort(key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
+    return Survey(tuple(kinds), refused)
 
 
-def call_sites(profile: Profile) -> list[CallSite]:
-    """The call sites with MIN_SHARE of the accesses whose objects have one small size."""
+def _call_sites(profile: Profile) -> Iterator[CallSite | Refusal]:
+    """The call sites with MIN_SHARE of the accesses, if their objects have one small size."""
     contexts: dict[int, list[int]] = defaultdict(list)
     for at, context in enumerate(profile.contexts):
         if context.allocations:
             contexts[next(profile.stack(at), -1)].append(at)
     least = MIN_SHARE * profile.accesses
-    found = []
     for frame_at, members in contexts.items():
-        frame = profile.frames[frame_at] if frame_at >= 0 else None
         accesses = sum(profile.contexts[at].accesses for at in members)
-        if frame is None or frame.module < 0 or accesses < max(least, 1):
+        if accesses < max(least, 1):
             continue
-        module = profile.modules[frame.module]
+        frame = profile.frames[frame_at] if frame_at >= 0 else None
+        module = profile.modules[frame.module] if frame and frame.module >= 0 else None
+        if frame is None or module is None or not module.build_id or not is_as_recorded(module):
+            yield Refusal.MODULE
+            continue
         size = _one_size(profile.contexts[at].sizes for at in members)
-        if not 0 < size <= MAX_HINT_BYTES or not module.build_id or not is_as_recorded(module):
+        if not 0 < size <= MAX_HINT_BYTES:
+            yield Refusal.SIZES
             continue
-        if stores := _stores(module.path, frame.offset):
-            allocations = sum(profile.contexts[at].allocations for at in members)
-            place = (module, frame.offset, size)
-            found.append(CallSite(*place, tuple(members), allocations, accesses, stores))
-    return found
+        stores = _stores(module.path, frame.offset)
+        allocations = sum(profile.contexts[at].allocations for at in members)
+        if stores is None:
+            yield Refusal.MODULE
+            continue
+        place = (module, frame.offset, size)
+        yield CallSite(*place, tuple(members), allocations, accesses, stores)
 
 
 def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:

@@ -296,6 +296,7 @@ def _review(
         identification=identification,
         alignment=aligner.reason,
         hints=review_hints(profile, grouping),
+        why_no_hints=grouping.why_no_hints,
     )
 
 

@@ -31,7 +31,8 @@ class Grouping:
 
     If `at_random` is set, the groups have no contexts: the runtime draws a group for each object.
     Objects of more than `largest` bytes are in no group; None: only the plan has a limit. `hints`
-    place the objects of call sites, which are in no group.
+    place the objects of call sites, which are in no group. `why_no_hints` is a sentence, if the
+    strategy found none.
     """
 
     strategy: str
@@ -40,6 +41,7 @@ class Grouping:
     at_random: bool = False
     largest: int | None = None
     hints: tuple[SiteHint, ...] = ()
+    why_no_hints: str = ""
 
     def labels(self, contexts: int, otherwise: int) -> list[int]:
         """The group index of each of `contexts` contexts; `otherwise` for those in no group."""

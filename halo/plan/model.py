@@ -196,7 +196,10 @@ class Identification:
 
 @dataclass(frozen=True)
 class Review:
-    """The reviewable part, NAME.plan.json; `alignment` is the reason for the blocks' alignment."""
+    """The reviewable part, NAME.plan.json; `alignment` is the reason for the blocks' alignment.
+
+    `why_no_hints` is a sentence, if the strategy makes hints and found none.
+    """
 
     strategy: str
     parameters: Mapping[str, Any]
@@ -205,6 +208,7 @@ class Review:
     identification: Identification
     alignment: str = ""
     hints: tuple[HintReview, ...] = ()
+    why_no_hints: str = ""
 
 
 @dataclass(frozen=True)

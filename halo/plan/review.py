@@ -91,6 +91,7 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
         },
         "groups": [_group_json(group) for group in review.groups],
         **({"hints": [asdict(hint) for hint in review.hints]} if review.hints else {}),
+        **({"why_no_hints": review.why_no_hints} if review.why_no_hints else {}),
         "identification": found,
     }
 

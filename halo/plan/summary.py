@@ -54,6 +54,8 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     if plan.at_random:
         return [*origin, *rows, *alignment]
     hints = [("hint", f"{one.bytes} bytes, {one.reason}; {one.site}") for one in review.hints]
+    if review.why_no_hints:
+        hints = [("no hints", review.why_no_hints)]
     return [
         *origin,
         *hints,

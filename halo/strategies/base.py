@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from halo.plan.hints.sites import SiteHint
+from halo.plan.hints.sites import SiteHints
 from halo.plan.model import ConflictReview, PageLayout
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
 from halo.profile.sections.section import Section
@@ -67,7 +67,7 @@ class Strategy(Generic[_Options]):
     at_random: bool = False
     needs: Section[Any] | None = None
     largest: Callable[[Profile], int] | None = None
-    hints: Callable[[Subject, _Options], Sequence[SiteHint]] | None = None
+    hints: Callable[[Subject, _Options], SiteHints] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from halo.errors import BadInput
 from halo.plan.grouping import Group, Grouping
-from halo.plan.hints.sites import SiteHint
+from halo.plan.hints.sites import SiteHint, SiteHints
 from halo.plan.options import option, parse_options
 from halo.profile import Profile
 from halo.strategies.base import AnyStrategy, Candidate, NoOptions, Subject
@@ -65,7 +65,7 @@ def make_grouping(
     subject = Subject(profile, _max_size(every.max_size, profile))
     proposed = strategy.group(subject, chosen)
     hints = _hints(strategy, subject, chosen, every)
-    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject, hints)
+    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject, hints.rules)
     return Grouping(
         strategy=name,
         groups=_measured(profile, candidates),
@@ -76,7 +76,8 @@ def make_grouping(
         },
         at_random=strategy.at_random,
         largest=strategy.largest(profile) if strategy.largest is not None else None,
-        hints=hints,
+        hints=hints.rules,
+        why_no_hints=hints.why_none,
     )
 
 
@@ -89,10 +90,10 @@ def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:
 
 def _hints(
     strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions
-) -> tuple[SiteHint, ...]:
+) -> SiteHints:
     if strategy.hints is not None:
-        return tuple(strategy.hints(subject, chosen))
-    return tuple(rules_of(subject, NoOptions())) if every.hints else ()
+        return strategy.hints(subject, chosen)
+    return rules_of(subject, NoOptions()) if every.hints else SiteHints(())
 
 
 def _max_size(text: str, profile: Profile) -> int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from halo.captured import learn_hints, site_hints
-from halo.captured.sites import kinds_of
+from halo.captured import learn_hints, sentence, site_hints, survey
+from halo.captured.refusals import MIN_OBJECTS
 from halo.errors import BadInput
-from halo.layouts.layout_file import read_layout
+from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, contents_of, replay
-from halo.plan.hints.sites import SiteHint
+from halo.plan.hints.sites import SiteHints
 from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
 from halo.profile.sections.object_trace import check_file
 from halo.settings import read_settings
@@ -26,8 +25,8 @@ def group(subject: Subject, options: NoOptions) -> list[Candidate]:
     return []
 
 
-def hints(subject: Subject, options: NoOptions) -> Sequence[SiteHint]:
-    """The rules of the call sites that a hint helps.
+def hints(subject: Subject, options: NoOptions) -> SiteHints:
+    """The rules of the call sites that a hint helps, or why there are none.
 
     `BadInput` if the profile has no object trace, or one without contents.
     """
@@ -52,24 +51,30 @@ class _Input:
 
 
 @lru_cache(maxsize=2)
-def _learnt(given: _Input) -> tuple[SiteHint, ...]:
+def _learnt(given: _Input) -> SiteHints:
     settings, file = read_settings(), Path(given.trace.file)
     check_replayer(settings)
     check_file(given.trace)
+    found = survey(given.profile)
+    if not found.kinds:
+        return SiteHints((), sentence(found.refused))
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
         folder = Path(name)
         contents = contents_of(settings, file, folder)
-        if not len(contents.numbers):
+        objects = max(kind.allocations for kind in found.kinds)
+        if not len(contents.numbers) and objects >= MIN_OBJECTS:
             raise BadInput(
                 f"{file} has no contents of objects, which strategy hints needs; {_AGAIN}"
             )
-        kinds = kinds_of(given.profile)
-        if not kinds:
-            return ()
-        communities = folder / "communities"
-        replay(settings, file, ReplayOptions(layout=communities, replays=False), folder)
-        layout = read_layout(communities)
-        return site_hints(learn_hints(kinds, contents, layout, given.trace))
+
+        def communities() -> Layout:
+            place = folder / "communities"
+            replay(settings, file, ReplayOptions(layout=place, replays=False), folder)
+            return read_layout(place)
+
+        learnt = learn_hints(found.kinds, contents, given.trace, communities)
+    rules = site_hints(learnt.hints)
+    return SiteHints(rules, "" if rules else sentence(found.refused + learnt.refused))
 
 
 STRATEGY = Strategy(

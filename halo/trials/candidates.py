@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,12 +109,15 @@ def choose_variants(names: Sequence[str]) -> list[PlanVariant]:
 
 
 def make_plans(
-    profile: Profile, variants: Sequence[PlanVariant], folder: Path
+    profile: Profile,
+    variants: Sequence[PlanVariant],
+    folder: Path,
+    explain: Callable[[str], None] = lambda reason: None,
 ) -> list[tuple[PlanVariant, Path, bool]]:
     """Writes each variant's plan; returns whether it requests huge pages.
 
     Leaves out plans without groups, duplicates of another, and strategies that need a section that
-    was not recorded.
+    was not recorded. `explain` gets the sentence that says why a plan has no hints.
     """
     made: list[tuple[PlanVariant, Path, bool]] = []
     seen: set[bytes] = set()
@@ -123,6 +126,8 @@ def make_plans(
             continue
         plan = make_plan(profile, variant.strategy, variant.options)
         if plan.is_inert:
+            if plan.review is not None and plan.review.why_no_hints:
+                explain(plan.review.why_no_hints)
             continue
         path = folder / f"{variant.label}.plan"
         save_plan(plan, path)

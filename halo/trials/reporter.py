@@ -24,10 +24,14 @@ class Reporter:
         sys.stderr.write(f"{clear}halo: {self._name}: {text} ({seconds:.0f} s in)\n")
         sys.stderr.flush()
 
+    def tell(self, text: str) -> None:
+        """Writes a sentence immediately."""
+        self.clear()
+        show_prose(make_console(stderr=True), f"halo: {self._name}: {text}")
+
     def warn(self, text: str) -> None:
         """Writes a warning immediately."""
-        self.clear()
-        show_prose(make_console(stderr=True), f"halo: {self._name}: warning: {text}")
+        self.tell(f"warning: {text}")
 
     def notice(self, step: Step) -> None:
         """Shows one step of a series of rounds."""

@@ -62,7 +62,8 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
 def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> None:
     findings = session.findings
     session.reporter.stage("making candidate plans")
-    plans = make_plans(profile, choice.variants, session.options.results)
+    folder, explain = session.options.results, session.reporter.tell
+    plans = make_plans(profile, choice.variants, folder, explain)
     candidates = make_candidates(plans, _next_allocators(session))
     findings.candidates = candidates
     session.reporter.stage(f"racing {len(candidates)} candidates on the training input")

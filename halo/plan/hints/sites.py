@@ -22,6 +22,13 @@ class SiteHint(NamedTuple):
     reason: str
 
 
+class SiteHints(NamedTuple):
+    """The rules of a program; if there are none, `why_none` says why, in a sentence."""
+
+    rules: tuple[SiteHint, ...]
+    why_none: str = ""
+
+
 def number_modules(
     modules: tuple[PlanModule, ...], hints: Iterable[SiteHint]
 ) -> tuple[tuple[PlanModule, ...], tuple[HintRule, ...]]:

@@ -290,6 +290,63 @@ def test_a_plan_is_shown_with_its_hints(tmp_path: Path) -> None:
     assert "by +8 (i32), intervals of" in " ".join(shown.stdout.split())
 
 
+NO_HINTS = """
+#include <stdlib.h>
+struct node { struct node* next; long key; char rest[SIZE]; };
+__attribute__((noinline)) static void fill(struct node* node, long key) { node->key = key; }
+int main(void) {
+  struct node* first = NULL;
+  long sum = 0;
+  for (long at = 0; at < COUNT; ++at) {
+    struct node* node = malloc(BYTES);
+    node->next = first;
+    FILL;
+    first = node;
+  }
+  for (int round = 0; round < 20; ++round)
+    for (struct node* node = first; node != NULL; node = node->next) sum += node->key;
+  return sum < 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (
+            {"BYTES": "sizeof *node + at % 7 * 16"},
+            "objects of several sizes, or of over 1024 bytes",
+        ),
+        ({"SIZE": "2000"}, "objects of several sizes, or of over 1024 bytes"),
+        ({"FILL": "fill(node, at)"}, "no known value but pointers or constants"),
+        ({"COUNT": "20"}, "fewer than 50 accessed objects with contents"),
+        ({}, "no known value that predicts use"),
+    ],
+)
+def test_the_reason_for_no_hints_is_said(
+    tmp_path: Path, options: dict[str, str], reason: str
+) -> None:
+    usual = {"SIZE": "16", "COUNT": "2000", "BYTES": "sizeof *node", "FILL": "node->key = at"}
+    macros = [f"-D{name}={text}" for name, text in {**usual, **options}.items()]
+    compile_program(tmp_path, "gcc", NO_HINTS, *macros)
+    recording = ("record", "--objects", "--contents", "-o", "app.profile", "--", "./program")
+    assert halo(*recording, cwd=tmp_path).status == 0
+    done = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=tmp_path)
+    assert done.status == 0
+    assert f"has a hint: {reason} (1 site)." in " ".join(done.stdout.split())
+    assert reason in json.loads((tmp_path / "app.plan.json").read_text())["why_no_hints"]
+
+
+def test_a_run_says_why_no_hints_are_raced(tmp_path: Path) -> None:
+    macros = ("-DSIZE=2000", "-DCOUNT=500", "-DBYTES=sizeof *node", "-DFILL=node->key = at")
+    compile_program(tmp_path, "gcc", NO_HINTS, *macros)
+    command = ("run", "--hints", "--candidates", "dense,hints", "--trials", "1")
+    done = halo(*command, "--results", "found", "--", "./program", "--", "./program", cwd=tmp_path)
+    assert done.status == 0, done.stderr
+    assert "has a hint: objects of several sizes, or of over 1024" in " ".join(done.stderr.split())
+    assert not (tmp_path / "found" / "hints.plan").exists()
+
+
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     compile_program(tmp_path, "gcc", PROGRAM)
     plan = ("plan", "app.profile", "--strategy", "hints", "-o", "app.plan")

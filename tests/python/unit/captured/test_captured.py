@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from halo.captured.learn import KindHint, learn_hints
+from halo.captured.births import Births
+from halo.captured.learn import KindHint, Learnt, learn_hints
 from halo.captured.orders import order_by, togetherness
+from halo.captured.refusals import Refusal, sentence
 from halo.captured.rules import site_hints
 from halo.captured.sites import CallSite, Field, Kind
-from halo.captured.values import column_of, decoded
+from halo.captured.values import Column, column_of, decoded
 from halo.hints.labels import DROPPED, Classes
 from halo.layouts.contents_file import Contents
 from halo.layouts.layout_file import Layout
@@ -23,6 +27,7 @@ from halo.profile import Module, ObjectTrace
 from halo.schema.hints import HintDimension
 
 HEAP = 0x5000_0000
+TRACE = ObjectTrace("x.objects", ((0, 0), (1, 1)))
 MODULE = Module("/program", "ab" * 20)
 
 
@@ -109,11 +114,8 @@ def layout_of(communities: npt.NDArray[np.int64]) -> Layout:
     return Layout(numbers[shuffled], communities.astype(np.uint32)[shuffled][np.newaxis])
 
 
-def learn(
-    kinds: list[Kind], contents: Contents, communities: npt.NDArray[np.int64]
-) -> list[KindHint]:
-    trace = ObjectTrace("x.objects", ((0, 0), (1, 1)))
-    return learn_hints(kinds, contents, layout_of(communities), trace)
+def learn(kinds: list[Kind], contents: Contents, communities: npt.NDArray[np.int64]) -> Learnt:
+    return learn_hints(kinds, contents, TRACE, lambda: layout_of(communities))
 
 
 def test_a_pair_of_coordinates_is_found_among_other_fields() -> None:
@@ -122,7 +124,9 @@ def test_a_pair_of_coordinates_is_found_among_other_fields() -> None:
     contents = contents_of(np.column_stack([other, bits_of(x), bits_of(y)]), np.zeros(2000))
     communities = (x // 10 * 10 + y // 10).astype(np.int64)
     places = kind(site(0x1000, 0, {0: 8, 8: 8, 16: 8}))
-    [found] = learn([places], contents, communities)
+    learnt = learn([places], contents, communities)
+    [found] = learnt.hints
+    assert not learnt.refused
     assert {dim.path for dim in found.hint} == {(8,), (16,)}
     assert [dim.scalar for dim in found.hint] == ["f64", "f64"]
     assert found.hinted > 0.5 > 0.1 > found.allocated
@@ -138,14 +142,32 @@ def test_values_of_neighbours_are_found_behind_pointers() -> None:
     cell = (x // 10 * 10 + y // 10).astype(np.int64)
     communities = np.concatenate([cell, cell[chosen]])
     node, user = kind(site(0x1000, 0, {0: 8, 8: 8})), kind(site(0x2000, 1, {0: 8}))
-    first, second = learn([node, user], contents, communities)
+    first, second = learn([node, user], contents, communities).hints
     assert {dim.path for dim in first.hint} == {(0,), (8,)}
     assert {dim.path for dim in second.hint} == {(0, 0), (0, 8)}
     assert {dim.owner for dim in second.hint} == {node.name}
 
 
-@pytest.mark.parametrize("why", ["no correlation", "in the order of allocation", "few objects"])
-def test_there_is_no_hint_if(why: str) -> None:
+def test_a_pointer_is_to_the_last_object_at_its_address() -> None:
+    contents = contents_of(np.zeros((6, 1), np.uint64), np.zeros(6))
+    contents.addresses[[0, 2, 4]] = HEAP
+    pointers = np.array([HEAP, HEAP, HEAP, HEAP + 64, HEAP + 1, HEAP, 1 << 50], np.uint64)
+    present = np.array([True] * 5 + [False, True])
+    column = Column(Field(0, 8), pointers, present, "")
+    before = np.array([1, 3, 4, 6, 6, 6, 6], np.uint64)  # numbers begin at 1
+    assert list(Births(contents).rows_at(column, before)) == [-1, 0, 2, 1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("why", "refusal"),
+    [
+        ("no correlation", Refusal.UNRELATED),
+        ("in the order of allocation", Refusal.UNRELATED),
+        ("few objects", Refusal.FEW),
+        ("one community", Refusal.COMMUNITIES),
+    ],
+)
+def test_there_is_no_hint_if(why: str, refusal: Refusal) -> None:
     count = 40 if why == "few objects" else 1000
     values = np.random.default_rng(6).uniform(0, 100, count)
     contents = contents_of(bits_of(values)[:, np.newaxis], np.zeros(count))
@@ -156,12 +178,37 @@ def test_there_is_no_hint_if(why: str) -> None:
         contents = contents_of(bits_of(values)[:, np.newaxis], np.zeros(count))
     if why == "few objects":
         communities = (values // 20).astype(np.int64)
-    assert learn([kind(site(0x1000, 0, {0: 8}))], contents, communities) == []
+    if why == "one community":
+        communities = np.zeros(count, np.int64)
+    places = kind(site(0x1000, 0, {0: 8}), site(0x3000, 0, {0: 8}))
+    assert learn([places], contents, communities) == Learnt((), Counter({refusal: 2}))
 
 
 def test_a_recording_without_contents_has_no_hints() -> None:
     contents = contents_of(np.zeros((0, 1), np.uint64), np.zeros(0))
-    assert learn([kind(site(0x1000, 0, {0: 8}))], contents, np.zeros(0, np.int64)) == []
+    learnt = learn([kind(site(0x1000, 0, {0: 8}))], contents, np.zeros(0, np.int64))
+    assert learnt == Learnt((), Counter({Refusal.FEW: 1}))
+
+
+@pytest.mark.parametrize("value", [HEAP, 7])
+def test_communities_are_not_needed_without_values(value: int) -> None:
+    pointers = np.arange(100, dtype=np.uint64) * np.uint64(64 if value == HEAP else 0)
+    contents = contents_of((pointers + np.uint64(value))[:, np.newaxis], np.zeros(100))
+
+    def communities() -> Layout:
+        raise AssertionError
+
+    learnt = learn_hints([kind(site(0x1000, 0, {0: 8}))], contents, TRACE, communities)
+    assert learnt == Learnt((), Counter({Refusal.POINTERS: 1}))
+
+
+def test_the_most_frequent_cause_is_said_first() -> None:
+    causes = Counter({Refusal.FEW: 1, Refusal.UNKNOWN: 3})
+    assert sentence(causes) == (
+        "No call site with 1% of the accesses has a hint: no value known at the call (3 sites),"
+        " fewer than 50 accessed objects with contents (1 site)."
+    )
+    assert sentence(Counter()) == "No call site of the allocator has 1% of the accesses to objects."
 
 
 def dimension(owner: str, *path: int, width: float = 2.0) -> HintDimension:
