@@ -72,4 +72,9 @@ PROGRAMS = {
 
 def write_inputs(folder: Path) -> None:
     (folder / "report.xsl").write_text(STYLESHEET)
-    (folder / "books.xml").write_text(catalogue(generator("traced xalan"), BOOKS))
+    write_books(folder / "books.xml", BOOKS)
+
+
+def write_books(file: Path, books: int) -> None:
+    """A catalogue of that many books."""
+    file.write_text(catalogue(generator("traced xalan"), books))

@@ -1,0 +1,269 @@
+"""Offers hints of unmodified programs to the selection of `halo run`, on all bundled programs.
+
+captured.py plan FOLDER [NAME...]    records, and makes the plans: what FOLDER/NAME lacks
+captured.py clock FOLDER [NAME...]   selects with and without hints, where there are any
+captured.py table FOLDER [NAME...]   a row for each program
+
+`plan` records the training input twice: as `halo run` does, and with objects and contents. `clock`
+races all plans of the second recording but those of the search. The plans of hints run in all
+rounds, beside the race. So one selection is that without hints, and the other has them among its
+finalists. Where both keep the same, hints change nothing. Else both run on the reference input,
+with the baseline allocators: interleaved, fresh processes, the first round dropped. A ratio is the
+time of the selection without hints over that with them. `table` ends with status 1 if the interval
+of one is below 0.98.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from interleaved import Configuration, measure
+
+from halo.files.atomic import write_json
+from halo.plan import read_plan
+from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
+from halo.profile import read_profile
+from halo.schema.trial import Trial
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import find_bundled, list_plain, prepare
+from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
+from halo.trials.race import judge, race
+from halo.trials.run import NEAR, final_rounds
+from halo.trials.runs.job import Job
+from halo.trials.runs.rounds import Samples
+from halo.trials.statistics import Ratio, ratio
+
+HINTS = "hints"
+SEARCH = "search"
+FEW_ROUNDS = 5  # to rank the allocators
+MIN_RATIO = 0.98
+PLANNED, MEASURED = "planned.json", "measured.json"
+Times = Mapping[str, Sequence[float]]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A halo command: its wall seconds, and the most bytes that a process of it had in memory."""
+
+    seconds: float
+    peak_bytes: int
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """What offering hints costs, and how many rules there are; `why_none` is a sentence.
+
+    `recorded` is without objects, `with_contents` with them. `trace_bytes` is the object trace's.
+    """
+
+    recorded: Step
+    with_contents: Step
+    planned: Step
+    trace_bytes: int
+    rules: int
+    why_none: str
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """The labels that are kept with and without hints, and seconds by label.
+
+    `training` has the finalists and the plans of hints, `reference` what is kept and the baseline
+    allocators; it is empty if both selections keep the same.
+    """
+
+    kept: str
+    kept_without: str
+    training: Times
+    reference: Times
+
+    @property
+    def offered(self) -> Ratio | None:
+        """The selection without hints over that with them; None if they are the same."""
+        if self.kept == self.kept_without:
+            return None
+        return ratio(self.reference[self.kept_without], self.reference[self.kept])
+
+    def over_best(self) -> Ratio | None:
+        """The best baseline allocator over what is kept with hints."""
+        if not self.reference:
+            return None
+        names = [it.name for it in baseline_allocators()]
+        best = min(names, key=lambda name: statistics.median(self.reference[name]))
+        return ratio(self.reference[best], self.reference[self.kept])
+
+
+def step(*arguments: str, env: Mapping[str, str]) -> Step:
+    """Runs a halo command; prints its output only if it fails."""
+    command = [sys.executable, "-m", "halo", *arguments]
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{said.decode(errors='replace')}")
+    return Step(time.perf_counter() - began, used.ru_maxrss * 1024)
+
+
+def plan_program(settings: Settings, name: str, folder: Path) -> Planned:
+    """Writes the plans of the program to the folder, if it has rules for hints."""
+    bundled = find_bundled(settings, name)
+    training, _ = prepare(settings, bundled)
+    command = ("--", str(training.target.path), *training.arguments)
+    profile, hints = folder / "program.profile", folder / "offered.plan"
+    recorded = step("record", "-o", str(folder / "plain.profile"), *command, env=bundled.env)
+    options = ("--objects", "--contents", "-o", str(profile))
+    with_contents = step("record", *options, *command, env=bundled.env)
+    planned = step("plan", "--strategy", HINTS, "-o", str(hints), str(profile), env={})
+    plan, objects = read_plan(hints), profile.with_suffix(".objects")
+    size = objects.stat().st_size
+    if plan.hints:
+        variants = [it for it in choose_variants([]) if it.strategy != SEARCH]
+        made = make_plans(read_profile(profile), variants, folder)
+        write_json([(it.label, huge) for it, _, huge in made], folder / "plans.json")
+    objects.unlink()
+    assert plan.review is not None
+    why = plan.review.why_no_hints
+    return Planned(recorded, with_contents, planned, size, len(plan.hints), why)
+
+
+class Race:
+    """The candidates of a program on its training input."""
+
+    def __init__(self, settings: Settings, name: str, folder: Path) -> None:
+        self._settings = settings
+        self._variables = find_bundled(settings, name).env
+        self._jobs = prepare(settings, find_bundled(settings, name))
+        rows = msgspec.json.decode(
+            (folder / "plans.json").read_bytes(), type=list[tuple[str, bool]]
+        )
+        variants = {it.label: it for it in choose_variants([])}
+        plans = [(variants[label], folder / f"{label}.plan", huge) for label, huge in rows]
+        alone = [self._config(self._jobs[0], it.name, it) for it in baseline_allocators()]
+        self._alone = measure(alone, FEW_ROUNDS)
+        candidates = make_candidates(plans, self._next_allocators())
+        self._candidates = {it.label: it for it in candidates}
+        self._hinted = [it.label for it in candidates if it.variant.strategy == HINTS]
+
+    def run(self, trials: int) -> Measured:
+        found: dict[str, list[Trial]] = {label: [] for label in self._candidates}
+        finalists: Sequence[str] = ()
+
+        def heat(labels: Sequence[str], rounds: int, number: int) -> Samples:
+            nonlocal finalists
+            finalists = labels
+            configs = [self._candidate(self._jobs[0], it) for it in (*labels, *self._hinted)]
+            for label, times in measure(configs, rounds).items():
+                found[label] += [Trial(wall=it, user=0, system=0, peak_memory=0) for it in times]
+            return {label: found[label][-rounds:] for label in labels}
+
+        others = {k: it for k, it in self._candidates.items() if k not in self._hinted}
+        controls = [label for label, it in others.items() if it.plan is None]
+        huge = [label for label, it in others.items() if it.huge_pages]
+        fastest = min(map(statistics.median, self._alone.values()))
+        rounds = final_rounds(fastest, trials)
+        _, without = race(heat, list(others), controls, rounds, huge)
+        last = {label: found[label] for label in (*finalists, *self._hinted)}
+        kept = judge(last, controls, rounds).kept
+        training = {label: [it.wall for it in samples[-rounds:]] for label, samples in last.items()}
+        reference = {} if kept == without.kept else self._reference((kept, without.kept), trials)
+        return Measured(kept, without.kept, training, reference)
+
+    def _reference(self, kept: Sequence[str], trials: int) -> Times:
+        job = self._jobs[1]
+        alone = [self._config(job, it.name, it) for it in baseline_allocators()]
+        return measure([*alone, *(self._candidate(job, it) for it in kept)], trials)
+
+    def _next_allocators(self) -> list[Allocator]:
+        middles = {it: statistics.median(self._alone[it.name]) for it in baseline_allocators()}
+        ranked = sorted(middles, key=middles.__getitem__)
+        return [it for it in ranked if middles[it] <= NEAR * middles[ranked[0]]]
+
+    def _candidate(self, job: Job, label: str) -> Configuration:
+        one: Candidate = self._candidates[label]
+        return self._config(job, label, one.allocator, one.plan)
+
+    def _config(
+        self, job: Job, label: str, allocator: Allocator, plan: Path | None = None
+    ) -> Configuration:
+        around = {**self._settings.environment, **self._variables}
+        if plan is None:
+            chosen = preload(around, [allocator.library])
+        else:
+            chosen = under_plan(around, self._settings.runtime, plan, allocator)
+        return Configuration(label, [job.target.path, *job.arguments], chosen)
+
+
+def read_planned(folder: Path) -> Planned:
+    return msgspec.json.decode((folder / PLANNED).read_bytes(), type=Planned)
+
+
+def table(folder: Path, names: Sequence[str]) -> bool:
+    """Prints a row for each program; whether no selection is slower with hints."""
+    met = True
+    print(
+        "| Program | rules | kept without hints | kept with hints | ratio | over the best of four"
+        " | recording, s | analysis, s | analysis, MB |"
+    )
+    print("| --- | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in names:
+        cost = read_planned(folder / name)
+        kept = ["-", "the same", "1", "-"]
+        if cost.rules:
+            found = msgspec.json.decode((folder / name / MEASURED).read_bytes(), type=Measured)
+            kept[0] = found.kept_without
+            if found.offered is not None:
+                kept[1:3] = found.kept, said(found.offered)
+                met &= found.offered.low >= MIN_RATIO
+            kept[3] = said(found.over_best())
+        recording = f"{cost.recorded.seconds:.0f} → {cost.with_contents.seconds:.0f}"
+        print(
+            f"| {name} | {cost.rules} | {' | '.join(kept)} | {recording} |"
+            f" {cost.planned.seconds:.0f} | {cost.planned.peak_bytes / 1e6:.0f} |"
+        )
+    print("\n| Program without rules | why |\n| --- | --- |")
+    for name in names:
+        if why := read_planned(folder / name).why_none:
+            print(f"| {name} | {why} |")
+    return met
+
+
+def said(one: Ratio | None) -> str:
+    return "-" if one is None else f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("plan", "clock", "table"))
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--trials", type=int, default=11, help="on the reference input")
+    given = parser.parse_args()
+    settings = read_settings()
+    names = given.names or [bundled.name for bundled in list_plain(settings)]
+    if given.what == "table":
+        return 0 if table(given.folder, names) else 1
+    for name in names:
+        folder = given.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        if given.what == "plan" and not (folder / PLANNED).is_file():
+            write_json(plan_program(settings, name, folder), folder / PLANNED)
+            print(f"{name}: {read_planned(folder).rules} rules", flush=True)
+        measured = folder / MEASURED
+        if given.what == "clock" and read_planned(folder).rules and not measured.is_file():
+            write_json(Race(settings, name, folder).run(given.trials), measured)
+            print(f"{name}: measured", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
