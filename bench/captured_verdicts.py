@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,6 @@ from halo.schema.layout import LayoutDocument
 MIN_RATIO = 0.98
 BOOKS = {"train": 2000, "ref": 16000}
 """Of the catalogues that xalan transforms and xz compresses."""
-NO_HINTS = " has a hint: "
 PATH = "/usr/bin:/usr/games"
 
 
@@ -80,6 +80,7 @@ def halo(*arguments: str, folder: Path, stdin: str = "") -> str:
         cwd=folder,
         env={**os.environ, "HOME": str(folder)},
         input=stdin,
+        errors="replace",
         capture_output=True,
         text=True,
         check=False,
@@ -124,10 +125,9 @@ def run(name: str, program: Unsuited, file: Path, folder: Path) -> None:
 
 
 def why_none(said: str) -> str:
-    """Why no hints were raced, of the messages of `halo run`; empty if some were."""
-    text = " ".join(said.split())
-    _, found, reason = text.partition(NO_HINTS)
-    return reason.partition(". ")[0].rstrip(".") if found else ""
+    """Why no hints were raced, a sentence of the messages of `halo run`; empty if some were."""
+    found = re.search(r"No call site.*?\.(?= |$)", " ".join(said.split()))
+    return found[0] if found else ""
 
 
 def table(folder: Path, names: Sequence[str]) -> bool:
