@@ -4,7 +4,9 @@ captured.py plan FOLDER [NAME...]    records, and makes the plans: what FOLDER/N
 captured.py clock FOLDER [NAME...]   selects with and without hints, where there are any
 captured.py table FOLDER [NAME...]   a row for each program
 
-`plan` records the training input twice: as `halo run` does, and with objects and contents. `clock`
+`plan` records the training input twice: as `halo run` does, and with objects and contents. With
+`--smaller`, it records a smaller input of those programs that have many accesses, and only once
+those in which the first recording has no call site to study. `clock`
 races all plans of the second recording but those of the search. The plans of hints run in all
 rounds, beside the race. So one selection is that without hints, and the other has them among its
 finalists. Where both keep the same, hints change nothing. Else both run on the reference input,
@@ -26,7 +28,9 @@ from pathlib import Path
 
 import msgspec
 from interleaved import Configuration, measure
+from traced_programs import write_inputs
 
+from halo.captured import sentence, survey
 from halo.files.atomic import write_json
 from halo.plan import read_plan
 from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
@@ -45,6 +49,17 @@ HINTS = "hints"
 SEARCH = "search"
 FEW_ROUNDS = 5  # to rank the allocators
 MIN_RATIO = 0.98
+SMALLER = {
+    "hospital": ("5", "60", "1"),
+    "mst": ("30000", "90000", "1"),
+    "mesh": ("200", "200", "400000", "1"),
+    "pagerank": ("20000", "130000", "4", "1"),
+    "server": ("40000", "4000", "12000", "2", "1"),
+    "sessions-240": ("400", "240", "3000000", "1"),
+    "sessions-256": ("400", "256", "3000000", "1"),
+    "hashindex": ("5000", "9", "1"),
+    "xsltproc": ("{folder}/report.xsl", "{folder}/books.xml"),
+}
 PLANNED, MEASURED = "planned.json", "measured.json"
 Times = Mapping[str, Sequence[float]]
 
@@ -63,11 +78,11 @@ class Planned(msgspec.Struct, frozen=True):
     """
 
     recorded: Step
-    with_contents: Step
-    planned: Step
-    trace_bytes: int
-    rules: int
-    why_none: str
+    why_none: str = ""
+    rules: int = 0
+    with_contents: Step | None = None
+    planned: Step | None = None
+    trace_bytes: int = 0
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -114,13 +129,21 @@ def step(*arguments: str, env: Mapping[str, str]) -> Step:
     return Step(time.perf_counter() - began, used.ru_maxrss * 1024)
 
 
-def plan_program(settings: Settings, name: str, folder: Path) -> Planned:
+def plan_program(settings: Settings, name: str, folder: Path, smaller: bool) -> Planned:
     """Writes the plans of the program to the folder, if it has rules for hints."""
     bundled = find_bundled(settings, name)
     training, _ = prepare(settings, bundled)
-    command = ("--", str(training.target.path), *training.arguments)
+    arguments = training.arguments
+    if smaller and name in SMALLER:
+        write_inputs(folder)
+        arguments = tuple(it.replace("{folder}", str(folder)) for it in SMALLER[name])
+    command = ("--", str(training.target.path), *arguments)
     profile, hints = folder / "program.profile", folder / "offered.plan"
-    recorded = step("record", "-o", str(folder / "plain.profile"), *command, env=bundled.env)
+    plain = folder / "plain.profile"
+    recorded = step("record", "-o", str(plain), *command, env=bundled.env)
+    found = survey(read_profile(plain))
+    if smaller and not found.kinds:
+        return Planned(recorded, sentence(found.refused))
     options = ("--objects", "--contents", "-o", str(profile))
     with_contents = step("record", *options, *command, env=bundled.env)
     planned = step("plan", "--strategy", HINTS, "-o", str(hints), str(profile), env={})
@@ -133,7 +156,7 @@ def plan_program(settings: Settings, name: str, folder: Path) -> Planned:
     objects.unlink()
     assert plan.review is not None
     why = plan.review.why_no_hints
-    return Planned(recorded, with_contents, planned, size, len(plan.hints), why)
+    return Planned(recorded, why, len(plan.hints), with_contents, planned, size)
 
 
 class Race:
@@ -225,11 +248,12 @@ def table(folder: Path, names: Sequence[str]) -> bool:
                 kept[1:3] = found.kept, said(found.offered)
                 met &= found.offered.low >= MIN_RATIO
             kept[3] = said(found.over_best())
-        recording = f"{cost.recorded.seconds:.0f} → {cost.with_contents.seconds:.0f}"
-        print(
-            f"| {name} | {cost.rules} | {' | '.join(kept)} | {recording} |"
-            f" {cost.planned.seconds:.0f} | {cost.planned.peak_bytes / 1e6:.0f} |"
-        )
+        figures = ["-", "-", "-"]
+        if cost.with_contents is not None and cost.planned is not None:
+            recording = f"{cost.recorded.seconds:.0f} → {cost.with_contents.seconds:.0f}"
+            size = f"{cost.planned.peak_bytes / 1e6:.0f}"
+            figures = [recording, f"{cost.planned.seconds:.0f}", size]
+        print(f"| {name} | {' | '.join([str(cost.rules), *kept, *figures])} |")
     print("\n| Program without rules | why |\n| --- | --- |")
     for name in names:
         if why := read_planned(folder / name).why_none:
@@ -247,6 +271,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11, help="on the reference input")
+    parser.add_argument("--smaller", action="store_true", help="record smaller inputs")
     given = parser.parse_args()
     settings = read_settings()
     names = given.names or [bundled.name for bundled in list_plain(settings)]
@@ -256,7 +281,7 @@ def main() -> int:
         folder = given.folder / name
         folder.mkdir(parents=True, exist_ok=True)
         if given.what == "plan" and not (folder / PLANNED).is_file():
-            write_json(plan_program(settings, name, folder), folder / PLANNED)
+            write_json(plan_program(settings, name, folder, given.smaller), folder / PLANNED)
             print(f"{name}: {read_planned(folder).rules} rules", flush=True)
         measured = folder / MEASURED
         if given.what == "clock" and read_planned(folder).rules and not measured.is_file():

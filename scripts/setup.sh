@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs missing packages for the given purposes: setup.sh build|demo|test|bench|soak|untuned|fuzz|projects ...
+# Installs missing packages for the given purposes: setup.sh build|demo|test|bench|soak|thesis|untuned|fuzz|projects ...
 # Queries dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -99,6 +99,7 @@ for purpose in "${@:-build}"; do
     test) packages+=("${test_packages[@]}"); extra="[dev,learn,spark]" ;;
     bench) packages+=("${bench_packages[@]}") ;;
     soak) packages+=("${soak_packages[@]}") ;;
+    thesis) packages+=("${thesis_packages[@]}") ;;
     untuned) packages+=("${untuned_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     projects) packages+=("${projects_packages[@]}") ;;

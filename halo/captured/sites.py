@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from halo.captured.refusals import MIN_SHARE, Refusal, Refusals
+from halo.captured.refusals import MIN_OBJECTS, MIN_SHARE, Refusal, Refusals
 from halo.elf.image import opened_image
 from halo.locations import BirthStores, birth_stores, value_at
 from halo.plan.callsites import is_as_recorded
@@ -86,7 +86,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Survey:
-    """The kinds with known fields, the most accessed first, and the call sites without any."""
+    """The kinds with known fields and enough objects, the most accessed first.
+
+    `refused` has the other call sites.
+    """
 
     kinds: tuple[Kind, ...] = ()
     refused: Refusals = field(default_factory=Counter)
@@ -103,11 +106,14 @@ def survey(profile: Profile) -> Survey:
             found[site.bytes, fields].append(site)
         else:
             refused[Refusal.UNKNOWN] += 1
-    kinds = [
+    all_kinds = [
         Kind(tuple(sites), tuple(sorted(fields, key=lambda one: (one.offset, one.width))))
         for (_, fields), sites in found.items()
     ]
-    kinds.sort(key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
+    all_kinds.sort(key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
+    kinds = [kind for kind in all_kinds if kind.allocations >= MIN_OBJECTS]
+    few = sum(len(kind.sites) for kind in all_kinds if kind.allocations < MIN_OBJECTS)
+    refused += Counter({Refusal.FEW: few})
     return Survey(tuple(kinds), refused)
 
 

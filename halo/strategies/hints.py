@@ -7,7 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from halo.captured import learn_hints, sentence, site_hints, survey
-from halo.captured.refusals import MIN_OBJECTS
 from halo.errors import BadInput
 from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, contents_of, replay
@@ -61,8 +60,7 @@ def _learnt(given: _Input) -> SiteHints:
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
         folder = Path(name)
         contents = contents_of(settings, file, folder)
-        objects = max(kind.allocations for kind in found.kinds)
-        if not len(contents.numbers) and objects >= MIN_OBJECTS:
+        if not len(contents.numbers):
             raise BadInput(
                 f"{file} has no contents of objects, which strategy hints needs; {_AGAIN}"
             )

@@ -23,7 +23,7 @@ def measured(kept: str, without: str, **seconds: float) -> Measured:
 def program(folder: Path, name: str, rules: int, found: Measured | None = None) -> None:
     cost = Step(1.0, 1)
     why = "" if rules else "No call site."
-    write_json(Planned(cost, cost, cost, 1, rules, why), folder / name / PLANNED)
+    write_json(Planned(cost, why, rules, cost, cost, 1), folder / name / PLANNED)
     if found is not None:
         write_json(found, folder / name / MEASURED)
 
