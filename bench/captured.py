@@ -65,7 +65,7 @@ Times = Mapping[str, Sequence[float]]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A halo command: its wall seconds, and the most bytes that a process of it had in memory."""
+    """A halo command: its wall seconds, and at most how many bytes a process of it had in memory."""
 
     seconds: float
     peak_bytes: int
@@ -235,7 +235,7 @@ def table(folder: Path, names: Sequence[str]) -> bool:
     met = True
     print(
         "| Program | rules | kept without hints | kept with hints | ratio | over the best of four"
-        " | recording, s | analysis, s | analysis, MB |"
+        " | recording, s | analysis, s | analysis, MB at most |"
     )
     print("| --- | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for name in names:

@@ -27,7 +27,7 @@ def group(subject: Subject, options: NoOptions) -> list[Candidate]:
 def hints(subject: Subject, options: NoOptions) -> SiteHints:
     """The rules of the call sites that a hint helps, or why there are none.
 
-    `BadInput` if the profile has no object trace, or one without contents.
+    `BadInput` if the profile has no object trace.
     """
     trace = OBJECT_TRACE.of(subject.profile)
     if trace is None:
@@ -61,9 +61,7 @@ def _learnt(given: _Input) -> SiteHints:
         folder = Path(name)
         contents = contents_of(settings, file, folder)
         if not len(contents.numbers):
-            raise BadInput(
-                f"{file} has no contents of objects, which strategy hints needs; {_AGAIN}"
-            )
+            return SiteHints((), f"{file.name} has no contents of objects; {_AGAIN}.")
 
         def communities() -> Layout:
             place = folder / "communities"
