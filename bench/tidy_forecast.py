@@ -28,7 +28,6 @@ from halo.layouts.recording import Run, find_phase, record_objects
 from halo.layouts.replays import ReplayOptions, replay
 from halo.recording.registry import find_producer
 from halo.results.agreement import rank_correlation
-from halo.schema.layout import Replayed
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.runs.job import Job
@@ -60,10 +59,13 @@ def job_of(settings: Settings, name: str) -> Job:
     return prepare(settings, find_bundled(settings, name))[0]
 
 
-def replay_traversal(
-    settings: Settings, name: str, phase: str, hints: str, folder: Path
-) -> Replayed:
-    """The replays of a program that is recorded with those hints; its objects may have keys."""
+def cycles_of(
+    settings: Settings, name: str, phase: str, hints: str, packing: str, folder: Path
+) -> int:
+    """The modelled cycles of the traversal of a program that is recorded with those hints.
+
+    `packing` is `recorded`, or a placement of the objects whose keys the program logs.
+    """
     keys, trace = folder / "keys", folder / "program.objects"
     trace.unlink(missing_ok=True)
     keys.write_text("")
@@ -74,7 +76,10 @@ def replay_traversal(
     engine = find_producer(settings, None)
     with tempfile.TemporaryDirectory(dir=folder) as parts, silent_output():
         record_objects(engine, changed, run, trace, Path(parts))
-    return replay(settings, trace, ReplayOptions(keys_by_address=keys), folder)
+    # A recording has the accesses of malloc, or of the real Tidy.
+    options = ReplayOptions(packing=packing, keys_by_address=keys, own_accesses=True)
+    (replayed,) = replay(settings, trace, options, folder).replays
+    return replayed.cycles
 
 
 @contextmanager
@@ -95,10 +100,6 @@ def chosen(hints: str) -> Mapping[str, str]:
     return {} if hints == HINTED else {"HALO_BENCH_HINTS": hints}
 
 
-def cycles_of(found: Replayed, order: str, packing: str) -> int:
-    return next(it.cycles for it in found.replays if (it.order, it.packing) == (order, packing))
-
-
 def forecast(settings: Settings, name: str, trials: int, folder: Path) -> list[Forecast]:
     labels = (HINTED, *CONTROLS)
     predicted, real = {}, {}
@@ -106,10 +107,9 @@ def forecast(settings: Settings, name: str, trials: int, folder: Path) -> list[F
         # Without hints there are no keys: the others' objects are placed as if they had none.
         logged = HINTED if label == IGNORED else label
         packing = "hints-ignored" if label == IGNORED else "hinted"
-        keyed = replay_traversal(settings, f"{name}-tidy-keys", PHASES[name], logged, folder)
-        predicted[label] = cycles_of(keyed, "tidy", packing)
-        run = replay_traversal(settings, f"{name}-tidy", PHASES[name], label, folder)
-        real[label] = cycles_of(run, "as-recorded", "recorded")
+        phase, keyed = PHASES[name], f"{name}-tidy-keys"
+        predicted[label] = cycles_of(settings, keyed, phase, logged, packing, folder)
+        real[label] = cycles_of(settings, f"{name}-tidy", phase, label, "recorded", folder)
     job = job_of(settings, f"{name}-tidy")
     command: list[str | Path] = [job.target.path, *job.arguments]
     configs = [Configuration(it, command, {**settings.environment, **chosen(it)}) for it in labels]

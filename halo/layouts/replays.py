@@ -26,11 +26,14 @@ class ReplayOptions:
     recorder's form of a machine file; empty: this machine. The access graph is written to `graph`,
     in the format of its ending, one of GRAPH_FORMATS, the hierarchical layout to `order`
     (`src/layout/order_file.h`), and the layout file to `layout`. `packing` is the only one that is
-    replayed, or empty. Without `replays` nothing is simulated. `after_phase`: the accesses behind
-    the recorded phase count, not those in it. `types` is a file of `object_types`, without which
-    there is no order by type. `keys` is a file of `halo.hints.object_keys`: with it, the recorded
-    layout and Tidy's are replayed, and no other. `keys_by_address` is the file instead that
-    bench/common/tidy_log.cc writes."""
+    replayed, or empty; with keys, `recorded`, `hints-ignored` or `hinted`. Without `replays`
+    nothing is simulated. `after_phase`: the accesses behind the recorded phase count, not those in
+    it. `types` is a file of `object_types`, without which there is no order by type. `keys` is a
+    file of `halo.hints.object_keys`: with it, the recorded layout and Tidy's are replayed, and no
+    other. `keys_by_address` is the file instead that bench/common/tidy_log.cc writes.
+    `own_accesses`: Tidy's accesses to its tables are simulated, too, for a trace that has those of
+    the recorded allocator. `whole_graph`: the access graph is of the whole run, also if the trace
+    has a phase."""
 
     window: int = 1
     machine: str = ""
@@ -43,6 +46,8 @@ class ReplayOptions:
     types: Path | None = None
     keys: Path | None = None
     keys_by_address: Path | None = None
+    own_accesses: bool = False
+    whole_graph: bool = False
 
 
 def check_replayer(settings: Settings) -> None:
@@ -76,6 +81,10 @@ def replay(
         command.append(f"--keys={options.keys}")
     if options.keys_by_address:
         command.append(f"--keys-by-address={options.keys_by_address}")
+    if options.own_accesses:
+        command.append("--own-accesses")
+    if options.whole_graph:
+        command.append("--whole-graph")
     if options.after_phase:
         command.append("--after-phase")
     if not options.replays:

@@ -27,6 +27,7 @@ class ReplayedLayout(Struct, frozen=True, kw_only=True):
     accesses: Count  # of the whole program, or of the phase
     cycles: Count  # modelled cost of the misses
     misses: Misses  # accesses that missed, by level
+    run_cycles: Count = 0  # as `cycles`, of the whole program; of earlier results not known
 
 
 class MissPlaces(Struct, frozen=True, kw_only=True):
@@ -51,7 +52,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     accesses_to_objects: Count  # without repeated ones
     graph: AccessGraphSize  # its size
     communities: tuple[Count, ...]  # their number by level, the finest first
-    replays: tuple[ReplayedLayout, ...]  # the first: as recorded
+    replays: tuple[ReplayedLayout, ...]  # the first: as recorded, if that was asked for
     miss_places: MissPlaces | None = None  # of earlier results it is not known
 
 

@@ -2,19 +2,25 @@
 //
 //   halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE] [--order=FILE]
 //               [--layout=FILE] [--types=FILE] [--keys=FILE | --keys-by-address=FILE]
-//               [--bucket=BYTES] [--fixed-cells]
+//               [--bucket=BYTES] [--fixed-cells] [--own-accesses] [--whole-graph]
 //               [--no-replays] [--packing=NAME] [--after-phase] TRACE
 //   halo-layout --contents=FILE TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
 // of accesses before an access with which it pairs. Of a trace with a phase, only the phase counts,
-// or with --after-phase only what is behind it. The file of types is as in object_types.h; without
-// it there is no order by type. With a file of keys (object_keys.h), only the recorded layout is
-// replayed, and the placement of those objects by Tidy, with and without hints; the graph in the
-// JSON then has no edges, unless it, the order or the layout file is asked for. With --contents,
-// only the contents file (contents_format.h) is written, and nothing to standard output. The graph,
-// the order, the layout file and the contents file must not exist. Exit status: as in base/tool.h.
+// or with --after-phase only what is behind it. The graph is of the phase, too, unless there is
+// --whole-graph. The file of types is as in object_types.h; without it there is no order by type.
+//
+// With a file of keys (object_keys.h), only the recorded layout is replayed, and the placement of
+// those objects by Tidy, with and without hints. `packing` is then one of `recorded`,
+// `hints-ignored` and `hinted`. The graph in the JSON then has no edges, unless it, the order or
+// the layout file is asked for. With --own-accesses, Tidy's accesses to its tables are simulated,
+// too (tidy_replay.h).
+//
+// With --contents, only the contents file (contents_format.h) is written, and nothing to standard
+// output. The graph, the order, the layout file and the contents file must not exist. Exit status:
+// as in base/tool.h.
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -44,6 +50,7 @@
 #include "layout/phase.h"
 #include "layout/replay.h"
 #include "layout/tidy_placement.h"
+#include "layout/tidy_replay.h"
 #include "objects/allocator_accesses.h"
 #include "objects/trace_reader.h"
 #include "sinks/simulator_sink.h"
@@ -69,6 +76,8 @@ struct Options {
   std::string types, keys, keys_by_address;  // to read, or empty
   unsigned bucket = 0;                       // bytes; 0: Tidy's default
   bool fixed_cells = false;
+  bool own_accesses = false;
+  bool whole_graph = false;
   bool no_replays = false;
 
   bool has_keys() const { return !keys.empty() || !keys_by_address.empty(); }
@@ -85,11 +94,19 @@ const GraphFormat* format_of(std::string_view path) {
   return nullptr;
 }
 
+// What the file of keys is replayed with, in that order.
+constexpr std::string_view kPlacements[] = {"recorded", "hints-ignored", "hinted"};
+
+bool is_packing(const Options& options) {
+  if (options.packing.empty()) return true;
+  if (options.has_keys())
+    return std::find(std::begin(kPlacements), std::end(kPlacements), options.packing) !=
+           std::end(kPlacements);
+  return std::any_of(std::begin(kPackings), std::end(kPackings),
+                     [&](const Packing& packing) { return packing.name == options.packing; });
+}
+
 bool parse(int argc, char** argv, Options& options) {
-  const auto is_packing = [](std::string_view name) {
-    return std::any_of(std::begin(kPackings), std::end(kPackings),
-                       [&](const Packing& packing) { return packing.name == name; });
-  };
   const auto is_bucket = [](unsigned bytes) {
     return std::has_single_bit(bytes) && bytes >= 64 && bytes <= halo::tidy::kPageBytes;
   };
@@ -108,13 +125,14 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--keys-by-address=", options.keys_by_address),
        halo::count_option("--bucket=", options.bucket),
        halo::flag_option("--fixed-cells", options.fixed_cells),
+       halo::flag_option("--own-accesses", options.own_accesses),
+       halo::flag_option("--whole-graph", options.whole_graph),
        halo::text_option("--packing=", options.packing),
        halo::flag_option("--no-replays", options.no_replays),
        halo::flag_option("--after-phase", options.after_phase)},
       options.trace);
   return parsed && (options.graph.empty() || format_of(options.graph) != nullptr) &&
-         (options.packing.empty() || is_packing(options.packing)) &&
-         (options.bucket == 0 || is_bucket(options.bucket));
+         is_packing(options) && (options.bucket == 0 || is_bucket(options.bucket));
 }
 
 // Calls write(file), unless the path is empty. Throws std::system_error if the file cannot be
@@ -180,7 +198,7 @@ Misses replay_recorded(const Options& options, const Subject& subject, PhaseSpan
   return replay.misses();
 }
 
-// The recorded addresses first, then Tidy's.
+// The placements that are wanted.
 std::vector<Replayed> replay_keys(const Options& options, const Subject& subject, PhaseSpan span) {
   const ObjectKeys keys = options.keys.empty()
                               ? read_keys_by_address(options.keys_by_address, subject.facts)
@@ -188,15 +206,21 @@ std::vector<Replayed> replay_keys(const Options& options, const Subject& subject
   halo::tidy::HeapSettings settings;
   if (options.bucket != 0) settings.bucket_bytes = options.bucket;
   settings.adaptive = !options.fixed_cells;
-  constexpr std::string_view packings[] = {"hints-ignored", "hinted"};
-  std::vector<Replayed> found(1 + std::size(packings));
+  std::vector<Replayed> found;
+  for (const std::string_view placement : kPlacements)
+    if (options.packing.empty() || options.packing == placement)
+      found.push_back({placement == kPlacements[0] ? "as-recorded" : "tidy", placement, {}});
   run_jobs(found.size(), options.jobs, [&](size_t at) {
-    if (at == 0) {
-      found[at] = {"as-recorded", "recorded", replay_recorded(options, subject, span)};
-    } else {
-      const auto addresses = place_by_keys(subject.facts, keys, settings, at == 1);
-      found[at] = {"tidy", packings[at - 1], replay(options, addresses, span, {})};
+    Replayed& one = found[at];
+    if (one.packing == kPlacements[0]) {
+      one.misses = replay_recorded(options, subject, span);
+      return;
     }
+    TidyPlacement placement(keys, settings, one.packing == kPlacements[1]);
+    TidyReplay tidy(*options.machine, subject.facts, placement, span, options.own_accesses);
+    TraceReader reader(options.trace);
+    read_with_blocks(reader, tidy);
+    one.misses = tidy.misses();
   });
   return found;
 }
@@ -217,14 +241,16 @@ std::vector<Replayed> replay_all(const Options& options, const Subject& subject,
 
 void write_replayed(const Replayed& one, const Machine& machine, halo::JsonWriter& json) {
   json.value([&] {
-    json.fields("order", one.order, "packing", one.packing);
+    json.fields("order", one.order, "packing", one.packing, "run_cycles", one.misses.run_cycles);
     write_misses(one.misses, machine, json);
   });
 }
 
-// The type `MissPlaces` of halo/schema/layout.py, of the recorded layout. An object trace has no
-// types, so it tells no arrays.
-void write_places(const Misses& recorded, halo::JsonWriter& json) {
+// The type `MissPlaces` of halo/schema/layout.py, if the recorded layout was replayed. An object
+// trace has no types, so it tells no arrays.
+void write_places(const std::vector<Replayed>& replays, halo::JsonWriter& json) {
+  if (replays.empty() || replays.front().order != "as-recorded") return;
+  const Misses& recorded = replays.front().misses;
   json.field("miss_places", [&] {
     json.fields("misses", recorded.caches[0], "large", recorded.to_watched, "arrays", 0, "typed",
                 false);
@@ -246,7 +272,8 @@ ToolStatus run(const Options& options) {
   }
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
-  FactsReader reader(options.window, options.needs_graph() ? span : PhaseSpan::none(),
+  const PhaseSpan in_graph = options.whole_graph ? PhaseSpan{} : span;
+  FactsReader reader(options.window, options.needs_graph() ? in_graph : PhaseSpan::none(),
                      options.types.empty() ? ObjectTypes{} : read_types(options.types));
   TraceReader trace(options.trace);
   read_with_blocks(trace, reader);
@@ -279,7 +306,7 @@ ToolStatus run(const Options& options) {
       const size_t level = size_t(&parents - communities.parents.data());
       json.value(communities.graphs[level + 1].vertices());
     });
-    if (!replays.empty()) write_places(replays.front().misses, json);
+    write_places(replays, json);
     json.list("replays", replays,
               [&](const Replayed& one) { write_replayed(one, *options.machine, json); });
   });
@@ -296,7 +323,8 @@ int main(int argc, char** argv) {
         "usage: halo-layout [--machine=this|FILE] [--window=N] [--jobs=N] [--graph=FILE]"
         " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE |"
         " --keys-by-address=FILE] [--bucket=BYTES]"
-        " [--fixed-cells] [--no-replays] [--packing=NAME] [--after-phase] TRACE\n"
+        " [--fixed-cells] [--own-accesses] [--whole-graph] [--no-replays] [--packing=NAME] "
+        "[--after-phase] TRACE\n"
         "       halo-layout --contents=FILE TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);

@@ -17,6 +17,7 @@ struct Misses {
 
   uint64_t accesses = 0;
   uint64_t cycles = 0;
+  uint64_t run_cycles = 0;  // also of accesses that do not count; only of a replay
   std::array<uint64_t, kMaxLevels> caches{}, tlbs{};
   uint64_t to_watched = 0;  // of those that missed the first cache: to objects that are watched
 };

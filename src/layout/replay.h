@@ -40,6 +40,16 @@ class Replay : public objects::Visitor {
   void repeat(base::ThreadId, uint64_t count) {
     if (counts_) misses_.accesses += count;
   }
+  // An access that the trace does not have, before its next one.
+  void add(uint64_t address, uint32_t size) {
+    counts_ = span_.contains(position_);
+    simulate(address, size, false);
+  }
+  // Instead of the trace's next access.
+  void leave_out() {
+    counts_ = false;
+    ++position_;
+  }
 
   const Misses& misses() const { return misses_; }
 
@@ -48,12 +58,17 @@ class Replay : public objects::Visitor {
   bool access(uint64_t address, uint32_t size, bool store) {
     counts_ = span_.contains(position_);
     ++position_;
+    return simulate(address, size, store);
+  }
+  bool simulate(uint64_t address, uint32_t size, bool store) {
     const simulator::Reach reach = hierarchy_.access(address, size, store);
-    if (!counts_) return false;
-    ++misses_.accesses;
+    if (counts_) ++misses_.accesses;
     if ((reach.cache | reach.tlb) == 0) [[likely]]
       return false;
-    misses_.cycles += hierarchy_.cycles_of(reach);
+    const uint64_t cycles = hierarchy_.cycles_of(reach);
+    misses_.run_cycles += cycles;
+    if (!counts_) return false;
+    misses_.cycles += cycles;
     for (size_t level = 0; level < reach.cache; ++level) ++misses_.caches[level];
     for (size_t level = 0; level < reach.tlb; ++level) ++misses_.tlbs[level];
     return reach.cache > 0;

@@ -15,12 +15,16 @@ namespace halo::tidy {
 //
 //   uint32_t acquire();            a page, or kNone if memory is refused
 //   void release(uint32_t page);
-//   Page*& page(uint32_t number);  what the pool keeps of an acquired page
+//   Page<Watch>*& page(uint32_t number);  what the pool keeps of an acquired page
+//   Watch                          of the heap's tables (watch.h)
 //
 // A cluster is split like a cell, when a page of it is full. Not for several threads at once.
 template <class Memory>
 class BucketPool {
  public:
+  using Watch = typename Memory::Watch;
+  using Page = tidy::Page<Watch>;
+
   BucketPool(Memory& memory, Metadata& metadata, uint32_t bucket_bytes)
       : memory_(&memory),
         metadata_(&metadata),
@@ -47,6 +51,7 @@ class BucketPool {
   // kNone.
   uint32_t take_behind(uint32_t bucket, uint32_t cell) {
     Page& page = page_of(bucket);
+    page.touch();
     if (index_of(bucket) + 1 != page.next_bucket || page.next_bucket == in_page()) return kNone;
     return take_unused(page, cell);
   }
@@ -63,10 +68,10 @@ class BucketPool {
   // The page at `place`, one of the memory; nullptr if it is free.
   Page* page_at(Place place) { return memory_->page(static_cast<uint32_t>(place / kPageBytes)); }
   Page& page_of(uint32_t bucket) { return *memory_->page(bucket >> (kPageShift - bucket_shift_)); }
-  Bucket& operator[](uint32_t bucket) { return page_of(bucket).buckets()[index_of(bucket)]; }
+  Bucket& operator[](uint32_t bucket) { return page_of(bucket).bucket(index_of(bucket)); }
   // The bucket of a page, by a place in it.
   Bucket& bucket_in(Page& page, Place place) const {
-    return page.buckets()[place % kPageBytes >> bucket_shift_];
+    return page.bucket(place % kPageBytes >> bucket_shift_);
   }
   uint32_t bucket_at(Place place) const { return static_cast<uint32_t>(place >> bucket_shift_); }
   Place begin_of(uint32_t bucket) const { return Place{bucket} << bucket_shift_; }
@@ -83,8 +88,9 @@ class BucketPool {
         swept_bucket_ = 0;
         if (swept_ == nullptr) continue;
       }
+      swept_->touch();
       const bool is_taken = swept_->number != kNone && swept_bucket_ < swept_->next_bucket &&
-                            swept_->buckets()[swept_bucket_].blocks != 0;
+                            swept_->bucket(swept_bucket_).blocks != 0;
       if (is_taken && visit(swept_->number * in_page() + swept_bucket_)) return true;
     }
     return false;
@@ -95,12 +101,13 @@ class BucketPool {
 
  private:
   static constexpr uint32_t kMaxClusters = 1u << 22;
-  using Clusters = Leaves<Cluster, kMaxClusters>;
+  using Clusters = Leaves<Cluster, kMaxClusters, Watch>;
 
   // Buckets of a page: a power of two.
   uint32_t in_page() const { return kPageBytes >> bucket_shift_; }
   uint32_t index_of(uint32_t bucket) const { return bucket & (in_page() - 1); }
   bool has_room(const Page& page) const {
+    page.touch();
     return page.free_bucket != kNone || page.next_bucket < in_page();
   }
   size_t record_bytes() const { return sizeof(Page) + in_page() * sizeof(Bucket); }
@@ -109,6 +116,11 @@ class BucketPool {
     return (bytes + kSystemPage - 1) / kSystemPage * kSystemPage;
   }
 
+  Page& touched_page(uint32_t number) {
+    Page& page = *memory_->page(number);
+    page.touch();
+    return page;
+  }
   uint32_t take_from(Leaf leaf, uint64_t key, uint32_t cell);
   Page* page_with_room(Cluster& cluster);
   Page* add_page(Leaf leaf);
@@ -144,7 +156,7 @@ uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key, uint32_t cell) {
 }
 
 template <class Memory>
-Page* BucketPool<Memory>::page_with_room(Cluster& cluster) {
+auto BucketPool<Memory>::page_with_room(Cluster& cluster) -> Page* {
   for (const uint32_t number : {cluster.page, cluster.spare}) {
     if (number == kNone) continue;
     Page& page = *memory_->page(number);
@@ -156,7 +168,7 @@ Page* BucketPool<Memory>::page_with_room(Cluster& cluster) {
 }
 
 template <class Memory>
-Page* BucketPool<Memory>::add_page(Leaf leaf) {
+auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
   Page* page = unused_pages_;
   if (page == nullptr) {
     page = static_cast<Page*>(metadata_->take(record_bytes()));
@@ -170,6 +182,7 @@ Page* BucketPool<Memory>::add_page(Leaf leaf) {
   if (number == kNone) return nullptr;
   unused_pages_ = page->unused;
   memory_->page(number) = page;
+  page->touch();
   page->number = number;
   page->cluster = leaf;
   page->next_bucket = page->taken = 0;
@@ -183,7 +196,8 @@ Page* BucketPool<Memory>::add_page(Leaf leaf) {
 
 template <class Memory>
 uint32_t BucketPool<Memory>::assign(Page& page, uint32_t at, uint32_t cell) {
-  page.buckets()[at] = {cell, kNone, kNone, 0, 0, 0};
+  page.touch();
+  page.bucket(at) = {cell, kNone, kNone, 0, 0, 0};
   ++page.taken;
   return page.number * in_page() + at;
 }
@@ -199,7 +213,7 @@ uint32_t BucketPool<Memory>::take_unused(Page& page, uint32_t cell) {
 template <class Memory>
 uint32_t BucketPool<Memory>::pop_free(Page& page, uint32_t cell) {
   const uint32_t at = page.free_bucket;
-  page.free_bucket = page.buckets()[at].next;
+  page.free_bucket = page.bucket(at).next;
   if (page.free_bucket == kNone) unlist(page);
   return assign(page, at, cell);
 }
@@ -207,14 +221,15 @@ uint32_t BucketPool<Memory>::pop_free(Page& page, uint32_t cell) {
 template <class Memory>
 void BucketPool<Memory>::release_bucket(uint32_t bucket) {
   Page& page = page_of(bucket);
+  page.touch();
   const uint32_t at = index_of(bucket), granules = bucket_bytes() / kGranule;
   const uint32_t begin = at * granules, end = begin + granules;
   page.bits.set_start(begin);  // ends a block that reached up to it, used or free
   page.bits.clear_starts(begin + 1, end);
   // A free block that reached behind it now begins there.
-  if (end < BlockBits::kGranules) page.bits.set_start(end);
+  if (end < kPageGranules) page.bits.set_start(end);
   if (--page.taken == 0) return release(page);
-  page.buckets()[at] = {0, page.free_bucket, kNone, 0, 0, 0};
+  page.bucket(at) = {0, page.free_bucket, kNone, 0, 0, 0};
   page.free_bucket = at;
   list(page);
   clusters_[page.cluster].spare = page.number;
@@ -224,7 +239,7 @@ template <class Memory>
 void BucketPool<Memory>::release(Page& page) {
   unlist(page);
   resident_ -= touched_bytes(page) + record_bytes();
-  page.bits.clear_starts(0, BlockBits::kGranules);
+  page.bits.clear_starts(0, kPageGranules);
   Cluster& cluster = clusters_[page.cluster];
   if (cluster.page == page.number) cluster.page = kNone;
   if (cluster.spare == page.number) cluster.spare = kNone;
@@ -243,7 +258,7 @@ void BucketPool<Memory>::list(Page& page) {
   page.listed = true;
   page.previous = kNone;
   page.next = with_free_;
-  if (with_free_ != kNone) memory_->page(with_free_)->previous = page.number;
+  if (with_free_ != kNone) touched_page(with_free_).previous = page.number;
   with_free_ = page.number;
 }
 
@@ -251,9 +266,9 @@ template <class Memory>
 void BucketPool<Memory>::unlist(Page& page) {
   if (!page.listed) return;
   page.listed = false;
-  if (page.next != kNone) memory_->page(page.next)->previous = page.previous;
+  if (page.next != kNone) touched_page(page.next).previous = page.previous;
   if (page.previous != kNone) {
-    memory_->page(page.previous)->next = page.next;
+    touched_page(page.previous).next = page.next;
   } else {
     with_free_ = page.next;
   }

@@ -14,6 +14,8 @@ namespace halo::tidy {
 template <class Memory>
 class CellBlocks {
  public:
+  using Page = typename BucketPool<Memory>::Page;
+
   static constexpr Place kRefused = UINT64_MAX;
 
   explicit CellBlocks(BucketPool<Memory>& pool) : pool_(&pool) {}
@@ -127,8 +129,9 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
     const bool skip = wanted % 2 == 0 && at % 2 != 0;
     if (end - at >= wanted + skip) {
       page.bits.clear_starts(at + 1, end);
-      if (end < BlockBits::kGranules) page.bits.set_start(end);
+      if (end < kPageGranules) page.bits.set_start(end);
       remove_free((*pool_)[bucket], end - at);
+      page.touch();
       cell.next = Place{page.number} * kPageBytes + Place{at} * kGranule;
       cell.end = cell.next + Place{end - at} * kGranule;
       return true;
@@ -141,6 +144,7 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
 template <class Memory>
 void CellBlocks<Memory>::free(Cell& cell, Page& page, uint32_t at, uint32_t granules) {
   page.bits.clear_used(at);
+  page.touch();
   count_freed(cell);
   cell.freed = Place{page.number} * kPageBytes + Place{at} * kGranule;
   cell.freed_bytes = granules * kGranule;

@@ -45,6 +45,7 @@ struct HeapCounts {
 template <class Memory>
 class CellHeap {
  public:
+  using Watch = typename Memory::Watch;
   static constexpr Place kRefused = CellBlocks<Memory>::kRefused;
 
   CellHeap(Memory& memory, const HeapSettings& settings)
@@ -93,9 +94,12 @@ class CellHeap {
   static constexpr int kMaxNear = 4;                        // cells near one that are tried
   static constexpr int kMaxSwept = 32;  // buckets that are inspected for free blocks of any cell
 
-  using Cells = Leaves<Cell, Directory::kMaxLeaves>;
+  using Page = typename BucketPool<Memory>::Page;
+  using Cells = Leaves<Cell, Directory<Watch>::kMaxLeaves, Watch>;
   static constexpr Leaf kCommon = Cells::kCommon;
 
+  // Of what each call uses: its own fields.
+  void touch() const { Watch::touch(this, sizeof *this); }
   static uint32_t round_up(uint32_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
   static uint32_t granule_of(Place place) { return CellBlocks<Memory>::granule_of(place); }
   // The page of the used block at `place`; nullptr if there is none.
@@ -143,6 +147,7 @@ class CellHeap {
 
 template <class Memory>
 Place CellHeap<Memory>::allocate(uint64_t key, uint32_t bytes) {
+  touch();
   const uint32_t block = round_up(bytes);
   const Leaf leaf = cells_.find(key);
   Cell& cell = cells_[leaf];
@@ -172,12 +177,14 @@ __attribute__((noinline)) Place CellHeap<Memory>::allocate_slowly(Leaf leaf, uin
 
 template <class Memory>
 Place CellHeap<Memory>::allocate_common(uint32_t bytes) {
+  touch();
   const uint32_t block = round_up(bytes);
   return counted(serve_common(block), block);
 }
 
 template <class Memory>
 Place CellHeap<Memory>::allocate_near(Place near, uint32_t bytes) {
+  touch();
   if (page_of_used(near) == nullptr) return allocate_common(bytes);
   const uint32_t number = pool_.bucket_at(near), block = round_up(bytes);
   const Leaf leaf = pool_[number].cell;
@@ -266,6 +273,7 @@ void CellHeap<Memory>::count_bucket(Leaf leaf) {
 
 template <class Memory>
 bool CellHeap<Memory>::free(Place place) {
+  touch();
   Page* const page = page_of_used(place);
   if (page == nullptr) return false;
   const uint32_t at = granule_of(place), granules = page->bits.granules_of(at);

@@ -1,10 +1,12 @@
 // Which leaf a key belongs to: a binary tree of tests of single bits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "tidy/metadata.h"
+#include "tidy/watch.h"
 
 namespace halo::tidy {
 
@@ -42,6 +44,7 @@ class KeyRange {
 // splitting and removing a leaf change it.
 //
 // Not for several threads at once.
+template <class Watch = Unwatched>
 class Directory {
  public:
   static constexpr uint32_t kMaxLeaves = 1u << 24;
@@ -56,6 +59,7 @@ class Directory {
     if (cache_ == nullptr) return find_from(root_, key);
     const uint64_t prefix = key >> lowest_;
     Cached& cached = cache_[prefix * kMultiplier >> (64 - kCacheBits)];
+    Watch::touch(&cached, sizeof cached);
     if (cached.prefix == prefix && cached.generation == leaves_[cached.leaf].generation)
       return cached.leaf;
     const Leaf leaf = find_from(root_, key);
@@ -114,10 +118,83 @@ class Directory {
   uint32_t root_ = 0;
   uint32_t used_ = 1;  // nodes; the first stands for none
   uint32_t free_ = 0;  // the first free node, or 0
-  Table<Node, kMaxLeaves> nodes_;
-  Table<LeafEntry, kMaxLeaves> leaves_;
+  Table<Node, kMaxLeaves, Watch> nodes_;
+  Table<LeafEntry, kMaxLeaves, Watch> leaves_;
   Cached* cache_ = nullptr;  // none while the tree is small
   unsigned lowest_ = 63;     // the lowest bit that was ever tested
 };
+
+template <class Watch>
+bool Directory<Watch>::open(Leaf root) {
+  if (!leaves_.reserve(root + 1)) return false;
+  leaves_[root] = {0, 1};
+  root_ = root | kLeaf;
+  return true;
+}
+
+// Puts `by` where `child` of the node `parent` is.
+template <class Watch>
+void Directory<Watch>::replace(uint32_t parent, uint32_t child, uint32_t by) {
+  if (parent == 0) {
+    root_ = by;
+  } else {
+    Node& node = nodes_[parent];
+    node.children[node.children[1] == child] = by;
+  }
+  if ((by & kLeaf) != 0) {
+    leaves_[by & ~kLeaf].parent = parent;
+  } else {
+    nodes_[by].parent = parent;
+  }
+}
+
+template <class Watch>
+bool Directory<Watch>::split(Leaf leaf, Leaf other, unsigned bit, bool side) {
+  const uint32_t number = free_ != 0 ? free_ : used_;
+  if (!nodes_.reserve(number + 1) || !leaves_.reserve(other + 1)) return false;
+  if (number == free_) {
+    free_ = nodes_[number].parent;
+  } else {
+    ++used_;
+  }
+  const uint32_t above = leaves_[leaf].parent;
+  Node& node = nodes_[number];
+  node.bit = static_cast<uint8_t>(bit);
+  node.children[side] = leaf | kLeaf;
+  node.children[!side] = other | kLeaf;
+  replace(above, leaf | kLeaf, number);
+  for (const Leaf changed : {leaf, other}) {
+    leaves_[changed].parent = number;
+    ++leaves_[changed].generation;
+  }
+  const bool is_lower = bit < lowest_;
+  if (is_lower) lowest_ = bit;
+  if (used_ >= kUncached && (is_lower || cache_ == nullptr)) start_caching();
+  return true;
+}
+
+template <class Watch>
+bool Directory<Watch>::remove(Leaf leaf) {
+  const uint32_t number = leaves_[leaf].parent;
+  if (number == 0) return false;
+  const Node node = nodes_[number];
+  replace(node.parent, number, node.children[node.children[0] == (leaf | kLeaf)]);
+  ++leaves_[leaf].generation;
+  nodes_[number].parent = free_;
+  free_ = number;
+  return true;
+}
+
+// With an empty cache, since prefixes have become longer.
+template <class Watch>
+void Directory<Watch>::start_caching() {
+  constexpr uint32_t entries = 1u << kCacheBits;
+  if (cache_ == nullptr) {
+    cache_ = static_cast<Cached*>(metadata_->take(entries * sizeof(Cached)));
+  } else {
+    std::fill_n(cache_, entries, Cached{});
+    Watch::touch(cache_, entries * sizeof(Cached));
+  }
+}
 
 }  // namespace halo::tidy

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tidy/watch.h"
+
 namespace halo::tidy {
 
 // One thread at a time.
@@ -36,7 +38,7 @@ class Metadata {
 };
 
 // A table that grows without moving its elements. T must be valid when all its bytes are zero.
-template <class T, uint32_t kMax>
+template <class T, uint32_t kMax, class Watch = Unwatched>
 class Table {
  public:
   explicit Table(Metadata& metadata) : metadata_(&metadata) {}
@@ -56,11 +58,18 @@ class Table {
     return true;
   }
 
-  T& operator[](uint32_t at) { return chunks_[at / kChunk][at % kChunk]; }
-  const T& operator[](uint32_t at) const { return chunks_[at / kChunk][at % kChunk]; }
+  T& operator[](uint32_t at) { return element(at); }
+  const T& operator[](uint32_t at) const { return element(at); }
 
  private:
   static constexpr uint32_t kChunk = 1024;
+
+  T& element(uint32_t at) const {
+    T*& chunk = chunks_[at / kChunk];
+    Watch::touch(&chunk, sizeof chunk);
+    Watch::touch(&chunk[at % kChunk], sizeof(T));
+    return chunk[at % kChunk];
+  }
 
   Metadata* metadata_;
   T** chunks_ = nullptr;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tidy/watch.h"
+
 namespace halo::tidy {
 
 // Where something is in a heap's memory: bytes from its base.
@@ -14,6 +16,7 @@ using Place = uint64_t;
 inline constexpr uint32_t kGranule = 8;  // bytes; sizes are multiples of it
 inline constexpr uint32_t kPageShift = 16;
 inline constexpr uint32_t kPageBytes = 1 << kPageShift;  // what a heap takes from its memory
+inline constexpr uint32_t kPageGranules = kPageBytes / kGranule;
 inline constexpr uint32_t kSystemPage = 4096;
 inline constexpr uint32_t kNone = UINT32_MAX;  // no page, no bucket
 
@@ -33,10 +36,9 @@ static_assert(sizeof(Bucket) == 16);
 // unused rest of a run has one start, at its beginning. So has each free bucket, and what lies
 // behind it. Only the heap's lock holder writes. Other threads may read the size of a used block:
 // its bits, and the start behind it, do not change meanwhile, but others of the same words do.
+template <class Watch>
 class BlockBits {
  public:
-  static constexpr uint32_t kGranules = kPageBytes / kGranule;
-
   bool is_used(uint32_t at) const { return (word(at).used() >> (at % 64) & 1) != 0; }
   void set_start(uint32_t at) { word(at).set_starts(word(at).starts() | bit(at)); }
   void clear_start(uint32_t at) { word(at).set_starts(word(at).starts() & ~bit(at)); }
@@ -66,7 +68,7 @@ class BlockBits {
     const uint64_t behind = word(at).starts() >> (at % 64) >> 1;
     if (behind != 0) [[likely]]
       return static_cast<uint32_t>(std::countr_zero(behind)) + 1;
-    return find_start((at | 63) + 1, kGranules) - at;
+    return find_start((at | 63) + 1, kPageGranules) - at;
   }
 
  private:
@@ -82,27 +84,33 @@ class BlockBits {
   };
 
   static uint64_t bit(uint32_t at) { return uint64_t{1} << (at % 64); }
-  Word& word(uint32_t at) { return words_[at / 64]; }
-  const Word& word(uint32_t at) const { return words_[at / 64]; }
+  Word& word(uint32_t at) { return touched(words_[at / 64]); }
+  const Word& word(uint32_t at) const { return touched(words_[at / 64]); }
+  template <class AnyWord>
+  static AnyWord& touched(AnyWord& word) {
+    Watch::touch(&word, sizeof word);
+    return word;
+  }
 
   template <class Bits>
   uint32_t find(const Bits& bits, uint32_t from, uint32_t limit) const {
     if (from >= limit) return limit;
     uint32_t number = from / 64;
-    uint64_t rest = bits(words_[number]) & ~uint64_t{0} << (from % 64);
+    uint64_t rest = bits(touched(words_[number])) & ~uint64_t{0} << (from % 64);
     while (rest == 0) {
       if (++number * 64 >= limit) return limit;
-      rest = bits(words_[number]);
+      rest = bits(touched(words_[number]));
     }
     return std::min(number * 64 + static_cast<uint32_t>(std::countr_zero(rest)), limit);
   }
 
-  Word words_[kGranules / 64];
+  Word words_[kPageGranules / 64];
 };
 
 // A bucket of a page is unused (at or behind `next_bucket`), free (in the list), or some cell's.
+template <class Watch>
 struct Page {
-  BlockBits bits;
+  BlockBits<Watch> bits;
   uint32_t number;          // of the memory; the place is number * kPageBytes; kNone: no page
   uint32_t cluster;         // whose page it is
   uint32_t next_bucket;     // the first unused one
@@ -113,7 +121,13 @@ struct Page {
   Page* unused;             // the next record without a page
   Page* made_before;        // the record that was made before this one
 
-  Bucket* buckets() { return reinterpret_cast<Bucket*>(this + 1); }
+  Bucket& bucket(uint32_t at) {
+    Bucket& found = reinterpret_cast<Bucket*>(this + 1)[at];
+    Watch::touch(&found, sizeof found);
+    return found;
+  }
+  // Of all fields but the bits.
+  void touch() const { Watch::touch(&number, sizeof(Page) - sizeof bits); }
 };
 
 }  // namespace halo::tidy

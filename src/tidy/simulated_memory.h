@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "tidy/page.h"
+#include "tidy/watch.h"
 
 namespace halo::tidy {
 
-class SimulatedMemory {
+template <class OneWatch>
+class WatchedMemory {
  public:
+  using Watch = OneWatch;
+
   uint32_t acquire() {
     if (limit == 0) return kNone;
     --limit;
@@ -25,7 +29,7 @@ class SimulatedMemory {
     ++limit;
     free_.push_back(page);
   }
-  Page*& page(uint32_t number) { return pages_[number]; }
+  Page<Watch>*& page(uint32_t number) { return pages_[number]; }
 
   // Pages that heaps have.
   size_t used() const { return pages_.size() - free_.size(); }
@@ -33,8 +37,10 @@ class SimulatedMemory {
   uint64_t limit = UINT64_MAX;  // pages that may still be acquired
 
  private:
-  std::vector<Page*> pages_;
+  std::vector<Page<Watch>*> pages_;
   std::vector<uint32_t> free_;
 };
+
+using SimulatedMemory = WatchedMemory<Unwatched>;
 
 }  // namespace halo::tidy

@@ -41,6 +41,26 @@ TEST(Replay, OfAPhaseCountsItsAccessesWithWarmCaches) {
   EXPECT_EQ(replay({3, UINT64_MAX}).accesses, 0u);
 }
 
+TEST(Replay, OfAPhaseKnowsTheCyclesOfTheWholeRun) {
+  EXPECT_GT(replay({}).run_cycles, 0u);
+  EXPECT_EQ(replay({}).run_cycles, replay({}).cycles);
+  EXPECT_EQ(replay({2, 2}).run_cycles, replay({}).cycles);
+}
+
+TEST(Replay, AddsAccessesThatTakeNoPlaceInTheTrace) {
+  const std::vector<uint64_t> addresses = {0, 1 << 20};
+  Replay replay(simulator::this_machine(), addresses, {1, 1});
+  replay.add(1 << 21, 8);  // before access 0
+  replay.leave_out();      // access 0
+  replay.repeat(ThreadId{0}, 5);
+  replay.add(1 << 22, 8);
+  replay.access(ThreadId{0}, 1, 0, 8, false);  // access 1
+  replay.add(1 << 23, 8);
+  replay.access(ThreadId{0}, 1, 0, 8, false);
+  EXPECT_EQ(replay.misses().accesses, 2u);
+  EXPECT_EQ(replay.misses().caches[0], 2u);
+}
+
 TEST(Replay, CountsFirstLevelMissesOfWatchedObjectsInThePhase) {
   const std::vector<uint64_t> addresses = {0, 1 << 20, 1 << 21};
   const auto watched = [&](PhaseSpan span, std::vector<bool> objects) {
