@@ -37,6 +37,12 @@ class HintsCommand:
             " with the least error)",
         )
         parser.add_argument(
+            "--phase",
+            default="",
+            metavar="FUNCTION",
+            help="also predict the misses from the first entry into FUNCTION to the last exit",
+        )
+        parser.add_argument(
             "--seed",
             type=int,
             default=0,
@@ -77,7 +83,7 @@ class HintsCommand:
             options.type, options.level or 0, options.seed, 2 if options.deep else 1
         )
         with workspace() as folder:
-            prepared = prepare(settings, options.trace, folder)
+            prepared = prepare(settings, options.trace, folder, options.phase)
             found = find_hints(settings, prepared, wanted, folder, _tell)
         show_hints(found)
         if options.output is not None and not write_hints(found.types, options.output):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -27,6 +27,7 @@ from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, replay
 from halo.layouts.typed_trace import TypedTrace, is_typed, objects_of
 from halo.schema.hints import HintPrediction, HintsDocument, TypeHint
+from halo.schema.layout import Replayed
 from halo.settings import Settings
 from halo.tracing.columns import convert
 from halo.tracing.reader import check_there
@@ -55,10 +56,15 @@ class Prepared:
     traced: TypedTrace
     layout: Layout
     dataset: Path
+    phase: str = ""
 
 
-def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
-    """Converts a trace; `BadTrace` if it is none or damaged, `BadInput` if it has no objects."""
+def prepare(settings: Settings, trace: Path, folder: Path, phase: str = "") -> Prepared:
+    """Converts a trace; `BadTrace` if it is none or damaged, `BadInput` if it has no objects.
+
+    `phase` is a function, of which the prediction is made apart: `BadInput` if it is not entered,
+    or without an access. The communities are those of the whole run in any case.
+    """
     check_replayer(settings)
     check_there(trace)
     if not is_typed(trace):
@@ -66,15 +72,20 @@ def prepare(settings: Settings, trace: Path, folder: Path) -> Prepared:
             f"{trace} is not a type-aware trace; build the program with halo-cc -g, and run it"
             " with: halo trace run"
         )
-    traced = objects_of(settings, trace, folder)
+    traced = objects_of(settings, trace, folder, phase)
     layout = folder / "communities"
-    options = ReplayOptions(layout=layout, replays=False)
+    options = ReplayOptions(layout=layout, replays=False, whole_graph=True)
     found = replay(settings, traced.objects, options, folder)
     if not found.accessed_objects:
         raise BadInput(f"{trace} has no accesses to heap objects, so there is nothing to place.")
+    if phase and not found.phase:
+        raise BadInput(
+            f"{trace} has no access between an entry into {phase} and its exit: it may be inlined,"
+            " or its name may be another one; `halo trace show` names those that are entered"
+        )
     dataset = folder / "dataset"
     convert(settings, [str(trace)], dataset, keep_damaged=False)
-    return Prepared(traced, read_layout(layout), dataset)
+    return Prepared(traced, read_layout(layout), dataset, phase)
 
 
 def find_hints(
@@ -108,13 +119,18 @@ def find_hints(
             studies[kind.type] = study
         found = with_equal_widths(found)
         keys = [studies[one.type].keys(one.hint) for one in found if one.hint]
+        replays = _predict(settings, prepared, keys, folder).replays if keys else ()
     return HintsDocument(
         program=str(prepared.traced.program),
         arguments=prepared.traced.arguments,
         seed=options.seed,
         complete=prepared.traced.complete,
         types=tuple(found),
-        predicted=_predict(settings, prepared, keys, folder) if keys else None,
+        predicted=_prediction(one.run_cycles for one in replays) if replays else None,
+        phase=prepared.phase,
+        predicted_phase=(
+            _prediction(one.cycles for one in replays) if replays and prepared.phase else None
+        ),
     )
 
 
@@ -123,12 +139,15 @@ def _predict(
     prepared: Prepared,
     keys: Sequence[tuple[npt.NDArray[np.int64], Keys]],
     folder: Path,
-) -> HintPrediction:
-    """The cycles of the traced run if Tidy placed the objects with these keys."""
+) -> Replayed:
+    """The traced run as recorded, and if Tidy placed the objects without and with these keys."""
     file = folder / "keys"
     write_keys(keys, file)
-    found = replay(settings, prepared.traced.objects, ReplayOptions(keys=file), folder)
-    recorded, ignored, hinted = (one.cycles for one in found.replays)
+    return replay(settings, prepared.traced.objects, ReplayOptions(keys=file), folder)
+
+
+def _prediction(cycles: Iterable[int]) -> HintPrediction:
+    recorded, ignored, hinted = cycles
     return HintPrediction(recorded=recorded, ignored=ignored, hinted=hinted)
 
 

@@ -22,6 +22,8 @@ def show_hints(found: HintsDocument) -> None:
     if found.predicted is not None:
         console.print()
         show_prose(console, predicted_sentence(found.predicted))
+    if found.predicted_phase is not None:
+        show_prose(console, phase_sentence(found.phase, found.predicted_phase))
     if not found.complete:
         console.print()
         show_prose(console, CUT_SHORT)
@@ -98,12 +100,28 @@ def unseen_sentence(one: TypeHint) -> str:
 
 def predicted_sentence(found: HintPrediction) -> str:
     """What placing by the hints changes in the model."""
-    over = f"{found.hinted / max(found.ignored, 1):.2f}"
+    recorded, ignored = _ratios(found)
     return (
         f"If Tidy placed these objects by their hints, the modelled cycles of all misses would be"
-        f" {found.hinted / max(found.recorded, 1):.2f} times those recorded, and {over} times those"
-        " of the same objects placed in the order of their allocation."
+        f" {recorded} times those recorded, and {ignored} times those of the same objects placed in"
+        " the order of their allocation."
     )
+
+
+def phase_sentence(function: str, found: HintPrediction) -> str:
+    """The same in a phase of the program."""
+    recorded, ignored = _ratios(found)
+    return (
+        f"From the first entry into {function} to the last exit, they would be {recorded} times"
+        f" those recorded, and {ignored} times those of the order of allocation."
+    )
+
+
+def _ratios(found: HintPrediction) -> tuple[str, str]:
+    """The cycles with hints over those recorded, and over those with hints ignored."""
+    over = (found.recorded, found.ignored)
+    recorded, ignored = (f"{found.hinted / max(cycles, 1):.2f}" for cycles in over)
+    return recorded, ignored
 
 
 def _accuracy(accuracy: HintAccuracy) -> str:

@@ -37,9 +37,12 @@ def is_typed(trace: Path) -> bool:
         return False
 
 
-def objects_of(settings: Settings, trace: Path, folder: Path) -> TypedTrace:
-    """Writes the object trace of a type-aware trace to `folder`; `BadTrace` if it is damaged."""
-    found = profile_of(settings, trace, Limits(sinks={OBJECTS.name: 1}), folder)
+def objects_of(settings: Settings, trace: Path, folder: Path, phase: str = "") -> TypedTrace:
+    """Writes the object trace of a type-aware trace to `folder`; `BadTrace` if it is damaged.
+
+    It has a phase, if the function `phase` is entered.
+    """
+    found = profile_of(settings, trace, Limits(sinks={OBJECTS.name: 1}), folder, phase)
     objects = folder / OBJECTS.file
     return TypedTrace(objects, found.program, found.arguments, found.complete)
 

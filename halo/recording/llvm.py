@@ -67,11 +67,19 @@ class StoredRecording:
     complete: bool
 
 
-def profile_of(settings: Settings, trace: Path, limits: Limits, folder: Path) -> StoredRecording:
-    """A stored trace's part of a profile; `BadTrace` if the trace is missing or damaged."""
+def profile_of(
+    settings: Settings, trace: Path, limits: Limits, folder: Path, phase: str = ""
+) -> StoredRecording:
+    """A stored trace's part of a profile; `BadTrace` if the trace is missing or damaged.
+
+    An object trace has the phase from the first entry into the function `phase` to the last exit.
+    """
     check_reader(settings)
     check_there(trace)
-    _call(settings, trace, "profile", *profile_options(limits, folder))
+    options = profile_options(limits, folder)
+    if phase:
+        options.append(f"--phase-function={phase}")
+    _call(settings, trace, "profile", *options)
     info = json.loads(_call(settings, trace, "info"))
     about = info["about"]
     parts = list(folder.glob("part.*.json"))

@@ -71,7 +71,7 @@ class TypeHint(Struct, frozen=True, kw_only=True):
 
 
 class HintPrediction(Struct, frozen=True, kw_only=True):
-    """Modelled cycles of misses of the whole traced run, if Tidy placed the objects with a hint."""
+    """Modelled cycles of misses of the run or a phase, if Tidy placed objects with a hint."""
 
     recorded: Count  # as the program was recorded
     ignored: Count  # in Tidy's memory, in the order of allocation
@@ -89,3 +89,5 @@ class HintsDocument(Struct, frozen=True, kw_only=True):
     complete: bool  # whether the trace reaches the end of the process
     types: tuple[TypeHint, ...]  # the most accessed first
     predicted: HintPrediction | None = None  # without a hint, and of earlier results: not known
+    phase: str = ""  # the function given as --phase, or empty
+    predicted_phase: HintPrediction | None = None  # of the phase; without one: not known

@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   kContents,      // of the object at the address; word1: its size. As many kContentsWord records
                   // follow as base::contents_words() tells
   kContentsWord,  // word1: the next word of the contents
+  kPhase,         // word1: 1 if the thread enters the phase's function, 0 if it leaves it
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

@@ -78,6 +78,8 @@ class Producer {
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(events::Kind::kHugePages, address, bytes);
   }
+  // The thread enters or leaves the function that is a phase.
+  void phase(bool enters) { report(events::Kind::kPhase, 0, enters ? 1 : 0); }
   void burst(uint64_t weight) { report(events::Kind::kBurst, 0, weight); }
   void end() { report(events::Kind::kThreadEnd, 0); }
   // Publishes pending repeats.

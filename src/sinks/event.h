@@ -109,6 +109,11 @@ struct ProcessEvent {
   pid_t process;
 };
 
+// A thread enters the function that is a phase, or leaves it.
+struct PhaseEvent {
+  bool enters;
+};
+
 // `count` further accesses by the thread within the 16 bytes that it accessed last.
 struct RepeatEvent {
   base::ThreadId thread;

@@ -22,7 +22,7 @@ void ObjectTraceSink::begin(const Options& options) {
 
 ObjectTraceSink::Result ObjectTraceSink::finish() const {
   if (writer_ == nullptr) return {};
-  if (const auto& span = phase_.span()) writer_->phase(span->first, span->last);
+  if (const auto span = phase_.span(writer_->accesses())) writer_->phase(span->first, span->last);
   writer_->finish();
   return {options_.path};
 }

@@ -97,6 +97,14 @@ class ObjectTraceSink : public Sink {
   void on_event(const ProcessEvent& event) {
     if (options_.phase && writer_ != nullptr) recorded_ = event.process;
   }
+  void on_event(const PhaseEvent& event) {
+    if (writer_ == nullptr) return;
+    if (event.enters) {
+      phase_.enter(writer_->accesses());
+    } else {
+      phase_.leave(writer_->accesses());
+    }
+  }
   void on_event(const MemoryEvent& event) {
     if (writer_ == nullptr) return;
     if (options_.phase) watch_phase(event.code);

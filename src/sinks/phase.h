@@ -1,4 +1,5 @@
-// A phase of the program: from the first to the last access by code of one function.
+// A phase of the program: from the first to the last access by code of one function, or between the
+// first entry into it and the last exit.
 #pragma once
 
 #include <sys/types.h>
@@ -33,23 +34,38 @@ class Phase {
   // Finds the code in the memory map of a process. Places that were found before still count.
   void locate(const PhaseCode& code, pid_t process);
   // Forgets what was accessed, but not where the code is.
-  void restart() { span_.reset(); }
+  void restart() { first_.reset(); }
 
   void access(uint64_t code, uint64_t position) {
     for (const AddressRange& range : ranges_) {
       if (!range.contains(code)) continue;
-      if (!span_) span_ = {position, position};
-      span_->last = position;
+      begin(position);
+      end_ = position + 1;
     }
   }
+  // The function is entered before the access at `position`, or was left before it. Until the exit,
+  // all accesses are in the phase.
+  void enter(uint64_t position) {
+    begin(position);
+    end_ = UINT64_MAX;
+  }
+  void leave(uint64_t position) { end_ = position; }
   // Where the code is or was.
   const std::vector<AddressRange>& places() const { return ranges_; }
-  // Nothing if no access was by the function's code.
-  const std::optional<Span>& span() const { return span_; }
+  // Nothing if none of the `accesses` so far is in the phase.
+  std::optional<Span> span(uint64_t accesses) const {
+    const uint64_t end = std::min(end_, accesses);
+    return first_ && *first_ < end ? std::optional(Span{*first_, end - 1}) : std::nullopt;
+  }
 
  private:
+  void begin(uint64_t position) {
+    if (!first_) first_ = position;
+  }
+
   std::vector<AddressRange> ranges_;  // addresses, all different
-  std::optional<Span> span_;
+  std::optional<uint64_t> first_;     // access
+  uint64_t end_ = 0;                  // one past the last access
 };
 
 }  // namespace halo::sinks

@@ -4,12 +4,15 @@
 //   halo-trace info TRACE                              JSON: statistics
 //   halo-trace columns [--machine=this|FILE] TRACE     blocks for halo/tracing (column_blocks.h)
 //   halo-trace profile --out=PREFIX [--distance=BYTES] [--max-object=BYTES] [--streams=N]
-//                      [--machine=this|FILE] [--progress=FILE] TRACE
+//                      [--machine=this|FILE] [--progress=FILE] [--phase-function=FUNCTION] TRACE
 //
 // TRACE may be `-`, standard input. With `profile` it may be `listen:SOCKET`: the tool then
 // receives the traces of all processes that connect, until standard input ends (trace_server.h).
 // Exit status: 0 success, 1 cannot write, 2 wrong usage, 3 no trace, or a newer or damaged one.
 // Status 3 comes with one sentence on stderr.
+//
+// With `phase-function`, the object trace has a phase: from the first entry into FUNCTION to the
+// last exit.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -95,8 +98,14 @@ int write_columns(const std::string& path, const std::vector<std::string>& optio
 
 // The recorder's own options, in the form --NAME=VALUE.
 int write_profile(const std::string& path, std::vector<std::string> arguments) {
+  constexpr std::string_view kPhase = "--phase-function=";
+  std::string phase;
   std::vector<char*> plain;
   for (std::string& argument : arguments) {
+    if (argument.starts_with(kPhase)) {
+      phase = argument.substr(kPhase.size());
+      continue;
+    }
     const size_t equals = std::min(argument.find('='), argument.size());
     std::replace(argument.begin() + 2, argument.begin() + int64_t(equals), '-', '_');
     plain.push_back(argument.data() + 2);
@@ -104,7 +113,7 @@ int write_profile(const std::string& path, std::vector<std::string> arguments) {
   halo::record::Options options;
   if (!halo::record::parse_options(plain, options)) return kUsage;
   const auto read = [&](const auto& trace) -> int {
-    halo::trace_tool::Profiler profiler(options);
+    halo::trace_tool::Profiler profiler(options, phase);
     const int status = read_into(trace, profiler);
     return status == kDone && !profiler.written() ? kCannotWrite : status;
   };

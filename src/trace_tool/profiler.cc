@@ -27,8 +27,9 @@ uint8_t alignment_class(uint8_t log2) { return log2 < 4 ? 0 : uint8_t(std::min(l
 Profiler::Thread::Thread(base::ThreadId id, Profiler& owner)
     : producer(id, owner.shared_, owner.contexts_, any_stack) {}
 
-Profiler::Profiler(const record::Options& options)
+Profiler::Profiler(const record::Options& options, std::string phase)
     : options_(options),
+      phase_(std::move(phase)),
       traits_(trace::kMarkers),
       contexts_(4u << 20, [this](const record::CodeVisitor& visit) { code_.for_each(visit); }),
       analysis_(options.parameters),
@@ -49,14 +50,22 @@ void Profiler::maps(std::string_view json) {
 void Profiler::module(const NewModule& module) {
   for (uint64_t number = module.text.first_site; number < module.sites_end; ++number) {
     const trace::SiteText& site = (*sites_)[number];
-    traits_.push_back(
-        {site.kind, alignment_class(site.alignment_log2), site.size, sites_->address_of(number)});
+    traits_.push_back({site.kind, alignment_class(site.alignment_log2), site.size,
+                       sites_->address_of(number), is_of_phase(site)});
   }
   const uint64_t begin = module.text.sites_address;
   const uint64_t count = module.sites_end - module.text.first_site;
   site_places_.push_back({module.text.path, begin, begin + count * sizeof(trace::Site)});
   code_.add_sites(module.text.path, begin, site_places_.back().end);
   contexts_.mappings_changed();
+}
+
+bool Profiler::is_of_phase(const trace::SiteText& site) const {
+  if (phase_.empty() || (site.kind != SiteKind::kEnter && site.kind != SiteKind::kExit))
+    return false;
+  if (!site.function.starts_with(phase_)) return false;
+  const std::string_view parameters = site.function.substr(phase_.size());
+  return parameters.empty() || parameters.front() == '(';
 }
 
 Profiler::Thread& Profiler::thread(uint32_t number) {
@@ -128,6 +137,8 @@ void Profiler::alloc(Thread& thread, uint64_t slot, uint64_t return_address) {
 
 void Profiler::on_site(Thread& thread, const trace::Logged& event) {
   const Traits& site = traits_[event.site];
+  if (site.of_phase) [[unlikely]]
+    thread.producer.phase(site.kind == SiteKind::kEnter);
   switch (site.kind) {
     case SiteKind::kEnter:
       return thread.producer.stack().call(event.word1, event.word2);

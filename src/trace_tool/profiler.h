@@ -21,7 +21,9 @@ namespace halo::trace_tool {
 // one continues.
 class Profiler : public TraceConsumer {
  public:
-  explicit Profiler(const record::Options& options);
+  // `phase` is a function, named with or without parameters, that is a phase of the program; or
+  // empty.
+  explicit Profiler(const record::Options& options, std::string phase = "");
 
   void begin(const SiteTable& sites) override { sites_ = &sites; }
   void metadata(std::string_view json) override;
@@ -40,6 +42,7 @@ class Profiler : public TraceConsumer {
     uint8_t alignment_class;
     uint16_t size;
     uint64_t code;
+    bool of_phase;  // an entry into the phase's function, or an exit
   };
   struct Frame {
     uint64_t slot, return_address;
@@ -65,7 +68,10 @@ class Profiler : public TraceConsumer {
   void drain(Thread& thread);
   uint64_t elapsed_ns() const;
 
+  bool is_of_phase(const trace::SiteText& site) const;
+
   const record::Options options_;
+  const std::string phase_;
   const SiteTable* sites_ = nullptr;
   std::vector<Traits> traits_;  // by site number
   std::vector<Sites> site_places_;

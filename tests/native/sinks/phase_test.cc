@@ -6,7 +6,9 @@
 
 #include <climits>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 
 extern "C" const char __executable_start[];  // defined by the linker
 
@@ -41,14 +43,51 @@ TEST(Phase, SpansTheAccessesByItsCode) {
   phase.locate({path, {{offset, offset + 1}}}, getpid());
   EXPECT_EQ(phase.places().size(), 1u);
   phase.access(code + 1, 4);
-  EXPECT_FALSE(phase.span().has_value());
+  EXPECT_FALSE(phase.span(20).has_value());
   phase.access(code, 5);
   phase.access(code, 9);
-  ASSERT_TRUE(phase.span().has_value());
-  EXPECT_EQ(phase.span()->first, 5u);
-  EXPECT_EQ(phase.span()->last, 9u);
+  ASSERT_TRUE(phase.span(20).has_value());
+  EXPECT_EQ(phase.span(20)->first, 5u);
+  EXPECT_EQ(phase.span(20)->last, 9u);
   phase.restart();
-  EXPECT_FALSE(phase.span().has_value());
+  EXPECT_FALSE(phase.span(20).has_value());
+}
+
+using Bounds = std::pair<uint64_t, uint64_t>;
+
+std::optional<Bounds> bounds(const Phase& phase, uint64_t accesses) {
+  const auto span = phase.span(accesses);
+  return span ? std::optional(Bounds{span->first, span->last}) : std::nullopt;
+}
+
+TEST(Phase, IsFromTheFirstEntryToTheLastExit) {
+  Phase phase;
+  phase.enter(3);
+  phase.enter(5);  // recursion
+  phase.leave(7);
+  phase.leave(8);
+  EXPECT_EQ(bounds(phase, 20), Bounds(3, 7));
+  phase.enter(12);
+  phase.leave(15);
+  EXPECT_EQ(bounds(phase, 20), Bounds(3, 14));
+}
+
+TEST(Phase, WithoutAnExitIsUpToTheEnd) {
+  Phase phase;
+  phase.enter(0);
+  EXPECT_EQ(bounds(phase, 20), Bounds(0, 19));
+  EXPECT_FALSE(phase.span(0).has_value());
+}
+
+TEST(Phase, WithoutAnAccessIsNone) {
+  for (const uint64_t at : {0u, 4u}) {
+    Phase phase;
+    phase.leave(at);  // of a function that was entered before the trace began
+    EXPECT_FALSE(phase.span(20).has_value());
+    phase.enter(at);
+    phase.leave(at);
+    EXPECT_FALSE(phase.span(20).has_value());
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from halo.hints.run import HintOptions, Prepared, find_hints, prepare
@@ -110,6 +111,27 @@ def test_bad_options_are_one_sentence(
     assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
 
+def test_a_phase_changes_nothing_but_adds_its_prediction(
+    trace: Path, prepared: Prepared, judged: Mapping[str, TypeHint], tmp_path: Path
+) -> None:
+    options = HintOptions(types="keyed", trees=(20,))
+    with_phase = prepare(read_settings(), trace, tmp_path, "main")
+    assert np.array_equal(with_phase.layout.communities, prepared.layout.communities)
+    documents = [
+        find_hints(read_settings(), one, options, tmp_path, lambda kind: None)
+        for one in (prepared, with_phase)
+    ]
+    assert documents[0].types == documents[1].types == (judged["keyed"],)
+    assert documents[0].predicted == documents[1].predicted == documents[1].predicted_phase
+    assert documents[0].predicted_phase is None
+
+
+def test_a_phase_that_is_not_entered_is_one_sentence(trace: Path) -> None:
+    outcome = halo("hints", "--phase", "nosuch", str(trace))
+    assert outcome.status == 117
+    assert "nosuch" in outcome.stderr and outcome.stderr.count("\n") == 1
+
+
 def test_traces_that_tell_nothing_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("nothing")
     (tmp_path / "nothing").touch()
@@ -163,10 +185,13 @@ def test_layout_takes_the_trace_too(trace: Path) -> None:
     assert "as-recorded" in outcome.stdout
 
 
+WALK = "(anonymous namespace)::walk"
+
+
 def test_mesh_is_placed_by_its_coordinates(tmp_path: Path) -> None:
     program = instrumented("mesh", tmp_path, "-fno-slp-vectorize")
     trace = trace_of(program, tmp_path / "trace", "32", "32", "4000", "1")
-    prepared = prepare(read_settings(), trace, tmp_path)
+    prepared = prepare(read_settings(), trace, tmp_path, WALK)
     options = HintOptions(types="mesh::Node", trees=(20,))
     document = find_hints(read_settings(), prepared, options, tmp_path, lambda kind: None)
     (node,) = document.types
@@ -176,5 +201,9 @@ def test_mesh_is_placed_by_its_coordinates(tmp_path: Path) -> None:
     assert (node.verdict, sorted(one.field for one in node.hint)) == ("use hint", ["x", "y"])
     predicted = document.predicted
     assert predicted is not None and 0 < predicted.hinted != predicted.ignored
+    walk = document.predicted_phase
+    assert document.phase == WALK and walk is not None
+    assert 0 < walk.hinted < predicted.hinted and 0 < walk.ignored < predicted.ignored
+    assert 0 < walk.recorded < predicted.recorded
     places = {dim.field: (dim.owner, dim.path, dim.scalar) for dim in node.hint}
     assert places == {"x": ("mesh::Node", (0,), "f64"), "y": ("mesh::Node", (8,), "f64")}

@@ -6,8 +6,15 @@ import msgspec
 
 from halo.hints.kinds import Kind
 from halo.hints.study import unjudged
-from halo.hints.table import MAX_FEATURES, features_table, overview, unseen_sentence
-from halo.schema.hints import HintFeature, HintsDocument
+from halo.hints.table import (
+    MAX_FEATURES,
+    features_table,
+    overview,
+    phase_sentence,
+    predicted_sentence,
+    unseen_sentence,
+)
+from halo.schema.hints import HintFeature, HintPrediction, HintsDocument
 
 KIND = Kind("node", 9, 9, 90, 1000, 0, 0, 50, 0)
 
@@ -46,3 +53,12 @@ def test_a_type_without_a_verdict_says_why() -> None:
 def test_fields_without_values_are_named() -> None:
     one = msgspec.structs.replace(unjudged(KIND, ""), unseen=("x", "y"))
     assert "few values of x, y:" in unseen_sentence(one)
+
+
+def test_predictions_are_ratios_to_what_was_recorded_and_to_ignored_hints() -> None:
+    run = HintPrediction(recorded=200, ignored=100, hinted=80)
+    assert "0.40 times those recorded, and 0.80 times those" in predicted_sentence(run)
+    phase = HintPrediction(recorded=0, ignored=50, hinted=25)
+    sentence = phase_sentence("f(int)", phase)
+    assert "into f(int) to the last exit" in sentence
+    assert "25.00 times those recorded, and 0.50 times those" in sentence
