@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tidy/cell.h"
+#include "tidy/free_sizes.h"
 #include "tidy/leaves.h"
 #include "tidy/metadata.h"
 #include "tidy/page.h"
@@ -29,7 +30,9 @@ class BucketPool {
       : memory_(&memory),
         metadata_(&metadata),
         bucket_shift_(static_cast<uint32_t>(std::countr_zero(bucket_bytes))),
-        clusters_(metadata) {}
+        clusters_(metadata),
+        sizes_(metadata),
+        records_(metadata) {}
 
   // False if memory is refused.
   bool open() { return clusters_.open(); }
@@ -59,10 +62,22 @@ class BucketPool {
   // Returns a bucket without used blocks. Its start bits are cleared.
   void release_bucket(uint32_t bucket);
 
+  // The page from which a cell with this key would take a bucket; nullptr if there is none.
+  Page* page_near(uint64_t key) {
+    const uint32_t number = clusters_[clusters_.find(key)].page;
+    return number == kNone ? nullptr : memory_->page(number);
+  }
+
+  // Notes a free block that starts in that page.
+  void note_free(const Page& page, uint32_t granules) { sizes_.add(page.sizes, granules); }
+  FreeSizes& free_sizes() { return sizes_; }
+  // The page with that number in free_sizes().
+  Page& page_of_sizes(uint32_t number) { return *records_[number]; }
+
   // Returns all pages. The pool cannot be used afterwards.
   void release_all() {
-    for (Page* page = made_last_; page != nullptr; page = page->made_before)
-      if (page->number != kNone) memory_->release(page->number);
+    for (uint32_t at = 0; at < made_; ++at)
+      if (records_[at]->number != kNone) memory_->release(records_[at]->number);
   }
 
   // The page at `place`, one of the memory; nullptr if it is free.
@@ -78,22 +93,22 @@ class BucketPool {
   Place end_of(uint32_t bucket) const { return begin_of(bucket) + bucket_bytes(); }
   uint32_t bucket_bytes() const { return 1u << bucket_shift_; }
 
-  // Calls visit(bucket) with the next buckets of cells in a fixed cycle, until it returns true or
-  // `max` buckets were inspected. Returns whether a visit did.
+  // Calls visit(bucket) with those of the next `max` buckets, in a fixed cycle, that have used
+  // blocks.
   template <class Visit>
-  bool sweep(int max, const Visit& visit) {
-    for (; max > 0; --max) {
-      if (swept_ == nullptr || ++swept_bucket_ >= swept_->next_bucket) {
-        swept_ = swept_ == nullptr ? made_last_ : swept_->made_before;
+  void sweep(int max, const Visit& visit) {
+    for (; max > 0 && made_ > 0; --max) {
+      Page& page = *records_[swept_];
+      page.touch();
+      const bool is_taken = page.number != kNone && swept_bucket_ < page.next_bucket &&
+                            page.bucket(swept_bucket_).blocks != 0;
+      const uint32_t bucket = page.number * in_page() + swept_bucket_;
+      if (++swept_bucket_ >= page.next_bucket) {
+        swept_ = swept_ + 1 < made_ ? swept_ + 1 : 0;
         swept_bucket_ = 0;
-        if (swept_ == nullptr) continue;
       }
-      swept_->touch();
-      const bool is_taken = swept_->number != kNone && swept_bucket_ < swept_->next_bucket &&
-                            swept_->bucket(swept_bucket_).blocks != 0;
-      if (is_taken && visit(swept_->number * in_page() + swept_bucket_)) return true;
+      if (is_taken) visit(bucket);
     }
-    return false;
   }
 
   // Bytes of system pages that buckets may have touched, and of what is kept of their pages.
@@ -137,9 +152,10 @@ class BucketPool {
   Clusters clusters_;
   uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
   Page* unused_pages_ = nullptr;  // records without a page
-  Page* made_last_ = nullptr;     // the newest record
-  Page* swept_ = nullptr;         // where `sweep` is
-  uint32_t swept_bucket_ = 0;
+  FreeSizes sizes_;
+  Table<Page*, FreeSizes::kMaxPages> records_;  // all, by their numbers in `sizes_`
+  uint32_t made_ = 0;
+  uint32_t swept_ = 0, swept_bucket_ = 0;  // where `sweep` is
   uint64_t resident_ = 0;
 };
 
@@ -172,10 +188,12 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
   Page* page = unused_pages_;
   if (page == nullptr) {
     page = static_cast<Page*>(metadata_->take(record_bytes()));
-    if (page == nullptr) return nullptr;
+    if (page == nullptr || !records_.reserve(made_ + 1)) return nullptr;
+    page->sizes = sizes_.add_page();
+    if (page->sizes == FreeSizes::kNone) return nullptr;
     page->number = kNone;
-    page->made_before = made_last_;
-    made_last_ = page;
+    records_[page->sizes] = page;
+    made_ = page->sizes + 1;
     unused_pages_ = page;
   }
   const uint32_t number = memory_->acquire();
@@ -238,6 +256,7 @@ void BucketPool<Memory>::release_bucket(uint32_t bucket) {
 template <class Memory>
 void BucketPool<Memory>::release(Page& page) {
   unlist(page);
+  sizes_.clear(page.sizes);
   resident_ -= touched_bytes(page) + record_bytes();
   page.bits.clear_starts(0, kPageGranules);
   Cluster& cluster = clusters_[page.cluster];

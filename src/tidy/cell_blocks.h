@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "tidy/bucket_pool.h"
@@ -24,15 +25,30 @@ class CellBlocks {
   Place bump(Cell& cell, uint32_t bytes);
   // The last freed block, which must have that size.
   Place reuse_last(Cell& cell, uint32_t bytes);
+  // A block of the run, or the last freed one; kRefused if both do not fit.
+  Place from_run(Cell& cell, uint32_t bytes) {
+    return cell.freed_bytes == bytes ? reuse_last(cell, bytes) : bump(cell, bytes);
+  }
   // A block of the run or of free blocks; kRefused if the first buckets of the list have none.
   Place allocate(Cell& cell, uint32_t bytes);
 
   // Starts a run in a new bucket.
   void enter_bucket(Cell& cell, uint32_t bucket);
+  // Makes a free block of the rest of the run.
+  void leave_run(Cell& cell);
   // Adds the new bucket behind the run to it.
   void extend_run(Cell& cell);
   // Starts a run of free blocks of that bucket with room for `bytes`; false if it has none.
   bool enter_free_run(Cell& cell, uint32_t bucket, uint32_t bytes);
+
+  // A free block of that class (FreeSizes) with room for `bytes`, by its granule in the page; kNone
+  // if the page has none.
+  uint32_t find_free(Page& page, unsigned size_class, uint32_t bytes);
+  // Cuts a block off the free one at the granule `at`, in a bucket of the cell.
+  Place cut_free(Cell& cell, Page& page, uint32_t at, uint32_t bytes);
+
+  // Joins free blocks that start in that bucket of the cell and follow each other.
+  void join_free(Cell& cell, uint32_t bucket);
 
   // Frees the used block at the granule `at` of the page.
   void free(Cell& cell, Page& page, uint32_t at, uint32_t granules);
@@ -48,8 +64,11 @@ class CellBlocks {
   static constexpr uint32_t kMaxFree = (1u << 15) - 1;  // that Bucket::free can count
   static constexpr int kMaxProbes = 4;                  // of buckets in a list
 
+  // Whether a block of that size has to begin one granule behind `at`.
+  static bool skips(Place at, uint32_t bytes) {
+    return bytes % kMaxAlignment == 0 && at % kMaxAlignment != 0;
+  }
   Page& page_at(Place place) { return *pool_->page_at(place); }
-  void leave_run(Cell& cell);
   void count_freed(Cell& cell);
   void add_free(Cell& cell, uint32_t bucket, uint32_t granules);
   // A free block that reaches into the next bucket is counted in its first one alone.
@@ -65,7 +84,7 @@ class CellBlocks {
 template <class Memory>
 Place CellBlocks<Memory>::bump(Cell& cell, uint32_t bytes) {
   Place at = cell.next;
-  const bool skip = bytes % kMaxAlignment == 0 && at % kMaxAlignment != 0;
+  const bool skip = skips(at, bytes);
   if (cell.end - at < bytes + (skip ? kGranule : 0)) return kRefused;
   Page& page = page_at(at);
   if (skip) {
@@ -88,8 +107,7 @@ Place CellBlocks<Memory>::reuse_last(Cell& cell, uint32_t bytes) {
 
 template <class Memory>
 Place CellBlocks<Memory>::allocate(Cell& cell, uint32_t bytes) {
-  if (cell.freed_bytes == bytes) return reuse_last(cell, bytes);
-  const Place place = bump(cell, bytes);
+  const Place place = from_run(cell, bytes);
   if (place != kRefused) return place;
   for (int probe = 0; probe < kMaxProbes && cell.partly_free != kNone; ++probe) {
     const uint32_t bucket = cell.partly_free;
@@ -104,13 +122,17 @@ void CellBlocks<Memory>::enter_bucket(Cell& cell, uint32_t bucket) {
   leave_run(cell);
   cell.next = pool_->begin_of(bucket);
   cell.end = pool_->end_of(bucket);
-  page_at(cell.next).bits.set_start(granule_of(cell.next));
+  Page& page = page_at(cell.next);
+  page.bits.set_start(granule_of(cell.next));
+  if (cell.end % kPageBytes != 0) page.bits.set_start(granule_of(cell.end));
 }
 
 template <class Memory>
 void CellBlocks<Memory>::extend_run(Cell& cell) {
-  page_at(cell.next).bits.clear_start(granule_of(cell.end));
+  Page& page = page_at(cell.next);
+  page.bits.clear_start(granule_of(cell.end));
   cell.end += pool_->bucket_bytes();
+  if (cell.end % kPageBytes != 0) page.bits.set_start(granule_of(cell.end));
 }
 
 template <class Memory>
@@ -126,7 +148,7 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
       continue;
     }
     const uint32_t end = page.bits.find_used(at, limit);
-    const bool skip = wanted % 2 == 0 && at % 2 != 0;
+    const bool skip = skips(Place{at} * kGranule, bytes);
     if (end - at >= wanted + skip) {
       page.bits.clear_starts(at + 1, end);
       if (end < kPageGranules) page.bits.set_start(end);
@@ -139,6 +161,64 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
     at = end;
   }
   return false;
+}
+
+template <class Memory>
+uint32_t CellBlocks<Memory>::find_free(Page& page, unsigned size_class, uint32_t bytes) {
+  const uint32_t words = (page.next_bucket * (pool_->bucket_bytes() / kGranule) + 63) / 64;
+  for (uint32_t word = 0; word < words; ++word) {
+    for (uint64_t starts = page.bits.free_starts(word); starts != 0; starts &= starts - 1) {
+      const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(starts));
+      const uint32_t granules = page.bits.granules_of(at);
+      if (FreeSizes::class_of(granules) != size_class) continue;
+      const Place place = Place{at} * kGranule;
+      if (granules * kGranule < bytes + (skips(place, bytes) ? kGranule : 0)) continue;
+      if (pool_->bucket_in(page, place).blocks != 0) return at;
+    }
+  }
+  return kNone;
+}
+
+template <class Memory>
+Place CellBlocks<Memory>::cut_free(Cell& cell, Page& page, uint32_t at, uint32_t bytes) {
+  const Place begin = Place{page.number} * kPageBytes + Place{at} * kGranule;
+  if (cell.has_run() && cell.next == begin) leave_run(cell);
+  if (cell.freed == begin) count_freed(cell);
+  const uint32_t granules = page.bits.granules_of(at), skipped = skips(begin, bytes) ? 1 : 0;
+  const Place place = begin + skipped * kGranule;
+  const uint32_t used = skipped + bytes / kGranule;
+  remove_free(pool_->bucket_in(page, begin), granules);
+  if (skipped != 0) add_free(cell, pool_->bucket_at(begin), skipped);
+  if (used < granules) {
+    page.bits.set_start(at + used);
+    add_free(cell, pool_->bucket_at(place + bytes), granules - used);
+  }
+  page.bits.set_start(at + skipped);
+  mark_used(page, place, bytes);
+  return place;
+}
+
+template <class Memory>
+void CellBlocks<Memory>::join_free(Cell& cell, uint32_t bucket) {
+  if (cell.freed_bytes != 0 && pool_->bucket_at(cell.freed) == bucket) count_freed(cell);
+  Page& page = pool_->page_of(bucket);
+  const Place begin = pool_->begin_of(bucket);
+  const uint32_t first = granule_of(begin);
+  const uint32_t limit = first + pool_->bucket_bytes() / kGranule;
+  const bool runs_here = cell.has_run() && pool_->bucket_at(cell.next) == bucket;
+  const uint32_t run = runs_here ? granule_of(cell.next) : kNone;
+  const auto is_free = [&](uint32_t at) { return !page.bits.is_used(at) && at != run; };
+  for (uint32_t at = page.bits.find_start(first, limit); at < limit;) {
+    const uint32_t next = at + page.bits.granules_of(at);
+    uint32_t end = next;
+    if (is_free(at))
+      while (end < limit && is_free(end)) end += page.bits.granules_of(end);
+    if (end != next) {
+      page.bits.clear_starts(next, std::min(end, limit));
+      pool_->note_free(page, end - at);
+    }
+    at = end;
+  }
 }
 
 template <class Memory>
@@ -159,7 +239,6 @@ void CellBlocks<Memory>::forget(Cell& cell, uint32_t bucket) {
   unlist(cell, bucket);
 }
 
-// Makes a free block of the rest of the run.
 template <class Memory>
 void CellBlocks<Memory>::leave_run(Cell& cell) {
   count_freed(cell);
@@ -180,7 +259,9 @@ void CellBlocks<Memory>::count_freed(Cell& cell) {
 // Counts a free block, and lists its bucket for reuse if a quarter of it is free.
 template <class Memory>
 void CellBlocks<Memory>::add_free(Cell& cell, uint32_t number, uint32_t granules) {
-  Bucket& bucket = (*pool_)[number];
+  Page& page = pool_->page_of(number);
+  pool_->note_free(page, granules);
+  Bucket& bucket = pool_->bucket_in(page, pool_->begin_of(number));
   bucket.free = (bucket.free + granules) & kMaxFree;
   if (bucket.listed || bucket.free < pool_->bucket_bytes() / kGranule / 4) return;
   bucket.listed = true;

@@ -8,6 +8,7 @@
 #include "tidy/cell.h"
 #include "tidy/cell_blocks.h"
 #include "tidy/directory.h"
+#include "tidy/free_sizes.h"
 #include "tidy/leaves.h"
 #include "tidy/metadata.h"
 #include "tidy/page.h"
@@ -92,7 +93,8 @@ class CellHeap {
   static constexpr uint64_t kFreeBytes = 1 << 20, kFreeShare = 12;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr int kMaxNear = 4;                        // cells near one that are tried
-  static constexpr int kMaxSwept = 32;  // buckets that are inspected for free blocks of any cell
+  static constexpr int kMaxTried = 8;   // pages that may have a free block of a size
+  static constexpr int kMaxSwept = 64;  // buckets whose free blocks are joined at once
 
   using Page = typename BucketPool<Memory>::Page;
   using Cells = Leaves<Cell, Directory<Watch>::kMaxLeaves, Watch>;
@@ -101,6 +103,7 @@ class CellHeap {
   // Of what each call uses: its own fields.
   void touch() const { Watch::touch(this, sizeof *this); }
   static uint32_t round_up(uint32_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
+  static unsigned size_class_of(uint32_t block) { return FreeSizes::class_of(block / kGranule); }
   static uint32_t granule_of(Place place) { return CellBlocks<Memory>::granule_of(place); }
   // The page of the used block at `place`; nullptr if there is none.
   Page* page_of_used(Place place) {
@@ -125,9 +128,10 @@ class CellHeap {
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
-  Place serve_new(Leaf leaf, uint64_t key, uint32_t block);
-  Place serve_spilled(Leaf leaf, uint64_t key, uint32_t block);
-  Place serve_anywhere(uint32_t block);
+  Place serve_bounded(Leaf leaf, uint64_t key, uint32_t block);
+  Place cut_block(Page& page, unsigned size_class, uint32_t block);
+  Place serve_best(uint32_t block);
+  void join_blocks();
   Place serve_common(uint32_t block);
   bool extend_run(Leaf leaf);
   bool enter_bucket(Leaf leaf, uint32_t bucket);
@@ -153,7 +157,7 @@ Place CellHeap<Memory>::allocate(uint64_t key, uint32_t bytes) {
   Cell& cell = cells_[leaf];
   Place place = kRefused;
   if (cell.keys.contains(key))
-    place = cell.freed_bytes == block ? blocks_.reuse_last(cell, block) : blocks_.bump(cell, block);
+    place = blocks_.from_run(cell, block);
   if (place == kRefused) place = allocate_slowly(leaf, key, block);
   return counted(place, block);
 }
@@ -168,18 +172,26 @@ __attribute__((noinline)) Place CellHeap<Memory>::allocate_slowly(Leaf leaf, uin
   } else {
     cells_[leaf].keys = keys;
   }
-  const Place place = blocks_.allocate(cells_[leaf], block);
+  const Place place = blocks_.from_run(cells_[leaf], block);
   if (place != kRefused) return place;
+  if (settings_.adaptive && !may_grow()) return serve_bounded(leaf, key, block);
+  const Place again = blocks_.allocate(cells_[leaf], block);
+  if (again != kRefused) return again;
   const bool is_full = cells_[leaf].filled >= settings_.split_after && keys.differs();
   if (settings_.adaptive && is_full && may_split()) leaf = cells_.split(leaf, key, true);
-  return serve_new(leaf, key, block);
+  if (extend_run(leaf) || enter_bucket(leaf, pool_.take(key, leaf)))
+    return blocks_.bump(cells_[leaf], block);
+  return serve_bounded(leaf, key, block);
 }
 
 template <class Memory>
 Place CellHeap<Memory>::allocate_common(uint32_t bytes) {
   touch();
   const uint32_t block = round_up(bytes);
-  return counted(serve_common(block), block);
+  Place place = blocks_.from_run(cells_[kCommon], block);
+  if (place == kRefused && settings_.adaptive && !may_grow())
+    place = serve_best(block);
+  return counted(place != kRefused ? place : serve_common(block), block);
 }
 
 template <class Memory>
@@ -198,42 +210,65 @@ Place CellHeap<Memory>::allocate_near(Place near, uint32_t bytes) {
   return allocate(leaf == kCommon ? kNearKeys | number : cell.keys.any(), bytes);
 }
 
+// Without more memory if there is another way. A free block of just that size leaves no rest, and
+// the cluster's page is near. Only then other cells' runs, and pages of other clusters.
 template <class Memory>
-Place CellHeap<Memory>::serve_new(Leaf leaf, uint64_t key, uint32_t block) {
-  const bool may_take = !settings_.adaptive || may_grow();
-  if (may_take && (extend_run(leaf) || enter_bucket(leaf, pool_.take(key, leaf))))
-    return blocks_.bump(cells_[leaf], block);
-  return serve_spilled(leaf, key, block);
-}
-
-// From the nearest cell with room, from a free bucket or block anywhere, or from the cell for all
-// keys.
-template <class Memory>
-Place CellHeap<Memory>::serve_spilled(Leaf leaf, uint64_t key, uint32_t block) {
-  ++spilled_;
+Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
   Place place = kRefused;
-  cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
-    place = blocks_.allocate(cells_[near], block);
-    return place != kRefused;
-  });
-  if (place != kRefused) return place;
-  if (enter_bucket(leaf, pool_.take_free(leaf))) return blocks_.bump(cells_[leaf], block);
-  place = serve_anywhere(block);
-  return place != kRefused ? place : serve_common(block);
-}
-
-// From free blocks of any cell; kRefused if the next buckets have none.
-template <class Memory>
-Place CellHeap<Memory>::serve_anywhere(uint32_t block) {
-  Place place = kRefused;
-  pool_.sweep(kMaxSwept, [&](uint32_t number) {
-    Cell& cell = cells_[pool_[number].cell];
-    if (pool_[number].free < block / kGranule) return false;
-    if (!blocks_.enter_free_run(cell, number, block)) return false;
-    place = blocks_.bump(cell, block);
-    return true;
-  });
+  if (Page* const page = pool_.page_near(key)) place = cut_block(*page, size_class_of(block), block);
+  if (place == kRefused) {
+    cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
+      place = blocks_.from_run(cells_[near], block);
+      return place != kRefused;
+    });
+  }
+  if (place == kRefused) place = serve_best(block);
+  if (place == kRefused) {
+    join_blocks();
+    place = serve_best(block);
+  }
+  if (place == kRefused && enter_bucket(leaf, pool_.take_free(leaf))) {
+    place = blocks_.bump(cells_[leaf], block);
+    blocks_.leave_run(cells_[leaf]);
+  }
+  if (place == kRefused) place = blocks_.allocate(cells_[leaf], block);
+  if (place == kRefused) place = serve_common(block);
+  if (place != kRefused && pool_[pool_.bucket_at(place)].cell != leaf) ++spilled_;
   return place;
+}
+
+// A block of a free one of that class in the page; kRefused if it has none.
+template <class Memory>
+Place CellHeap<Memory>::cut_block(Page& page, unsigned size_class, uint32_t block) {
+  FreeSizes& sizes = pool_.free_sizes();
+  if (!sizes.has(page.sizes, size_class)) return kRefused;
+  const uint32_t at = blocks_.find_free(page, size_class, block);
+  if (at != kNone) {
+    const uint32_t owner = pool_.bucket_in(page, Place{at} * kGranule).cell;
+    return blocks_.cut_free(cells_[owner], page, at, block);
+  }
+  sizes.remove(page.sizes, size_class);
+  return kRefused;
+}
+
+// From one of the smallest free blocks that are found and large enough.
+template <class Memory>
+Place CellHeap<Memory>::serve_best(uint32_t block) {
+  for (int tried = 0; tried < kMaxTried; ++tried) {
+    const FreeSizes::Found found = pool_.free_sizes().find(size_class_of(block));
+    if (found.page == FreeSizes::kNone) break;
+    const Place place = cut_block(pool_.page_of_sizes(found.page), found.size_class, block);
+    if (place != kRefused) return place;
+  }
+  return kRefused;
+}
+
+// Joins the free blocks in the next buckets.
+template <class Memory>
+void CellHeap<Memory>::join_blocks() {
+  pool_.sweep(kMaxSwept, [&](uint32_t number) {
+    blocks_.join_free(cells_[pool_[number].cell], number);
+  });
 }
 
 template <class Memory>

@@ -63,6 +63,11 @@ class BlockBits {
     }
   }
 
+  // Starts of free blocks among 64 granules: those of word `number`.
+  uint64_t free_starts(uint32_t number) const {
+    return words_[number].starts() & ~words_[number].used();
+  }
+
   // Granules of the block that starts at `at`.
   uint32_t granules_of(uint32_t at) const {
     const uint64_t behind = word(at).starts() >> (at % 64) >> 1;
@@ -112,6 +117,7 @@ template <class Watch>
 struct Page {
   BlockBits<Watch> bits;
   uint32_t number;          // of the memory; the place is number * kPageBytes; kNone: no page
+  uint32_t sizes;           // of its free blocks: its number there
   uint32_t cluster;         // whose page it is
   uint32_t next_bucket;     // the first unused one
   uint32_t free_bucket;     // head of the list of free ones, or kNone
@@ -119,7 +125,6 @@ struct Page {
   uint32_t next, previous;  // in the list of pages with free buckets, or kNone
   bool listed;              // in that list
   Page* unused;             // the next record without a page
-  Page* made_before;        // the record that was made before this one
 
   Bucket& bucket(uint32_t at) {
     Bucket& found = reinterpret_cast<Bucket*>(this + 1)[at];
