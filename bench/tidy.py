@@ -3,7 +3,9 @@
 tidy.py clock [NAME...]   traversal and whole program: over the best baseline allocator, over glibc,
                           and over the variant with its hints ignored
 tidy.py sweep [NAME...]   traversals of the variant by bytes of a bucket, and by fixed cells
-tidy.py cost              nanoseconds of Tidy's functions, their memory, and two threads over one
+tidy.py cost              nanoseconds of Tidy's functions, memory while keys drift, and two threads
+                          over one
+tidy.py memory            free memory beside a million objects, for all hints, sizes and frees
 
 The names are mesh, pagerank and rbtree. Runs on the reference input are interleaved, in fresh
 processes; the first round is dropped. The controls are the variant with other hints: none at all,
@@ -20,6 +22,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from interleaved import Configuration
@@ -36,6 +39,10 @@ BINS = tuple(16 << (2 * power) for power in range(6))  # fixed cells in all dime
 MAX_SWEEP = 1.1  # the defaults over the best of a sweep
 MAX_NS = {"same": 15.0, "cells": 80.0}
 KEYS = ("uniform", "zipf", "equal", "distinct", "drifting")
+SIZES = (32, 264, 0)  # bytes of an object; 0: 16 to 512 at random
+FREES = (0, 50)  # replacements of earlier objects for each 100 allocations
+DISTINCT_BYTES = 64  # for each object, if no two hints are equal
+OBJECTS = 1_000_000
 FREE_SHARE, FREE_BYTES = 12, 2 << 20  # of live bytes, and in addition
 MAX_DRIFT = 1.02  # memory in the last quarter over that in the second
 MIN_THREADS_GAIN = 1.6
@@ -160,48 +167,56 @@ def sweep(settings: Settings, name: str, trials: int) -> bool:
     return middles[HINTED] <= MAX_SWEEP * min(middles.values())
 
 
+def measured(settings: Settings, trials: int, *case: str) -> list[float]:
+    """The medians of what the program prints."""
+    command: list[str | Path] = [settings.build / "bench" / "tidy", *case]
+    rows = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(trials)
+    ]
+    return [statistics.median(map(float, column)) for column in zip(*rows, strict=True)]
+
+
 def cost(settings: Settings, trials: int) -> bool:
     """Prints a line for each case; whether the thresholds are met."""
-
-    def measured(*case: str) -> list[float]:
-        """The medians of what the program prints."""
-        command: list[str | Path] = [settings.build / "bench" / "tidy", *case]
-        rows = [
-            subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-            for _ in range(trials)
-        ]
-        return [statistics.median(map(float, column)) for column in zip(*rows, strict=True)]
-
     met = True
     for case, max_ns in MAX_NS.items():
-        (nanoseconds,) = measured(case)
+        (nanoseconds,) = measured(settings, trials, case)
         print(f"{case}: {nanoseconds:.1f} ns for a pair (at most {max_ns:.0f})", flush=True)
         met = met and nanoseconds <= max_ns
-    for keys in KEYS:
-        live, resident, live_after, resident_after = measured("memory", keys)
-        for what, free, of in (
-            ("allocated", resident - live, live),
-            ("half replaced", resident_after - live_after, live_after),
-        ):
-            max_free = of / FREE_SHARE + FREE_BYTES
-            print(f"{keys}, {what}: {free / 1e6:.1f} MB free (at most {max_free / 1e6:.1f})")
-            met = met and free <= max_free
-    second, last = measured("drift")
+    second, last = measured(settings, trials, "drift")
     print(f"drift: {last / second:.3f} times the memory of the second quarter", flush=True)
-    one, two = measured("threads", "1")[0], measured("threads", "2")[0]
+    one = measured(settings, trials, "threads", "1")[0]
+    two = measured(settings, trials, "threads", "2")[0]
     print(f"two threads: {two / one:.2f} times the pairs of one")
     return met and last <= MAX_DRIFT * second and two >= MIN_THREADS_GAIN * one
 
 
+def memory(settings: Settings, trials: int) -> bool:
+    """Prints a line for each case; whether the thresholds are met."""
+    met = True
+    for keys, size, frees in product(KEYS, SIZES, FREES):
+        found = measured(settings, trials, "memory", keys, str(size), str(frees))
+        extra = DISTINCT_BYTES * OBJECTS if keys == "distinct" else 0
+        line = f"{keys}, {f'{size} bytes' if size else 'random sizes'}, {frees} % frees:"
+        for what, (live, resident) in (("allocated", found[:2]), ("half replaced", found[2:])):
+            free, most = resident - live, live / FREE_SHARE + FREE_BYTES + extra
+            line += f" {what} {free / 1e6:.1f} MB free (at most {most / 1e6:.1f})"
+            met = met and free <= most
+        print(line, flush=True)
+    return met
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("clock", "sweep", "cost"))
+    parser.add_argument("what", choices=("clock", "sweep", "cost", "memory"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11)
     given = parser.parse_args()
     settings = read_settings()
-    if given.what == "cost":
-        return 0 if cost(settings, given.trials) else 1
+    if given.what in ("cost", "memory"):
+        whole = cost if given.what == "cost" else memory
+        return 0 if whole(settings, given.trials) else 1
     command = clock if given.what == "clock" else sweep
     met = [command(settings, name, given.trials) for name in given.names or THRESHOLDS]
     return 0 if all(met) else 1

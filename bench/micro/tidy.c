@@ -6,8 +6,10 @@
 //
 // tidy threads N: pairs by N threads in 4096 cells, beside a million objects, per microsecond.
 //
-// tidy memory KEYS: live and resident bytes of a million objects of 16 to 512 bytes, and again
-// after half of them were replaced. KEYS: uniform, zipf, equal, distinct or drifting.
+// tidy memory KEYS BYTES FREES: live and resident bytes of a million objects, and again after half
+// of them were replaced. KEYS: uniform, zipf, equal, distinct or drifting. BYTES: of an object; 0:
+// 16 to 512 at random. FREES: per cent of the allocations that were followed by the replacement of
+// an earlier object.
 //
 // tidy drift: the maximum of resident bytes in the second and in the last quarter of 10^8
 // operations.
@@ -94,34 +96,47 @@ static unsigned next_key(const char* keys, Rng* rng, long i) {
   return (1u << rng_below(rng, 20)) + rng_below(rng, 1u << rng_below(rng, 20));
 }
 
-// All objects are written, as a program's are.
-static void run_memory(tidy_ctx_t* ctx, const char* keys) {
-  Rng rng = {1};
+// What run_memory allocates. All objects are written, as a program's are.
+typedef struct {
+  tidy_ctx_t* ctx;
+  const char* keys;
+  uint32_t bytes;
+  unsigned long live;
+  Rng rng;
+} Filler;
+
+static void put(Filler* filler, long i) {
+  Rng* const rng = &filler->rng;
+  sizes[i] = filler->bytes != 0 ? filler->bytes : (16 + rng_below(rng, 497)) & ~7u;
+  objects[i] = allocate(filler->ctx, sizes[i], next_key(filler->keys, rng, i));
+  memset(objects[i], 1, sizes[i]);
+  filler->live += sizes[i];
+}
+
+static void drop(Filler* filler, long i) {
+  tidy_free(objects[i]);
+  filler->live -= sizes[i];
+  sizes[i] = 0;
+}
+
+static void run_memory(tidy_ctx_t* ctx, const char* keys, uint32_t bytes, uint32_t frees) {
+  Filler filler = {ctx, keys, bytes, 0, {1}};
   memset(objects, 1, sizeof objects);
   memset(sizes, 1, sizeof sizes);
   const unsigned long before = resident();
-  unsigned long live = 0;
   for (long i = 0; i < kObjects; ++i) {
-    sizes[i] = (16 + rng_below(&rng, 497)) & ~7u;
-    objects[i] = allocate(ctx, sizes[i], next_key(keys, &rng, i));
-    memset(objects[i], 1, sizes[i]);
-    live += sizes[i];
+    put(&filler, i);
+    if (rng_below(&filler.rng, 100) >= frees) continue;
+    const long old = rng_below(&filler.rng, (uint32_t)i + 1);
+    drop(&filler, old);
+    put(&filler, old);
   }
-  printf("%lu %lu", live, resident() - before);
-  for (long i = 0; i < kObjects; ++i) {
-    if (rng_below(&rng, 2) != 0) continue;
-    tidy_free(objects[i]);
-    sizes[i] = 0;
-  }
-  for (long i = 0; i < kObjects; ++i) {
-    if (sizes[i] != 0) continue;
-    const uint32_t size = (16 + rng_below(&rng, 497)) & ~7u;
-    objects[i] = allocate(ctx, size, next_key(keys, &rng, i));
-    memset(objects[i], 1, size);
-  }
-  tidy_stats_t stats;
-  tidy_stats(ctx, &stats);
-  printf(" %lu %lu\n", (unsigned long)stats.live_bytes, resident() - before);
+  printf("%lu %lu", filler.live, resident() - before);
+  for (long i = 0; i < kObjects; ++i)
+    if (rng_below(&filler.rng, 2) == 0) drop(&filler, i);
+  for (long i = 0; i < kObjects; ++i)
+    if (sizes[i] == 0) put(&filler, i);
+  printf(" %lu %lu\n", filler.live, resident() - before);
 }
 
 static void run_drift(tidy_ctx_t* ctx) {
@@ -140,6 +155,11 @@ static void run_drift(tidy_ctx_t* ctx) {
   printf("%lu %lu\n", peaks[1], peaks[3]);
 }
 
+static int usage(void) {
+  fputs("usage: tidy same|cells|threads N|memory KEYS BYTES FREES|drift\n", stderr);
+  return 2;
+}
+
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";
   const char* const argument = argc > 2 ? argv[2] : "";
@@ -152,12 +172,12 @@ int main(int argc, char** argv) {
   } else if (strcmp(name, "threads") == 0) {
     run_threads(ctx, atoi(argument));
   } else if (strcmp(name, "memory") == 0) {
-    run_memory(ctx, argument);
+    if (argc != 5) return usage();
+    run_memory(ctx, argument, (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
   } else if (strcmp(name, "drift") == 0) {
     run_drift(ctx);
   } else {
-    fputs("usage: tidy same|cells|threads N|memory KEYS|drift\n", stderr);
-    return 2;
+    return usage();
   }
   return 0;
 }

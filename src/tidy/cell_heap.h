@@ -156,8 +156,7 @@ Place CellHeap<Memory>::allocate(uint64_t key, uint32_t bytes) {
   const Leaf leaf = cells_.find(key);
   Cell& cell = cells_[leaf];
   Place place = kRefused;
-  if (cell.keys.contains(key))
-    place = blocks_.from_run(cell, block);
+  if (cell.keys.contains(key)) place = blocks_.from_run(cell, block);
   if (place == kRefused) place = allocate_slowly(leaf, key, block);
   return counted(place, block);
 }
@@ -189,8 +188,7 @@ Place CellHeap<Memory>::allocate_common(uint32_t bytes) {
   touch();
   const uint32_t block = round_up(bytes);
   Place place = blocks_.from_run(cells_[kCommon], block);
-  if (place == kRefused && settings_.adaptive && !may_grow())
-    place = serve_best(block);
+  if (place == kRefused && settings_.adaptive && !may_grow()) place = serve_best(block);
   return counted(place != kRefused ? place : serve_common(block), block);
 }
 
@@ -215,7 +213,8 @@ Place CellHeap<Memory>::allocate_near(Place near, uint32_t bytes) {
 template <class Memory>
 Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
   Place place = kRefused;
-  if (Page* const page = pool_.page_near(key)) place = cut_block(*page, size_class_of(block), block);
+  if (Page* const page = pool_.page_near(key))
+    place = cut_block(*page, size_class_of(block), block);
   if (place == kRefused) {
     cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
       place = blocks_.from_run(cells_[near], block);
@@ -266,9 +265,8 @@ Place CellHeap<Memory>::serve_best(uint32_t block) {
 // Joins the free blocks in the next buckets.
 template <class Memory>
 void CellHeap<Memory>::join_blocks() {
-  pool_.sweep(kMaxSwept, [&](uint32_t number) {
-    blocks_.join_free(cells_[pool_[number].cell], number);
-  });
+  pool_.sweep(kMaxSwept,
+              [&](uint32_t number) { blocks_.join_free(cells_[pool_[number].cell], number); });
 }
 
 template <class Memory>

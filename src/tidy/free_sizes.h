@@ -8,8 +8,9 @@
 
 namespace halo::tidy {
 
-// A bit for each page and class of sizes. It may stay set when the last such block is gone; whoever
-// finds none removes it. So adding a block takes constant time. Not for several threads at once.
+// A bit for each page and class of sizes. It may stay set when the last such block is gone, until a
+// search of the page finds none. So adding a block takes constant time. Not for several threads at
+// once.
 class FreeSizes {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

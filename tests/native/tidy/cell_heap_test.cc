@@ -188,6 +188,39 @@ TEST(CellHeap, BoundsFreeMemory) {
   }
 }
 
+// The same after each object was replaced by one of another size, half of them at a time. The live
+// bytes are added up here, and those of pages counted from what the memory holds.
+TEST(CellHeap, BoundsFreeMemoryOfReplacedObjects) {
+  constexpr size_t kObjects = 200'000;
+  for (const uint64_t kind : {Keys::kRandom, Keys::kEqual, Keys::kDrifting}) {
+    SCOPED_TRACE(kind);
+    std::mt19937_64 random(kind);
+    SimulatedMemory memory;
+    Heap heap(memory, {});
+    ASSERT_TRUE(heap.open());
+    Keys keys(random, kind);
+    std::vector<std::pair<Place, uint32_t>> objects(kObjects);
+    uint64_t live = 0;
+    for (int round = 0; round < 4; ++round) {
+      for (auto& [place, block] : objects) {
+        if (round == 0 || random() % 2 != 0) continue;
+        ASSERT_TRUE(heap.free(place));
+        live -= std::exchange(block, 0);
+      }
+      for (auto& [place, block] : objects) {
+        if (block != 0) continue;
+        const auto bytes = uint32_t(16 + random() % 496);
+        place = heap.allocate(keys.next(), bytes);
+        ASSERT_NE(place, Heap::kRefused);
+        live += block = block_of(bytes);
+      }
+      EXPECT_EQ(heap.counts().live_bytes, live);
+      EXPECT_LE(heap.resident(), live + live / 12 + (2 << 20));
+      EXPECT_LE(heap.resident(), memory.used() * uint64_t{kPageBytes + kSystemPage});
+    }
+  }
+}
+
 // Were cells split without a reserve of free memory, most objects would find no room in theirs.
 TEST(CellHeap, ServesNearlyAllObjectsByTheirKeys) {
   SimulatedMemory memory;
