@@ -246,7 +246,7 @@ Place CellHeap<Memory>::cut_block(Page& page, unsigned size_class, uint32_t bloc
     const uint32_t owner = pool_.bucket_in(page, Place{at} * kGranule).cell;
     return blocks_.cut_free(cells_[owner], page, at, block);
   }
-  sizes.remove(page.sizes, size_class);
+  if (blocks_.find_free(page, size_class, kGranule) == kNone) sizes.remove(page.sizes, size_class);
   return kRefused;
 }
 
