@@ -70,7 +70,7 @@ class BucketPool {
 
   // Notes a free block that starts in that page.
   void note_free(const Page& page, uint32_t granules) { sizes_.add(page.sizes, granules); }
-  FreeSizes& free_sizes() { return sizes_; }
+  FreeSizes<Watch>& free_sizes() { return sizes_; }
   // The page with that number in free_sizes().
   Page& page_of_sizes(uint32_t number) { return *records_[number]; }
 
@@ -152,8 +152,8 @@ class BucketPool {
   Clusters clusters_;
   uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
   Page* unused_pages_ = nullptr;  // records without a page
-  FreeSizes sizes_;
-  Table<Page*, FreeSizes::kMaxPages> records_;  // all, by their numbers in `sizes_`
+  FreeSizes<Watch> sizes_;
+  Table<Page*, FreeSizes<Watch>::kMaxPages, Watch> records_;  // all, by their numbers in `sizes_`
   uint32_t made_ = 0;
   uint32_t swept_ = 0, swept_bucket_ = 0;  // where `sweep` is
   uint64_t resident_ = 0;
@@ -190,7 +190,7 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
     page = static_cast<Page*>(metadata_->take(record_bytes()));
     if (page == nullptr || !records_.reserve(made_ + 1)) return nullptr;
     page->sizes = sizes_.add_page();
-    if (page->sizes == FreeSizes::kNone) return nullptr;
+    if (page->sizes == FreeSizes<Watch>::kNone) return nullptr;
     page->number = kNone;
     records_[page->sizes] = page;
     made_ = page->sizes + 1;

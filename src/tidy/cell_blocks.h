@@ -170,7 +170,7 @@ uint32_t CellBlocks<Memory>::find_free(Page& page, unsigned size_class, uint32_t
     for (uint64_t starts = page.bits.free_starts(word); starts != 0; starts &= starts - 1) {
       const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(starts));
       const uint32_t granules = page.bits.granules_of(at);
-      if (FreeSizes::class_of(granules) != size_class) continue;
+      if (free_class_of(granules) != size_class) continue;
       const Place place = Place{at} * kGranule;
       if (granules * kGranule < bytes + (skips(place, bytes) ? kGranule : 0)) continue;
       if (pool_->bucket_in(page, place).blocks != 0) return at;

@@ -103,7 +103,7 @@ class CellHeap {
   // Of what each call uses: its own fields.
   void touch() const { Watch::touch(this, sizeof *this); }
   static uint32_t round_up(uint32_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
-  static unsigned size_class_of(uint32_t block) { return FreeSizes::class_of(block / kGranule); }
+  static unsigned size_class_of(uint32_t block) { return free_class_of(block / kGranule); }
   static uint32_t granule_of(Place place) { return CellBlocks<Memory>::granule_of(place); }
   // The page of the used block at `place`; nullptr if there is none.
   Page* page_of_used(Place place) {
@@ -239,7 +239,7 @@ Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
 // A block of a free one of that class in the page; kRefused if it has none.
 template <class Memory>
 Place CellHeap<Memory>::cut_block(Page& page, unsigned size_class, uint32_t block) {
-  FreeSizes& sizes = pool_.free_sizes();
+  FreeSizes<Watch>& sizes = pool_.free_sizes();
   if (!sizes.has(page.sizes, size_class)) return kRefused;
   const uint32_t at = blocks_.find_free(page, size_class, block);
   if (at != kNone) {
@@ -254,8 +254,8 @@ Place CellHeap<Memory>::cut_block(Page& page, unsigned size_class, uint32_t bloc
 template <class Memory>
 Place CellHeap<Memory>::serve_best(uint32_t block) {
   for (int tried = 0; tried < kMaxTried; ++tried) {
-    const FreeSizes::Found found = pool_.free_sizes().find(size_class_of(block));
-    if (found.page == FreeSizes::kNone) break;
+    const auto found = pool_.free_sizes().find(size_class_of(block));
+    if (found.page == FreeSizes<Watch>::kNone) break;
     const Place place = cut_block(pool_.page_of_sizes(found.page), found.size_class, block);
     if (place != kRefused) return place;
   }
