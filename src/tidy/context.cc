@@ -113,19 +113,14 @@ SharedHeap* Context::own_heap() {
   return add_heap(pthread_self());
 }
 
-// Calls request(heap) for the shared heap, for that of the thread, or for both.
-template <class Request>
-void* Context::serve(const Request& request) {
+// From the shared heap, or from that of the thread.
+void* Context::allocate_among_threads(const uint64_t* key, uint32_t bytes) {
   using enum SharedHeap::Answer;
-  if (!settings_.thread_local_heaps && __libc_single_threaded) {
-    const SharedHeap::Served served = request(*shared_);
-    if (served.answer != busy) return served.block;
-  }
   ThreadPlace* const place = place_in(number_);
   const bool tries_shared =
       !settings_.thread_local_heaps && (place == nullptr || place->to_avoid == 0);
   if (tries_shared) {
-    const SharedHeap::Served served = request(*shared_);
+    const SharedHeap::Served served = shared_->allocate(key, bytes);
     if (served.answer != busy || place == nullptr) return served.block;
     place->to_avoid = kAvoided;
   } else if (place == nullptr) {
@@ -135,14 +130,10 @@ void* Context::serve(const Request& request) {
   }
   if (place->heap == nullptr) place->heap = own_heap();
   const SharedHeap::Served own =
-      place->heap == nullptr ? SharedHeap::Served{busy} : request(*place->heap);
+      place->heap == nullptr ? SharedHeap::Served{busy} : place->heap->allocate(key, bytes);
   // Its own heap is busy if a signal handler has interrupted the thread inside.
   if (own.answer != busy || tries_shared) return own.block;
-  return request(*shared_).block;
-}
-
-void* Context::allocate(const uint64_t* key, uint32_t bytes) {
-  return serve([&](SharedHeap& heap) { return heap.allocate(key, bytes); });
+  return shared_->allocate(key, bytes).block;
 }
 
 // The heap of the neighbour serves, whichever thread it belongs to.

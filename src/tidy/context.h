@@ -34,7 +34,17 @@ class Context {
   void destroy();
 
   // A block of 1 to max_bytes() bytes; nullptr if memory is refused.
-  void* allocate(const uint64_t* key, uint32_t bytes);
+  void* allocate(const uint64_t* key, uint32_t bytes) {
+    if (!settings_.thread_local_heaps && __libc_single_threaded) [[likely]] {
+      const SharedHeap::Served served = shared_->allocate(key, bytes);
+      if (served.answer != SharedHeap::Answer::busy) return served.block;
+    }
+    return allocate_among_threads(key, bytes);
+  }
+  // As SharedHeap::allocate_recent.
+  void* allocate_recent(uint64_t key, uint32_t bytes) {
+    return shared_->allocate_recent(key, bytes);
+  }
   void* allocate_near(const void* near, uint32_t bytes);
 
   uint64_t key(const unsigned* hint) const { return settings_.keys.key(hint); }
@@ -59,8 +69,7 @@ class Context {
  private:
   explicit Context(const ContextSettings& settings) : settings_(settings) {}
 
-  template <class Request>
-  void* serve(const Request& request);
+  void* allocate_among_threads(const uint64_t* key, uint32_t bytes);
   SharedHeap* add_heap(uintptr_t owner);
   SharedHeap* own_heap();
 

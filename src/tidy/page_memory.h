@@ -22,8 +22,9 @@ class PageMemory {
   // Reserves the range and its table. False if memory is refused.
   bool open();
 
-  bool contains(const void* p) const {
-    return place_of(p) < Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
+  bool contains(const void* p) const { return contains(place_of(p)); }
+  bool contains(Place place) const {
+    return place < Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
   }
   Place place_of(const void* p) const {
     return reinterpret_cast<std::uintptr_t>(p) - base_.load(std::memory_order_relaxed);
@@ -40,8 +41,9 @@ class PageMemory {
   // What its heap keeps of a page.
   Page<Unwatched>*& page(uint32_t number) { return entries_[number].page; }
   // The heap of the block at `p`, which must be in the range; nullptr if its page is free.
-  SharedHeap* heap_of(const void* p) const {
-    return entries_[place_of(p) / kPageBytes].heap.load(std::memory_order_acquire);
+  SharedHeap* heap_of(const void* p) const { return heap_of(place_of(p)); }
+  SharedHeap* heap_of(Place place) const {
+    return entries_[place / kPageBytes].heap.load(std::memory_order_acquire);
   }
 
  private:

@@ -10,10 +10,13 @@ constexpr int kForkSpins = 1 << 20;  // some milliseconds
 
 }  // namespace
 
-SharedHeap::Served SharedHeap::allocate(const uint64_t* key, uint32_t bytes) {
-  if (!enter()) return {Answer::busy};
+SharedHeap::Served SharedHeap::allocate_inside(const uint64_t* key, uint32_t bytes) {
   if (remote_.load(std::memory_order_relaxed) != nullptr) drain();
   const Place place = key != nullptr ? heap_.allocate(*key, bytes) : heap_.allocate_common(bytes);
+  if (key != nullptr && place != decltype(heap_)::kRefused) {
+    const Place before = recent_.add(place, *key, bytes);
+    if (before != RecentBlocks::kNoPlace) heap_.free(before);
+  }
   leave();
   if (place == decltype(heap_)::kRefused) return {Answer::refused};
   return {Answer::served, page_memory.address_of(place)};
@@ -28,14 +31,23 @@ SharedHeap::Served SharedHeap::allocate_near(const void* near, uint32_t bytes) {
   return {Answer::served, page_memory.address_of(place)};
 }
 
-bool SharedHeap::is_anothers() const {
-  const uintptr_t now = owner.load(std::memory_order_relaxed);
-  return now != kAllThreads && now != kNoOwner && now != pthread_self();
+// A block that is kept for its key gives way each time, so that none is kept for long.
+bool SharedHeap::free_unknown(Place place) {
+  const Place before = recent_.drop_next();
+  if (before != RecentBlocks::kNoPlace) heap_.free(before);
+  return heap_.free(place);
 }
 
-void SharedHeap::free(void* p) {
-  if (is_anothers() || !enter()) return push_remote(p);
-  heap_.free(page_memory.place_of(p));
+void SharedHeap::free_inside(Place place) {
+  free_unknown(place);
+  leave();
+}
+
+void SharedHeap::free_of_thread(void* p, Place place) {
+  const uintptr_t now = owner.load(std::memory_order_relaxed);
+  const bool is_anothers = now != kNoOwner && now != pthread_self();
+  if (is_anothers || !enter()) return push_remote(p);
+  if (recent_.put(place) == RecentBlocks::Freed::unknown) return free_inside(place);
   leave();
 }
 
@@ -53,7 +65,10 @@ void SharedHeap::drain() {
   while (p != nullptr) {
     void* const below = *static_cast<void**>(p);
     // A block that is freed twice may be linked to itself: the rest of the list is lost then.
-    if (!heap_.free(page_memory.place_of(p))) return;
+    const Place place = page_memory.place_of(p);
+    const RecentBlocks::Freed freed = recent_.put(place);
+    const bool is_unknown = freed == RecentBlocks::Freed::unknown && !free_unknown(place);
+    if (is_unknown || freed == RecentBlocks::Freed::twice) return;
     p = below;
   }
 }
@@ -61,6 +76,10 @@ void SharedHeap::drain() {
 bool SharedHeap::count(HeapCounts& counts, uint64_t& resident) {
   if (!enter()) return false;
   drain();
+  for (uint32_t at = 0; at < RecentBlocks::kEntries; ++at) {
+    const Place kept = recent_.drop_next();
+    if (kept != RecentBlocks::kNoPlace) heap_.free(kept);
+  }
   counts += heap_.counts();
   resident += heap_.resident();
   leave();

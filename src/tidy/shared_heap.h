@@ -8,6 +8,7 @@
 
 #include "tidy/cell_heap.h"
 #include "tidy/page_memory.h"
+#include "tidy/recent_blocks.h"
 
 namespace halo::tidy {
 
@@ -33,11 +34,41 @@ class SharedHeap {
     void* block = nullptr;
   };
   // A block of 1 to max_bytes() bytes; without a key if it is nullptr.
-  Served allocate(const uint64_t* key, uint32_t bytes);
+  Served allocate(const uint64_t* key, uint32_t bytes) {
+    if (!enter()) return {Answer::busy};
+    if (key != nullptr && remote_.load(std::memory_order_relaxed) == nullptr) {
+      const Place place = recent_.take(*key, bytes);
+      if (place != RecentBlocks::kNoPlace) {
+        leave();
+        return {Answer::served, page_memory.address_of(place)};
+      }
+    }
+    return allocate_inside(key, bytes);
+  }
+  // A block that was freed lately and had the key and the size; nullptr if that takes longer. In a
+  // process with one thread.
+  void* allocate_recent(uint64_t key, uint32_t bytes) {
+    if (busy_.load(std::memory_order_relaxed) || remote_.load(std::memory_order_relaxed) != nullptr)
+      return nullptr;
+    enter_alone();
+    const Place place = recent_.take(key, bytes);
+    leave();
+    if (place == RecentBlocks::kNoPlace) return nullptr;
+    return page_memory.address_of(place);
+  }
   // A block in the bucket of `near`, one of its blocks, or in its cell.
   Served allocate_near(const void* near, uint32_t bytes);
   // Frees one of its blocks; ignores what is not a used block.
-  void free(void* p);
+  void free(void* p) { free(p, page_memory.place_of(p)); }
+  void free(void* p, Place place) {
+    if (owner.load(std::memory_order_relaxed) != kAllThreads) [[unlikely]]
+      return free_of_thread(p, place);
+    if (!enter()) [[unlikely]]
+      return push_remote(p);
+    if (recent_.put(place) == RecentBlocks::Freed::unknown) [[unlikely]]
+      return free_inside(place);
+    leave();
+  }
 
   uint32_t max_bytes() const { return heap_.max_bytes(); }
   // Bytes of the used block at `p`. Without the lock: only its own thread changes them.
@@ -84,11 +115,18 @@ class SharedHeap {
   bool enter() {
     if (!__libc_single_threaded) return !busy_.exchange(true, std::memory_order_acquire);
     if (busy_.load(std::memory_order_relaxed)) return false;
-    busy_.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_acquire);
+    enter_alone();
     return true;
   }
-  bool is_anothers() const;
+  void enter_alone() {
+    busy_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_acquire);
+  }
+  // These two leave the heap.
+  Served allocate_inside(const uint64_t* key, uint32_t bytes);
+  void free_inside(Place place);
+  void free_of_thread(void* p, Place place);
+  bool free_unknown(Place place);  // false if it is not a used block
   void push_remote(void* p);
   void drain();
 
@@ -96,6 +134,7 @@ class SharedHeap {
   std::atomic<bool> busy_{false};
   std::atomic<void*> remote_{nullptr};
   Memory memory_;
+  RecentBlocks recent_;
   CellHeap<Memory> heap_;
 };
 
