@@ -322,7 +322,9 @@ void compute_hints(const PlanView& view, Random& random) {
           if (random() % 2 == 0)
             one = reinterpret_cast<std::uintptr_t>(readable.data()) + random() % 512;
         }
-        runtime::run_program(program, rule, user_addresses - random() % 4096, {registers, frame});
+        std::uint64_t result;
+        runtime::run_program(program, rule, user_addresses - random() % 4096, {registers, frame},
+                             result);
       }
     }
 }

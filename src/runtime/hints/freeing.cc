@@ -16,8 +16,9 @@ using tidy::page_memory;
 constinit NextAllocator behind{};  // the functions that these take the place of
 
 void free_any(void* p) {
-  if (page_memory.contains(p)) return free_hinted(p);
-  behind.free(p);
+  const tidy::Place place = page_memory.place_of(p);
+  if (!page_memory.contains(place)) return behind.free(p);
+  if (tidy::SharedHeap* const heap = page_memory.heap_of(place)) heap->free(p, place);
 }
 
 void libc_free_any(void* p) {

@@ -14,23 +14,10 @@ struct Value {
   bool is_frame;
 };
 
-std::uint64_t extended(std::uint64_t bits, unsigned bytes, bool is_signed) {
-  const unsigned unused = 64 - 8 * bytes;
-  const std::uint64_t top = bits << unused;
-  return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused)
-                   : top >> unused;
-}
-
-bool is_in_frame(std::uintptr_t address, const plan::HintRule& rule, const CallState& call) {
-  const auto bottom = reinterpret_cast<std::uintptr_t>(call.slot + 1);
-  return address + sizeof(std::uint64_t) > bottom && address < bottom + rule.frame_bytes;
-}
-
 }  // namespace
 
-std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> program,
-                                         const plan::HintRule& rule, std::uintptr_t bias,
-                                         const CallState& call) {
+bool run_program(std::span<const plan::HintOperation> program, const plan::HintRule& rule,
+                 std::uintptr_t bias, const CallState& call, std::uint64_t& result) {
   Value stack[1 + plan::max_hint_depth] = {};  // the first one is below all values
   Value* top = stack;
   for (const plan::HintOperation& operation : program) {
@@ -61,15 +48,16 @@ std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> pr
             top->bits + static_cast<std::uint64_t>(std::int64_t{operation.value});
         const bool is_hidden = (rule.flags & plan::hint_avoids_frame) != 0 && !top->is_frame &&
                                is_in_frame(address, rule, call);
-        if (is_hidden || !is_readable(address, bytes)) return std::nullopt;
+        if (is_hidden || !is_readable(address, bytes)) return false;
         const std::uint64_t bits = load_bytes(reinterpret_cast<const void*>(address), bytes);
         const bool is_signed = (operation.parameter & plan::hint_signed_load) != 0;
-        *top = {extended(bits, bytes, is_signed), false};
+        *top = {is_signed ? sign_extended(bits, bytes) : bits, false};
         break;
       }
     }
   }
-  return top->bits;
+  result = top->bits;
+  return true;
 }
 
 }  // namespace halo::runtime

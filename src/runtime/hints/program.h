@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "plan/hint_format.h"
@@ -16,10 +15,22 @@ struct CallState {
   const std::uintptr_t* slot;
 };
 
-// The result of a validated program; nothing if it reads memory that is not readable, or, with
-// hint_avoids_frame, the caller's frame through a pointer. `bias` is that of the rule's module.
-std::optional<std::uint64_t> run_program(std::span<const plan::HintOperation> program,
-                                         const plan::HintRule& rule, std::uintptr_t bias,
-                                         const CallState& call);
+// Whether the 8 bytes from the address on reach into the caller's frame.
+inline bool is_in_frame(std::uintptr_t address, const plan::HintRule& rule, const CallState& call) {
+  const auto bottom = reinterpret_cast<std::uintptr_t>(call.slot + 1);
+  return address + sizeof(std::uint64_t) > bottom && address < bottom + rule.frame_bytes;
+}
+
+// The low `bytes` bytes with their sign.
+inline std::uint64_t sign_extended(std::uint64_t bits, unsigned bytes) {
+  const unsigned unused = 64 - 8 * bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
+}
+
+// Gives the result of a validated program; false, and none, if it reads memory that is not
+// readable, or, with hint_avoids_frame, the caller's frame through a pointer. `bias` is that of the
+// rule's module.
+bool run_program(std::span<const plan::HintOperation> program, const plan::HintRule& rule,
+                 std::uintptr_t bias, const CallState& call, std::uint64_t& result);
 
 }  // namespace halo::runtime

@@ -21,6 +21,14 @@ HALO_HIDDEN extern constinit std::atomic<std::uint32_t> readable_pages[cached_re
 // that reads from more pages than the cache has would cost a system call at each allocation.
 bool ask_if_readable(std::uintptr_t address, unsigned bytes);
 
+// Whether the bytes are in one page, and that is in the cache.
+inline bool is_known_readable(std::uintptr_t address, unsigned bytes) {
+  const std::uintptr_t page = address >> kernel_page_shift;
+  const bool is_known = readable_pages[page % cached_readable_pages].load(
+                            std::memory_order_relaxed) == page / cached_readable_pages + 1;
+  return is_known && (address + bytes - 1) >> kernel_page_shift == page;
+}
+
 // Whether the kernel could read the pages of these 1 to 8 bytes when it was last asked. The answer
 // "yes" is kept while the page is in the cache.
 //
@@ -29,11 +37,7 @@ bool ask_if_readable(std::uintptr_t address, unsigned bytes);
 // program would fault next.
 inline bool is_readable(std::uintptr_t address, unsigned bytes) {
   if (address >= readable_end - bytes) return false;
-  const std::uintptr_t page = address >> kernel_page_shift;
-  const bool is_known = readable_pages[page % cached_readable_pages].load(
-                            std::memory_order_relaxed) == page / cached_readable_pages + 1;
-  const bool is_inside = (address + bytes - 1) >> kernel_page_shift == page;
-  return (is_known && is_inside) || ask_if_readable(address, bytes);
+  return is_known_readable(address, bytes) || ask_if_readable(address, bytes);
 }
 
 }  // namespace halo::runtime

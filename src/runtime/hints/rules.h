@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "runtime/base/exported.h"
-#include "runtime/hints/program.h"
 
 namespace halo::runtime {
 
@@ -25,8 +24,10 @@ void begin_hints();
 void place_hints(std::uint32_t module, std::uintptr_t bias);
 void remove_hints(std::uint32_t module);
 
-// A block for the object, by the rule of the call site; nullptr: forward.
-void* allocate_hinted(std::size_t size, const CallState& call);
+// A block for the object, by the rule of the call site; nullptr: forward. The arguments after the
+// size are those of CallState.
+void* allocate_hinted(std::size_t size, const std::uint64_t* registers,
+                      const std::uintptr_t* slot) asm("halo_place");
 
 HintCounts hint_counts();
 

@@ -68,14 +68,30 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   stepping_heap.free(p);
 }
 
-// The entries of hinted call sites find the caller's registers, since the compiler turns the calls
-// into jumps.
+// Callers with a rule for hints. Their entries find the caller's registers, since the compiler
+// turns the calls into jumps; so that it stores nothing before, all other callers have a function
+// of their own.
 inline bool is_hinted(const std::uintptr_t* slot) {
+  const std::uint64_t word = caller_word_at(caller_hash(*slot));
+  if (word == word_of({*slot, code_hinted})) return true;
   return has_hints && find_caller(*slot) == code_hinted;
 }
 
 inline void* allocate_grouped(std::size_t size, CallSite site) {
   return size > max_object ? nullptr : allocate_for(verdict_for(site), size);
+}
+
+[[gnu::noinline]] void* malloc_by_walk(std::size_t size, const std::uintptr_t* slot,
+                                       std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  return fallback.malloc(size);
+}
+
+[[gnu::noinline]] void* new_by_walk(std::size_t size, const std::uintptr_t* slot,
+                                    std::uintptr_t rbp) {
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  return p != nullptr ? p : refused_new("_Znwm", size);
 }
 
 }  // namespace
@@ -129,17 +145,12 @@ extern "C" {
 
 __attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
                                                 std::uintptr_t rbp) {
-  if (is_hinted(slot)) return halo_hinted_malloc(size);
-  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
-  return fallback.malloc(size);
+  return is_hinted(slot) ? halo_hinted_malloc(size) : malloc_by_walk(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
                                              std::uintptr_t rbp) {
-  if (is_hinted(slot)) return halo_hinted_new(size);
-  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
-  void* p = fallback.malloc(size == 0 ? 1 : size);
-  return p != nullptr ? p : refused_new("_Znwm", size);
+  return is_hinted(slot) ? halo_hinted_new(size) : new_by_walk(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,

@@ -4,13 +4,18 @@
 
 #include <bit>
 #include <cerrno>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <random>
 #include <vector>
 
 #include "plan/check_hints.h"
+#include "runtime/hints/compiled.h"
+#include "runtime/hints/intervals.h"
 #include "runtime/hints/program.h"
 #include "runtime/hints/readable.h"
+#include "tidy/values.h"
 
 namespace halo::runtime {
 namespace {
@@ -58,7 +63,16 @@ struct Call {
     plan::HintRule rule{};
     rule.frame_bytes = 64;
     rule.flags = flags;
-    return run_program(program, rule, bias, {registers, frame});
+    std::uint64_t result = 0;
+    const bool is_known = run_program(program, rule, bias, {registers, frame}, result);
+    // The form that runs gives the same.
+    const CompiledProgram compiled(program, rule);
+    std::uint64_t again = 0;
+    EXPECT_EQ(compiled.run(bias, {registers, frame}, again), is_known);
+    EXPECT_EQ(again, result);
+    EXPECT_FALSE(compiled.gives(result, registers, frame) && !is_known);
+    EXPECT_FALSE(compiled.gives(result + 1, registers, frame));
+    return is_known ? std::optional(result) : std::nullopt;
   }
   std::uint64_t registers[plan::hint_registers] = {10, 11, 12, 13, 14, 15};
   std::uintptr_t frame[9] = {0xdead, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -180,14 +194,79 @@ TEST(Programs, NoRuleAndNoRegisterMakesThemFault) {
     key.operations = static_cast<std::uint32_t>(program.size());
     rule.flags = random() % 2;
     if (plan::check_hints({{&rule, 1}, {&key, 1}, program}, 1) != nullptr) continue;
+    const CompiledProgram compiled(program, rule);  // has to give the same
     for (int round = 0; round < 160; ++round) {
       for (std::uint64_t& one : call.registers) one = any_register(random, known);
       ++valid;
-      if (run_program(program, rule, known[0], {call.registers, call.frame})) ++known_values;
+      std::uint64_t result = 0, again = 0;
+      const CallState state{call.registers, call.frame};
+      const bool is_known = run_program(program, rule, known[0], state, result);
+      known_values += is_known;
+      ASSERT_EQ(compiled.run(known[0], state, again), is_known);
+      ASSERT_EQ(again, result);
+      ASSERT_FALSE(compiled.gives(result, state.registers, state.slot) && !is_known);
     }
   }
   EXPECT_GT(valid, 10'000'000u);
   EXPECT_GT(known_values, valid / 20);
+}
+
+// A width and a value of that kind, often near a border of an interval.
+double any_width(std::mt19937_64& random) {
+  switch (random() % 3) {
+    case 0:
+      return static_cast<double>(random() % 1000 + 1) / 10;
+    case 1:
+      return std::ldexp(1 + static_cast<double>(random() % 1000) / 1000,
+                        static_cast<int>(random() % 60) - 30);
+    default:
+      const auto width = std::bit_cast<double>(random() >> 1);
+      return width > 0 && width < 1e300 ? width : 5e-324;
+  }
+}
+
+std::uint64_t any_value(std::mt19937_64& random, unsigned kind, double width) {
+  if (random() % 2 == 0) return random() >> (random() % 64);
+  const double value = width * (static_cast<double>(random() % 2000) - 1000);
+  if (kind == TIDY_F64) return std::bit_cast<std::uint64_t>(value);
+  if (kind == TIDY_F32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return std::abs(value) < 1e18 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) : 0;
+}
+
+TEST(Intervals, AreThoseOfTheLibrary) {
+  std::mt19937_64 random(7);
+  unsigned differences = 0;
+  constexpr unsigned rounds = 2'000'000;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const auto kind = static_cast<unsigned>(random() % TIDY_KINDS);
+    const double width = any_width(random);
+    const std::uint64_t value = any_value(random, kind, width);
+    const double number = tidy::decoded(value, kind);
+    const std::int64_t wanted = tidy_bin(number, width);
+    const std::int64_t found = Intervals(width, kind).number_of(value);
+    if (found == wanted) continue;
+    ++differences;
+    const double quotient = number / width;
+    ASSERT_EQ(std::abs(found - wanted), 1) << kind << " " << width << " " << value;
+    ASSERT_NEAR(quotient, std::round(quotient), 0x1p-20) << kind << " " << width << " " << value;
+  }
+  EXPECT_LT(differences, rounds / 100);
+}
+
+TEST(Intervals, HaveEndsForWhatIsBeyond) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (const double width : {5e-324, 1.0, 1e299}) {
+    const Intervals intervals(width, TIDY_F64);
+    const auto of = [&](double value) {
+      return intervals.number_of(std::bit_cast<std::uint64_t>(value));
+    };
+    EXPECT_EQ(of(infinite), UINT32_MAX - 1);
+    EXPECT_EQ(of(-infinite), 0u);
+    EXPECT_EQ(of(std::numeric_limits<double>::quiet_NaN()), UINT32_MAX);
+    EXPECT_EQ(of(0.0), of(-0.0));
+    EXPECT_EQ(of(width) - of(0), 1u);
+    EXPECT_EQ(of(0) - of(-width), 1u);
+  }
 }
 
 }  // namespace
