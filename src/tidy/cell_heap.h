@@ -39,7 +39,8 @@ struct HeapCounts {
 // buckets is split in two at the highest bit in which its keys differ; a cell without buckets is
 // merged with its sibling. So no size of a grid has to be chosen, and keys that are all different
 // do not waste a bucket each. Free memory is bounded by a share of the used bytes: beyond it,
-// objects go to the nearest cell with room, or to a cell for all keys.
+// objects go to the nearest cell with room, or to free memory of others. If there is none, small
+// objects still go to a new bucket of their cell, large ones to a cell for all keys.
 //
 // Places, not addresses: objects are never read or written, so a model can use the heap too. Not
 // for several threads at once.
@@ -127,6 +128,14 @@ class CellHeap {
     return resident_with_cells() <= live_bytes_ + live_bytes_ / kFreeShare * 3 / 4 + kFreeBytes / 2;
   }
 
+  // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly filled
+  // bucket in each cell, and what a block leaves at the end of a bucket, waste little.
+  bool may_give_bucket(uint32_t block) const {
+    return block <= settings_.bucket_bytes / 16 &&
+           cells_.count() * uint64_t{settings_.bucket_bytes} <=
+               live_bytes_ / kFreeShare / 4 + kFreeBytes / 4;
+  }
+
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
   Place serve_bounded(Leaf leaf, uint64_t key, uint32_t block);
   Place cut_block(Page& page, unsigned size_class, uint32_t block);
@@ -135,6 +144,9 @@ class CellHeap {
   Place serve_common(uint32_t block);
   bool extend_run(Leaf leaf);
   bool enter_bucket(Leaf leaf, uint32_t bucket);
+  bool enter_new_bucket(Leaf leaf, uint64_t key) {
+    return extend_run(leaf) || enter_bucket(leaf, pool_.take(key, leaf));
+  }
   void count_bucket(Leaf leaf);
   void retire_bucket(uint32_t bucket);
   void drop_bucket(uint32_t bucket);
@@ -178,8 +190,7 @@ __attribute__((noinline)) Place CellHeap<Memory>::allocate_slowly(Leaf leaf, uin
   if (again != kRefused) return again;
   const bool is_full = cells_[leaf].filled >= settings_.split_after && keys.differs();
   if (settings_.adaptive && is_full && may_split()) leaf = cells_.split(leaf, key, true);
-  if (extend_run(leaf) || enter_bucket(leaf, pool_.take(key, leaf)))
-    return blocks_.bump(cells_[leaf], block);
+  if (enter_new_bucket(leaf, key)) return blocks_.bump(cells_[leaf], block);
   return serve_bounded(leaf, key, block);
 }
 
@@ -231,6 +242,8 @@ Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
     blocks_.leave_run(cells_[leaf]);
   }
   if (place == kRefused) place = blocks_.allocate(cells_[leaf], block);
+  if (place == kRefused && may_give_bucket(block) && enter_new_bucket(leaf, key))
+    place = blocks_.bump(cells_[leaf], block);
   if (place == kRefused) place = serve_common(block);
   if (place != kRefused && pool_[pool_.bucket_at(place)].cell != leaf) ++spilled_;
   return place;

@@ -169,6 +169,28 @@ TEST(CellHeap, PutsObjectsWithNearKeysOnFewPages) {
   }
 }
 
+// Free blocks that fit no request, and those of other cells, use up the bound on free memory.
+TEST(CellHeap, PutsObjectsWithNearKeysOnFewPagesOfAnAgedHeap) {
+  constexpr uint64_t kObjects = 200'000;
+  std::mt19937_64 random(4);
+  SimulatedMemory memory;
+  Heap heap(memory, {});
+  ASSERT_TRUE(heap.open());
+  const auto bytes_of = [](uint64_t number) { return number < kObjects / 2 ? 40u : 56u; };
+  std::vector<Place> litter;
+  for (uint64_t i = 0; i < kObjects; ++i)
+    litter.push_back(heap.allocate(random() % kObjects, bytes_of(random() % kObjects)));
+  std::shuffle(litter.begin(), litter.end(), random);
+  for (uint64_t i = 0; i < kObjects / 4; ++i) ASSERT_TRUE(heap.free(litter[i]));
+  std::vector<std::pair<uint64_t, Place>> objects;
+  for (uint64_t i = 0; i < kObjects; ++i) {
+    const uint64_t key = random() % kObjects;
+    objects.emplace_back(key, heap.allocate(key, bytes_of(i)));
+  }
+  EXPECT_LT(pages_of(objects, kObjects / 100), 300u);
+  EXPECT_LE(heap.resident(), heap.counts().live_bytes * 9 / 8 + (2 << 20));
+}
+
 // Free memory beside live memory, whatever the keys.
 TEST(CellHeap, BoundsFreeMemory) {
   for (uint64_t kind = 0; kind < Keys::kKinds; ++kind) {
