@@ -2,7 +2,6 @@
 
 tidy.py clock [NAME...]   traversal and whole program: over the best baseline allocator, over glibc,
                           and over the variant with its hints ignored
-tidy.py sweep [NAME...]   traversals of the variant by bytes of a bucket, and by fixed cells
 tidy.py cost              nanoseconds of Tidy's functions, memory while keys drift, and two threads
                           over one
 tidy.py memory            free memory beside a million objects, for all hints, sizes and frees
@@ -21,7 +20,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -34,9 +33,6 @@ from halo.trials.statistics import Ratio, ratio
 
 HINTED = "hinted"
 CONTROLS = ("ignored", "constant", "random", "reversed")
-BUCKETS = tuple(64 << power for power in range(11))  # bytes: 64 to 65536
-BINS = tuple(16 << (2 * power) for power in range(6))  # fixed cells in all dimensions
-MAX_SWEEP = 1.1  # the defaults over the best of a sweep
 MAX_NS = {"same": 15.0, "cells": 80.0}
 KEYS = ("uniform", "zipf", "equal", "distinct", "drifting")
 SIZES = (32, 264, 0)  # bytes of an object; 0: 16 to 512 at random
@@ -148,25 +144,6 @@ def clock(settings: Settings, name: str, trials: int) -> bool:
     return met
 
 
-def sweep(settings: Settings, name: str, trials: int) -> bool:
-    """Prints a table; whether the defaults are near the best of both."""
-    dimensions = 2 if name == "mesh" else 1
-    configs = [hinted(settings, name, HINTED, {})]
-    for size in BUCKETS:
-        configs.append(hinted(settings, name, f"bucket {size}", {"HALO_BENCH_BUCKET": str(size)}))
-    for cells in BINS:
-        variables = {"HALO_BENCH_BINS": str(round(cells ** (1 / dimensions)))}
-        fixed = hinted(settings, name, "", {**variables, "HALO_BENCH_BUCKET": "4096"})
-        configs.append(replace(fixed, label=f"{cells} cells"))
-    middles = {
-        label: statistics.median(values)
-        for label, values in measure(configs, trials).traversal.items()
-    }
-    for label, seconds in middles.items():
-        print(f"| {name} | {label} | {seconds:.3f} |", flush=True)
-    return middles[HINTED] <= MAX_SWEEP * min(middles.values())
-
-
 def measured(settings: Settings, trials: int, *case: str) -> list[float]:
     """The medians of what the program prints."""
     command: list[str | Path] = [settings.build / "bench" / "tidy", *case]
@@ -209,7 +186,7 @@ def memory(settings: Settings, trials: int) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("clock", "sweep", "cost", "memory"))
+    parser.add_argument("what", choices=("clock", "cost", "memory"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11)
     given = parser.parse_args()
@@ -217,8 +194,7 @@ def main() -> int:
     if given.what in ("cost", "memory"):
         whole = cost if given.what == "cost" else memory
         return 0 if whole(settings, given.trials) else 1
-    command = clock if given.what == "clock" else sweep
-    met = [command(settings, name, given.trials) for name in given.names or THRESHOLDS]
+    met = [clock(settings, name, given.trials) for name in given.names or THRESHOLDS]
     return 0 if all(met) else 1
 
 

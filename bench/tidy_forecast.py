@@ -59,6 +59,28 @@ def job_of(settings: Settings, name: str) -> Job:
     return prepare(settings, find_bundled(settings, name))[0]
 
 
+@dataclass(frozen=True)
+class Traced:
+    """The object trace of a run with a phase, and the file of the hints that it logged."""
+
+    trace: Path
+    keys: Path
+
+
+def trace_traversal(settings: Settings, job: Job, phase: str, hints: str, folder: Path) -> Traced:
+    """Records a program with those hints in `folder`, in the place of an earlier one."""
+    found = Traced(folder / "program.objects", folder / "keys")
+    found.trace.unlink(missing_ok=True)
+    found.keys.write_text("")
+    variables = {"HALO_BENCH_KEYS": str(found.keys), **chosen(hints)}
+    changed = replace(settings, environment={**settings.environment, **variables})
+    run = Run(job.target, list(job.arguments), find_phase(job.target, phase))
+    engine = find_producer(settings, None)
+    with tempfile.TemporaryDirectory(dir=folder) as parts, silent_output():
+        record_objects(engine, changed, run, found.trace, Path(parts))
+    return found
+
+
 def cycles_of(
     settings: Settings, name: str, phase: str, hints: str, packing: str, folder: Path
 ) -> int:
@@ -66,20 +88,12 @@ def cycles_of(
 
     `packing` is `recorded`, or a placement of the objects whose keys the program logs.
     """
-    keys, trace = folder / "keys", folder / "program.objects"
-    trace.unlink(missing_ok=True)
-    keys.write_text("")
-    variables = {"HALO_BENCH_KEYS": str(keys), **chosen(hints)}
-    changed = replace(settings, environment={**settings.environment, **variables})
-    job = job_of(settings, name)
-    run = Run(job.target, list(job.arguments), find_phase(job.target, phase))
-    engine = find_producer(settings, None)
-    with tempfile.TemporaryDirectory(dir=folder) as parts, silent_output():
-        record_objects(engine, changed, run, trace, Path(parts))
+    traced = trace_traversal(settings, job_of(settings, name), phase, hints, folder)
     # A recording has the accesses of malloc, or of the real Tidy.
-    options = ReplayOptions(packing=packing, keys_by_address=keys, own_accesses=True)
-    (replayed,) = replay(settings, trace, options, folder).replays
+    options = ReplayOptions(packing=packing, keys_by_address=traced.keys, own_accesses=True)
+    (replayed,) = replay(settings, traced.trace, options, folder).replays
     return replayed.cycles
+
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from halo.figures.fragmentation import FragmentationFigure
 from halo.figures.heap_misses import HeapMissesFigure
 from halo.figures.hints.forests import FORESTS
 from halo.figures.hints.importance import IMPORTANCE
+from halo.figures.hints.sweep import TidySweepFigure
 from halo.figures.layouts.object_graph import ObjectGraphFigure
 from halo.figures.layouts.orders import OrdersFigure
 from halo.figures.misses import MissesFigure
@@ -51,6 +52,7 @@ FIGURES: Sequence[Figure] = (
     ObjectGraphFigure(),
     IMPORTANCE,
     FORESTS,
+    TidySweepFigure(),
 )
 
 

@@ -31,7 +31,8 @@ class ReplayOptions:
     it. `types` is a file of `object_types`, without which there is no order by type. `keys` is a
     file of `halo.hints.object_keys`: with it, the recorded layout and Tidy's are replayed, and no
     other. `keys_by_address` is the file instead that bench/common/tidy_log.cc writes.
-    `own_accesses`: Tidy's accesses to its tables are simulated, too, for a trace that has those of
+    Tidy then has buckets of `bucket` bytes (0: its default), and a fixed cell for each key with
+    `fixed_cells`. `own_accesses`: Tidy's accesses to its tables are simulated, too, for a trace that has those of
     the recorded allocator. `whole_graph`: the access graph is of the whole run, also if the trace
     has a phase."""
 
@@ -48,6 +49,8 @@ class ReplayOptions:
     keys_by_address: Path | None = None
     own_accesses: bool = False
     whole_graph: bool = False
+    bucket: int = 0
+    fixed_cells: bool = False
 
 
 def check_replayer(settings: Settings) -> None:
@@ -85,6 +88,10 @@ def replay(
         command.append("--own-accesses")
     if options.whole_graph:
         command.append("--whole-graph")
+    if options.bucket:
+        command.append(f"--bucket={options.bucket}")
+    if options.fixed_cells:
+        command.append("--fixed-cells")
     if options.after_phase:
         command.append("--after-phase")
     if not options.replays:
