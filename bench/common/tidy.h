@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/aged_cells.h"
 #include "common/rng.h"
 
 namespace variant {
@@ -27,10 +28,13 @@ inline Hints chosen_hints() {
 }
 
 // HALO_BENCH_BUCKET is the size of a bucket in bytes. HALO_BENCH_BINS is the number of cells in
-// each dimension: with it, they are fixed; without it, they adapt.
+// each dimension: with it, they are fixed; without it, they adapt. The cells may be aged
+// (aged_cells.h).
 class Objects {
  public:
-  explicit Objects(unsigned dimensions) : context_(settings(dimensions)) {}
+  explicit Objects(unsigned dimensions) : context_(settings(dimensions)) {
+    age_cells(context_.get(), dimensions, uses_hints());
+  }
 
   const halo::tidy::context& context() const { return context_; }
   bool uses_hints() const { return hints_ != Hints::kIgnored; }

@@ -46,8 +46,10 @@ void use(void* object, std::size_t size) {
 
 class Littering {
  public:
-  Littering(const halo_litter_settings& settings, halo_litter_report& report)
-      : settings_(settings), report_(report), random_(settings.seed) {}
+  // The heap is malloc's if `heap` is null.
+  Littering(const halo_litter_settings& settings, const halo_litter_heap* heap,
+            halo_litter_report& report)
+      : settings_(settings), heap_(heap), report_(report), random_(settings.seed) {}
 
   halo_litter_outcome run() {
     if (!check()) return HALO_NOT_LITTERED;
@@ -77,6 +79,8 @@ class Littering {
       return fail("the occupancy %g is not a number from 0 to 1", settings_.occupancy);
     if (!(settings_.multiplier >= 0 && settings_.multiplier <= 1e6))
       return fail("the multiplier %g is not a number from 0 to 1000000", settings_.multiplier);
+    if (heap_ != nullptr && settings_.groups != 0)
+      return fail("groups are of the runtime, not of a heap of the program's own");
     return true;
   }
 
@@ -176,6 +180,8 @@ class Littering {
   }
 
   void* take(const Kind& kind) {
+    if (heap_ != nullptr)
+      return heap_->allocate(heap_->state, kind.size, random_.below(UINT64_MAX));
     if (kind.group == no_group) return malloc(kind.size);
     void* object = groups_.allocate(kind.group, kind.size);
     if (object == nullptr) return malloc(kind.size);
@@ -185,11 +191,17 @@ class Littering {
 
   void release() {
     if (settings_.shuffle != 0) random_.shuffle(gone_.begin(), leaving_);
-    for (std::size_t i = leaving_; i > 0; --i) free(gone_[i - 1]);
+    for (std::size_t i = leaving_; i > 0; --i) {
+      if (heap_ != nullptr)
+        heap_->release(heap_->state, gone_[i - 1]);
+      else
+        free(gone_[i - 1]);
+    }
     gone_.unmap();
   }
 
   const halo_litter_settings& settings_;
+  const halo_litter_heap* const heap_;
   halo_litter_report& report_;
   Random random_;
   Groups groups_;
@@ -205,10 +217,16 @@ class Littering {
 
 extern "C" halo_litter_outcome halo_litter(const halo_litter_settings* settings,
                                            halo_litter_report* report) {
+  return halo_litter_in(settings, nullptr, report);
+}
+
+extern "C" halo_litter_outcome halo_litter_in(const halo_litter_settings* settings,
+                                              const halo_litter_heap* heap,
+                                              halo_litter_report* report) {
   const halo::KeepErrno keep;
   const double start = halo::litter::now();
   memset(report, 0, sizeof *report);
-  const halo_litter_outcome outcome = halo::litter::Littering(*settings, *report).run();
+  const halo_litter_outcome outcome = halo::litter::Littering(*settings, heap, *report).run();
   if (outcome == HALO_NOT_LITTERED) report->objects = report->kept = report->own_bytes = 0;
   report->seconds = halo::litter::now() - start;
   return outcome;

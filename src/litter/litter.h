@@ -39,12 +39,26 @@ struct halo_litter_report {
 enum halo_litter_outcome {
   HALO_LITTERED = 0,
   HALO_NOT_LITTERED = 1,     /* nothing was allocated: settings, data, or too little memory */
-  HALO_LITTERED_IN_PART = 2, /* malloc refused memory; the objects to free are freed */
+  HALO_LITTERED_IN_PART = 2, /* the heap refused memory; the objects to free are freed */
 };
 
 /* Calls only malloc and free, from the calling thread. Keeps errno. */
 enum halo_litter_outcome halo_litter(const struct halo_litter_settings* settings,
                                      struct halo_litter_report* report);
+
+/* A heap of the program's own, such as a context of Tidy. */
+struct halo_litter_heap {
+  /* An object of `size` bytes, NULL if memory is refused. `random` has 64 bits that depend on the
+     seed and on the number of the object; they can choose a hint. */
+  void* (*allocate)(void* state, size_t size, uint64_t random);
+  void (*release)(void* state, void* object);
+  void* state;
+};
+
+/* Ages that heap instead of malloc's: calls only its two functions. `groups` must be 0. */
+enum halo_litter_outcome halo_litter_in(const struct halo_litter_settings* settings,
+                                        const struct halo_litter_heap* heap,
+                                        struct halo_litter_report* report);
 
 #ifdef __cplusplus
 }

@@ -128,8 +128,8 @@ class CellHeap {
     return resident_with_cells() <= live_bytes_ + live_bytes_ / kFreeShare * 3 / 4 + kFreeBytes / 2;
   }
 
-  // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly filled
-  // bucket in each cell, and what a block leaves at the end of a bucket, waste little.
+  // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly
+  // filled bucket in each cell, and what a block leaves at the end of a bucket, waste little.
   bool may_give_bucket(uint32_t block) const {
     return block <= settings_.bucket_bytes / 16 &&
            cells_.count() * uint64_t{settings_.bucket_bytes} <=

@@ -1,0 +1,64 @@
+"""The variants of programs on heaps whose cells are littered with the hints of an earlier run."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from tidy_littered import phases_of, sizes_of
+
+from support.command import BUILD
+
+INPUTS = {
+    "mesh": ["60", "60", "5000", "1"],
+    "pagerank": ["2000", "9000", "2", "1"],
+    "rbtree": ["5000", "5000", "100", "1"],
+}
+
+
+def run(name: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    program = name.partition("-")[0]
+    return subprocess.run(
+        [BUILD / "bench" / name, *INPUTS[program]],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def litter(name: str, folder: Path, occupancy: str) -> dict[str, str]:
+    log, data = folder / "hints", folder / "cells.out"
+    run(f"{name}-tidy-keys", {"HALO_BENCH_KEYS": str(log)})
+    data.write_bytes(msgspec.json.encode(sizes_of(name, log.read_text())))
+    return {
+        "HALO_BENCH_PHASES": "",
+        "HALO_BENCH_LITTER_DATA": str(data),
+        "HALO_BENCH_LITTER_HINTS": str(log),
+        "HALO_LITTER_OCCUPANCY": occupancy,
+        "HALO_LITTER_MULTIPLIER": "1",
+        "HALO_LITTER_SEED": "18446744073709551615",
+    }
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_variant_prints_the_same_on_aged_cells(name: str, tmp_path: Path) -> None:
+    clean = run(f"{name}-tidy", {"HALO_BENCH_PHASES": ""})
+    aged = run(f"{name}-tidy", litter(name, tmp_path, "0.5"))
+    assert (aged.returncode, aged.stdout) == (0, clean.stdout)
+    assert set(phases_of(clean.stderr)) == {"traversal"}
+    assert set(phases_of(aged.stderr)) == {"littering", "traversal"}
+
+
+def test_a_damaged_log_ends_the_program_with_a_sentence(tmp_path: Path) -> None:
+    variables = litter("mesh", tmp_path, "0.5")
+    (tmp_path / "hints").write_text("4096 40 x\n")
+    aged = run("mesh-tidy", variables)
+    assert aged.returncode == 3
+    assert "is not a log of hints" in aged.stderr
+    del variables["HALO_LITTER_SEED"]
+    (tmp_path / "hints").write_text("4096 40 7\n")
+    aged = run("mesh-tidy", variables)
+    assert (aged.returncode, aged.stderr.splitlines()[0]) == (3, "HALO_LITTER_SEED: is not set")
