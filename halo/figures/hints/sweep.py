@@ -63,17 +63,20 @@ def _sweeps(one: Sweep) -> Sequence[_Points]:
     ]
 
 
-def _look(events: Sequence[str]) -> Mapping[str, Look]:
-    levels = [event for event in events if event not in NAMES]
+def _look(found: Sequence[Sweep]) -> Mapping[str, Look]:
+    """Of each event that matters in one of the programs."""
+    events = found[0].relative(found[0].document.plain)
     looks: dict[str, Look] = {
-        level: (COLOURS[at % len(COLOURS)], "-") for at, level in enumerate(levels)
+        event: (COLOURS[at % len(COLOURS)], "-")
+        for at, event in enumerate(events)
+        if any(one.matters(event) for one in found)
     }
-    return {**looks, CYCLES: (INK, "--"), TIME: (INK, "-")}
+    own: dict[str, Look] = {CYCLES: (INK, "--"), TIME: (INK, "-")}
+    return {event: own.get(event, look) for event, look in looks.items()}
 
 
 def _draw(found: Sequence[Sweep], ending: str) -> bytes:
-    events = list(found[0].relative(found[0].document.plain))
-    looks = _look(events)
+    looks = _look(found)
     with canvas(WIDTH, PANEL * len(found) + 1.2) as drawing:
         grid = drawing.subplots(len(found), 2, squeeze=False, sharey="row")
         for row, one in zip(grid, found, strict=True):
@@ -83,8 +86,8 @@ def _draw(found: Sequence[Sweep], ending: str) -> bytes:
         drawing.supylabel("traversal, objects from malloc = 1", fontsize=9)
         drawing.legend(
             handles=[
-                Line2D([], [], color=looks[it][0], linestyle=looks[it][1], label=NAMES.get(it, it))
-                for it in events
+                Line2D([], [], color=colour, linestyle=line, label=NAMES.get(event, event))
+                for event, (colour, line) in looks.items()
             ],
             loc="outside upper left",
             ncols=7,
@@ -102,7 +105,7 @@ def _draw_panel(axes: Axes, one: Sweep, points: _Points, looks: Mapping[str, Loo
     first, rest = range(len(controls)), range(len(controls), len(controls) + len(points.labels))
     beside = [one.relative(it) for _, it in controls]
     swept = [one.relative(it) for it in points.traversals]
-    for event in beside[0]:
+    for event in filter(one.matters, looks):
         colour, line = looks[event]
         width = 1.8 if event == TIME else 1.1
         values = [it[event] for it in swept]
@@ -138,7 +141,11 @@ def _table(found: Sequence[Sweep]) -> Table:
     events = list(found[0].relative(found[0].document.plain))
     values = [one.relative(it) for one, _, _, it in rows]
     cells = [
-        [one.program, name, *(f"{relative[event]:.2f}" for event in events)]
+        [
+            one.program,
+            name,
+            *(f"{relative[it]:.2f}" if one.matters(it) else "-" for it in events),
+        ]
         for (one, name, _, _), relative in zip(rows, values, strict=True)
     ]
     records = [

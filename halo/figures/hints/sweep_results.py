@@ -20,6 +20,8 @@ KIND = Kind(
     again="run bench/tidy_sweep.py simulate again",
 )
 CYCLES, TIME = "cycles", "time"
+MIN_SHARE = 1000
+"""A level matters if one of that many misses of the first level also misses it."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Sweep:
     @property
     def levels(self) -> tuple[str, ...]:
         return tuple(self.document.plain.misses)
+
+    def matters(self, event: str) -> bool:
+        """Whether it is not a level with hardly any misses, whose ratios mean nothing."""
+        misses = self.document.plain.misses
+        return event not in misses or misses[event] * MIN_SHARE >= misses[self.levels[0]]
 
     @property
     def is_timed(self) -> bool:

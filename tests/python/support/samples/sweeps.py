@@ -10,7 +10,7 @@ from halo.schema.sweep import SweepDocument, SweptTraversal
 
 
 def swept(size: int, cycles: int, *seconds: float) -> SweptTraversal:
-    misses = {"L1D": cycles // 2, "DTLB": cycles // 4}
+    misses = {"L1D": cycles * 5, "L3": 3, "DTLB": cycles // 4}
     return SweptTraversal(size=size, cycles=cycles, misses=misses, seconds=seconds)
 
 

@@ -22,8 +22,8 @@ def make(ending: str, *paths: Path) -> bytes:
 def test_the_table_is_relative_to_malloc(tmp_path: Path) -> None:
     path = sweep_result(tmp_path / "mesh.json")
     table = make("md", path).decode()
-    assert "| mesh | default | 0.60 | 0.60 | 0.60 | 0.60 |" in table
-    assert "| mesh | buckets of 1024 bytes | 0.50 | 0.50 | 0.50 | 0.60 |" in table
+    assert "| mesh | default | 0.60 | 0.60 | - | 0.60 | 0.60 |" in table
+    assert "| mesh | buckets of 1024 bytes | 0.50 | 0.50 | - | 0.50 | 0.60 |" in table
     assert "| mesh | 256 fixed cells | 0.59 |" in table
     records = json.loads(make("json", path))
     assert [one["placement"] for one in records][:3] == ["hints ignored", "default", "buckets"]
