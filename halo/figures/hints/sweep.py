@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from halo.figures.base import IMAGES, Options
 from halo.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.figures.drawing.table_files import TABLES, Table
-from halo.figures.hints.sweep_results import CYCLES, TIME, Sweep, read_sweeps
+from halo.figures.hints.sweep_results import CYCLES, TIME, Sweep, read_sweeps, traversals
 from halo.schema.sweep import SweptTraversal
 
 WIDTH = 7.6
@@ -22,6 +22,8 @@ PANEL = 2.3
 """Inches, of a row of panels."""
 Look = tuple[str, Literal["-", "--"]]
 """The colour of a line, and whether it is dashed."""
+MAX_DRAWN = 2.0
+"""Lines leave the panel above it."""
 NAMES = {CYCLES: "modelled cycles", TIME: "measured time"}
 
 
@@ -112,10 +114,16 @@ def _draw_panel(axes: Axes, one: Sweep, points: _Points, looks: Mapping[str, Loo
         axes.plot(rest, values, color=colour, linestyle=line, linewidth=width)
         axes.plot(first, [it[event] for it in beside], color=colour, linestyle="", marker="_")
     axes.axhline(1, color="#999999", linewidth=0.8)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * min(MAX_DRAWN, _largest(one)))
     labels = [*("\n".join(label.split()) for label, _ in controls), *points.labels]
     axes.set_xticks([*first, *rest], labels, fontsize=7)
     axes.set_xlabel(points.axis, fontsize=8)
+
+
+def _largest(one: Sweep) -> float:
+    """Of all values that are drawn of a program."""
+    drawn = (one.relative(it) for it in traversals(one.document))
+    return max(at for values in drawn for event, at in values.items() if one.matters(event))
 
 
 def _note(found: Sequence[Sweep]) -> str:
@@ -125,6 +133,8 @@ def _note(found: Sequence[Sweep]) -> str:
         " adaptive cells. Fixed cells: the thesis's grid, with buckets of 4096 bytes. Hints"
         " ignored: Tidy's memory without hints; default: the library as it is."
     )
+    if any(_largest(one) > MAX_DRAWN for one in found):
+        note += f" Values above {MAX_DRAWN:g} are not drawn."
     if found[0].is_timed:
         note += f" Times: medians, {len(first.plain.seconds)} rounds, {first.processor}."
     return note

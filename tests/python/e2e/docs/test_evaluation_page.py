@@ -14,7 +14,11 @@ from support.command import REPOSITORY
 
 PAGES = REPOSITORY / "docs" / "evaluation"
 SUMMARIES = PAGES / "summaries.json"
-INCLUDED = {"aged.md": "aged-heaps.md", "fragmentation.md": "halo-paper.md"}
+INCLUDED = {
+    "aged.md": "aged-heaps.md",
+    "fragmentation.md": "halo-paper.md",
+    "tidy-sweep.md": "tidy.md",
+}
 
 
 def speed_table(*arguments: str | Path) -> str:
