@@ -82,6 +82,11 @@ def over_ignored(found: HintPrediction | None) -> float:
     return math.nan if found is None else found.hinted / found.ignored
 
 
+def ratio_text(found: HintPrediction | None) -> str:
+    """The ratio of `over_ignored`; a dash if the result does not have it."""
+    return "-" if found is None else f"{over_ignored(found):.3f}"
+
+
 def trace_of(settings: Settings, name: str, folder: Path) -> Path:
     program = build(settings, wrappers(settings), settings.bench / name, flags=[NO_VECTORS])
     return run_traced([str(program), *PROGRAMS[name].arguments], folder)
@@ -118,8 +123,7 @@ def table(folder: Path, names: Sequence[str]) -> bool:
             f"| {name} | {found.type} | {found.accuracy.top1:.2f} | {found.accuracy.top5:.2f} |"
             f" {found.classes} | {', '.join(one.name for one in found.features[:3])} |"
             f" {', '.join(available(found)[:3])} | {found.verdict} |"
-            f" {over_ignored(document.predicted):.3f} |"
-            f" {over_ignored(document.predicted_phase):.3f} |"
+            f" {ratio_text(document.predicted)} | {ratio_text(document.predicted_phase)} |"
         )
         met &= subject.is_as_expected(found)
         if subject.max_cycles is not None:
