@@ -1,18 +1,18 @@
 """Offers hints of unmodified programs to the selection of `halo run`, on all bundled programs.
 
 captured.py plan FOLDER [NAME...]    records, and makes the plans: what FOLDER/NAME lacks
-captured.py clock FOLDER [NAME...]   selects with and without hints, where there are any
+captured.py race FOLDER [NAME...]    selects with and without hints, where there are any
+captured.py clock FOLDER [NAME...]   runs what both selections keep, on the reference input
 captured.py table FOLDER [NAME...]   a row for each program
 
 `plan` records the training input twice: as `halo run` does, and with objects and contents. With
 `--smaller`, it records a smaller input of those programs that have many accesses, and only once
-those in which the first recording has no call site to study. `clock`
-races all plans of the second recording but those of the search. The plans of hints run in all
-rounds, beside the race. So one selection is that without hints, and the other has them among its
-finalists. Where both keep the same, hints change nothing. Else both run on the reference input,
-with the baseline allocators: interleaved, fresh processes, the first round dropped. A ratio is the
-time of the selection without hints over that with them. `table` ends with status 1 if the interval
-of one is below 0.98.
+those in which the first recording has no call site to study. `race` has all plans of the second
+recording but those of the search. The plans of hints run in all rounds, beside the race. So one
+selection is that without hints, and the other has them among its finalists. Where both keep the
+same, hints change nothing. Else `clock` runs both, with the baseline allocators: interleaved, fresh
+processes, the first round dropped. A ratio is the time of the selection without hints over that
+with them. `table` ends with status 1 if the interval of one is below 0.98.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -33,14 +34,14 @@ from traced_programs import write_inputs
 from halo.captured import sentence, survey
 from halo.files.atomic import write_json
 from halo.plan import read_plan
-from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
+from halo.process.allocators import Allocator, baseline_allocators
 from halo.profile import read_profile
 from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
 from halo.trials.race import judge, race
-from halo.trials.run import NEAR, final_rounds
+from halo.trials.run import NEAR
 from halo.trials.runs.job import Job
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio, ratio
@@ -60,12 +61,13 @@ SMALLER = {
     "hashindex": ("5000", "9", "1"),
     "xsltproc": ("{folder}/report.xsl", "{folder}/books.xml"),
 }
-PLANNED, MEASURED = "planned.json", "measured.json"
+PLANNED, PLANS = "planned.json", "plans.json"
+RACED, MEASURED = "raced.json", "measured.json"
 Times = Mapping[str, Sequence[float]]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A halo command: its wall seconds, and at most how many bytes a process of it had in memory."""
+    """A halo command: its wall seconds, and at most how many bytes a process of it used."""
 
     seconds: float
     peak_bytes: int
@@ -85,32 +87,29 @@ class Planned(msgspec.Struct, frozen=True):
     trace_bytes: int = 0
 
 
-class Measured(msgspec.Struct, frozen=True):
-    """The labels that are kept with and without hints, and seconds by label.
+class Raced(msgspec.Struct, frozen=True):
+    """The labels that are kept with and without hints.
 
-    `training` has the finalists and the plans of hints, `reference` what is kept and the baseline
-    allocators; it is empty if both selections keep the same.
+    `training` has the seconds of the finalists and of the plans of hints.
     """
 
     kept: str
     kept_without: str
     training: Times
-    reference: Times
 
     @property
-    def offered(self) -> Ratio | None:
-        """The selection without hints over that with them; None if they are the same."""
-        if self.kept == self.kept_without:
-            return None
-        return ratio(self.reference[self.kept_without], self.reference[self.kept])
+    def differ(self) -> bool:
+        return self.kept != self.kept_without
 
-    def over_best(self) -> Ratio | None:
+    def offered(self, reference: Times) -> Ratio:
+        """The selection without hints over that with them, from seconds by label."""
+        return ratio(reference[self.kept_without], reference[self.kept])
+
+    def over_best(self, reference: Times) -> Ratio:
         """The best baseline allocator over what is kept with hints."""
-        if not self.reference:
-            return None
         names = [it.name for it in baseline_allocators()]
-        best = min(names, key=lambda name: statistics.median(self.reference[name]))
-        return ratio(self.reference[best], self.reference[self.kept])
+        best = min(names, key=lambda name: statistics.median(reference[name]))
+        return ratio(reference[best], reference[self.kept])
 
 
 def step(*arguments: str, env: Mapping[str, str]) -> Step:
@@ -152,82 +151,83 @@ def plan_program(settings: Settings, name: str, folder: Path, smaller: bool) -> 
     if plan.hints:
         variants = [it for it in choose_variants([]) if it.strategy != SEARCH]
         made = make_plans(read_profile(profile), variants, folder)
-        write_json([(it.label, huge) for it, _, huge in made], folder / "plans.json")
+        write_json([(it.label, huge) for it, _, huge in made], folder / PLANS)
     objects.unlink()
     assert plan.review is not None
     why = plan.review.why_no_hints
     return Planned(recorded, why, len(plan.hints), with_contents, planned, size)
 
 
-class Race:
-    """The candidates of a program on its training input."""
+class Program:
+    """The candidates of a program, over all baseline allocators."""
 
     def __init__(self, settings: Settings, name: str, folder: Path) -> None:
         self._settings = settings
         self._variables = find_bundled(settings, name).env
         self._jobs = prepare(settings, find_bundled(settings, name))
-        rows = msgspec.json.decode(
-            (folder / "plans.json").read_bytes(), type=list[tuple[str, bool]]
-        )
+        rows = msgspec.json.decode((folder / PLANS).read_bytes(), type=list[tuple[str, bool]])
         variants = {it.label: it for it in choose_variants([])}
-        plans = [(variants[label], folder / f"{label}.plan", huge) for label, huge in rows]
-        alone = [self._config(self._jobs[0], it.name, it) for it in baseline_allocators()]
-        self._alone = measure(alone, FEW_ROUNDS)
-        candidates = make_candidates(plans, self._next_allocators())
-        self._candidates = {it.label: it for it in candidates}
-        self._hinted = [it.label for it in candidates if it.variant.strategy == HINTS]
+        self._plans = [(variants[it], folder / f"{it}.plan", huge) for it, huge in rows]
 
-    def run(self, trials: int) -> Measured:
-        found: dict[str, list[Trial]] = {label: [] for label in self._candidates}
+    def race(self, trials: int) -> Raced:
+        """Both selections, on the training input."""
+        candidates = {it.label: it for it in make_candidates(self._plans, self._next_allocators())}
+        hinted = [label for label, it in candidates.items() if it.variant.strategy == HINTS]
+        others = {label: it for label, it in candidates.items() if label not in hinted}
+        found: dict[str, list[Trial]] = {label: [] for label in candidates}
         finalists: Sequence[str] = ()
 
         def heat(labels: Sequence[str], rounds: int, number: int) -> Samples:
             nonlocal finalists
             finalists = labels
-            configs = [self._candidate(self._jobs[0], it) for it in (*labels, *self._hinted)]
+            configs = [self._config(self._jobs[0], candidates[it]) for it in (*labels, *hinted)]
             for label, times in measure(configs, rounds).items():
                 found[label] += [Trial(wall=it, user=0, system=0, peak_memory=0) for it in times]
             return {label: found[label][-rounds:] for label in labels}
 
-        others = {k: it for k, it in self._candidates.items() if k not in self._hinted}
         controls = [label for label, it in others.items() if it.plan is None]
         huge = [label for label, it in others.items() if it.huge_pages]
-        fastest = min(map(statistics.median, self._alone.values()))
-        rounds = final_rounds(fastest, trials)
-        _, without = race(heat, list(others), controls, rounds, huge)
-        last = {label: found[label] for label in (*finalists, *self._hinted)}
-        kept = judge(last, controls, rounds).kept
-        training = {label: [it.wall for it in samples[-rounds:]] for label, samples in last.items()}
-        reference = {} if kept == without.kept else self._reference((kept, without.kept), trials)
-        return Measured(kept, without.kept, training, reference)
+        _, without = race(heat, list(others), controls, trials, huge)
+        last = {label: found[label] for label in (*finalists, *hinted)}
+        kept = judge(last, controls, trials).kept
+        training = {label: [it.wall for it in samples[-trials:]] for label, samples in last.items()}
+        return Raced(kept, without.kept, training)
 
-    def _reference(self, kept: Sequence[str], trials: int) -> Times:
-        job = self._jobs[1]
-        alone = [self._config(job, it.name, it) for it in baseline_allocators()]
-        return measure([*alone, *(self._candidate(job, it) for it in kept)], trials)
+    def clock(self, kept: Sequence[str], trials: int) -> Times:
+        """Seconds of these labels and of the baseline allocators, on the reference input."""
+        candidates = [it for one in baseline_allocators() for it in self._over(one)]
+        chosen = {it.label: it for it in candidates}
+        configs = [self._config(self._jobs[1], chosen[label]) for label in kept]
+        return measure([*self._alone(self._jobs[1]), *configs], trials)
+
+    def _over(self, allocator: Allocator) -> Sequence[Candidate]:
+        return make_candidates(self._plans, [allocator])
 
     def _next_allocators(self) -> list[Allocator]:
-        middles = {it: statistics.median(self._alone[it.name]) for it in baseline_allocators()}
+        times = measure(self._alone(self._jobs[0]), FEW_ROUNDS)
+        middles = {it: statistics.median(times[it.name]) for it in baseline_allocators()}
         ranked = sorted(middles, key=middles.__getitem__)
         return [it for it in ranked if middles[it] <= NEAR * middles[ranked[0]]]
 
-    def _candidate(self, job: Job, label: str) -> Configuration:
-        one: Candidate = self._candidates[label]
-        return self._config(job, label, one.allocator, one.plan)
+    def _alone(self, job: Job) -> list[Configuration]:
+        plain = [self._over(it)[0] for it in baseline_allocators()]
+        configs = [self._config(job, it) for it in plain]
+        return [
+            replace(one, label=it.allocator.name) for one, it in zip(configs, plain, strict=True)
+        ]
 
-    def _config(
-        self, job: Job, label: str, allocator: Allocator, plan: Path | None = None
-    ) -> Configuration:
+    def _config(self, job: Job, one: Candidate) -> Configuration:
         around = {**self._settings.environment, **self._variables}
-        if plan is None:
-            chosen = preload(around, [allocator.library])
-        else:
-            chosen = under_plan(around, self._settings.runtime, plan, allocator)
-        return Configuration(label, [job.target.path, *job.arguments], chosen)
+        chosen = one.config(around, self._settings.runtime, one.label)
+        return Configuration(one.label, [job.target.path, *job.arguments], chosen.environment)
 
 
 def read_planned(folder: Path) -> Planned:
     return msgspec.json.decode((folder / PLANNED).read_bytes(), type=Planned)
+
+
+def read_raced(folder: Path) -> Raced:
+    return msgspec.json.decode((folder / RACED).read_bytes(), type=Raced)
 
 
 def table(folder: Path, names: Sequence[str]) -> bool:
@@ -242,12 +242,13 @@ def table(folder: Path, names: Sequence[str]) -> bool:
         cost = read_planned(folder / name)
         kept = ["-", "the same", "1", "-"]
         if cost.rules:
-            found = msgspec.json.decode((folder / name / MEASURED).read_bytes(), type=Measured)
+            found = read_raced(folder / name)
             kept[0] = found.kept_without
-            if found.offered is not None:
-                kept[1:3] = found.kept, said(found.offered)
-                met &= found.offered.low >= MIN_RATIO
-            kept[3] = said(found.over_best())
+            if found.differ:
+                times = msgspec.json.decode((folder / name / MEASURED).read_bytes(), type=Times)
+                offered = found.offered(times)
+                kept[1:] = found.kept, said(offered), said(found.over_best(times))
+                met &= offered.low >= MIN_RATIO
         figures = ["-", "-", "-"]
         if cost.with_contents is not None and cost.planned is not None:
             recording = f"{cost.recorded.seconds:.0f} → {cost.with_contents.seconds:.0f}"
@@ -261,13 +262,13 @@ def table(folder: Path, names: Sequence[str]) -> bool:
     return met
 
 
-def said(one: Ratio | None) -> str:
-    return "-" if one is None else f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f})"
+def said(one: Ratio) -> str:
+    return f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f})"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("plan", "clock", "table"))
+    parser.add_argument("what", choices=("plan", "race", "clock", "table"))
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11, help="on the reference input")
@@ -283,10 +284,15 @@ def main() -> int:
         if given.what == "plan" and not (folder / PLANNED).is_file():
             write_json(plan_program(settings, name, folder, given.smaller), folder / PLANNED)
             print(f"{name}: {read_planned(folder).rules} rules", flush=True)
-        measured = folder / MEASURED
-        if given.what == "clock" and read_planned(folder).rules and not measured.is_file():
-            write_json(Race(settings, name, folder).run(given.trials), measured)
-            print(f"{name}: measured", flush=True)
+        if given.what == "race" and read_planned(folder).rules and not (folder / RACED).is_file():
+            write_json(Program(settings, name, folder).race(given.trials), folder / RACED)
+            print(f"{name}: raced", flush=True)
+        if given.what == "clock" and read_planned(folder).rules:
+            raced, file = read_raced(folder), folder / MEASURED
+            if raced.differ and not file.is_file():
+                kept = (raced.kept, raced.kept_without)
+                write_json(Program(settings, name, folder).clock(kept, given.trials), file)
+                print(f"{name}: measured", flush=True)
     return 0
 
 
