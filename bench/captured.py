@@ -5,9 +5,10 @@ captured.py race FOLDER [NAME...]    selects with and without hints, where there
 captured.py clock FOLDER [NAME...]   runs what both selections keep, on the reference input
 captured.py table FOLDER [NAME...]   a row for each program
 
-`plan` records the training input twice: as `halo run` does, and with objects and contents. With
-`--smaller`, it records a smaller input of those programs that have many accesses, and only once
-those in which the first recording has no call site to study. `race` has all plans of the second
+`plan` records the training input twice: as `halo run` does, and with objects and contents. Times of
+recordings and analyses are processor seconds of all processes. With `--smaller`, it records a
+smaller input of those programs that have many accesses, and only once those in which the first
+recording has no call site to study. `race` has all plans of the second
 recording but those of the search. The plans of hints run in all rounds, beside the race. So one
 selection is that without hints, and the other has them among its finalists. Where both keep the
 same, hints change nothing. Else `clock` runs both, with the baseline allocators: interleaved, fresh
@@ -22,7 +23,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +67,7 @@ Times = Mapping[str, Sequence[float]]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A halo command: its wall seconds, and at most how many bytes a process of it used."""
+    """A halo command: its processor seconds, and at most how many bytes a process of it used."""
 
     seconds: float
     peak_bytes: int
@@ -115,7 +115,6 @@ class Raced(msgspec.Struct, frozen=True):
 def step(*arguments: str, env: Mapping[str, str]) -> Step:
     """Runs a halo command; prints its output only if it fails."""
     command = [sys.executable, "-m", "halo", *arguments]
-    began = time.perf_counter()
     process = subprocess.Popen(
         command, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
@@ -125,7 +124,7 @@ def step(*arguments: str, env: Mapping[str, str]) -> Step:
     process.returncode = os.waitstatus_to_exitcode(status)
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{said.decode(errors='replace')}")
-    return Step(time.perf_counter() - began, used.ru_maxrss * 1024)
+    return Step(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
 def plan_program(settings: Settings, name: str, folder: Path, smaller: bool) -> Planned:

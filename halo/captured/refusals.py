@@ -32,8 +32,6 @@ def sentence(refused: Refusals) -> str:
     """Why no call site has a hint; the most frequent cause first."""
     if not refused:
         return f"No call site of the allocator has {MIN_SHARE:.0%} of the accesses to objects."
-    causes = (
-        f"{one.value} ({count} site{'s' if count > 1 else ''})"
-        for one, count in refused.most_common()
-    )
+    ordered = sorted(refused.items(), key=lambda one: -one[1])
+    causes = (f"{one.value} ({count} site{'s' if count > 1 else ''})" for one, count in ordered)
     return f"No call site with {MIN_SHARE:.0%} of the accesses has a hint: {', '.join(causes)}."

@@ -361,7 +361,7 @@ int main(void) {
 )
 
 
-def test_a_trace_of_another_process_is_no_error(tmp_path: Path) -> None:
+def test_a_trace_of_another_process_has_no_hints(tmp_path: Path) -> None:
     macros = ("-DSIZE=16", "-DCOUNT=500", "-DBYTES=sizeof *node", "-DFILL=node->key = at")
     compile_program(tmp_path, "gcc", FORKING, *macros)
     recording = ("record", "--objects", "--contents", "-o", "app.profile", "--", "./program")
