@@ -95,7 +95,6 @@ def cycles_of(
     return replayed.cycles
 
 
-
 @contextmanager
 def silent_output() -> Iterator[None]:
     """Discards what child processes print to our standard output."""

@@ -88,9 +88,7 @@ def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:
     return every.hints or strategy_named(strategy).hints is not None
 
 
-def _hints(
-    strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions
-) -> SiteHints:
+def _hints(strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions) -> SiteHints:
     if strategy.hints is not None:
         return strategy.hints(subject, chosen)
     return rules_of(subject, NoOptions()) if every.hints else SiteHints(())
