@@ -72,12 +72,12 @@ class BucketPool {
   void note_free(const Page& page, uint32_t granules) { sizes_.add(page.sizes, granules); }
   FreeSizes<Watch>& free_sizes() { return sizes_; }
   // The page with that number in free_sizes().
-  Page& page_of_sizes(uint32_t number) { return *records_[number]; }
+  Page& page_of_sizes(uint32_t number) { return *records_[number].page; }
 
   // Returns all pages. The pool cannot be used afterwards.
   void release_all() {
     for (uint32_t at = 0; at < made_; ++at)
-      if (records_[at]->number != kNone) memory_->release(records_[at]->number);
+      if (records_[at].page->number != kNone) memory_->release(records_[at].page->number);
   }
 
   // The page at `place`, one of the memory; nullptr if it is free.
@@ -98,7 +98,7 @@ class BucketPool {
   template <class Visit>
   void sweep(int max, const Visit& visit) {
     for (; max > 0 && made_ > 0; --max) {
-      Page& page = *records_[swept_];
+      Page& page = *records_[swept_].page;
       page.touch();
       const bool is_taken = page.number != kNone && swept_bucket_ < page.next_bucket &&
                             page.bucket(swept_bucket_).blocks != 0;
@@ -153,7 +153,10 @@ class BucketPool {
   uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
   Page* unused_pages_ = nullptr;  // records without a page
   FreeSizes<Watch> sizes_;
-  Table<Page*, FreeSizes<Watch>::kMaxPages, Watch> records_;  // all, by their numbers in `sizes_`
+  struct Record {
+    Page* page;
+  };
+  Table<Record, FreeSizes<Watch>::kMaxPages, Watch> records_;  // all, by their numbers in `sizes_`
   uint32_t made_ = 0;
   uint32_t swept_ = 0, swept_bucket_ = 0;  // where `sweep` is
   uint64_t resident_ = 0;
@@ -192,7 +195,7 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
     page->sizes = sizes_.add_page();
     if (page->sizes == FreeSizes<Watch>::kNone) return nullptr;
     page->number = kNone;
-    records_[page->sizes] = page;
+    records_[page->sizes].page = page;
     made_ = page->sizes + 1;
     unused_pages_ = page;
   }

@@ -47,7 +47,7 @@ class Table {
   bool reserve(uint32_t count) {
     if (count > kMax) return false;
     if (chunks_ == nullptr) {
-      chunks_ = static_cast<T**>(metadata_->take(sizeof(T*) * (kMax / kChunk + 1)));
+      chunks_ = static_cast<T**>(metadata_->take(sizeof(void*) * (kMax / kChunk + 1)));
       if (chunks_ == nullptr) return false;
     }
     for (; size_ < count; size_ += kChunk) {
@@ -66,7 +66,7 @@ class Table {
 
   T& element(uint32_t at) const {
     T*& chunk = chunks_[at / kChunk];
-    Watch::touch(&chunk, sizeof chunk);
+    Watch::touch(&chunk, sizeof(void*));
     Watch::touch(&chunk[at % kChunk], sizeof(T));
     return chunk[at % kChunk];
   }

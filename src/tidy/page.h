@@ -89,22 +89,23 @@ class BlockBits {
   };
 
   static uint64_t bit(uint32_t at) { return uint64_t{1} << (at % 64); }
-  Word& word(uint32_t at) { return touched(words_[at / 64]); }
-  const Word& word(uint32_t at) const { return touched(words_[at / 64]); }
-  template <class AnyWord>
-  static AnyWord& touched(AnyWord& word) {
-    Watch::touch(&word, sizeof word);
-    return word;
+  Word& word(uint32_t at) {
+    Watch::touch(&words_[at / 64], sizeof(Word));
+    return words_[at / 64];
+  }
+  const Word& word(uint32_t at) const {
+    Watch::touch(&words_[at / 64], sizeof(Word));
+    return words_[at / 64];
   }
 
   template <class Bits>
   uint32_t find(const Bits& bits, uint32_t from, uint32_t limit) const {
     if (from >= limit) return limit;
     uint32_t number = from / 64;
-    uint64_t rest = bits(touched(words_[number])) & ~uint64_t{0} << (from % 64);
+    uint64_t rest = bits(word(number * 64)) & ~uint64_t{0} << (from % 64);
     while (rest == 0) {
       if (++number * 64 >= limit) return limit;
-      rest = bits(touched(words_[number]));
+      rest = bits(word(number * 64));
     }
     return std::min(number * 64 + static_cast<uint32_t>(std::countr_zero(rest)), limit);
   }
