@@ -128,17 +128,20 @@ class CellHeap {
     return resident_with_cells() <= live_bytes_ + live_bytes_ / kFreeShare * 3 / 4 + kFreeBytes / 2;
   }
 
+  // What such a block leaves of a free one that is larger wastes little.
+  bool is_small(uint32_t block) const { return block <= settings_.bucket_bytes / 16; }
+
   // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly
   // filled bucket in each cell, and what a block leaves at the end of a bucket, waste little.
   bool may_give_bucket(uint32_t block) const {
-    return block <= settings_.bucket_bytes / 16 &&
-           cells_.count() * uint64_t{settings_.bucket_bytes} <=
-               live_bytes_ / kFreeShare / 4 + kFreeBytes / 4;
+    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <=
+                                  live_bytes_ / kFreeShare / 4 + kFreeBytes / 4;
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
   Place serve_bounded(Leaf leaf, uint64_t key, uint32_t block);
   Place cut_block(Page& page, unsigned size_class, uint32_t block);
+  Place serve_near(Leaf leaf, uint64_t key, uint32_t block);
   Place serve_best(uint32_t block);
   void join_blocks();
   Place serve_common(uint32_t block);
@@ -226,12 +229,7 @@ Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
   Place place = kRefused;
   if (Page* const page = pool_.page_near(key))
     place = cut_block(*page, size_class_of(block), block);
-  if (place == kRefused) {
-    cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
-      place = blocks_.from_run(cells_[near], block);
-      return place != kRefused;
-    });
-  }
+  if (place == kRefused) place = serve_near(leaf, key, block);
   if (place == kRefused) place = serve_best(block);
   if (place == kRefused) {
     join_blocks();
@@ -246,6 +244,25 @@ Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
     place = blocks_.bump(cells_[leaf], block);
   if (place == kRefused) place = serve_common(block);
   if (place != kRefused && pool_[pool_.bucket_at(place)].cell != leaf) ++spilled_;
+  return place;
+}
+
+// From the rest of a near cell's bucket. Small blocks also from larger free ones of the cell itself
+// and of near cells.
+template <class Memory>
+Place CellHeap<Memory>::serve_near(Leaf leaf, uint64_t key, uint32_t block) {
+  Place place = kRefused;
+  cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
+    place = blocks_.from_run(cells_[near], block);
+    return place != kRefused;
+  });
+  if (place != kRefused || !is_small(block)) return place;
+  place = blocks_.allocate(cells_[leaf], block);
+  if (place != kRefused) return place;
+  cells_.visit_near(leaf, key, kMaxNear, [&](Leaf near) {
+    place = blocks_.allocate(cells_[near], block);
+    return place != kRefused;
+  });
   return place;
 }
 
