@@ -8,25 +8,22 @@ trained, and no scikit-learn is needed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from halo.captured.births import Births
+from halo.captured.births import Rows
 from halo.captured.orders import order_by, togetherness
+from halo.captured.recording import Recording
 from halo.captured.refusals import MIN_OBJECTS, Refusal, Refusals
 from halo.captured.sites import Kind
 from halo.captured.values import Column, column_of
 from halo.hints.call import interval_widths
 from halo.hints.labels import Classes, usable_levels
 from halo.hints.object_keys import keys_of
-from halo.layouts.contents_file import Contents
-from halo.layouts.layout_file import Layout
-from halo.profile import ObjectTrace
 from halo.schema.hints import HintDimension
 
 MAX_DIMENSIONS = 2
@@ -34,8 +31,6 @@ CANDIDATES = 6
 """Values of which pairs are tried."""
 MIN_GAIN = 0.1
 """Share of the neighbours that the order of allocation leaves apart which a hint must join."""
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -55,10 +50,18 @@ class KindHint:
 
 @dataclass(frozen=True)
 class Learnt:
-    """The hints of kinds, and why the call sites of other kinds have none."""
+    """The hints of kinds, and why the other kinds have none."""
 
     hints: tuple[KindHint, ...] = ()
-    refused: Refusals = field(default_factory=Counter)
+    refusals: tuple[tuple[Kind, Refusal], ...] = ()
+
+    @property
+    def refused(self) -> Refusals:
+        """The call sites of these other kinds."""
+        found: Refusals = Counter()
+        for kind, why in self.refusals:
+            found[why] += len(kind.sites)
+        return found
 
 
 @dataclass(frozen=True)
@@ -79,19 +82,13 @@ class _Sample:
 
 
 class _Learner:
-    def __init__(
-        self, contents: Contents, trace: ObjectTrace, communities: Callable[[], Layout]
-    ) -> None:
-        self._contents = contents
-        self._communities = communities
-        self._trace_numbers = dict(trace.contexts)
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._contents = recording.contents
 
     def rows(self, kind: Kind) -> Rows:
         """The objects of a kind with contents, in the order of their allocation."""
-        numbers = [self._trace_numbers.get(at, -1) for at in kind.contexts]
-        of_kind = np.isin(self._contents.contexts, [at for at in numbers if at >= 0])
-        rows = np.flatnonzero(of_kind & (self._contents.sizes == kind.bytes))
-        return rows[np.argsort(self._contents.numbers[rows], kind="stable")]
+        return self._recording.rows_of(kind.contexts, kind.bytes)
 
     def has_values(self, kind: Kind, rows: Rows) -> bool:
         """Whether a known field other than a pointer differs between enough objects."""
@@ -101,32 +98,11 @@ class _Learner:
 
     def sample(self, kind: Kind, rows: Rows) -> _Sample | Refusal:
         """Those of the objects that are in a community; a refusal if there are too few."""
-        if len(rows) < MIN_OBJECTS or not len(self._layout.objects):
-            return Refusal.FEW
-        place = np.searchsorted(self._layout_numbers, self._contents.numbers[rows])
-        place = np.minimum(place, len(self._layout_numbers) - 1)
-        accessed = self._layout_numbers[place] == self._contents.numbers[rows]
-        rows, place = rows[accessed], self._layout_order[place[accessed]]
+        rows, place = self._recording.placed(rows)
         if len(rows) < MIN_OBJECTS:
             return Refusal.FEW
-        levels = usable_levels(self._layout.communities[:, place])
+        levels = usable_levels(self._recording.layout.communities[:, place])
         return _Sample(kind, rows, tuple(levels)) if levels else Refusal.COMMUNITIES
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return self._communities()
-
-    @cached_property
-    def _layout_order(self) -> Rows:
-        return np.argsort(self._layout.objects)
-
-    @cached_property
-    def _layout_numbers(self) -> npt.NDArray[np.uint64]:
-        return self._layout.objects[self._layout_order].astype(np.uint64)
-
-    @cached_property
-    def _births(self) -> Births:
-        return Births(self._contents)
 
     def columns(self, kind: Kind, rows: Rows) -> list[Column]:
         """The known fields of objects, which are rows of the contents."""
@@ -146,12 +122,12 @@ class _Learner:
         for column in self.columns(sample.kind, sample.rows):
             if not column.is_pointer:
                 continue
-            targets = self._births.rows_at(column, self._contents.numbers[sample.rows])
+            targets = self._recording.targets_of(sample.rows, column)
             for other in hinted:
                 yield from self._behind(column, targets, other)
 
     def _behind(self, column: Column, targets: Rows, other: KindHint) -> Iterator[_Value]:
-        numbers = [self._trace_numbers.get(at, -1) for at in other.kind.contexts]
+        numbers = self._recording.numbers_of(other.kind.contexts)
         there = targets >= 0
         there[there] = np.isin(self._contents.contexts[targets[there]], numbers)
         if not there.any():
@@ -211,29 +187,22 @@ def _place(dimension: HintDimension) -> tuple[str, tuple[int, ...], str]:
     return dimension.owner, dimension.path, dimension.scalar
 
 
-def learn_hints(
-    kinds: Sequence[Kind],
-    contents: Contents,
-    trace: ObjectTrace,
-    communities: Callable[[], Layout],
-) -> Learnt:
+def learn_hints(kinds: Sequence[Kind], recording: Recording) -> Learnt:
     """The kinds that a hint helps, in order; values behind pointers are of kinds that have one.
 
-    `communities` finds those of the trace's objects; it is called once, if a kind has values.
+    The communities are found only if a kind has values.
     """
-    learner = _Learner(contents, trace, communities)
-    refused: Refusals = Counter()
+    learner = _Learner(recording)
     rows = [(kind, learner.rows(kind)) for kind in kinds]
     if not any(learner.has_values(*one) for one in rows):
-        for kind, objects in rows:
-            why = Refusal.FEW if len(objects) < MIN_OBJECTS else Refusal.POINTERS
-            refused[why] += len(kind.sites)
-        return Learnt((), refused)
+        few, known = Refusal.FEW, Refusal.POINTERS
+        return Learnt((), tuple((it, few if len(of) < MIN_OBJECTS else known) for it, of in rows))
+    refusals: list[tuple[Kind, Refusal]] = []
     samples = []
     for kind, objects in rows:
         sample = learner.sample(kind, objects)
         if isinstance(sample, Refusal):
-            refused[sample] += len(kind.sites)
+            refusals.append((kind, sample))
         else:
             samples.append(sample)
     own = {
@@ -251,5 +220,5 @@ def learn_hints(
         if mine:
             found.append(mine)
         else:
-            refused[Refusal.UNRELATED] += len(sample.kind.sites)
-    return Learnt(tuple(found), refused)
+            refusals.append((sample.kind, Refusal.UNRELATED))
+    return Learnt(tuple(found), tuple(refusals))

@@ -13,8 +13,9 @@ MIN_OBJECTS = 50
 
 
 class Refusal(Enum):
-    """The cause, in the order in which they are tried."""
+    """The cause, in the order in which they are tried: what a call site has."""
 
+    RARE = f"less than {MIN_SHARE:.0%} of the accesses"
     MODULE = "no build-id, or a changed file"
     SIZES = f"objects of several sizes, or of over {MAX_HINT_BYTES} bytes"
     UNKNOWN = "no value known at the call"
@@ -23,9 +24,13 @@ class Refusal(Enum):
     COMMUNITIES = "too few communities of objects"
     UNRELATED = "no known value that predicts use"
 
+    def of_site(self, detail: str = "") -> str:
+        """The sentence about one call site; `detail` is a clause."""
+        return f"It has {self.value}{f': {detail}' if detail else ''}."
+
 
 Refusals = Counter[Refusal]
-"""The number of call sites by cause."""
+"""The number of call sites by cause; those that are `RARE` do not count."""
 
 
 def sentence(refused: Refusals) -> str:

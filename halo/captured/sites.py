@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from halo.captured.refusals import MIN_OBJECTS, MIN_SHARE, Refusal, Refusals
 from halo.elf.image import opened_image
@@ -85,65 +85,103 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Survey:
-    """The kinds with known fields and enough objects, the most accessed first.
+class SurveyedSite:
+    """A call of the allocator by its frame in the profile; -1: its caller is unknown.
 
-    `refused` has the other call sites.
+    `site` is None if its code or its objects rule out a hint. `refusal` is why it has none so far:
+    None if it belongs to a kind.
     """
 
+    frame: int
+    contexts: tuple[int, ...]
+    allocations: int
+    accesses: int
+    site: CallSite | None = None
+    refusal: Refusal | None = None
+
+    @property
+    def obstacle(self) -> str:
+        """The refusal as a sentence; empty if there is none."""
+        if self.refusal is None:
+            return ""
+        if self.refusal is Refusal.UNKNOWN and self.site:
+            reason = self.site.stores.reason
+            return self.refusal.of_site(f"the code behind it is followed up to {reason}")
+        return self.refusal.of_site()
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All call sites, in the order of their first contexts.
+
+    `kinds` are those with known fields and enough objects, the most accessed first.
+    """
+
+    sites: tuple[SurveyedSite, ...] = ()
     kinds: tuple[Kind, ...] = ()
-    refused: Refusals = field(default_factory=Counter)
+
+    @property
+    def refused(self) -> Refusals:
+        """Why call sites with MIN_SHARE of the accesses are of no kind."""
+        refusals = (one.refusal for one in self.sites)
+        return Counter(why for why in refusals if why not in (None, Refusal.RARE))
 
 
 def survey(profile: Profile) -> Survey:
     """Studies the call sites with MIN_SHARE of the accesses."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for at, context in enumerate(profile.contexts):
+        if context.allocations:
+            members[next(profile.stack(at), -1)].append(at)
+    sites = [_surveyed(profile, frame, tuple(contexts)) for frame, contexts in members.items()]
+    all_kinds = _kinds_of(one.site for one in sites if one.site)
+    few = {
+        site.contexts for kind in all_kinds if kind.allocations < MIN_OBJECTS for site in kind.sites
+    }
+    return Survey(
+        tuple(replace(it, refusal=Refusal.FEW) if it.contexts in few else it for it in sites),
+        tuple(kind for kind in all_kinds if kind.allocations >= MIN_OBJECTS),
+    )
+
+
+def _kinds_of(sites: Iterable[CallSite]) -> list[Kind]:
+    """The kinds with known fields, the most accessed first."""
     found: dict[tuple[int, frozenset[Field]], list[CallSite]] = defaultdict(list)
-    refused: Refusals = Counter()
-    for site in _call_sites(profile):
-        if isinstance(site, Refusal):
-            refused[site] += 1
-        elif fields := site.fields:
+    for site in sites:
+        if fields := site.fields:
             found[site.bytes, fields].append(site)
-        else:
-            refused[Refusal.UNKNOWN] += 1
-    all_kinds = [
+    kinds = [
         Kind(tuple(sites), tuple(sorted(fields, key=lambda one: (one.offset, one.width))))
         for (_, fields), sites in found.items()
     ]
-    all_kinds.sort(key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
-    kinds = [kind for kind in all_kinds if kind.allocations >= MIN_OBJECTS]
-    few = sum(len(kind.sites) for kind in all_kinds if kind.allocations < MIN_OBJECTS)
-    refused += Counter({Refusal.FEW: few})
-    return Survey(tuple(kinds), refused)
+    return sorted(kinds, key=lambda one: (-sum(it.accesses for it in one.sites), one.name))
 
 
-def _call_sites(profile: Profile) -> Iterator[CallSite | Refusal]:
-    """The call sites with MIN_SHARE of the accesses, if their objects have one small size."""
-    contexts: dict[int, list[int]] = defaultdict(list)
-    for at, context in enumerate(profile.contexts):
-        if context.allocations:
-            contexts[next(profile.stack(at), -1)].append(at)
-    least = MIN_SHARE * profile.accesses
-    for frame_at, members in contexts.items():
-        accesses = sum(profile.contexts[at].accesses for at in members)
-        if accesses < max(least, 1):
-            continue
-        frame = profile.frames[frame_at] if frame_at >= 0 else None
-        module = profile.modules[frame.module] if frame and frame.module >= 0 else None
-        if frame is None or module is None or not module.build_id or not is_as_recorded(module):
-            yield Refusal.MODULE
-            continue
-        size = _one_size(profile.contexts[at].sizes for at in members)
-        if not 0 < size <= MAX_HINT_BYTES:
-            yield Refusal.SIZES
-            continue
-        stores = _stores(module.path, frame.offset)
-        allocations = sum(profile.contexts[at].allocations for at in members)
-        if stores is None:
-            yield Refusal.MODULE
-            continue
-        place = (module, frame.offset, size)
-        yield CallSite(*place, tuple(members), allocations, accesses, stores)
+def _surveyed(profile: Profile, frame: int, contexts: tuple[int, ...]) -> SurveyedSite:
+    allocations = sum(profile.contexts[at].allocations for at in contexts)
+    accesses = sum(profile.contexts[at].accesses for at in contexts)
+    found = SurveyedSite(frame, contexts, allocations, accesses)
+    if accesses < max(MIN_SHARE * profile.accesses, 1):
+        return replace(found, refusal=Refusal.RARE)
+    module, offset = _code_of(profile, frame)
+    if module is None or not module.build_id or not is_as_recorded(module):
+        return replace(found, refusal=Refusal.MODULE)
+    size = _one_size(profile.contexts[at].sizes for at in contexts)
+    if not 0 < size <= MAX_HINT_BYTES:
+        return replace(found, refusal=Refusal.SIZES)
+    image = opened_image(module.path)
+    if image is None:
+        return replace(found, refusal=Refusal.MODULE)
+    stores = birth_stores(image, offset)
+    site = CallSite(module, offset, size, contexts, allocations, accesses, stores)
+    return replace(found, site=site, refusal=None if site.fields else Refusal.UNKNOWN)
+
+
+def _code_of(profile: Profile, frame: int) -> tuple[Module | None, int]:
+    """The module and the offset of a frame; None if they are unknown."""
+    if frame < 0 or profile.frames[frame].module < 0:
+        return None, 0
+    return profile.modules[profile.frames[frame].module], profile.frames[frame].offset
 
 
 def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:
@@ -156,8 +194,3 @@ def _one_size(all_sizes: Iterable[Sequence[tuple[int, int]]]) -> int:
         return 0
     size, count = max(counts.items(), key=lambda one: (one[1], one[0]))
     return size if count >= MIN_SAME_SIZE * counts.total() else 0
-
-
-def _stores(path: str, offset: int) -> BirthStores | None:
-    image = opened_image(path)
-    return birth_stores(image, offset) if image else None

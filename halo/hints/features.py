@@ -122,14 +122,14 @@ class ObjectIndex:
         return np.sort(columns["object"][of_kind & columns["single"].astype(bool)])
 
     @staticmethod
-    def places(tables: TraceTables, kind: str) -> list[str]:
+    def places(tables: TraceTables, kind: str) -> tuple[str, ...]:
         """Where the source allocates objects of a type, as FILE:LINE, the most frequent first."""
         found = tables.rows(
             "SELECT s.file, s.line FROM objects o JOIN sites s USING (site)"
             f" WHERE o.type = {quoted(kind)} AND o.elements <= 1"
             " GROUP BY s.file, s.line ORDER BY COUNT(*) DESC, s.file, s.line"
         )
-        return [f"{file}:{line}" for file, line in found]
+        return tuple(f"{file}:{line}" for file, line in found)
 
     def column(self, name: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         found: npt.NDArray[np.int64] = self._columns[name][rows]

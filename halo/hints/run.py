@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ from halo.hints.contexts import with_equal_widths
 from halo.hints.features import FeatureReader, ObjectIndex
 from halo.hints.forest import TREES, Learner, check_learner
 from halo.hints.kinds import Kind, singles, survey
-from halo.hints.leaves import FieldTable, shape_of
-from halo.hints.object_keys import Keys, write_keys
+from halo.hints.leaves import FieldTable, Shape, shape_of
+from halo.hints.object_keys import Keys, keys_of, write_keys
 from halo.hints.study import Samples, Study, unjudged
 from halo.layouts.layout_file import Layout, read_layout
 from halo.layouts.replays import ReplayOptions, check_replayer, replay
@@ -107,18 +108,20 @@ def find_hints(
         reader = FeatureReader(tables, FieldTable(tables), ObjectIndex(tables), options.depth)
         learner = Learner(options.seed, jobs, options.trees)
         found: list[TypeHint] = []
-        studies: dict[str, Study] = {}
+        shapes: dict[str, Shape] = {}
         for kind in kinds:
             if kind.accesses < least:
                 found.append(unjudged(kind, f"It has less than {MIN_SHARE:.0%} of the accesses."))
                 continue
             tell(kind.type)
             shape = shape_of(tables, reader.fields, kind.type)
-            study = Study(kind, shape, reader, learner, options.level)
+            features = partial(reader.read, kind.type, shape)
+            places = partial(reader.index.places, tables, kind.type)
+            study = Study(kind, features, places, learner, options.level)
             found.append(study.judge(_samples(tables, prepared.layout, kind)))
-            studies[kind.type] = study
+            shapes[kind.type] = shape
         found = with_equal_widths(found)
-        keys = [studies[one.type].keys(one.hint) for one in found if one.hint]
+        keys = [_keys(reader, shapes[one.type], one) for one in found if one.hint]
         replays = _predict(settings, prepared, keys, folder).replays if keys else ()
     return HintsDocument(
         program=str(prepared.traced.program),
@@ -132,6 +135,13 @@ def find_hints(
             _prediction(one.cycles for one in replays) if replays and prepared.phase else None
         ),
     )
+
+
+def _keys(reader: FeatureReader, shape: Shape, one: TypeHint) -> tuple[npt.NDArray[np.int64], Keys]:
+    """All objects of the type that are not arrays, and their keys by its hint."""
+    objects = reader.index.singles(one.type)
+    found = {it.name: it for it in reader.read(one.type, shape, objects)}
+    return objects, keys_of(one.hint, [found[dim.field].values for dim in one.hint])
 
 
 def _predict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,15 +15,12 @@ from halo.hints.features import (
     POSITION,
     SIZE,
     Feature,
-    FeatureReader,
     first_pointers,
     noise,
 )
 from halo.hints.forest import Accuracy, Labels, Learner, matrix_of
 from halo.hints.kinds import Kind
 from halo.hints.labels import Classes, sample, usable_levels
-from halo.hints.leaves import Shape
-from halo.hints.object_keys import Keys, keys_of
 from halo.hints.verdict import (
     ENOUGH,
     Findings,
@@ -40,6 +37,7 @@ CANDIDATES = 5
 """Features of which sets are tried as a hint."""
 
 Communities = npt.NDArray[np.uint32]
+Objects = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Samples:
     `objects` has their numbers, shape (objects); `communities` has shape (levels, objects).
     """
 
-    objects: npt.NDArray[np.int64]
+    objects: Objects
     communities: Communities
 
 
@@ -58,7 +56,7 @@ class Question:
     """A level with its classes, of a sample of objects: numbers, and labels from 0."""
 
     level: int
-    objects: npt.NDArray[np.int64]
+    objects: Objects
     labels: Labels
 
     @property
@@ -96,11 +94,15 @@ def why_not(samples: Samples, levels: Sequence[Classes], level: int = 0) -> str:
 
 @dataclass(frozen=True)
 class Study:
-    """The study of one type; `level` restricts it to one, 0: the best."""
+    """The study of one type; `level` restricts it to one, 0: the best.
+
+    `features` returns all features of objects of the type, and `places` where the program allocates
+    them.
+    """
 
     kind: Kind
-    shape: Shape
-    reader: FeatureReader
+    features: Callable[[Objects], list[Feature]]
+    places: Callable[[], tuple[str, ...]]
     learner: Learner
     level: int = 0
 
@@ -121,11 +123,8 @@ class Study:
 
     def _promise(self, question: Question) -> float:
         """The normalised accuracy at a level, by a small forest."""
-        matrix = self._matrix(self._usable(question, self._features(question)))
+        matrix = self._matrix(self._usable(question, self.features(question.objects)))
         return self.learner.compare(matrix, question.labels).normalised
-
-    def _features(self, question: Question) -> list[Feature]:
-        return self.reader.read(self.kind.type, self.shape, question.objects)
 
     def _usable(self, question: Question, found: Sequence[Feature]) -> list[Feature]:
         usable = [one for one in found if one.usable]
@@ -136,7 +135,7 @@ class Study:
         return matrix_of([one.values for one in features])
 
     def _learn(self, question: Question) -> TypeHint:
-        found, labels = self._features(question), question.labels
+        found, labels = self.features(question.objects), question.labels
         features = self._usable(question, found)
         unseen = tuple(one.name for one in found if one.is_unseen)
         learnt = self.learner.learn(self._matrix(features), labels)
@@ -174,14 +173,8 @@ class Study:
             unseen=unseen,
             hint=hint,
             call=call_text(self.kind.type, hint) if hint else "",
-            places=self._places() if hint else (),
+            places=self.places() if hint else (),
         )
-
-    def keys(self, hint: Sequence[HintDimension]) -> tuple[npt.NDArray[np.int64], Keys]:
-        """All objects of the type that are not arrays, and their keys by the hint."""
-        objects = self.reader.index.singles(self.kind.type)
-        found = {one.name: one for one in self.reader.read(self.kind.type, self.shape, objects)}
-        return objects, keys_of(hint, [found[dim.field].values for dim in hint])
 
     def _known(self, known: Sequence[Feature], labels: Labels) -> Accuracy:
         if not known:
@@ -220,9 +213,6 @@ class Study:
         if not chosen:
             return ()
         return dimensions_of(chosen, self.kind.single_bytes)
-
-    def _places(self) -> tuple[str, ...]:
-        return tuple(self.reader.index.places(self.reader.tables, self.kind.type))
 
 
 def unjudged(kind: Kind, why: str, verdict: str = "") -> TypeHint:

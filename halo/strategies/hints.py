@@ -7,16 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from halo.captured import learn_hints, sentence, site_hints, survey
-from halo.errors import BadInput
-from halo.layouts.layout_file import Layout, read_layout
-from halo.layouts.replays import ReplayOptions, check_replayer, contents_of, replay
+from halo.captured.recording import checked_trace, recording_of, without_contents
 from halo.plan.hints.sites import SiteHints
-from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
-from halo.profile.sections.object_trace import check_file
+from halo.profile import OBJECT_TRACE, Profile
 from halo.settings import read_settings
 from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
 
-_AGAIN = "record it with: halo record --objects --contents"
+_USER = "strategy hints"
 
 
 def group(subject: Subject, options: NoOptions) -> list[Candidate]:
@@ -29,21 +26,17 @@ def hints(subject: Subject, options: NoOptions) -> SiteHints:
 
     `BadInput` if the profile has no object trace.
     """
-    trace = OBJECT_TRACE.of(subject.profile)
-    if trace is None:
-        raise BadInput(f"The profile has no object trace, which strategy hints needs; {_AGAIN}")
-    return _learnt(_Input(subject.profile, trace))
+    return _learnt(_Input(subject.profile))
 
 
 class _Input:
     """What the rules depend on; those of equal inputs are learnt once."""
 
-    def __init__(self, profile: Profile, trace: ObjectTrace) -> None:
+    def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self.trace = trace
 
     def __hash__(self) -> int:
-        return hash(self.trace)
+        return hash(OBJECT_TRACE.of(self.profile))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Input) and self.profile is other.profile
@@ -51,24 +44,16 @@ class _Input:
 
 @lru_cache(maxsize=2)
 def _learnt(given: _Input) -> SiteHints:
-    settings, file = read_settings(), Path(given.trace.file)
-    check_replayer(settings)
-    check_file(given.trace)
+    settings = read_settings()
+    trace = checked_trace(settings, given.profile, _USER)
     found = survey(given.profile)
     if not found.kinds:
         return SiteHints((), sentence(found.refused))
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
-        folder = Path(name)
-        contents = contents_of(settings, file, folder)
-        if not len(contents.numbers):
-            return SiteHints((), f"{file.name} has no contents of objects; {_AGAIN}.")
-
-        def communities() -> Layout:
-            place = folder / "communities"
-            replay(settings, file, ReplayOptions(layout=place, replays=False), folder)
-            return read_layout(place)
-
-        learnt = learn_hints(found.kinds, contents, given.trace, communities)
+        recording = recording_of(settings, trace, Path(name))
+        if not len(recording.contents.numbers):
+            return SiteHints((), without_contents(trace, _USER))
+        learnt = learn_hints(found.kinds, recording)
     rules = site_hints(learnt.hints)
     return SiteHints(rules, "" if rules else sentence(found.refused + learnt.refused))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from halo.settings import read_settings
+from support.captured import NODES, compile_program
 from support.command import halo
 
 SETTINGS = read_settings()
@@ -18,75 +19,6 @@ MANY_PAGES, FEW_PAGES = 100, 60
 """Pages of the 200 nodes of an owner, among those of 99 others: in the order of allocation, and
 placed by hints."""
 
-PROGRAM = """
-#include <malloc.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-enum { kNodes = 20000, kOwners = 100 };
-struct node { struct node* next; unsigned owner; unsigned check; double payload; double more[2]; };
-static unsigned next_owner(void) {
-  static uint32_t state = 1;
-  state = state * 1664525 + 1013904223;
-  return (state >> 16) % kOwners;
-}
-__attribute__((noinline)) static struct node* make(struct node* next, unsigned owner) {
-  struct node* made = malloc(sizeof *made);
-  if (made == NULL) return NULL;
-  made->next = next;
-  made->owner = owner;
-  made->check = ~owner;
-  made->payload = 1;
-  made->more[0] = made->more[1] = 0;
-  return made;
-}
-static struct node* owned[kOwners];
-static double sum;
-static void print_pages(void) {
-  unsigned long pages = 0;
-  for (unsigned owner = 0; owner < kOwners; ++owner) {
-    static uintptr_t seen[kNodes];
-    uintptr_t count = 0;
-    for (struct node* at = owned[owner]; at != NULL; at = at->next) {
-      uintptr_t page = (uintptr_t)at / 4096, one = 0;
-      if (at->check != ~owner || (uintptr_t)at % 8 != 0) abort();
-      while (one < count && seen[one] != page) ++one;
-      if (one == count) seen[count++] = page;
-    }
-    pages += count;
-  }
-  printf("%.1f\\n", (double)pages / (unsigned)kOwners);
-}
-int main(int argc, char** argv) {
-  for (unsigned at = 0; at < kNodes; ++at) {
-    unsigned owner = next_owner();
-    owned[owner] = make(owned[owner], owner);
-  }
-  for (int round = 0; round < 3; ++round)
-    for (unsigned owner = 0; owner < kOwners; ++owner)
-      for (struct node* at = owned[owner]; at != NULL; at = at->next) sum += at->payload;
-  print_pages();
-  if (argc > 1) {
-    /* Other uses of blocks. */
-    struct node* one = owned[0];
-    owned[0] = one->next;
-    if (malloc_usable_size(one) < sizeof *one) abort();
-    unsigned check = one->check;
-    one = realloc(one, 5000);
-    if (one->check != check) abort();
-    one = realloc(one, sizeof *one);
-    if (one->check != check || realloc(one, 0) != NULL) abort();
-  }
-  for (unsigned owner = 0; owner < kOwners; ++owner)
-    for (struct node* at = owned[owner]; at != NULL;) {
-      struct node* next = at->next;
-      free(at);
-      at = next;
-    }
-  return sum != 3 * kNodes || argv == NULL;
-}
-"""
 CXX_PROGRAM = """
 #include <cstdio>
 #include <cstdint>
@@ -146,14 +78,6 @@ int main(int argc, char**) {
 """
 
 
-def compile_program(folder: Path, compiler: str, source: str, *flags: str) -> Path:
-    """Compiles `folder`/program, without debug information."""
-    language = "c" if compiler in ("gcc", "clang-19") else "c++"
-    command = [compiler, "-O2", "-x", language, "-", "-o", "program", *flags, "-pthread"]
-    subprocess.run(command, cwd=folder, input=source, text=True, check=True)
-    return folder / "program"
-
-
 def plan_of(folder: Path, engine: str = "") -> list[dict[str, str | int]]:
     """Records `folder`/program, makes `folder`/app.plan, and returns its reviewed hints."""
     where = {"HALO_ENGINE": engine} if engine else {}
@@ -182,7 +106,7 @@ def pages_of(folder: Path, *arguments: str, plan: bool = True) -> float:
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 @pytest.mark.parametrize("engine", ["valgrind", "qemu"])
 def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str, engine: str) -> None:
-    compile_program(tmp_path, compiler, PROGRAM, "-s")
+    compile_program(tmp_path, compiler, NODES, "-s")
     [hint] = plan_of(tmp_path, engine)
     assert hint["bytes"] == 40
     assert "by +8 (i32)" in str(hint["reason"])
@@ -207,7 +131,7 @@ def test_points_of_cxx_are_placed_by_coordinates(tmp_path: Path, compiler: str) 
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 @pytest.mark.parametrize("megabytes", [300, 540, 600, 800, 1400])
 def test_limits_on_memory_hurt_nothing(tmp_path: Path, limit: str, megabytes: int) -> None:
-    compile_program(tmp_path, "gcc", PROGRAM)
+    compile_program(tmp_path, "gcc", NODES)
     plan_of(tmp_path)
     size = megabytes << 20
     done = subprocess.run(
@@ -271,7 +195,7 @@ def test_the_floating_point_environment_stays(tmp_path: Path) -> None:
 
 
 def test_the_trace_of_another_run_is_refused(tmp_path: Path) -> None:
-    compile_program(tmp_path, "gcc", PROGRAM)
+    compile_program(tmp_path, "gcc", NODES)
     plan_of(tmp_path)
     with (tmp_path / "app.objects").open("ab") as file:
         file.write(b"more")
@@ -281,7 +205,7 @@ def test_the_trace_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_is_shown_with_its_hints(tmp_path: Path) -> None:
-    compile_program(tmp_path, "gcc", PROGRAM)
+    compile_program(tmp_path, "gcc", NODES)
     plan_of(tmp_path)
     shown = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=tmp_path)
     assert shown.status == 0
@@ -372,7 +296,7 @@ def test_a_trace_of_another_process_has_no_hints(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    compile_program(tmp_path, "gcc", PROGRAM)
+    compile_program(tmp_path, "gcc", NODES)
     plan = ("plan", "app.profile", "--strategy", "hints", "-o", "app.plan")
     assert halo("record", "-o", "app.profile", "--", "./program", cwd=tmp_path).status == 0
     done = halo(*plan, cwd=tmp_path)
@@ -383,14 +307,15 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "app.plan").exists()
     done = halo(*plan, cwd=tmp_path)
     assert done.status == 0
-    assert "app.objects has no contents of objects; record it" in " ".join(done.stdout.split())
+    words = "app.objects has no contents of objects, which strategy hints needs; record it with"
+    assert words in " ".join(done.stdout.split())
 
 
 def test_a_plan_is_not_carried_to_another_build(tmp_path: Path) -> None:
-    compile_program(tmp_path, "gcc", PROGRAM)
+    compile_program(tmp_path, "gcc", NODES)
     plan_of(tmp_path)
     (tmp_path / "other").mkdir()
-    compile_program(tmp_path / "other", "gcc", PROGRAM, "-DOTHER", "-O3")
+    compile_program(tmp_path / "other", "gcc", NODES, "-DOTHER", "-O3")
     done = halo(
         *("plan", "app.profile", "--strategy", "hints", "-o", "other.plan"),
         *("--for", "other/program"),

@@ -11,9 +11,10 @@ import pytest
 from halo.captured.births import Births
 from halo.captured.learn import KindHint, Learnt, learn_hints
 from halo.captured.orders import order_by, togetherness
+from halo.captured.recording import Recording
 from halo.captured.refusals import Refusal, sentence
 from halo.captured.rules import site_hints
-from halo.captured.sites import CallSite, Field, Kind
+from halo.captured.sites import CallSite, Field, Kind, Survey, SurveyedSite
 from halo.captured.values import Column, column_of, decoded
 from halo.hints.labels import DROPPED, Classes
 from halo.layouts.contents_file import Contents
@@ -115,7 +116,7 @@ def layout_of(communities: npt.NDArray[np.int64]) -> Layout:
 
 
 def learn(kinds: list[Kind], contents: Contents, communities: npt.NDArray[np.int64]) -> Learnt:
-    return learn_hints(kinds, contents, TRACE, lambda: layout_of(communities))
+    return learn_hints(kinds, Recording(contents, TRACE, lambda: layout_of(communities)))
 
 
 def test_a_pair_of_coordinates_is_found_among_other_fields() -> None:
@@ -126,7 +127,7 @@ def test_a_pair_of_coordinates_is_found_among_other_fields() -> None:
     places = kind(site(0x1000, 0, {0: 8, 8: 8, 16: 8}))
     learnt = learn([places], contents, communities)
     [found] = learnt.hints
-    assert not learnt.refused
+    assert not learnt.refusals
     assert {dim.path for dim in found.hint} == {(8,), (16,)}
     assert [dim.scalar for dim in found.hint] == ["f64", "f64"]
     assert found.hinted > 0.5 > 0.1 > found.allocated
@@ -181,13 +182,16 @@ def test_there_is_no_hint_if(why: str, refusal: Refusal) -> None:
     if why == "one community":
         communities = np.zeros(count, np.int64)
     places = kind(site(0x1000, 0, {0: 8}), site(0x3000, 0, {0: 8}))
-    assert learn([places], contents, communities) == Learnt((), Counter({refusal: 2}))
+    learnt = learn([places], contents, communities)
+    assert learnt == Learnt((), ((places, refusal),))
+    assert learnt.refused == Counter({refusal: 2})
 
 
 def test_a_recording_without_contents_has_no_hints() -> None:
     contents = contents_of(np.zeros((0, 1), np.uint64), np.zeros(0))
-    learnt = learn([kind(site(0x1000, 0, {0: 8}))], contents, np.zeros(0, np.int64))
-    assert learnt == Learnt((), Counter({Refusal.FEW: 1}))
+    places = kind(site(0x1000, 0, {0: 8}))
+    learnt = learn([places], contents, np.zeros(0, np.int64))
+    assert learnt == Learnt((), ((places, Refusal.FEW),))
 
 
 @pytest.mark.parametrize("value", [HEAP, 7])
@@ -198,8 +202,9 @@ def test_communities_are_not_needed_without_values(value: int) -> None:
     def communities() -> Layout:
         raise AssertionError
 
-    learnt = learn_hints([kind(site(0x1000, 0, {0: 8}))], contents, TRACE, communities)
-    assert learnt == Learnt((), Counter({Refusal.POINTERS: 1}))
+    places = kind(site(0x1000, 0, {0: 8}))
+    learnt = learn_hints([places], Recording(contents, TRACE, communities))
+    assert learnt == Learnt((), ((places, Refusal.POINTERS),))
 
 
 def test_the_most_frequent_cause_is_said_first() -> None:
@@ -209,6 +214,19 @@ def test_the_most_frequent_cause_is_said_first() -> None:
         " fewer than 50 accessed objects with contents (1 site)."
     )
     assert sentence(Counter()) == "No call site of the allocator has 1% of the accesses to objects."
+
+
+def test_a_cause_is_also_said_about_one_call_site() -> None:
+    stores = BirthStores((), 0, False, "a call")
+    code = CallSite(MODULE, 0x1000, 40, (0,), 2000, 100, stores)
+    unknown = SurveyedSite(0, (0,), 2000, 100, code, Refusal.UNKNOWN)
+    assert unknown.obstacle == (
+        "It has no value known at the call: the code behind it is followed up to a call."
+    )
+    rare = SurveyedSite(0, (0,), 2000, 1, None, Refusal.RARE)
+    assert rare.obstacle == "It has less than 1% of the accesses."
+    assert Survey((unknown, rare)).refused == Counter({Refusal.UNKNOWN: 1})
+    assert SurveyedSite(0, (0,), 2000, 100, code).obstacle == ""
 
 
 def dimension(owner: str, *path: int, width: float = 2.0) -> HintDimension:
