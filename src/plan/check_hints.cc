@@ -12,6 +12,13 @@ constexpr const char* unknown_hint_field = "the plan has an unknown field";
 // Infinities and NaN fail both comparisons.
 bool is_width(double width) { return width > 0 && width < 1e300; }
 
+bool is_conversion(std::uint32_t parameter) {
+  constexpr auto first_real = static_cast<std::uint32_t>(HintType::f32);
+  const std::uint32_t from = parameter / hint_types;
+  const std::uint32_t to = parameter % hint_types;
+  return from < hint_types && from != to && (from >= first_real || to >= first_real);
+}
+
 const char* check_operation(const HintOperation& operation, const HintRule& rule) {
   const std::uint32_t parameter = operation.parameter;
   const std::uint32_t width = parameter & ~hint_signed_load;
@@ -31,6 +38,13 @@ const char* check_operation(const HintOperation& operation, const HintRule& rule
       return width <= 8 && std::has_single_bit(width) ? nullptr : unknown_hint_field;
     case HintCode::add:
       return parameter <= max_hint_shift && operation.value == 0 ? nullptr : unknown_hint_field;
+    case HintCode::extend:
+      return width <= 4 && std::has_single_bit(width) && operation.value == 0 ? nullptr
+                                                                              : unknown_hint_field;
+    case HintCode::combine:
+      return parameter < hint_functions && operation.value == 0 ? nullptr : unknown_hint_field;
+    case HintCode::convert:
+      return is_conversion(parameter) && operation.value == 0 ? nullptr : unknown_hint_field;
   }
   return "the plan has an unknown operation of a hint";
 }
@@ -42,8 +56,17 @@ struct Effect {
 };
 
 constexpr Effect effect_of(HintCode code) {
-  if (code == HintCode::load) return {1, 0};
-  return code == HintCode::add ? Effect{2, -1} : Effect{0, 1};
+  switch (code) {
+    case HintCode::load:
+    case HintCode::extend:
+    case HintCode::convert:
+      return {1, 0};
+    case HintCode::add:
+    case HintCode::combine:
+      return {2, -1};
+    default:
+      return {0, 1};
+  }
 }
 
 const char* check_program(std::span<const HintOperation> program, const HintRule& rule) {

@@ -10,7 +10,7 @@ inline constexpr std::uint32_t hint_version = 5;  // has hint rules
 inline constexpr std::uint32_t max_hint_rules = 4096;
 inline constexpr std::uint32_t max_hint_keys = 4;  // of a rule
 inline constexpr std::uint32_t max_hint_contexts = 64;
-inline constexpr std::uint32_t max_hint_operations = 12;  // of a key
+inline constexpr std::uint32_t max_hint_operations = 24;  // of a key
 inline constexpr std::uint32_t max_hint_depth = 4;        // values on the stack of a program
 inline constexpr std::uint32_t max_hint_bytes = 1024;     // of an object
 inline constexpr std::uint32_t max_hint_behind = 65528;
@@ -33,7 +33,37 @@ enum class HintCode : std::uint8_t {
              // or 8, with hint_signed_load if its sign is extended
   add = 4,   // an index and the base below it become base + (index << parameter)
   push_constant = 5,  // `value`
+  extend = 6,         // the low bytes of a value, extended; parameter: as of load
+  combine = 7,        // `b`, and `a` below it, become one value; parameter: a HintFunction
+  convert = 8,        // parameter: 4 * the HintType of a value + that which it becomes
 };
+
+// Results of `combine`, modulo 2^64; of reals, the bits of the result.
+enum class HintFunction : std::uint8_t {
+  subtract = 0,     // a - b
+  multiply = 1,     // a * b
+  bit_and = 2,      // a & b
+  bit_or = 3,       // a | b
+  bit_xor = 4,      // a ^ b
+  shift_left = 5,   // a << b, by the low 6 bits of b
+  shift_right = 6,  // a >> b, by zeros
+  shift_sign = 7,   // a >> b, by the sign
+  add_f32 = 8,      // a + b, of the low 4 bytes; the upper ones become 0
+  subtract_f32 = 9,
+  multiply_f32 = 10,
+  divide_f32 = 11,
+  add_f64 = 12,  // a + b
+  subtract_f64 = 13,
+  multiply_f64 = 14,
+  divide_f64 = 15,
+};
+inline constexpr std::uint32_t hint_functions = 16;
+
+// Types of `convert`, at least one of which is real. i32 and f32 are the low 4 bytes of a value,
+// and make a value with upper bytes of 0. Integers become the nearest reals, and reals are
+// truncated. A real outside the range of an integer becomes its least value.
+enum class HintType : std::uint8_t { i32 = 0, i64 = 1, f32 = 2, f64 = 3 };
+inline constexpr std::uint32_t hint_types = 4;
 
 // Follows the Header.
 struct HintHeader {

@@ -12,18 +12,24 @@ from halo.plan.hints.layout import (
     HINT_AVOIDS_FRAME,
     HINT_BY_SIZE,
     HINT_CODE_ADD,
+    HINT_CODE_COMBINE,
+    HINT_CODE_CONVERT,
+    HINT_CODE_EXTEND,
     HINT_CODE_LOAD,
     HINT_CODE_PUSH_CONSTANT,
     HINT_CODE_PUSH_FRAME,
     HINT_CODE_PUSH_IMAGE,
     HINT_CODE_PUSH_REGISTER,
     HINT_FLAGS,
+    HINT_FUNCTIONS,
     HINT_HEADER,
     HINT_KEY,
     HINT_OPERATION,
     HINT_REGISTERS,
     HINT_RULE,
     HINT_SIGNED_LOAD,
+    HINT_TYPE_F32,
+    HINT_TYPES,
     MAX_HINT_BEHIND,
     MAX_HINT_BYTES,
     MAX_HINT_CONTEXTS,
@@ -199,6 +205,13 @@ def _problem(rules: list[HintRule], modules: int) -> str:
     return ""
 
 
+_EFFECTS = {
+    **dict.fromkeys((HINT_CODE_LOAD, HINT_CODE_EXTEND, HINT_CODE_CONVERT), (1, 0)),
+    **dict.fromkeys((HINT_CODE_ADD, HINT_CODE_COMBINE), (2, -1)),
+}
+"""How many values an operation needs, and by how many it changes their number; others push one."""
+
+
 def _program_problem(program: tuple[HintOperation, ...], frame_bytes: int) -> str:
     if not 0 < len(program) <= MAX_HINT_OPERATIONS:
         return "a hint has no operations, or too many"
@@ -206,7 +219,7 @@ def _program_problem(program: tuple[HintOperation, ...], frame_bytes: int) -> st
     for one in program:
         if not _is_known(one, frame_bytes):
             return "a hint has an operation that is unknown, or from outside the caller's frame"
-        needs, change = {HINT_CODE_LOAD: (1, 0), HINT_CODE_ADD: (2, -1)}.get(one.code, (0, 1))
+        needs, change = _EFFECTS.get(one.code, (0, 1))
         if depth < needs:
             return "a hint lacks a value"
         depth += change
@@ -224,4 +237,16 @@ def _is_known(one: HintOperation, frame_bytes: int) -> bool:
         return one.parameter == 0
     if one.code == HINT_CODE_LOAD:
         return one.parameter & ~HINT_SIGNED_LOAD in _LOAD_WIDTHS
-    return one.code == HINT_CODE_ADD and one.parameter <= MAX_HINT_SHIFT and one.value == 0
+    return one.value == 0 and _is_known_arithmetic(one)
+
+
+def _is_known_arithmetic(one: HintOperation) -> bool:
+    if one.code == HINT_CODE_ADD:
+        return one.parameter <= MAX_HINT_SHIFT
+    if one.code == HINT_CODE_EXTEND:
+        return one.parameter & ~HINT_SIGNED_LOAD in _LOAD_WIDTHS[:-1]
+    if one.code == HINT_CODE_COMBINE:
+        return one.parameter < HINT_FUNCTIONS
+    source, target = divmod(one.parameter, HINT_TYPES)
+    is_real = source >= HINT_TYPE_F32 or target >= HINT_TYPE_F32
+    return one.code == HINT_CODE_CONVERT and source < HINT_TYPES and source != target and is_real

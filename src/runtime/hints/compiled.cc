@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/keep_float_state.h"
+#include "runtime/hints/arithmetic.h"
+
 namespace halo::runtime {
 
 using plan::HintCode;
@@ -12,6 +15,7 @@ CompiledProgram::CompiledProgram(std::span<const plan::HintOperation> program,
       operations_(program.data()),
       base_value_(program.size()),
       avoids_frame_((rule.flags & plan::hint_avoids_frame) != 0) {
+  computes_reals_ = std::any_of(program.begin(), program.end(), computes_reals);
   const auto loads = program.subspan(1);
   if (loads.size() > max_loads) return;
   const auto is_load = [&](const plan::HintOperation& one) {
@@ -49,6 +53,14 @@ CompiledProgram::CompiledProgram(std::span<const plan::HintOperation> program,
   is_quick_ = is_quick_ && bytes_ == sizeof(std::uint64_t) && !avoids_frame_;
 }
 
+bool CompiledProgram::run_any(std::uintptr_t bias, const CallState& call,
+                              std::uint64_t& result) const {
+  const std::span program(operations_, base_value_);
+  if (!computes_reals_) return run_program(program, *rule_, bias, call, result);
+  const KeepFloatState keep;
+  return run_program(program, *rule_, bias, call, result);
+}
+
 bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint64_t& result) const {
   std::uint64_t value = base_value_;
   switch (base_) {
@@ -64,7 +76,7 @@ bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint6
     case Base::constant:
       break;
     case Base::program:
-      return run_program({operations_, base_value_}, *rule_, bias, call, result);
+      return run_any(bias, call, result);
   }
   for (unsigned at = 0; at < loads_; ++at) {
     const std::uintptr_t address = value + static_cast<std::uint64_t>(std::int64_t{offsets_[at]});
@@ -74,7 +86,7 @@ bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint6
     if (may_be_hidden && is_in_frame(address, *rule_, call)) return false;
     if (!is_readable(address, bytes)) return false;
     value = load_bytes(reinterpret_cast<const void*>(address), bytes);
-    if (is_last && is_signed_) value = sign_extended(value, bytes);
+    if (is_last) value = extended(value, bytes, is_signed_);
   }
   result = value;
   return true;

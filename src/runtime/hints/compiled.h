@@ -26,7 +26,7 @@ class CompiledProgram {
     return base_ == Base::reg && loads_ == 0 ? static_cast<std::int16_t>(base_value_) : -1;
   }
 
-  // As run_program; false if there is no value.
+  // As run_program, but in a floating-point environment of its own; false if there is no value.
   bool run(std::uintptr_t bias, const CallState& call, std::uint64_t& result) const;
 
   // Whether the result is this value; false also if that takes longer to find out.
@@ -46,6 +46,9 @@ class CompiledProgram {
   }
 
  private:
+  // By the interpreter.
+  bool run_any(std::uintptr_t bias, const CallState& call, std::uint64_t& result) const;
+
   enum class Base : std::uint8_t { reg, frame, image, constant, program };
   static constexpr unsigned max_loads = 3;
 
@@ -57,6 +60,7 @@ class CompiledProgram {
   std::uint8_t loads_ = 0;
   std::uint8_t bytes_ = 0;  // of the last load
   bool is_signed_ = false;
+  bool computes_reals_ = false;
   bool avoids_frame_;
   bool is_quick_ = false;  // a register, or words behind one or in a frame that is not written
 };

@@ -1,6 +1,7 @@
 #include "runtime/hints/program.h"
 
 #include "base/load_bytes.h"
+#include "runtime/hints/arithmetic.h"
 #include "runtime/hints/readable.h"
 
 namespace halo::runtime {
@@ -51,9 +52,25 @@ bool run_program(std::span<const plan::HintOperation> program, const plan::HintR
         if (is_hidden || !is_readable(address, bytes)) return false;
         const std::uint64_t bits = load_bytes(reinterpret_cast<const void*>(address), bytes);
         const bool is_signed = (operation.parameter & plan::hint_signed_load) != 0;
-        *top = {is_signed ? sign_extended(bits, bytes) : bits, false};
+        *top = {extended(bits, bytes, is_signed), false};
         break;
       }
+      case HintCode::extend: {
+        const bool is_signed = (operation.parameter & plan::hint_signed_load) != 0;
+        *top = {extended(top->bits, operation.parameter & ~plan::hint_signed_load, is_signed),
+                false};
+        break;
+      }
+      case HintCode::combine: {
+        const std::uint64_t b = top->bits;
+        --top;
+        *top = {combined(static_cast<plan::HintFunction>(operation.parameter), top->bits, b),
+                false};
+        break;
+      }
+      case HintCode::convert:
+        *top = {converted(operation.parameter, top->bits), false};
+        break;
     }
   }
   result = top->bits;

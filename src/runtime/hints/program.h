@@ -21,15 +21,9 @@ inline bool is_in_frame(std::uintptr_t address, const plan::HintRule& rule, cons
   return address + sizeof(std::uint64_t) > bottom && address < bottom + rule.frame_bytes;
 }
 
-// The low `bytes` bytes with their sign.
-inline std::uint64_t sign_extended(std::uint64_t bits, unsigned bytes) {
-  const unsigned unused = 64 - 8 * bytes;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
-}
-
 // Gives the result of a validated program; false, and none, if it reads memory that is not
 // readable, or, with hint_avoids_frame, the caller's frame through a pointer. `bias` is that of the
-// rule's module.
+// rule's module. Operations on reals depend on the floating-point environment, and change it.
 bool run_program(std::span<const plan::HintOperation> program, const plan::HintRule& rule,
                  std::uintptr_t bias, const CallState& call, std::uint64_t& result);
 

@@ -111,13 +111,41 @@ TEST(PlanHints, RefusesProgramsOfHintsThatCannotRun) {
             "the plan has an unknown field");
   EXPECT_EQ(with({hint_frame(-8)}), "the plan has a hint from outside the caller's frame");
   EXPECT_EQ(with({hint_frame(64)}), "the plan has a hint from outside the caller's frame");
-  EXPECT_EQ(with({{static_cast<HintCode>(6), 0, 0, 0}}),
+  EXPECT_EQ(with({{static_cast<HintCode>(9), 0, 0, 0}}),
             "the plan has an unknown operation of a hint");
   Program longest(1, hint_register(0));
   longest.resize(max_hint_operations, hint_load(8, 0));
   EXPECT_EQ(with(longest), "");
   longest.push_back(hint_load(8, 0));
   EXPECT_EQ(with(longest), "the plan has a hint of no operations, or of too many");
+}
+
+TEST(PlanHints, ReadsArithmeticThatIsKnown) {
+  const auto problem_of = [](std::initializer_list<HintOperation> last) {
+    std::vector<HintOperation> program = {hint_register(0), hint_register(1)};
+    program.insert(program.end(), last);
+    PlanBuilder builder;
+    return problem_with(builder.module(1).hint(0x1000, {&program, 1}).bytes());
+  };
+  constexpr HintOperation sum = hint_add(0);
+  const std::string unknown = "the plan has an unknown field";
+  for (unsigned parameter = 0; parameter < 256; ++parameter) {
+    const auto with = [&](HintCode code) {
+      const HintOperation one{code, static_cast<std::uint8_t>(parameter), 0, 0};
+      return code == HintCode::combine ? problem_of({one}) : problem_of({sum, one});
+    };
+    const unsigned width = parameter & 0x7F;
+    EXPECT_EQ(with(HintCode::extend), width == 1 || width == 2 || width == 4 ? "" : unknown);
+    EXPECT_EQ(with(HintCode::combine), parameter < 16 ? "" : unknown);
+    const unsigned from = parameter / 4, to = parameter % 4;
+    const bool converts = from < 4 && from != to && (from > 1 || to > 1);
+    EXPECT_EQ(with(HintCode::convert), converts ? "" : unknown) << parameter;
+  }
+  for (const HintCode code : {HintCode::extend, HintCode::convert})
+    EXPECT_EQ(problem_of({sum, {code, 2, 0, 1}}), unknown);
+  EXPECT_EQ(problem_of({{HintCode::combine, 0, 0, 1}}), unknown);
+  EXPECT_EQ(problem_of({sum, {HintCode::combine, 0, 0, 0}}),
+            "the plan has a hint that lacks a value");
 }
 
 TEST(PlanHints, RefusesHintsOfPlansWithoutCallers) {

@@ -1,5 +1,6 @@
 // Programs of hint rules: what they compute, and that no rule and no register makes them fault.
 #include <gtest/gtest.h>
+#include <immintrin.h>
 #include <sys/mman.h>
 
 #include <bit>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "plan/check_hints.h"
@@ -37,6 +39,16 @@ constexpr HintOperation load(std::uint8_t width, std::int32_t at = 0) {
   return {HintCode::load, width, 0, at};
 }
 constexpr HintOperation add(std::uint8_t shift) { return {HintCode::add, shift, 0, 0}; }
+
+constexpr HintOperation extend(std::uint8_t width) { return {HintCode::extend, width, 0, 0}; }
+constexpr HintOperation combine(plan::HintFunction function) {
+  return {HintCode::combine, static_cast<std::uint8_t>(function), 0, 0};
+}
+constexpr HintOperation convert(plan::HintType from, plan::HintType to) {
+  return {HintCode::convert,
+          static_cast<std::uint8_t>(4 * static_cast<unsigned>(from) + static_cast<unsigned>(to)), 0,
+          0};
+}
 
 std::uint64_t word(const void* p) { return std::bit_cast<std::uint64_t>(p); }
 
@@ -102,6 +114,104 @@ TEST(Programs, ReadRegistersFramesAndMemory) {
   EXPECT_EQ(call.run({from_image(8), load(8)}), 100u);
 }
 
+// Integers by an operation on two registers.
+TEST(Programs, ComputeWithIntegers) {
+  using enum plan::HintFunction;
+  Call call;
+  const auto of = [&call](std::uint64_t a, plan::HintFunction function, std::uint64_t b) {
+    call.registers[0] = a;
+    call.registers[1] = b;
+    return call.run({from_register(0), from_register(1), combine(function)});
+  };
+  constexpr std::uint64_t top = std::uint64_t{1} << 63;
+  EXPECT_EQ(of(3, subtract, 5), ~std::uint64_t{1});
+  EXPECT_EQ(of(top + 3, multiply, 5), top + 15);
+  EXPECT_EQ(of(0b1100, bit_and, 0b1010), 0b1000u);
+  EXPECT_EQ(of(0b1100, bit_or, 0b1010), 0b1110u);
+  EXPECT_EQ(of(0b1100, bit_xor, 0b1010), 0b0110u);
+  EXPECT_EQ(of(3, shift_left, 63), top);
+  EXPECT_EQ(of(3, shift_left, 65), 6u);
+  EXPECT_EQ(of(top, shift_right, 62), 2u);
+  EXPECT_EQ(of(top, shift_sign, 62), ~std::uint64_t{1});
+  call.registers[2] = 0x1234'5678'9abc'def0;
+  EXPECT_EQ(call.run({from_register(2), extend(1)}), 0xf0u);
+  EXPECT_EQ(call.run({from_register(2), extend(4)}), 0x9abc'def0u);
+  EXPECT_EQ(call.run({from_register(2), extend(2 | plan::hint_signed_load)}),
+            0xffff'ffff'ffff'def0u);
+}
+
+TEST(Programs, ComputeWithReals) {
+  using enum plan::HintFunction;
+  Call call;
+  const auto of = [&call](auto a, plan::HintFunction function, auto b) {
+    using Bits = std::conditional_t<sizeof a == 4, std::uint32_t, std::uint64_t>;
+    constexpr std::uint64_t rest = sizeof a == 4 ? 0xffff'ffff'0000'0000 : 0;
+    call.registers[0] = std::bit_cast<Bits>(a) | rest;
+    call.registers[1] = std::bit_cast<Bits>(b) | rest;
+    const auto found = call.run({from_register(0), from_register(1), combine(function)});
+    EXPECT_EQ(*found & rest, 0u);
+    return std::bit_cast<decltype(a)>(static_cast<Bits>(*found));
+  };
+  EXPECT_EQ(of(1.5, add_f64, 0.25), 1.75);
+  EXPECT_EQ(of(1.5, subtract_f64, 0.25), 1.25);
+  EXPECT_EQ(of(1.5, multiply_f64, 0.25), 0.375);
+  EXPECT_EQ(of(1.5, divide_f64, 0.25), 6.0);
+  EXPECT_EQ(of(1.0, divide_f64, 0.0), HUGE_VAL);
+  EXPECT_EQ(of(1.5f, add_f32, 0.25f), 1.75f);
+  EXPECT_EQ(of(1.5f, subtract_f32, 0.25f), 1.25f);
+  EXPECT_EQ(of(1.5f, multiply_f32, 0.25f), 0.375f);
+  EXPECT_EQ(of(1.5f, divide_f32, 0.25f), 6.0f);
+}
+
+TEST(Programs, ConvertAsTheProcessorDoes) {
+  using enum plan::HintType;
+  Call call;
+  const auto of = [&call](std::uint64_t bits, plan::HintType from, plan::HintType to) {
+    call.registers[0] = bits;
+    return call.run({from_register(0), convert(from, to)});
+  };
+  const auto f64_bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const auto f32_bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  EXPECT_EQ(of(0x7'ffff'fffe, i32, f64), f64_bits(-2));
+  EXPECT_EQ(of(0x7'ffff'fffe, i64, f64), f64_bits(34359738366.0));
+  EXPECT_EQ(of(0x7'ffff'fffe, i32, f32), f32_bits(-2));
+  EXPECT_EQ(of(std::uint64_t{1} << 40, i64, f32), f32_bits(1099511627776.0f));
+  EXPECT_EQ(of(f64_bits(-2.75), f64, i32), 0xffff'fffeu);
+  EXPECT_EQ(of(f64_bits(-2.75), f64, i64), ~std::uint64_t{1});
+  EXPECT_EQ(of(f32_bits(-2.75f), f32, i32), 0xffff'fffeu);
+  EXPECT_EQ(of(f32_bits(-2.75f), f32, i64), ~std::uint64_t{1});
+  EXPECT_EQ(of(f64_bits(0.1), f64, f32), f32_bits(0.1f));
+  EXPECT_EQ(of(f32_bits(0.1f), f32, f64), f64_bits(double{0.1f}));
+  for (const double out : {1e300, -1e300, std::nan("")}) {
+    EXPECT_EQ(of(f64_bits(out), f64, i32), 0x8000'0000u);
+    EXPECT_EQ(of(f64_bits(out), f64, i64), std::uint64_t{1} << 63);
+  }
+}
+
+TEST(Programs, KeepTheFloatingPointEnvironment) {
+  Call call;
+  call.registers[0] = std::bit_cast<std::uint64_t>(1.0);
+  call.registers[1] = std::bit_cast<std::uint64_t>(3.0);
+  const Program third = {from_register(0), from_register(1),
+                         combine(plan::HintFunction::divide_f64)};
+  const Program whole = {from_register(2), convert(plan::HintType::i64, plan::HintType::f32)};
+  call.registers[2] = (std::uint64_t{1} << 60) + 1;
+  const plan::HintRule rule{};
+  const CompiledProgram divides(third, rule), converts(whole, rule);
+  const unsigned before = _mm_getcsr();
+  constexpr unsigned own = 0x4F80;  // rounds up, and inexact results trap
+  std::uint64_t quotient = 0, converted = 0;
+  _mm_setcsr(own);
+  const bool are_known = divides.run(0, {call.registers, call.frame}, quotient) &&
+                         converts.run(0, {call.registers, call.frame}, converted);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_TRUE(are_known);
+  EXPECT_EQ(after, own);
+  EXPECT_EQ(quotient, std::bit_cast<std::uint64_t>(1.0 / 3));
+  EXPECT_EQ(converted, std::bit_cast<std::uint32_t>(0x1p60f));
+}
+
 TEST(Programs, DoNotFollowPointersIntoAFrameThatIsWritten) {
   Call call;
   call.registers[0] = word(&call.frame[3]);
@@ -150,13 +260,17 @@ TEST(Programs, LeaveErrnoAlone) {
 
 // A random program, mostly of known operations.
 Program any_program(std::mt19937_64& random) {
-  Program made(1 + random() % (plan::max_hint_operations + 1));
+  const std::size_t longest = random() % 8 == 0 ? plan::max_hint_operations + 1 : 8;
+  Program made(1 + random() % longest);
   for (HintOperation& one : made) {
     static constexpr std::uint8_t widths[] = {1, 2, 4, 8, 0x81, 0x82, 0x84, 0x88, 3, 16};
-    one.code = static_cast<HintCode>(random() % (random() % 64 == 0 ? 8 : 6));
-    one.parameter = one.code == HintCode::load ? widths[random() % 10]
-                                               : static_cast<std::uint8_t>(random() % 5);
-    const bool is_plain = one.code == HintCode::push_register || one.code == HintCode::add;
+    one.code = static_cast<HintCode>(random() % (random() % 64 == 0 ? 11 : 9));
+    const bool has_width = one.code == HintCode::load || one.code == HintCode::extend;
+    const unsigned parameters = one.code >= HintCode::combine ? 17 : 5;
+    one.parameter =
+        has_width ? widths[random() % 10] : static_cast<std::uint8_t>(random() % parameters);
+    const bool is_plain = one.code == HintCode::push_register || one.code == HintCode::add ||
+                          one.code >= HintCode::extend;
     one.value = is_plain ? 0 : static_cast<std::int32_t>(random() >> (random() % 64));
     if (one.code == HintCode::push_frame) one.parameter = 0, one.value &= 63;
     if (one.code == HintCode::push_image || one.code == HintCode::push_constant) one.parameter = 0;

@@ -10,7 +10,7 @@ import pytest
 
 from halo.errors import BadPlan
 from halo.plan.compact import decode, encode
-from halo.plan.hints.layout import HINT_HEADER, HINT_RULE
+from halo.plan.hints.layout import HINT_HEADER, HINT_RULE, MAX_HINT_OPERATIONS
 from halo.plan.hints.rules import ITSELF, HintKey, HintOperation, HintRule
 from halo.plan.layout import HEADER, VERDICT_FORWARD
 from halo.plan.model import Plan, PlanModule, State
@@ -44,6 +44,15 @@ def test_rules_survive() -> None:
     assert len(encode(PLAN)) - len(encode(plain)) == 16 + 3 * 32 + 5 * 24 + 13 * 8
 
 
+def test_arithmetic_survives() -> None:
+    program = (
+        *(REGISTER, HintOperation(6, 0x84, 0), REGISTER, HintOperation(7, 7, 0)),
+        *(HintOperation(8, 7, 0), REGISTER, HintOperation(7, 15, 0), HintOperation(8, 12, 0)),
+    )
+    plan = replace(PLAN, hints=(RULES[2]._replace(keys=(HintKey(1.0, "i32", ITSELF, program),)),))
+    assert decode(encode(plan), "a.plan") == plan
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
@@ -71,7 +80,7 @@ def test_bad_rules_are_refused(rules: tuple[HintRule, ...], said: str) -> None:
         (KEYS[0]._replace(width=math.nan), "width"),
         (KEYS[0]._replace(behind=-2), "place"),
         (KEYS[0]._replace(program=()), "no operations"),
-        (KEYS[0]._replace(program=(REGISTER, *[LOAD] * 12)), "too many"),
+        (KEYS[0]._replace(program=(REGISTER, *[LOAD] * MAX_HINT_OPERATIONS)), "too many"),
         (KEYS[0]._replace(program=(LOAD,)), "lacks a value"),
         (KEYS[0]._replace(program=(REGISTER, REGISTER)), "too many values"),
         (KEYS[0]._replace(program=(REGISTER,) * 5), "too many values"),
@@ -79,6 +88,15 @@ def test_bad_rules_are_refused(rules: tuple[HintRule, ...], said: str) -> None:
         (KEYS[0]._replace(program=(HintOperation(1, 0, 64),)), "outside the caller's frame"),
         (KEYS[0]._replace(program=(REGISTER, HintOperation(3, 5, 0))), "unknown"),
         (KEYS[0]._replace(program=(HintOperation(9, 0, 0),)), "unknown"),
+        (KEYS[0]._replace(program=(HintOperation(6, 4, 0),)), "lacks a value"),
+        (KEYS[0]._replace(program=(REGISTER, HintOperation(7, 0, 0))), "lacks a value"),
+        (KEYS[0]._replace(program=(REGISTER, HintOperation(6, 8, 0))), "unknown"),
+        (KEYS[0]._replace(program=(REGISTER, HintOperation(6, 4, 1))), "unknown"),
+        (KEYS[0]._replace(program=(REGISTER, REGISTER, HintOperation(7, 16, 0))), "unknown"),
+        *(
+            (KEYS[0]._replace(program=(REGISTER, HintOperation(8, parameter, 0))), "unknown")
+            for parameter in (0, 1, 4, 5, 10, 15, 16)
+        ),
     ],
 )
 def test_bad_hints_are_refused(key: HintKey, said: str) -> None:
