@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from halo.captured.births import Rows
 from halo.captured.sites import WIDTHS, Field
-from halo.captured.values import column_of
+from halo.captured.values import column_of, halves_of
 from halo.layouts.contents_file import Contents
 from halo.locations import BirthStores
 
@@ -18,13 +18,16 @@ def fields_of(
 ) -> list[Field]:
     """Fields of the objects in these rows, which do not overlap, by offset.
 
-    Those that are known at the call come first, then those that the followed code stores. The rest
-    of an object is taken for words of 8 bytes if they look like pointers or reals, else for halves.
+    Those that are known at the call come first, then those that the followed code stores; a word
+    with two numbers is two fields. The rest of an object is taken for words of 8 bytes if they look
+    like pointers or reals, else for halves.
     """
     chosen: dict[int, Field] = {}
     taken: set[int] = set()
     end = int(contents.sizes[rows].min(initial=contents.words.shape[1] * _WORD))
-    for field in (*sorted(known, key=_place), *_stored(stores), *_guessed(end, contents, rows)):
+    given = (*sorted(known, key=_place), *_stored(stores))
+    halved = (it for field in given for it in halves_of(field, contents, rows) or (field,))
+    for field in (*halved, *_guessed(end, contents, rows)):
         span = range(field.offset, field.offset + field.width)
         if span.stop <= end and taken.isdisjoint(span):
             taken.update(span)

@@ -19,8 +19,8 @@ from halo.captured.births import Rows
 from halo.captured.orders import order_by, togetherness
 from halo.captured.recording import Recording
 from halo.captured.refusals import MIN_OBJECTS, Refusal, Refusals
-from halo.captured.sites import Kind
-from halo.captured.values import Column, column_of
+from halo.captured.sites import Field, Kind
+from halo.captured.values import Column, column_of, halves_of
 from halo.hints.call import interval_widths
 from halo.hints.labels import Classes, usable_levels
 from halo.hints.object_keys import keys_of
@@ -105,8 +105,10 @@ class _Learner:
         return _Sample(kind, rows, tuple(levels)) if levels else Refusal.COMMUNITIES
 
     def columns(self, kind: Kind, rows: Rows) -> list[Column]:
-        """The known fields of objects, which are rows of the contents."""
-        return [column_of(field, self._contents, rows) for field in kind.fields]
+        """The known fields of objects, which are rows of the contents, and halves of words."""
+        halves = [it for field in kind.fields for it in halves_of(field, self._contents, rows)]
+        fields = [*kind.fields, *(it for it in halves if it not in kind.fields)]
+        return [column_of(field, self._contents, rows) for field in fields]
 
     def own_values(self, sample: _Sample) -> Iterator[_Value]:
         """The known fields that are not pointers."""
@@ -135,8 +137,8 @@ class _Learner:
         for dimension in other.hint:
             if len(dimension.path) != 1:
                 continue
-            fields = {it.offset: it for it in other.kind.fields}
-            inner = column_of(fields[dimension.path[0]], self._contents, targets[there])
+            field = Field(dimension.path[0], int(dimension.scalar[1:]) // 8)
+            inner = column_of(field, self._contents, targets[there])
             values = np.full(len(targets), np.nan)
             values[there] = inner.numbers
             path = (column.field.offset, dimension.path[0])

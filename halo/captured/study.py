@@ -19,7 +19,7 @@ from halo.captured.learn import Learnt, learn_hints
 from halo.captured.recording import Recording, checked_trace, communities_of, without_contents
 from halo.captured.refusals import MIN_OBJECTS, Refusal
 from halo.captured.rules import site_hints
-from halo.captured.sites import CallSite, Kind, Survey, SurveyedSite, survey
+from halo.captured.sites import CallSite, Field, Kind, Survey, SurveyedSite, survey
 from halo.errors import BadInput
 from halo.hints.contexts import with_shared_widths
 from halo.hints.features import Place
@@ -67,6 +67,12 @@ class _Subject:
     @property
     def call_sites(self) -> list[CallSite]:
         return [one.site for one in self.sites if one.site]
+
+    def knows(self, field: Field) -> bool:
+        """Whether all call sites have the field's value."""
+        sites = self.call_sites if self.kind else []
+        place = field.offset, field.width
+        return bool(sites) and all(value_at(site.stores, *place) for site in sites)
 
 
 def find_captured_hints(
@@ -168,7 +174,7 @@ class _Report:
         stores = [site.stores for site in subject.call_sites]
         fields = fields_of(known, stores, self._recording.contents, rows)
         return Table(
-            subject.name, self._recording, rows, places, {one: one in known for one in fields}
+            subject.name, self._recording, rows, places, {one: subject.knows(one) for one in fields}
         )
 
     def judge(self, subject: _Subject, tell: Callable[[str], None]) -> TypeHint:

@@ -58,6 +58,21 @@ def column_of(field: Field, contents: Contents, rows: npt.NDArray[np.int64]) -> 
     return Column(field, bits, present, _kind(bits[present], field.width, low, high))
 
 
+def halves_of(field: Field, contents: Contents, rows: npt.NDArray[np.int64]) -> list[Field]:
+    """The halves of a word, unless it is a pointer, a real or a small number: none then.
+
+    Compilers copy two fields of 4 bytes as one word.
+    """
+    if field.width != 8:
+        return []
+    column = column_of(field, contents, rows)
+    high = column.bits[column.present] >> np.uint64(32)
+    is_small = not len(high) or bool((high == high[0]).all())
+    if column.kind != "i64" or is_small:
+        return []
+    return [Field(field.offset, 4), Field(field.offset + 4, 4)]
+
+
 def decoded(bits: Raw, kind: str) -> Numbers:
     """The values of that kind in the low bytes, shape (objects)."""
     width = int(kind[1:]) // 8

@@ -133,6 +133,18 @@ def test_a_pair_of_coordinates_is_found_among_other_fields() -> None:
     assert found.hinted > 0.5 > 0.1 > found.allocated
 
 
+def test_half_of_a_word_is_found() -> None:
+    """clang copies two fields of 4 bytes at once."""
+    random = np.random.default_rng(8)
+    low, high = (random.integers(0, 1000, 2000).astype(np.uint64) for _ in range(2))
+    contents = contents_of((high << np.uint64(32) | low)[:, np.newaxis], np.zeros(2000))
+    pairs = kind(site(0x1000, 0, {0: 8}))
+    [found] = learn([pairs], contents, (low // 50).astype(np.int64)).hints
+    assert [(dim.path, dim.scalar) for dim in found.hint] == [((0,), "i32")]
+    [hint] = site_hints([found])
+    assert hint.rule.keys[0].program == ((0, 0, 0), (3, 8, 0))
+
+
 def test_values_of_neighbours_are_found_behind_pointers() -> None:
     x, y = grid(2000, 3)
     nodes = np.column_stack([bits_of(x), bits_of(y)])

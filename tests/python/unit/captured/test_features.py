@@ -81,6 +81,14 @@ def test_fields_are_those_of_the_code_then_those_that_the_bits_look_like() -> No
     ]
 
 
+def test_a_word_with_two_numbers_is_two_fields() -> None:
+    numbers = np.arange(COUNT, dtype=np.uint64)
+    words = np.column_stack([numbers << np.uint64(32) | np.uint64(7), numbers, doubles()])
+    contents = contents_of(words, 24)
+    found = fields_of([Field(at, 8) for at in (0, 8, 16)], [], contents, np.arange(COUNT))
+    assert [(one.offset, one.width) for one in found] == [(0, 4), (4, 4), (8, 8), (16, 8)]
+
+
 def test_rows_are_those_with_a_community() -> None:
     contents = contents_of(doubles()[:, np.newaxis], 8, np.arange(COUNT) % 2)
     whole = recording_of(contents)
