@@ -24,11 +24,14 @@ from halo.captured.values import Column, column_of, halves_of
 from halo.hints.call import interval_widths
 from halo.hints.labels import Classes, usable_levels
 from halo.hints.object_keys import keys_of
+from halo.locations import value_at
 from halo.schema.hints import HintDimension
 
 MAX_DIMENSIONS = 2
 CANDIDATES = 6
 """Values of which pairs are tried."""
+MIN_BETTER = 0.005
+"""By how much the togetherness of a hint must exceed that of one whose values cost less."""
 MIN_GAIN = 0.1
 """Share of the neighbours that the order of allocation leaves apart which a hint must join."""
 
@@ -105,9 +108,13 @@ class _Learner:
         return _Sample(kind, rows, tuple(levels)) if levels else Refusal.COMMUNITIES
 
     def columns(self, kind: Kind, rows: Rows) -> list[Column]:
-        """The known fields of objects, which are rows of the contents, and halves of words."""
+        """The known fields of objects, which are rows of the contents, and halves of words.
+
+        Those with the shortest programs come first.
+        """
         halves = [it for field in kind.fields for it in halves_of(field, self._contents, rows)]
         fields = [*kind.fields, *(it for it in halves if it not in kind.fields)]
+        fields.sort(key=lambda field: _cost(kind, field))
         return [column_of(field, self._contents, rows) for field in fields]
 
     def own_values(self, sample: _Sample) -> Iterator[_Value]:
@@ -156,13 +163,13 @@ class _Learner:
             if _differ(value.numbers):
                 score, dimensions = self._score(sample, (value,), total)
                 single.append((score, len(single), value))
-                if score > best:
+                if score > best + MIN_BETTER:
                     best, hint = score, dimensions
         single.sort(key=lambda one: (-one[0], one[1]))
         candidates = [value for _, _, value in single[:CANDIDATES]]
         for pair in combinations(candidates, MAX_DIMENSIONS):
             score, dimensions = self._score(sample, pair, total)
-            if score > best:
+            if score > best + MIN_BETTER:
                 best, hint = score, dimensions
         if not hint or best - allocated < MIN_GAIN * (1 - allocated):
             return None
@@ -183,6 +190,12 @@ class _Learner:
 def _differ(numbers: npt.NDArray[np.float64]) -> bool:
     known = numbers[np.isfinite(numbers)]
     return len(known) > 0 and bool(np.ptp(known) > 0)
+
+
+def _cost(kind: Kind, field: Field) -> int:
+    """The operations that compute a known field, at the call site that needs most."""
+    programs = (value_at(site.stores, field.offset, field.width) for site in kind.sites)
+    return max(len(program or ()) for program in programs)
 
 
 def _place(dimension: HintDimension) -> tuple[str, tuple[int, ...], str]:

@@ -145,6 +145,19 @@ def test_half_of_a_word_is_found() -> None:
     assert hint.rule.keys[0].program == ((0, 0, 0), (3, 8, 0))
 
 
+def test_of_equal_hints_the_cheapest_is_taken() -> None:
+    numbers = np.random.default_rng(9).integers(0, 1000, 2000).astype(np.uint64)
+    contents = contents_of(np.column_stack([numbers * np.uint64(3), numbers]), np.zeros(2000))
+    program = (Register(0), Load(8, False, 16))
+    stores = (
+        BirthStore(0, 8, program, False, 0x1000),
+        BirthStore(8, 8, (Register(0),), False, 0x1004),
+    )
+    both = CallSite(MODULE, 0x1000, 40, (0,), 2000, 100, BirthStores(stores, 64, True, ""))
+    [found] = learn([kind(both)], contents, (numbers // np.uint64(50)).astype(np.int64)).hints
+    assert [dim.path for dim in found.hint] == [(8,)]
+
+
 def test_values_of_neighbours_are_found_behind_pointers() -> None:
     x, y = grid(2000, 3)
     nodes = np.column_stack([bits_of(x), bits_of(y)])
