@@ -8,7 +8,10 @@ which the runtime executes at the allocation.
 from halo.locations.birth import BirthStore, BirthStores, birth_stores, value_at
 from halo.locations.program import (
     Add,
+    Combine,
     Constant,
+    Convert,
+    Extend,
     Frame,
     Image,
     Load,
@@ -22,7 +25,10 @@ __all__ = [
     "Add",
     "BirthStore",
     "BirthStores",
+    "Combine",
     "Constant",
+    "Convert",
+    "Extend",
     "Frame",
     "Image",
     "Load",

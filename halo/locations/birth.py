@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from halo.elf.image import ElfImage
 from halo.locations.arrival import arrival_at
+from halo.locations.code import is_constant
 from halo.locations.contents import runs, value_of
 from halo.locations.follow import follow
-from halo.locations.program import Load, Program
+from halo.locations.program import Combine, Constant, Load, Program, fits
 from halo.locations.state import ObjectStore, State
 from halo.locations.symbolic import Value, signed
 
@@ -50,7 +52,7 @@ def birth_stores(image: ElfImage, return_address: int) -> BirthStores:
     Every load of a program is one that the followed code executes itself, and it reads the same
     bytes at the call.
     """
-    state = State(arrival_at(image, return_address))
+    state = State(arrival_at(image, return_address), partial(is_constant, image))
     reason = follow(image, return_address, state)
     stores = []
     stores_to_frame = False
@@ -84,13 +86,14 @@ def value_at(stores: BirthStores, offset: int, width: int) -> Program | None:
             continue
         if skip < 0 or skip + width > store.width or store.program is None:
             return None
-        return store.program if skip == 0 else _high_part(store.program, skip, width)
+        return store.program if skip == 0 else _high_part(store.program, skip, width, stores)
     return None
 
 
-def _high_part(program: Program, skip: int, width: int) -> Program | None:
-    """The bytes from byte `skip` on of a program's value, if they are in the memory it reads."""
+def _high_part(program: Program, skip: int, width: int, stores: BirthStores) -> Program | None:
+    """The bytes from byte `skip` on of a program's value; None if that has too many operations."""
     last = program[-1]
-    if not isinstance(last, Load) or skip + width > last.width:
-        return None
-    return (*program[:-1], Load(width, False, last.displacement + skip))
+    if isinstance(last, Load) and skip + width <= last.width:
+        return (*program[:-1], Load(width, False, last.displacement + skip))
+    shifted = (*program, Constant(8 * skip), Combine("shr"))
+    return shifted if fits(shifted, stores.frame_bytes) else None

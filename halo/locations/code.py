@@ -9,6 +9,7 @@ from iced_x86 import Code, Decoder, Instruction
 from halo.elf.calls import PF_X
 from halo.elf.image import PT_LOAD, ElfImage
 
+PF_W = 2
 _MAX_BYTES = 15  # of an instruction
 
 
@@ -20,6 +21,17 @@ def code_from(image: ElfImage, address: int, size: int) -> bytes:
             start = segment.offset + skip
             return bytes(image.data[start : start + min(size, segment.file_size - skip)])
     return b""
+
+
+def is_constant(image: ElfImage, address: int, size: int) -> bool:
+    """Whether these bytes are in a segment that may not be written."""
+    return any(
+        segment.kind == PT_LOAD
+        and not segment.flags & PF_W
+        and segment.address <= address
+        and address + size <= segment.address + segment.file_size
+        for segment in image.segments
+    )
 
 
 def instruction_at(image: ElfImage, address: int) -> Instruction | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from halo.locations.symbolic import UNKNOWN, Value, constant, part
+from halo.locations.symbolic import UNKNOWN, Value, constant, low, part
 
 _WORD = 8
 
@@ -39,7 +39,9 @@ def value_of(content: Bytes) -> Value:
     """A value whose low bytes are the content; unknown if no single value has them."""
     value, first = content[0]
     if all(byte == (value, first + at) for at, byte in enumerate(content)):
-        return value if first == 0 else part(value, first, len(content)) or UNKNOWN
+        if first == 0:
+            return low(value, len(content))
+        return part(value, first, len(content)) or UNKNOWN
     if all(byte.value.is_constant for byte in content):
         numbers = (byte.value.added >> (8 * byte.at) & 0xFF for byte in content)
         return constant(int.from_bytes(bytes(numbers), "little"))

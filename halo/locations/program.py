@@ -10,6 +10,9 @@ The runtime executes a program at an allocation. Each operation packs into three
 | `Load` | 3 | width, plus 0x80 if signed | displacement |
 | `Add` | 4 | shift | 0 |
 | `Constant` | 5 | 0 | number |
+| `Extend` | 6 | width, plus 0x80 if signed | 0 |
+| `Combine` | 7 | place of the function in FUNCTIONS | 0 |
+| `Convert` | 8 | 4 * place of the source in TYPES + that of the target | 0 |
 """
 
 from __future__ import annotations
@@ -17,11 +20,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_OPERATIONS = 12
+MAX_OPERATIONS = 24
 MAX_STACK = 4
 _INT32 = range(-(2**31), 2**31)
 _UINT32 = range(2**32)
 _SIGNED = 0x80
+
+FUNCTIONS = (
+    *("sub", "mul", "and", "or", "xor", "shl", "shr", "sar"),
+    *(f"{name} {kind}" for kind in ("f32", "f64") for name in ("add", "sub", "mul", "div")),
+)
+"""What `Combine` does with the two topmost values; of reals with their bits."""
+TYPES = ("i32", "i64", "f32", "f64")
+"""What `Convert` converts; 4 bytes are the low ones of a value."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,30 @@ class Constant:
     number: int
 
 
-Operation = Register | Frame | Image | Load | Add | Constant
+@dataclass(frozen=True)
+class Extend:
+    """Pops a value; pushes its low `width` bytes, 1, 2 or 4, extended by sign or by zeros."""
+
+    width: int
+    signed: bool
+
+
+@dataclass(frozen=True)
+class Combine:
+    """Pops b, then a; pushes the result of one of FUNCTIONS of a and b."""
+
+    function: str
+
+
+@dataclass(frozen=True)
+class Convert:
+    """Pops a value of the type `source`; pushes it as `target`. At least one of both is real."""
+
+    source: str
+    target: str
+
+
+Operation = Register | Frame | Image | Load | Add | Constant | Extend | Combine | Convert
 Program = tuple[Operation, ...]
 
 
@@ -90,6 +124,12 @@ def pack(operation: Operation) -> tuple[int, int, int]:
             return 4, shift, 0
         case Constant(number):
             return 5, 0, number
+        case Extend(width, signed):
+            return 6, width | (_SIGNED if signed else 0), 0
+        case Combine(function):
+            return 7, FUNCTIONS.index(function), 0
+        case Convert(source, target):
+            return 8, len(TYPES) * TYPES.index(source) + TYPES.index(target), 0
 
 
 def fits(program: Program, frame_bytes: int) -> bool:
@@ -106,9 +146,9 @@ def _depths(program: Program) -> Iterator[int]:
     """The number of values on the stack behind each operation."""
     depth = 0
     for operation in program:
-        if isinstance(operation, Add):
+        if isinstance(operation, Add | Combine):
             depth -= 1
-        elif not isinstance(operation, Load):
+        elif not isinstance(operation, Load | Extend | Convert):
             depth += 1
         yield depth
 

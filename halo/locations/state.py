@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from iced_x86 import Register, Register_
@@ -15,6 +15,7 @@ from halo.locations.program import Program
 from halo.locations.program import Register as AtCall
 from halo.locations.symbolic import (
     FRAME,
+    IMAGE,
     OBJECT,
     UNKNOWN,
     Unknown,
@@ -40,14 +41,16 @@ class ObjectStore(NamedTuple):
 class State:
     """Contents by full register, and what the followed code has stored.
 
-    `instruction` is the address of the one that is being executed.
+    `instruction` is the address of the one that is being executed. `is_constant` tells whether the
+    program cannot change some bytes of the module: their address, and how many.
     """
 
-    def __init__(self, arrival: Arrival) -> None:
+    def __init__(self, arrival: Arrival, is_constant: Callable[[int, int], bool]) -> None:
         self.instruction = 0
         self.object_stores: list[ObjectStore] = []
         self.null_tested = False  # the zero flag tells whether the object is null
         self._arrival = arrival
+        self._is_constant = is_constant
         self._registers: dict[int, Bytes] = {Register.RAX: bytes_of(Value((OBJECT,)))}
         self._frame: dict[int, Byte] = {}
         self._object: dict[int, Byte] = {}
@@ -116,6 +119,8 @@ class State:
 
     def _load_chunk(self, address: Value, width: int) -> Bytes:
         in_frame = address.terms == (FRAME,)
+        if address.terms == (IMAGE,) and self._is_constant(address.added, width):
+            return bytes_of(load(address, width, late=False), width)
         if in_frame:
             span = range(address.added, address.added + width)
             stored = [self._frame.get(at) for at in span]

@@ -6,13 +6,16 @@ new object's address and for unknown numbers, so that addresses near them are re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from halo.locations.program import (
     MAX_OPERATIONS,
     Add,
+    Combine,
     Constant,
+    Convert,
+    Extend,
     Frame,
     Image,
     Load,
@@ -22,6 +25,8 @@ from halo.locations.program import (
 )
 
 _MAX_SHIFT = 3
+_WORD = 8
+_UINT32 = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -87,25 +92,61 @@ def add(base: Value, index: Value, shift: int = 0) -> Value:
     if base.is_constant and shift == 0:
         return Value(index.terms, added, late)
     terms = (*(base.terms or (Constant(0),)), *index.terms, Add(shift))
-    return Value(terms, added, late) if len(terms) <= MAX_OPERATIONS else UNKNOWN
+    return _limited(Value(terms, added, late))
 
 
 def shifted(value: Value, shift: int) -> Value:
     """value << shift."""
-    while shift > _MAX_SHIFT:
-        value = add(constant(0), value, _MAX_SHIFT)
-        shift -= _MAX_SHIFT
-    return add(constant(0), value, shift)
+    if shift <= _MAX_SHIFT or value.is_constant:
+        return add(constant(0), value, shift)
+    return combine("shl", value, constant(shift))
 
 
 def difference(one: Value, other: Value) -> Value:
-    """one - other, if `other` is a constant or both have the same terms."""
+    """one - other."""
     late = one.late or other.late
     if other.is_constant:
         return Value(one.terms, signed(one.added - other.added, 8), late)
     if one.terms == other.terms and UNKNOWN.terms[0] not in one.terms:
         return constant(one.added - other.added)
-    return UNKNOWN
+    return combine("sub", one, other)
+
+
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "mul": lambda one, other: one * other,
+    "and": lambda one, other: one & other,
+    "or": lambda one, other: one | other,
+    "xor": lambda one, other: one ^ other,
+}
+
+
+def combine(function: str, one: Value, other: Value) -> Value:
+    """The result of one of FUNCTIONS."""
+    if one.is_constant and other.is_constant and function in _FOLDED:
+        return constant(_FOLDED[function](one.added, other.added))
+    terms = (*_whole(one), *_whole(other), Combine(function))
+    return _limited(Value(terms, 0, one.late or other.late))
+
+
+def convert(value: Value, source: str, target: str) -> Value:
+    """A number of the type `source` as one of the type `target`."""
+    return _limited(Value((*_whole(value), Convert(source, target)), 0, value.late))
+
+
+def _whole(value: Value) -> tuple[Term, ...]:
+    """The terms of the value and what is added to them."""
+    if value.terms == (IMAGE,):
+        return (Image(value.added),)
+    if value.is_constant:
+        return (Constant(value.added),)
+    return (*value.terms, Constant(value.added), Add(0)) if value.added else value.terms
+
+
+def _limited(value: Value) -> Value:
+    """The value, or an unknown one near the frame or elsewhere if it has too many terms."""
+    if len(value.terms) <= MAX_OPERATIONS:
+        return value
+    return Value((FRAME, *UNKNOWN.terms)) if FRAME in value.terms else UNKNOWN
 
 
 def load(address: Value, width: int, late: bool) -> Value:
@@ -113,8 +154,19 @@ def load(address: Value, width: int, late: bool) -> Value:
     folded = _folded(address)
     if folded is not None:
         return Value((folded, Load(width, False, 0)), 0, late or address.late)
+    if address.is_constant:
+        return _limited(Value((*_whole(address), Load(width, False, 0)), 0, late or address.late))
     terms = (*address.terms, Load(width, False, address.added))
-    return Value(terms, 0, late or address.late)
+    return _limited(Value(terms, 0, late or address.late))
+
+
+def low(value: Value, width: int) -> Value:
+    """A value with the same low `width` bytes, without extensions that only change the others."""
+    while not value.added and value.terms and isinstance(value.terms[-1], Extend):
+        if value.terms[-1].width < width:
+            break
+        value = Value(value.terms[:-1], 0, value.late)
+    return value
 
 
 def part(value: Value, skip: int, width: int, by_sign: bool = False) -> Value | None:
@@ -122,15 +174,22 @@ def part(value: Value, skip: int, width: int, by_sign: bool = False) -> Value | 
     if value.is_constant:
         bits = value.added >> (8 * skip)
         return constant(signed(bits, width) if by_sign else bits & ((1 << 8 * width) - 1))
-    last = value.terms[-1]
-    if value.added or not isinstance(last, Load):
+    if any(isinstance(term, _INEXPRESSIBLE) for term in value.terms):
         return None
-    if skip + width <= last.width:
-        narrow = Load(width, by_sign, last.displacement + skip)
-        return Value((*value.terms[:-1], narrow), 0, value.late)
-    if skip == 0 and width > last.width and last.signed <= by_sign:
-        return value
-    return None
+    last = value.terms[-1]
+    if isinstance(last, Load | Extend) and not value.added:
+        if isinstance(last, Load) and skip + width <= last.width:
+            narrow = Load(width, by_sign, last.displacement + skip)
+            return Value((*value.terms[:-1], narrow), 0, value.late)
+        if skip == 0 and width <= last.width:
+            return Value((*value.terms[:-1], Extend(width, by_sign)), 0, value.late)
+        if skip == 0 and width > last.width and last.signed <= by_sign:
+            return value
+    if skip:
+        value = combine("shr", value, constant(8 * skip))
+    if width < _WORD:
+        value = Value((*_whole(value), Extend(width, by_sign)), 0, value.late)
+    return _limited(value)
 
 
 def program_of(value: Value, frame_bytes: int) -> Program | None:
@@ -147,15 +206,29 @@ def _operations(value: Value) -> Iterator[Operation]:
     for term in value.terms:
         if isinstance(term, FrameStart):
             yield Frame(0)
+        elif isinstance(term, Constant):
+            yield from _constants(term.number)
         elif not isinstance(term, _INEXPRESSIBLE):
             yield term
     if value.added:
-        yield from (Constant(value.added), Add(0))
+        yield from (*_constants(value.added), Add(0))
+
+
+def _constants(number: int) -> Iterator[Operation]:
+    """Pushes a number of 64 bits."""
+    low = signed(number, 4)
+    if low == number:
+        yield Constant(low)
+    elif 0 <= number < _UINT32:
+        yield from (Constant(low), Extend(4, False))
+    else:
+        high = (number - low) >> 32
+        yield from (Constant(high), Constant(32), Combine("shl"), Constant(low), Add(0))
 
 
 def _folded(value: Value) -> Operation | None:
     """The one operation that pushes a constant, or an address in the frame or the image."""
-    if value.is_constant:
+    if value.is_constant and value.added == signed(value.added, 4):
         return Constant(value.added)
     if value.terms == (FRAME,):
         return Frame(value.added)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from halo.locations.program import (
     Add,
+    Combine,
     Constant,
+    Convert,
+    Extend,
     Frame,
     Image,
     Load,
@@ -18,6 +21,10 @@ _REGISTERS = (
     ("rbp", "ebp", "bp", "bpl"),
     *((f"r{at}", f"r{at}d", f"r{at}w", f"r{at}b") for at in range(12, 16)),
 )
+_SIGNS = {
+    **{"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"},
+    **{"shl": "<<", "shr": ">>", "sar": ">>"},
+}
 _PARTS = {8: 0, 4: 1, 2: 2, 1: 3}
 
 
@@ -51,6 +58,16 @@ def _apply(operation: Operation, stack: list[str]) -> None:
         case Add(shift):
             index, base = stack.pop(), stack.pop()
             stack.append(_scaled(base, index, shift))
+        case Extend(width, signed):
+            stack.append(f"{'i' if signed else 'u'}{8 * width}({stack.pop()})")
+        case Combine(function):
+            other, one = stack.pop(), stack.pop()
+            sign = _SIGNS.get(function.split()[0], function)
+            kind = function[3:].strip()
+            text = f"({one} {sign} {other})"
+            stack.append(f"{kind}{text}" if kind else text)
+        case Convert(source, target):
+            stack.append(f"{target}({source} {stack.pop()})")
 
 
 def _sum(base: str, offset: int) -> str:

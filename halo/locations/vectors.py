@@ -1,4 +1,4 @@
-"""Moves and shuffles in vector registers, by which compilers store two fields at once."""
+"""Vector registers: moves and shuffles of several fields at once, and arithmetic with reals."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 
 from iced_x86 import Instruction, Mnemonic
 
-from halo.locations.contents import Bytes, unknown, zeros
+from halo.locations.contents import Bytes, bytes_of, unknown, value_of, zeros
 from halo.locations.instructions import has_equal_sources, is_memory, width_of
 from halo.locations.operands import read, write
 from halo.locations.state import State
+from halo.locations.symbolic import Value, combine, convert
 
 Handler = Callable[[State, Instruction], None]
 Combination = Callable[[Bytes, Bytes], Bytes]
 
 _VECTOR = 16
+_WIDTHS = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 
 
 def _move(state: State, instruction: Instruction) -> None:
@@ -120,11 +122,85 @@ def _shuffle(state: State, instruction: Instruction) -> None:
     write(state, instruction, chosen)
 
 
-def _exclusive_or(state: State, instruction: Instruction) -> None:
-    """Zero if both sources are the same register, else unknown."""
-    width = width_of(instruction, 0)
-    is_zero = has_equal_sources(instruction)
-    write(state, instruction, zeros(width) if is_zero else unknown(width))
+def _exclusive_or(lane: int) -> Handler:
+    """Zero if both sources are the same register."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        if has_equal_sources(instruction):
+            write(state, instruction, zeros(width_of(instruction, 0)))
+        else:
+            _packed("xor", lane)(state, instruction)
+
+    return handle
+
+
+def _scalar(name: str, width: int) -> Handler:
+    """Arithmetic with the lowest real; the rest is that of the first source."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        first = read(state, instruction, _first(instruction), _VECTOR)
+        last = read(state, instruction, instruction.op_count - 1, width)
+        result = combine(f"{name} f{8 * width}", value_of(first[:width]), value_of(last))
+        write(state, instruction, bytes_of(result, width) + first[width:])
+
+    return handle
+
+
+def _packed(function: str, lane: int) -> Handler:
+    """A function of each two lanes of `lane` bytes."""
+
+    def combination(one: Bytes, other: Bytes) -> Bytes:
+        result: Bytes = ()
+        for at in range(0, _VECTOR, lane):
+            values = (value_of(each[at : at + lane]) for each in (one, other))
+            result += bytes_of(combine(function, *values), lane)
+        return result
+
+    return _combine(combination)
+
+
+def _convert_scalar(source: str, target: str) -> Handler:
+    """A number becomes the lowest real; the rest is that of the first source."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        first = read(state, instruction, _first(instruction), _VECTOR)
+        last = instruction.op_count - 1
+        kind = source or f"i{8 * width_of(instruction, last)}"
+        width = _WIDTHS[target]
+        value = value_of(read(state, instruction, last, _WIDTHS[kind]))
+        write(state, instruction, bytes_of(convert(value, kind, target), width) + first[width:])
+
+    return handle
+
+
+def _truncate(source: str) -> Handler:
+    """The lowest real becomes an integer in a general register."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        width = width_of(instruction, 0)
+        value = value_of(read(state, instruction, 1, _WIDTHS[source]))
+        write(state, instruction, bytes_of(convert(value, source, f"i{8 * width}"), width))
+
+    return handle
+
+
+def _convert_packed(source: str, target: str) -> Handler:
+    """The lower numbers of a register; what the results do not fill is zero."""
+
+    def handle(state: State, instruction: Instruction) -> None:
+        old, new = _WIDTHS[source], _WIDTHS[target]
+        if width_of(instruction, 0) != _VECTOR:
+            write(state, instruction, unknown(width_of(instruction, 0)))
+            return
+        count = _VECTOR // max(old, new)
+        content = read(state, instruction, instruction.op_count - 1, count * old)
+        result: Bytes = ()
+        for at in range(0, count * old, old):
+            value: Value = convert(value_of(content[at : at + old]), source, target)
+            result += bytes_of(value, new)
+        write(state, instruction, result + zeros(_VECTOR - len(result)))
+
+    return handle
 
 
 def _named(*names: str) -> list[int]:
@@ -135,6 +211,7 @@ def _named(*names: str) -> list[int]:
 
 _MOVES = ("MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU", "LDDQU")
 _WIDE_MOVES = ("MOVDQA32", "MOVDQA64", "MOVDQU8", "MOVDQU16", "MOVDQU32", "MOVDQU64")
+_REALS = ("add", "sub", "mul", "div")
 _TABLE: list[tuple[Handler, tuple[str, ...]]] = [
     (_move, _MOVES + _WIDE_MOVES),
     (_move_low(4), ("MOVD",)),
@@ -152,7 +229,27 @@ _TABLE: list[tuple[Handler, tuple[str, ...]]] = [
     (_extract(4), ("PEXTRD",)),
     (_extract(8), ("PEXTRQ",)),
     (_shuffle, ("PSHUFD",)),
-    (_exclusive_or, ("PXOR", "XORPS", "XORPD", "PXORD", "PXORQ")),
+    (_exclusive_or(4), ("XORPS", "PXORD")),
+    (_exclusive_or(8), ("PXOR", "XORPD", "PXORQ")),
+    *((_packed(name, 4), (f"{name.upper()}PS",)) for name in ("and", "or")),
+    *((_packed(name, 8), (f"{name.upper()}PD", f"P{name.upper()}")) for name in ("and", "or")),
+    (_packed("sub", 4), ("PSUBD",)),
+    (_packed("sub", 8), ("PSUBQ",)),
+    (_packed("mul", 4), ("PMULLD",)),
+    *((_scalar(name, 4), (f"{name.upper()}SS",)) for name in _REALS),
+    *((_scalar(name, 8), (f"{name.upper()}SD",)) for name in _REALS),
+    *((_packed(f"{name} f32", 4), (f"{name.upper()}PS",)) for name in _REALS),
+    *((_packed(f"{name} f64", 8), (f"{name.upper()}PD",)) for name in _REALS),
+    (_convert_scalar("", "f32"), ("CVTSI2SS",)),
+    (_convert_scalar("", "f64"), ("CVTSI2SD",)),
+    (_convert_scalar("f32", "f64"), ("CVTSS2SD",)),
+    (_convert_scalar("f64", "f32"), ("CVTSD2SS",)),
+    (_truncate("f32"), ("CVTTSS2SI",)),
+    (_truncate("f64"), ("CVTTSD2SI",)),
+    (_convert_packed("i32", "f64"), ("CVTDQ2PD",)),
+    (_convert_packed("i32", "f32"), ("CVTDQ2PS",)),
+    (_convert_packed("f32", "f64"), ("CVTPS2PD",)),
+    (_convert_packed("f64", "f32"), ("CVTPD2PS",)),
 ]
 
 VECTORS: Mapping[int, Handler] = {

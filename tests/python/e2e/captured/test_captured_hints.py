@@ -118,6 +118,66 @@ def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str, engine:
     assert stats["unhinted"] == 0
 
 
+COMPUTED = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { kNodes = 6000, kCells = 60 };
+struct node { double place; struct node* next; float half; unsigned check; };
+static struct node* cells[kCells];
+static double sum;
+__attribute__((noinline)) static struct node* make(unsigned number, const double* scale) {
+  struct node* made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->place = (number * 7u >> 12) % 1024 * *scale / 1.024;
+  made->half = (float)number / 2;
+  made->check = number ^ 0x5a5a;
+  return made;
+}
+int main(void) {
+  double scale = 0.06;
+  uint32_t number = 1;
+  unsigned long pages = 0;
+  for (unsigned at = 0; at < kNodes; ++at) {
+    number = number * 1664525 + 1013904223;
+    struct node* one = make(number, &scale);
+    if (one == NULL || one->check != (number ^ 0x5a5a)) abort();
+    unsigned cell = (unsigned)one->place % kCells;
+    one->next = cells[cell];
+    cells[cell] = one;
+  }
+  for (int round = 0; round < 3; ++round)
+    for (unsigned cell = 0; cell < kCells; ++cell)
+      for (struct node* at = cells[cell]; at != NULL; at = at->next) sum += at->half;
+  for (unsigned cell = 0; cell < kCells; ++cell) {
+    uintptr_t seen[100];
+    unsigned count = 0;
+    for (struct node* at = cells[cell]; at != NULL; at = at->next) {
+      uintptr_t page = (uintptr_t)at / 4096;
+      unsigned one = 0;
+      while (one < count && seen[one] != page) ++one;
+      if (one == count && count < 100) seen[count++] = page;
+    }
+    pages += count;
+  }
+  printf("%.1f\\n", (double)pages / (unsigned)kCells);
+  return sum < 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_nodes_are_placed_by_a_number_that_is_computed_behind_the_call(
+    tmp_path: Path, compiler: str
+) -> None:
+    compile_program(tmp_path, compiler, COMPUTED)
+    [hint] = plan_of(tmp_path)
+    assert "by +0 (f64)" in str(hint["reason"])
+    native = pages_of(tmp_path, plan=False)
+    assert pages_of(tmp_path) < 0.7 * native
+    assert json.loads((tmp_path / "stats.json").read_text())["hinted"] == 6000
+
+
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
 def test_points_of_cxx_are_placed_by_coordinates(tmp_path: Path, compiler: str) -> None:
     compile_program(tmp_path, compiler, CXX_PROGRAM)

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { kSites = 4096, kStores = 256, kOperations = 12, kStack = 4, kMaxSteps = 400, kTrap = 0x100 };
-enum { kRegister, kFrame, kImage, kLoad, kAdd, kConstant };
+enum { kSites = 4096, kStores = 256, kOperations = 24, kStack = 4, kMaxSteps = 400, kTrap = 0x100 };
+enum { kRegister, kFrame, kImage, kLoad, kAdd, kConstant, kExtend, kCombine, kConvert };
 
 typedef struct {
   int code, parameter;
@@ -60,13 +60,94 @@ static void* take(size_t size) {
   return memset(arena + used - ((size + 15) & ~(size_t)15), 0xA5, size);
 }
 
-static uint64_t load(uint64_t address, int parameter) {
-  const int width = parameter & 0x7F;
-  uint64_t value = 0;
-  memcpy(&value, (const void*)address, (size_t)width);
-  const int unused = 64 - 8 * width;
+static uint64_t extend(uint64_t value, int parameter) {
+  const int unused = 64 - 8 * (parameter & 0x7F);
   if (parameter & 0x80) return (uint64_t)((int64_t)(value << unused) >> unused);
-  return value;
+  return value << unused >> unused;
+}
+
+static uint64_t load(uint64_t address, int parameter) {
+  uint64_t value = 0;
+  memcpy(&value, (const void*)address, (size_t)(parameter & 0x7F));
+  return extend(value, parameter);
+}
+
+typedef union {
+  uint64_t bits;
+  uint32_t low;
+  int32_t i32;
+  int64_t i64;
+  float f32;
+  double f64;
+} Number;
+
+static uint64_t combine(int function, Number a, Number b) {
+  Number result = {0};
+  const int count = (int)(b.bits & 63);
+  switch (function) {
+    case 0:
+      return a.bits - b.bits;
+    case 1:
+      return a.bits * b.bits;
+    case 2:
+      return a.bits & b.bits;
+    case 3:
+      return a.bits | b.bits;
+    case 4:
+      return a.bits ^ b.bits;
+    case 5:
+      return a.bits << count;
+    case 6:
+      return a.bits >> count;
+    case 7:
+      return (uint64_t)(a.i64 >> count);
+    case 8:
+      result.f32 = a.f32 + b.f32;
+      return result.bits;
+    case 9:
+      result.f32 = a.f32 - b.f32;
+      return result.bits;
+    case 10:
+      result.f32 = a.f32 * b.f32;
+      return result.bits;
+    case 11:
+      result.f32 = a.f32 / b.f32;
+      return result.bits;
+    case 12:
+      result.f64 = a.f64 + b.f64;
+      return result.bits;
+    case 13:
+      result.f64 = a.f64 - b.f64;
+      return result.bits;
+    case 14:
+      result.f64 = a.f64 * b.f64;
+      return result.bits;
+    case 15:
+      result.f64 = a.f64 / b.f64;
+      return result.bits;
+    default:
+      abort();
+  }
+}
+
+static uint64_t convert(int parameter, Number from) {
+  const double value[] = {from.i32, (double)from.i64, from.f32, from.f64};
+  const int source = parameter / 4;
+  Number result = {0};
+  switch (parameter % 4) {
+    case 0:
+      result.i32 = (int32_t)value[source];
+      return result.bits;
+    case 1:
+      result.i64 = (int64_t)value[source];
+      return result.bits;
+    case 2:
+      result.f32 = source == 1 ? (float)from.i64 : (float)value[source];
+      return result.bits;
+    default:
+      result.f64 = value[source];
+      return result.bits;
+  }
 }
 
 // Whether the runtime would execute the load: not if it finds a frame that is stored to by pointer.
@@ -80,7 +161,7 @@ static int evaluate(const Site* site, const Store* store, const Caller* caller, 
   int top = 0;
   for (int i = 0; i < store->operations; ++i) {
     const Operation* at = &store->program[i];
-    if (at->code != kLoad && at->code != kAdd && top == kStack) abort();
+    if ((at->code < kLoad || at->code == kConstant) && top == kStack) abort();
     switch (at->code) {
       case kRegister:
         stack[top++] = caller->saved[at->parameter];
@@ -105,6 +186,16 @@ static int evaluate(const Site* site, const Store* store, const Caller* caller, 
         break;
       case kConstant:
         stack[top++] = (uint64_t)at->value;
+        break;
+      case kExtend:
+        stack[top - 1] = extend(stack[top - 1], at->parameter);
+        break;
+      case kCombine:
+        --top;
+        stack[top - 1] = combine(at->parameter, (Number){stack[top - 1]}, (Number){stack[top]});
+        break;
+      case kConvert:
+        stack[top - 1] = convert(at->parameter, (Number){stack[top - 1]});
         break;
       default:
         abort();

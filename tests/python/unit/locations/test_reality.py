@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.locations import BirthStores, pack
+from halo.locations import BirthStores, Combine, Convert, Extend, pack
 from support.call_sites import COMPILERS, LEVELS, all_stores, build
 from support.command import REPOSITORY
 
@@ -101,6 +101,103 @@ int main(int argc, char **argv) {
   return total < 0;
 }
 """
+ARITHMETIC = """
+#include <stdint.h>
+#include <stdlib.h>
+typedef struct {
+  double a, b, c;
+  float f, g;
+  int i, j;
+  unsigned u, v;
+  long l, m;
+  unsigned long h;
+  short s;
+  unsigned char small;
+} item;
+typedef struct {
+  double x, y;
+  float p, q;
+  int n, k;
+  unsigned char byte;
+  signed char negative;
+} record;
+static record records[64];
+static long total;
+extern int atoi(const char *);
+#define KEPT __attribute__((noinline, noclone))
+
+KEPT item *integers(int n, unsigned u, long l) {
+  item *made = malloc(sizeof *made);
+  made->i = 3 * n + 7;
+  made->j = n / 10;
+  made->u = u / 1000 + (u >> 3);
+  made->v = (u & 0xff00) >> 8;
+  made->l = l * 56 - 11;
+  made->m = ~l;
+  made->s = (short)(n << 4);
+  made->small = (unsigned char)(u ^ 0x5a);
+  return made;
+}
+KEPT item *hashes(unsigned u, unsigned long h, int n) {
+  item *made = malloc(sizeof *made);
+  made->h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdul;
+  made->u = (u * 2654435769u) >> 20;
+  made->l = -(long)n;
+  made->i = n >> 2;
+  made->m = (long)(h >> 12 | 1);
+  made->v = u % 64;
+  return made;
+}
+KEPT item *reals(int n, unsigned u, long l, const record *from) {
+  item *made = malloc(sizeof *made);
+  made->a = n * 0.5;
+  made->b = u / 3.0 - 1;
+  made->c = (double)l + from->x * 4;
+  made->f = (float)n / 7;
+  made->g = (float)from->y;
+  made->i = (int)(from->x * 100);
+  made->l = (long)from->p;
+  return made;
+}
+KEPT item *of_record(const record *from, double scale, float shift) {
+  item *made = malloc(sizeof *made);
+  made->a = from->x * scale;
+  made->b = from->y * scale;
+  made->c = -from->x;
+  made->f = from->p - shift;
+  made->g = from->q - shift;
+  made->i = from->negative * 2;
+  made->j = from->n - from->k;
+  made->u = from->byte + 1u;
+  made->l = (long)from->n * from->k;
+  return made;
+}
+KEPT item *generated(uint32_t *state, const double *scale) {
+  item *made = malloc(sizeof *made);
+  *state = *state * 1664525u + 1013904223u;
+  made->a = (double)((uint64_t)*state * 1000 >> 32) / 100.0;
+  made->i = (int)(*state >> 16) % 100;
+  made->c = *scale * 2;
+  return made;
+}
+int main(int argc, char **argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 100;
+  uint32_t state = 1;
+  double scale = 1.5;
+  for (int i = -rounds; i < rounds; ++i) {
+    record *r = &records[i & 63];
+    *r = (record){i * 0.37, -i, i * 0.125f, i + 0.5f, i * 77, 1000 - i, (unsigned char)(i * 9),
+                  (signed char)-i};
+    unsigned u = (unsigned)i * 40503u + 17;
+    total += integers(i * 12345, u, i * 1234567891l)->i;
+    total += (long)hashes(u, (unsigned long)i * 0x9e3779b97f4a7c15ul, i * 91)->h;
+    total += reals(i * 17, u, i * 1000000007l, r)->i;
+    total += of_record(r, 0.1 * i, 0.3f * i)->i;
+    total += generated(&state, &scale)->i;
+  }
+  return total == 1;
+}
+"""
 PLUS_SOURCE = """
 #include <cstdint>
 #include <list>
@@ -177,6 +274,28 @@ def test_values_in_c(compiler: str, level: str, stepping: Path, tmp_path: Path) 
     objects, checked = check(program, stepping)
     assert objects > 200
     assert checked > 600
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-O3", "-mavx2"), ("-O2", "-no-pie", "-fno-pie")],
+    ids="".join,
+)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_computed_values(
+    compiler: str, flags: tuple[str, ...], stepping: Path, tmp_path: Path
+) -> None:
+    program = build(compiler, "c", ARITHMETIC, tmp_path / "program", *flags)
+    used = {
+        type(operation)
+        for _, stores in all_stores(program)
+        for store in stores.stores
+        for operation in store.program or ()
+    }
+    assert used >= {Combine, Convert, Extend}
+    objects, checked = check(program, stepping)
+    assert objects == 1000
+    assert checked > 4500
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from halo.locations.program import Add, Constant, Frame, Image, Load, Program, Register
+from halo.locations.program import (
+    Add,
+    Combine,
+    Constant,
+    Convert,
+    Extend,
+    Frame,
+    Image,
+    Load,
+    Program,
+    Register,
+)
 from halo.locations.text import text_of
+
+LOAD = Load(8, False, 0)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +40,14 @@ from halo.locations.text import text_of
         ((Register(2), Constant(1), Add(0)), 4, "r12+1"),
         ((Register(2), Constant(-1), Add(0)), 4, "r12-1"),
         ((Constant(0), Register(2), Add(3)), 8, "r12*8"),
+        ((Register(0), Extend(4, True)), 8, "i32(rbx)"),
+        ((Register(0), Register(1), Combine("mul")), 8, "(rbx * rbp)"),
+        ((Register(0), Constant(5), Combine("shr")), 8, "(rbx >> 5)"),
+        (
+            (Register(0), Convert("i32", "f64"), Image(8), LOAD, Combine("div f64")),
+            8,
+            "f64(f64(i32 rbx) / [image+0x8])",
+        ),
     ],
 )
 def test_programs_are_expressions(program: Program, width: int, text: str) -> None:

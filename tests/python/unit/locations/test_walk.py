@@ -9,7 +9,10 @@ import pytest
 from halo.locations import (
     Add,
     BirthStores,
+    Combine,
     Constant,
+    Convert,
+    Extend,
     Frame,
     Image,
     Load,
@@ -60,7 +63,14 @@ VALUES: dict[str, tuple[str, int, Program | None]] = {
         8,
         (RBX, load(4, 0, True)),
     ),
-    "a register's half": ("mov ecx, ebx; mov [rax], rcx", 8, None),
+    "a register's half": ("mov ecx, ebx; mov [rax], rcx", 8, (RBX, Extend(4, False))),
+    "a register's signed half": ("movsxd rcx, ebx; mov [rax], rcx", 8, (RBX, Extend(4, True))),
+    "a register's byte": ("movzx ecx, bl; mov [rax], ecx", 4, (RBX, Extend(1, False))),
+    "a masked register": (
+        "mov ecx, ebx; and ecx, 0xffff; mov [rax], ecx",
+        4,
+        (RBX, Extend(2, False)),
+    ),
     "an element": (
         "mov ecx, [rbx]; mov rcx, [rbp+rcx*8+16]; mov [rax], rcx",
         8,
@@ -77,13 +87,97 @@ VALUES: dict[str, tuple[str, int, Program | None]] = {
         8,
         (Constant(0), R12, Add(3), RBX, Add(0), load(8)),
     ),
-    "arithmetic": ("mov rcx, rbx; imul rcx, r12; mov [rax], rcx", 8, None),
+    "a product": ("mov rcx, rbx; imul rcx, r12; mov [rax], rcx", 8, (RBX, R12, Combine("mul"))),
+    "a multiple": ("imul ecx, ebx, 100; mov [rax], ecx", 4, (RBX, Constant(100), Combine("mul"))),
+    "a low product": (
+        "mov r9, rax; mov rax, rbx; mul r12; mov [r9], rax",
+        8,
+        (RBX, R12, Combine("mul")),
+    ),
+    "a high product": ("mov r9, rax; mov rax, rbx; mul r12; mov [r9], rdx", 8, None),
+    "a wide shift": (
+        "mov rcx, rbx; shl rcx, 20; mov [rax], rcx",
+        8,
+        (RBX, Constant(20), Combine("shl")),
+    ),
+    "a right shift": (
+        "mov ecx, ebx; shr ecx, 5; mov [rax], ecx",
+        4,
+        (RBX, Extend(4, False), Constant(5), Combine("shr")),
+    ),
+    "a signed shift": (
+        "mov rcx, rbx; sar rcx, 5; mov [rax], rcx",
+        8,
+        (RBX, Constant(5), Combine("sar")),
+    ),
+    "a shift of bytes": ("mov rcx, [rbx]; shr rcx, 32; mov [rax], rcx", 8, (RBX, load(4, 4))),
+    "a shift by a register": ("mov ecx, r12d; mov rdx, rbx; shr rdx, cl; mov [rax], rdx", 8, None),
+    "a difference of values": (
+        "mov rcx, rbx; sub rcx, r12; mov [rax], rcx",
+        8,
+        (RBX, R12, Combine("sub")),
+    ),
+    "bits": (
+        "mov ecx, ebx; and ecx, 7; or ecx, r12d; xor ecx, 5; mov [rax], ecx",
+        4,
+        (RBX, Constant(7), Combine("and"), R12, Combine("or"), Constant(5), Combine("xor")),
+    ),
+    "a complement": (
+        "mov ecx, ebx; not ecx; mov [rax], ecx",
+        4,
+        (RBX, Constant(-1), Combine("xor")),
+    ),
+    "a negation": ("mov ecx, ebx; neg ecx; mov [rax], ecx", 4, (Constant(0), RBX, Combine("sub"))),
+    "a large number": (
+        "mov ecx, 0xcccccccd; imul rcx, rbx; mov [rax], rcx",
+        8,
+        (Constant(-0x33333333), Extend(4, False), RBX, Combine("mul")),
+    ),
+    "a huge number": (
+        "movabs rcx, 0x123456789abcdef0; xor rcx, rbx; mov [rax], rcx",
+        8,
+        (
+            *(Constant(0x12345679), Constant(32), Combine("shl"), Constant(-0x65432110), Add(0)),
+            *(RBX, Combine("xor")),
+        ),
+    ),
+    "too many operations": (f"mov rcx, rbx; {'imul rcx, rcx, 7; ' * 12} mov [rax], rcx", 8, None),
+    "too many values": (
+        "mov rcx, r13; sub rcx, r14; mov rdx, r12; xor rdx, rcx; mov rcx, rbp; or rcx, rdx;"
+        " mov rdx, r15; imul rdx, rcx; mov rcx, rbx; sub rcx, rdx; mov [rax], rcx",
+        8,
+        None,
+    ),
+    "a number as a real": (
+        "pxor xmm0, xmm0; cvtsi2sd xmm0, ebx; movsd [rax], xmm0",
+        8,
+        (RBX, Convert("i32", "f64")),
+    ),
+    "a real as a number": (
+        "cvttss2si rcx, dword ptr [rbx]; mov [rax], rcx",
+        8,
+        (RBX, load(4), Convert("f32", "i64")),
+    ),
+    "a wider real": (
+        "cvtss2sd xmm0, dword ptr [rbx]; movsd [rax], xmm0",
+        8,
+        (RBX, load(4), Convert("f32", "f64")),
+    ),
+    "a narrower real": (
+        "movsd xmm1, [rbx]; cvtsd2ss xmm0, xmm1; movss [rax], xmm0",
+        4,
+        (RBX, load(8), Convert("f64", "f32")),
+    ),
     "a choice": ("mov rcx, rbx; cmovs rcx, r12; mov [rax], rcx", 8, None),
     "a caller-saved register": ("mov [rax], rcx", 8, None),
     "the object": ("mov [rax], rax", 8, None),
     "a spill": ("mov [rsp+8], rbx; mov rbx, r12; mov rcx, [rsp+8]; mov [rax], rcx", 8, (RBX,)),
     "half a spill": ("mov [rsp+8], rbx; mov ecx, [rsp+8]; mov [rax], ecx", 4, (RBX,)),
-    "the high half": ("mov [rsp+8], rbx; mov ecx, [rsp+12]; mov [rax], ecx", 4, None),
+    "the high half": (
+        "mov [rsp+8], rbx; mov ecx, [rsp+12]; mov [rax], ecx",
+        4,
+        (RBX, Constant(32), Combine("shr")),
+    ),
     "the high half of a load": (
         "mov rcx, [rbx]; mov [rsp], rcx; mov ecx, [rsp+4]; mov [rax], ecx",
         4,
@@ -101,7 +195,17 @@ VALUES: dict[str, tuple[str, int, Program | None]] = {
     "a moved object": ("lea rcx, [rax+16]; mov [rcx-16], rbx", 8, (RBX,)),
     "a float": ("movss xmm0, [rbx]; movss [rax], xmm0", 4, (RBX, load(4))),
     "a double": ("movsd xmm0, [rbx]; movq [rax], xmm0", 8, (RBX, load(8))),
-    "another unit": ("movsd xmm0, [rbx]; addsd xmm0, xmm0; movsd [rax], xmm0", 8, None),
+    "another unit": (
+        "movsd xmm0, [rbx]; mulsd xmm0, [r12]; movsd [rax], xmm0",
+        8,
+        (RBX, load(8), R12, load(8), Combine("mul f64")),
+    ),
+    "with three reals": (
+        "vmovss xmm1, [rbx]; vsubss xmm0, xmm1, [r12]; vmovss [rax], xmm0",
+        4,
+        (RBX, load(4), R12, load(4), Combine("sub f32")),
+    ),
+    "the square root": ("sqrtsd xmm0, [rbx]; movsd [rax], xmm0", 8, None),
     "by a thread": ("mov rcx, fs:[40]; mov [rax], rcx", 8, None),
     "a string": ("lea rdi, [rax]; mov rsi, rbx; movsq", 8, None),
     "a slot at the start": (
@@ -184,7 +288,31 @@ VECTORS: dict[str, tuple[str, Program | None, Program | None]] = {
         None,
         (RBX, load(8, 8)),
     ),
-    "added": ("movups xmm0, [rbx]; addpd xmm0, xmm1; movups [rax], xmm0", None, None),
+    "added to unknown ones": (
+        "movups xmm0, [rbx]; addpd xmm0, xmm1; movups [rax], xmm0",
+        None,
+        None,
+    ),
+    "multiplied": (
+        "movups xmm0, [rbx]; movups xmm1, [r12]; mulpd xmm0, xmm1; movups [rax], xmm0",
+        (RBX, load(8), R12, load(8), Combine("mul f64")),
+        (RBX, load(8, 8), R12, load(8, 8), Combine("mul f64")),
+    ),
+    "converted": (
+        "movq xmm1, [rbx]; cvtdq2pd xmm0, xmm1; movups [rax], xmm0",
+        (RBX, load(8), Convert("i32", "f64")),
+        (RBX, load(4, 4), Convert("i32", "f64")),
+    ),
+    "widened": (
+        "cvtps2pd xmm0, [rbx]; movups [rax], xmm0",
+        (RBX, load(8), Convert("f32", "f64")),
+        (RBX, load(4, 4), Convert("f32", "f64")),
+    ),
+    "one of a pair": (
+        "movups xmm0, [rbx]; movsd xmm1, [r12]; addsd xmm0, xmm1; movups [rax], xmm0",
+        (RBX, load(8), R12, load(8), Combine("add f64")),
+        (RBX, load(8, 8)),
+    ),
     "masked": ("vmovdqu64 xmm0{k1}, [rbx]; vmovdqu64 [rax], xmm0", None, None),
 }
 
@@ -246,7 +374,7 @@ def test_parts_of_a_field(tmp_path: Path) -> None:
     assert value_at(stores, 4, 4) == (RBX, load(4, 4))
     assert value_at(stores, 0, 16) is None
     assert value_at(stores, 8, 4) == (R12,)
-    assert value_at(stores, 12, 4) is None
+    assert value_at(stores, 12, 4) == (R12, Constant(32), Combine("shr"))
     assert value_at(stores, 16, 8) is None
 
 
@@ -361,6 +489,16 @@ def test_loads_behind_stores_to_the_frame_are_noted(
     found = stores_behind(tmp_path, lines)
     assert found.stores_to_frame is noted
     assert found.frame_bytes == FRAME_BYTES
+
+
+def test_data_that_nothing_can_write_are_read_behind_any_store(tmp_path: Path) -> None:
+    constant = ".section .rodata; number: .double 2.5; .text"
+    variable = ".data; number: .double 2.5; .text"
+    lines = "mov [rdi], rcx; movsd xmm0, [rip+number]; mulsd xmm0, [rip+number]; movsd [rax], xmm0"
+    program = value_at(stores_behind(tmp_path, f"{lines}; {constant}"), 0, 8) or ()
+    kinds = [Image, Load, Image, Load, Combine]
+    assert [type(operation) for operation in program] == kinds
+    assert value_at(stores_behind(tmp_path, f"{lines}; {variable}"), 0, 8) is None
 
 
 def test_numbers_before_the_call_are_known(tmp_path: Path) -> None:
