@@ -83,8 +83,8 @@ def _stops(instruction: Instruction, state: State) -> bool:
 
 
 def _is_modelled(instruction: Instruction) -> bool:
-    masked = instruction.op_mask != Register.NONE
-    return instruction.mnemonic in _HANDLERS and not masked
+    other_form = instruction.op_mask != Register.NONE or instruction.is_broadcast
+    return instruction.mnemonic in _HANDLERS and not other_form
 
 
 def _reason(instruction: Instruction) -> str:

@@ -9,6 +9,7 @@ from iced_x86 import Instruction, Mnemonic, Register, Register_
 from halo.locations.contents import Bytes, bytes_of, extended, unknown, value_of, zeros
 from halo.locations.instructions import IMMEDIATES, has_equal_sources, immediate, width_of
 from halo.locations.operands import offset_of, read, write
+from halo.locations.program import WIDTHS
 from halo.locations.state import State
 from halo.locations.symbolic import (
     UNKNOWN,
@@ -89,7 +90,7 @@ def _shift_right(function: str, by_sign: bool) -> Handler:
         content = read(state, instruction, 0)
         width, count = len(content), _count(instruction, len(content))
         result = None
-        if count > 0 and count % 8 == 0:
+        if count % 8 == 0 and width - count // 8 in WIDTHS:
             result = part(value_of(content), count // 8, width - count // 8, by_sign)
         elif count >= 0:
             whole = part(value_of(content), 0, width, by_sign)

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 
 MAX_OPERATIONS = 24
 MAX_STACK = 4
+WIDTHS = (1, 2, 4, 8)
+"""Bytes of a load or of an extension, which are not of 8."""
 _INT32 = range(-(2**31), 2**31)
 _UINT32 = range(2**32)
 _SIGNED = 0x80
@@ -159,8 +161,10 @@ def _operand_fits(operation: Operation, frame_bytes: int) -> bool:
             return offset in range(frame_bytes)
         case Image(offset):
             return offset in _UINT32
-        case Load(_, _, displacement):
-            return displacement in _INT32
+        case Load(width, _, displacement):
+            return width in WIDTHS and displacement in _INT32
+        case Extend(width, _):
+            return width in WIDTHS[:-1]
         case Constant(number):
             return number in _INT32
         case _:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from halo.locations.program import (
     MAX_OPERATIONS,
+    WIDTHS,
     Add,
     Combine,
     Constant,
@@ -174,7 +175,7 @@ def part(value: Value, skip: int, width: int, by_sign: bool = False) -> Value | 
     if value.is_constant:
         bits = value.added >> (8 * skip)
         return constant(signed(bits, width) if by_sign else bits & ((1 << 8 * width) - 1))
-    if any(isinstance(term, _INEXPRESSIBLE) for term in value.terms):
+    if width not in WIDTHS or any(isinstance(term, _INEXPRESSIBLE) for term in value.terms):
         return None
     last = value.terms[-1]
     if isinstance(last, Load | Extend) and not value.added:

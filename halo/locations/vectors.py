@@ -189,11 +189,12 @@ def _convert_packed(source: str, target: str) -> Handler:
 
     def handle(state: State, instruction: Instruction) -> None:
         old, new = _WIDTHS[source], _WIDTHS[target]
-        if width_of(instruction, 0) != _VECTOR:
+        last = instruction.op_count - 1
+        if width_of(instruction, 0) != _VECTOR or width_of(instruction, last) > _VECTOR:
             write(state, instruction, unknown(width_of(instruction, 0)))
             return
         count = _VECTOR // max(old, new)
-        content = read(state, instruction, instruction.op_count - 1, count * old)
+        content = read(state, instruction, last, count * old)
         result: Bytes = ()
         for at in range(0, count * old, old):
             value: Value = convert(value_of(content[at : at + old]), source, target)

@@ -111,6 +111,12 @@ VALUES: dict[str, tuple[str, int, Program | None]] = {
         (RBX, Constant(5), Combine("sar")),
     ),
     "a shift of bytes": ("mov rcx, [rbx]; shr rcx, 32; mov [rax], rcx", 8, (RBX, load(4, 4))),
+    "a shift of odd bytes": (
+        "mov rcx, [rbx]; shr rcx, 8; mov [rax], rcx",
+        8,
+        (RBX, load(8), Constant(8), Combine("shr")),
+    ),
+    "a shift of all bits": ("mov ecx, ebx; shl cx, 20; mov [rax], cx", 2, None),
     "a shift by a register": ("mov ecx, r12d; mov rdx, rbx; shr rdx, cl; mov [rax], rdx", 8, None),
     "a difference of values": (
         "mov rcx, rbx; sub rcx, r12; mov [rax], rcx",
@@ -313,6 +319,16 @@ VECTORS: dict[str, tuple[str, Program | None, Program | None]] = {
         (RBX, load(8), R12, load(8), Combine("add f64")),
         (RBX, load(8, 8)),
     ),
+    "broadcast": (
+        "movups xmm0, [rbx]; vmulpd xmm0, xmm0, [r12]{1to2}; movups [rax], xmm0",
+        None,
+        None,
+    ),
+    "of a wider register": (
+        "vmovupd ymm1, [rbx]; vcvtpd2ps xmm0, ymm1; movups [rax], xmm0",
+        None,
+        None,
+    ),
     "masked": ("vmovdqu64 xmm0{k1}, [rbx]; vmovdqu64 [rax], xmm0", None, None),
 }
 
@@ -499,6 +515,17 @@ def test_data_that_nothing_can_write_are_read_behind_any_store(tmp_path: Path) -
     kinds = [Image, Load, Image, Load, Combine]
     assert [type(operation) for operation in program] == kinds
     assert value_at(stores_behind(tmp_path, f"{lines}; {variable}"), 0, 8) is None
+
+
+def test_parts_of_odd_widths_have_no_program(tmp_path: Path) -> None:
+    lines = "mov [rsp+8], rbx; mov [rsp+6], r12w; mov rcx, [rsp+6]; mov [rax], rcx"
+    stores = stores_behind(tmp_path, lines)
+    assert [(one.offset, one.width, one.program) for one in stores.stores] == [
+        (0, 2, (R12,)),
+        (2, 6, (RBX,)),
+    ]
+    shifted = "mov [rsp+8], rbx; mov byte ptr [rsp+8], 7; mov rcx, [rsp+8]; mov [rax], rcx"
+    assert stores_behind(tmp_path, shifted).stores[1].program is None
 
 
 def test_numbers_before_the_call_are_known(tmp_path: Path) -> None:
