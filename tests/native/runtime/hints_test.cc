@@ -312,12 +312,17 @@ TEST(Programs, NoRuleAndNoRegisterMakesThemFault) {
     for (int round = 0; round < 160; ++round) {
       for (std::uint64_t& one : call.registers) one = any_register(random, known);
       ++valid;
-      std::uint64_t result = 0, again = 0;
       const CallState state{call.registers, call.frame};
-      const bool is_known = run_program(program, rule, known[0], state, result);
+      std::uint64_t result = 0;
+      bool is_known = false, is_same = false;
+      // A word that the process itself changes in between may differ once.
+      for (int attempt = 0; attempt < 3 && !is_same; ++attempt) {
+        std::uint64_t again = result = 0;
+        is_known = run_program(program, rule, known[0], state, result);
+        is_same = compiled.run(known[0], state, again) == is_known && again == result;
+      }
       known_values += is_known;
-      ASSERT_EQ(compiled.run(known[0], state, again), is_known);
-      ASSERT_EQ(again, result);
+      ASSERT_TRUE(is_same);
       ASSERT_FALSE(compiled.gives(result, state.registers, state.slot) && !is_known);
     }
   }
