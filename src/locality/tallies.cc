@@ -1,0 +1,65 @@
+#include "locality/tallies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/ids.h"
+
+namespace halo::locality {
+
+double Tallies::Context::variance() const {
+  if (rated == 0) return 0;
+  const double mean = sum / double(rated);
+  return std::max(squares / double(rated) - mean * mean, 0.0);
+}
+
+void Tallies::allocate(const objects::Allocation& one) {
+  const uint32_t context = base::index(one.context);
+  if (context >= contexts_.size()) contexts_.resize(context + 1);
+  ++contexts_[context].allocations;
+  Object& object = live_[one.number];
+  object.context = context;
+  object.has_pages = one.size > kPageBytes;
+}
+
+void Tallies::free(uint64_t number) {
+  const auto at = live_.find(number);
+  if (at == live_.end()) return;
+  end(at->second);
+  live_.erase(at);
+}
+
+void Tallies::count(uint64_t number, uint32_t offset, bool missed) {
+  const auto at = live_.find(number);
+  if (at == live_.end()) return;
+  Object& object = at->second;
+  object.rate.count(missed);
+  if (!object.has_pages) return;
+  const size_t page = offset / kPageBytes;
+  if (page >= object.pages.size()) object.pages.resize(page + 1);
+  object.pages[page].count(missed);
+}
+
+void Tallies::end(const Object& object) {
+  if (object.rate.accesses < kMinAccesses) return;
+  const double rate = object.rate.value();
+  objects_.add(rate);
+  Context& context = contexts_[object.context];
+  ++context.rated;
+  context.sum += rate;
+  context.squares += rate * rate;
+  for (const Rate& page : object.pages) {
+    if (page.accesses < kMinAccesses) continue;
+    const double difference = std::abs(page.value() - rate);
+    ++pages_;
+    near_pages_ += difference <= 0.1;
+    differences_.add(difference);
+  }
+}
+
+void Tallies::finish() {
+  for (const auto& [number, object] : live_) end(object);
+  live_.clear();
+}
+
+}  // namespace halo::locality

@@ -1,0 +1,1 @@
+"""A slow reference of the watch, and events for it."""
