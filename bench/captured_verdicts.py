@@ -5,8 +5,8 @@ captured_verdicts.py run FOLDER [NAME...]      writes the missing FOLDER/NAME.js
 captured_verdicts.py table FOLDER [NAME...]    a row for each program
 
 The programs are those of Miucin's thesis, or Debian's nearest ones (section 3.5). `run` selects on
-a training input, and measures on a larger one. A ratio is the time of the best of the four baseline
-allocators over that of what is kept. `table` ends with status 1 if the interval of one is below
+a training input, and measures on a larger one. A ratio is the time of the best baseline
+allocator over that of what is kept. `table` ends with status 1 if the interval of one is below
 0.98.
 """
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json/text.h"
 
 namespace halo {
 

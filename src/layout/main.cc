@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "base/tool.h"
 #include "layout/communities.h"
 #include "layout/contents_file.h"

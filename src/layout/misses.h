@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "simulator/hierarchy.h"
 #include "simulator/machine.h"
 

@@ -1,4 +1,4 @@
-// Runs Tidy's heap on addresses that do not exist, and watches its tables.
+// Runs Tidy's heap on addresses that do not exist, and traces its tables.
 #include "layout/tidy_placement.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "layout/packing.h"
 #include "tidy/simulated_memory.h"
-#include "tidy/watch.h"
+#include "tidy/tracer.h"
 
 namespace halo::layout {
 
@@ -45,7 +45,7 @@ class TableAccesses {
 };
 
 // Of the model that the thread runs.
-struct TidyWatch {
+struct TidyTracer {
   static inline thread_local TableAccesses* accesses = nullptr;
 
   static void touch(const void* at, size_t bytes) {
@@ -54,14 +54,14 @@ struct TidyWatch {
 };
 
 // With the table of pages of src/tidy/page_memory.h, which has entries of that size.
-class Memory : public tidy::WatchedMemory<TidyWatch> {
+class Memory : public tidy::TracedMemory<TidyTracer> {
  public:
   static constexpr uint64_t kEntry = 24;
   static constexpr uint64_t kFirstEntry = TidyPlacement::kFirstTable - (uint64_t{1} << 40);
 
-  tidy::Page<Watch>*& page(uint32_t number) {
-    if (Watch::accesses != nullptr) Watch::accesses->add(kFirstEntry + number * kEntry, kEntry);
-    return tidy::WatchedMemory<TidyWatch>::page(number);
+  tidy::Page<Tracer>*& page(uint32_t number) {
+    if (Tracer::accesses != nullptr) Tracer::accesses->add(kFirstEntry + number * kEntry, kEntry);
+    return tidy::TracedMemory<TidyTracer>::page(number);
   }
 };
 
@@ -74,11 +74,11 @@ struct TidyPlacement::Model {
 
   // Calls use(heap), and keeps what it accesses.
   template <class Use>
-  auto watch(const Use& use) {
+  auto trace(const Use& use) {
     accesses.clear();
-    TidyWatch::accesses = &accesses;
+    TidyTracer::accesses = &accesses;
     const auto result = use(heap);
-    TidyWatch::accesses = nullptr;
+    TidyTracer::accesses = nullptr;
     return result;
   }
 
@@ -102,7 +102,7 @@ bool TidyPlacement::places(uint64_t number, uint32_t size) const {
 
 uint64_t TidyPlacement::allocate(uint64_t number, uint32_t size) {
   const uint32_t bytes = std::max(size, 1u);
-  const tidy::Place place = model_->watch([&](Model::Heap& heap) {
+  const tidy::Place place = model_->trace([&](Model::Heap& heap) {
     return ignores_hints_ ? heap.allocate_common(bytes) : heap.allocate(*keys_[number], bytes);
   });
   if (place == Model::Heap::kRefused)
@@ -111,7 +111,7 @@ uint64_t TidyPlacement::allocate(uint64_t number, uint32_t size) {
 }
 
 void TidyPlacement::free(uint64_t address) {
-  model_->watch([&](Model::Heap& heap) { return heap.free(address - kFirstAddress); });
+  model_->trace([&](Model::Heap& heap) { return heap.free(address - kFirstAddress); });
 }
 
 const std::vector<OwnAccess>& TidyPlacement::own_accesses() const {

@@ -8,17 +8,19 @@
 #include <cstring>
 
 #include "base/keep_errno.h"
+#include "base/random.h"
 #include "litter/clock.h"
 #include "litter/distribution.h"
 #include "litter/groups.h"
 #include "litter/memory_room.h"
 #include "litter/pages.h"
-#include "litter/random.h"
 #include "litter/size_classes.h"
 
 namespace halo::litter {
 
 namespace {
+
+__extension__ using Wide = unsigned __int128;
 
 // An object to allocate: its kind, and in the highest bit whether it is freed again.
 using Slot = std::uint32_t;
@@ -203,7 +205,7 @@ class Littering {
   const halo_litter_settings& settings_;
   const halo_litter_heap* const heap_;
   halo_litter_report& report_;
-  Random random_;
+  base::Random random_;
   Groups groups_;
   Distribution recorded_;
   Pages<Slot> slots_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "base/tool.h"
 #include "locality/watched_trace.h"
 #include "objects/trace_reader.h"
@@ -35,7 +35,7 @@ Settings settings_of(const Options& options) {
   if (options.pause_us != 0) settings.watch.pause_us = options.pause_us;
   if (options.period_us != 0) {
     settings.watch.period_us = options.period_us;
-    settings.watch.patience_us = 2 * uint64_t{options.period_us};
+    settings.watch.timeout_us = 2 * uint64_t{options.period_us};
   }
   if (options.origin_first) settings.watch.origin = halo::watch::Origin::kFirst;
   return settings;

@@ -82,33 +82,36 @@ void WatchedTrace::allocate(const objects::Allocation& one) {
   const bool is_first =
       context >= tallies_.contexts().size() || tallies_.contexts()[context].allocations == 0;
   tallies_.allocate(one);
-  const watch::Mapping mapping = sampled_.allocate(one, now());
-  complete_.allocate(one, now());
+  const watch::Now time = now();
+  const watch::Mapping mapping = sampled_.allocate(one, time);
+  complete_.allocate(one, time);
   const bool counts = !is_first && one.size >= settings_.watch.min_bytes;
   at(predicted_, one.number, kNone) = counts ? uint8_t(mapping) : kNone;
 }
 
 void WatchedTrace::free(uint64_t number) {
   tallies_.free(number);
-  sampled_.free(number, now());
-  complete_.free(number, now());
+  const watch::Now time = now();
+  sampled_.free(number, time);
+  complete_.free(number, time);
 }
 
 void WatchedTrace::access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size,
                           bool store) {
   if (number >= addresses_.size()) return;
-  const LastLevel::Outcome outcome = reach(addresses_[number] + offset, size, store);
-  if (outcome.reached) tallies_.count(number, offset, outcome.missed);
-  sampled_.access(number, offset, now());
-  complete_.access(number, offset, now());
+  const Reached reached = reach(addresses_[number] + offset, size, store);
+  if (reached.last.reached) tallies_.count(number, offset, reached.last.missed);
+  sampled_.access(number, offset, reached.now);
+  complete_.access(number, offset, reached.now);
 }
 
-LastLevel::Outcome WatchedTrace::reach(uint64_t address, uint32_t size, bool store) {
+WatchedTrace::Reached WatchedTrace::reach(uint64_t address, uint32_t size, bool store) {
   const LastLevel::Outcome outcome = level_.access(address, size, store);
+  const watch::Now time = now();
   lines_.access(address >> kLineShift);
-  sampled_.pass(now());
-  complete_.pass(now());
-  return outcome;
+  sampled_.pass(time);
+  complete_.pass(time);
+  return {outcome, time};
 }
 
 void WatchedTrace::finish() { tallies_.finish(); }

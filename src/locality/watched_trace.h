@@ -102,7 +102,12 @@ class WatchedTrace : public objects::Visitor {
   Success success() const;
 
  private:
-  LastLevel::Outcome reach(uint64_t address, uint32_t size, bool store);
+  // An access and the time after it.
+  struct Reached {
+    LastLevel::Outcome last;
+    watch::Now now;
+  };
+  Reached reach(uint64_t address, uint32_t size, bool store);
   watch::Now now() const;
 
   Settings settings_;

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/json.h"
+#include "base/json/text.h"
 
 namespace halo::logging {
 

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "base/tool.h"
 #include "layout/misses.h"
 #include "objects/allocator_accesses.h"

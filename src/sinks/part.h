@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 
 namespace halo::sinks {
 

@@ -16,15 +16,15 @@ namespace halo::tidy {
 //
 //   uint32_t acquire();            a page, or kNone if memory is refused
 //   void release(uint32_t page);
-//   Page<Watch>*& page(uint32_t number);  what the pool keeps of an acquired page
-//   Watch                          of the heap's tables (watch.h)
+//   Page<Tracer>*& page(uint32_t number);  what the pool keeps of an acquired page
+//   Tracer                          of the heap's tables (tracer.h)
 //
 // A cluster is split like a cell, when a page of it is full. Not for several threads at once.
 template <class Memory>
 class BucketPool {
  public:
-  using Watch = typename Memory::Watch;
-  using Page = tidy::Page<Watch>;
+  using Tracer = typename Memory::Tracer;
+  using Page = tidy::Page<Tracer>;
 
   BucketPool(Memory& memory, Metadata& metadata, uint32_t bucket_bytes)
       : memory_(&memory),
@@ -69,8 +69,8 @@ class BucketPool {
   }
 
   // Notes a free block that starts in that page.
-  void note_free(const Page& page, uint32_t granules) { sizes_.add(page.sizes, granules); }
-  FreeSizes<Watch>& free_sizes() { return sizes_; }
+  void add_free(const Page& page, uint32_t granules) { sizes_.add(page.sizes, granules); }
+  FreeSizes<Tracer>& free_sizes() { return sizes_; }
   // The page with that number in free_sizes().
   Page& page_of_sizes(uint32_t number) { return *records_[number].page; }
 
@@ -116,7 +116,7 @@ class BucketPool {
 
  private:
   static constexpr uint32_t kMaxClusters = 1u << 22;
-  using Clusters = Leaves<Cluster, kMaxClusters, Watch>;
+  using Clusters = Leaves<Cluster, kMaxClusters, Tracer>;
 
   // Buckets of a page: a power of two.
   uint32_t in_page() const { return kPageBytes >> bucket_shift_; }
@@ -152,11 +152,12 @@ class BucketPool {
   Clusters clusters_;
   uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
   Page* unused_pages_ = nullptr;  // records without a page
-  FreeSizes<Watch> sizes_;
+  FreeSizes<Tracer> sizes_;
   struct Record {
     Page* page;
   };
-  Table<Record, FreeSizes<Watch>::kMaxPages, Watch> records_;  // all, by their numbers in `sizes_`
+  Table<Record, FreeSizes<Tracer>::kMaxPages, Tracer>
+      records_;  // all, by their numbers in `sizes_`
   uint32_t made_ = 0;
   uint32_t swept_ = 0, swept_bucket_ = 0;  // where `sweep` is
   uint64_t resident_ = 0;
@@ -193,7 +194,7 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
     page = static_cast<Page*>(metadata_->take(record_bytes()));
     if (page == nullptr || !records_.reserve(made_ + 1)) return nullptr;
     page->sizes = sizes_.add_page();
-    if (page->sizes == FreeSizes<Watch>::kNone) return nullptr;
+    if (page->sizes == FreeSizes<Tracer>::kNone) return nullptr;
     page->number = kNone;
     records_[page->sizes].page = page;
     made_ = page->sizes + 1;

@@ -215,7 +215,7 @@ void CellBlocks<Memory>::join_free(Cell& cell, uint32_t bucket) {
       while (end < limit && is_free(end)) end += page.bits.granules_of(end);
     if (end != next) {
       page.bits.clear_starts(next, std::min(end, limit));
-      pool_->note_free(page, end - at);
+      pool_->add_free(page, end - at);
     }
     at = end;
   }
@@ -260,7 +260,7 @@ void CellBlocks<Memory>::count_freed(Cell& cell) {
 template <class Memory>
 void CellBlocks<Memory>::add_free(Cell& cell, uint32_t number, uint32_t granules) {
   Page& page = pool_->page_of(number);
-  pool_->note_free(page, granules);
+  pool_->add_free(page, granules);
   Bucket& bucket = pool_->bucket_in(page, pool_->begin_of(number));
   bucket.free = (bucket.free + granules) & kMaxFree;
   if (bucket.listed || bucket.free < pool_->bucket_bytes() / kGranule / 4) return;

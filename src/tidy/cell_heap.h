@@ -47,7 +47,7 @@ struct HeapCounts {
 template <class Memory>
 class CellHeap {
  public:
-  using Watch = typename Memory::Watch;
+  using Tracer = typename Memory::Tracer;
   static constexpr Place kRefused = CellBlocks<Memory>::kRefused;
 
   CellHeap(Memory& memory, const HeapSettings& settings)
@@ -98,11 +98,11 @@ class CellHeap {
   static constexpr int kMaxSwept = 64;  // buckets whose free blocks are joined at once
 
   using Page = typename BucketPool<Memory>::Page;
-  using Cells = Leaves<Cell, Directory<Watch>::kMaxLeaves, Watch>;
+  using Cells = Leaves<Cell, Directory<Tracer>::kMaxLeaves, Tracer>;
   static constexpr Leaf kCommon = Cells::kCommon;
 
   // Of what each call uses: its own fields.
-  void touch() const { Watch::touch(this, sizeof *this); }
+  void touch() const { Tracer::touch(this, sizeof *this); }
   static uint32_t round_up(uint32_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
   static unsigned size_class_of(uint32_t block) { return free_class_of(block / kGranule); }
   static uint32_t granule_of(Place place) { return CellBlocks<Memory>::granule_of(place); }
@@ -269,7 +269,7 @@ Place CellHeap<Memory>::serve_near(Leaf leaf, uint64_t key, uint32_t block) {
 // A block of a free one of that class in the page; kRefused if it has none.
 template <class Memory>
 Place CellHeap<Memory>::cut_block(Page& page, unsigned size_class, uint32_t block) {
-  FreeSizes<Watch>& sizes = pool_.free_sizes();
+  FreeSizes<Tracer>& sizes = pool_.free_sizes();
   if (!sizes.has(page.sizes, size_class)) return kRefused;
   const uint32_t at = blocks_.find_free(page, size_class, block);
   if (at != kNone) {
@@ -285,7 +285,7 @@ template <class Memory>
 Place CellHeap<Memory>::serve_best(uint32_t block) {
   for (int tried = 0; tried < kMaxTried; ++tried) {
     const auto found = pool_.free_sizes().find(size_class_of(block));
-    if (found.page == FreeSizes<Watch>::kNone) break;
+    if (found.page == FreeSizes<Tracer>::kNone) break;
     const Place place = cut_block(pool_.page_of_sizes(found.page), found.size_class, block);
     if (place != kRefused) return place;
   }

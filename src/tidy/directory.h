@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "tidy/metadata.h"
-#include "tidy/watch.h"
+#include "tidy/tracer.h"
 
 namespace halo::tidy {
 
@@ -44,7 +44,7 @@ class KeyRange {
 // splitting and removing a leaf change it.
 //
 // Not for several threads at once.
-template <class Watch = Unwatched>
+template <class Tracer = Untraced>
 class Directory {
  public:
   static constexpr uint32_t kMaxLeaves = 1u << 24;
@@ -59,7 +59,7 @@ class Directory {
     if (cache_ == nullptr) return find_from(root_, key);
     const uint64_t prefix = key >> lowest_;
     Cached& cached = cache_[prefix * kMultiplier >> (64 - kCacheBits)];
-    Watch::touch(&cached, sizeof cached);
+    Tracer::touch(&cached, sizeof cached);
     if (cached.prefix == prefix && cached.generation == leaves_[cached.leaf].generation)
       return cached.leaf;
     const Leaf leaf = find_from(root_, key);
@@ -118,14 +118,14 @@ class Directory {
   uint32_t root_ = 0;
   uint32_t used_ = 1;  // nodes; the first stands for none
   uint32_t free_ = 0;  // the first free node, or 0
-  Table<Node, kMaxLeaves, Watch> nodes_;
-  Table<LeafEntry, kMaxLeaves, Watch> leaves_;
+  Table<Node, kMaxLeaves, Tracer> nodes_;
+  Table<LeafEntry, kMaxLeaves, Tracer> leaves_;
   Cached* cache_ = nullptr;  // none while the tree is small
   unsigned lowest_ = 63;     // the lowest bit that was ever tested
 };
 
-template <class Watch>
-bool Directory<Watch>::open(Leaf root) {
+template <class Tracer>
+bool Directory<Tracer>::open(Leaf root) {
   if (!leaves_.reserve(root + 1)) return false;
   leaves_[root] = {0, 1};
   root_ = root | kLeaf;
@@ -133,8 +133,8 @@ bool Directory<Watch>::open(Leaf root) {
 }
 
 // Puts `by` where `child` of the node `parent` is.
-template <class Watch>
-void Directory<Watch>::replace(uint32_t parent, uint32_t child, uint32_t by) {
+template <class Tracer>
+void Directory<Tracer>::replace(uint32_t parent, uint32_t child, uint32_t by) {
   if (parent == 0) {
     root_ = by;
   } else {
@@ -148,8 +148,8 @@ void Directory<Watch>::replace(uint32_t parent, uint32_t child, uint32_t by) {
   }
 }
 
-template <class Watch>
-bool Directory<Watch>::split(Leaf leaf, Leaf other, unsigned bit, bool side) {
+template <class Tracer>
+bool Directory<Tracer>::split(Leaf leaf, Leaf other, unsigned bit, bool side) {
   const uint32_t number = free_ != 0 ? free_ : used_;
   if (!nodes_.reserve(number + 1) || !leaves_.reserve(other + 1)) return false;
   if (number == free_) {
@@ -173,8 +173,8 @@ bool Directory<Watch>::split(Leaf leaf, Leaf other, unsigned bit, bool side) {
   return true;
 }
 
-template <class Watch>
-bool Directory<Watch>::remove(Leaf leaf) {
+template <class Tracer>
+bool Directory<Tracer>::remove(Leaf leaf) {
   const uint32_t number = leaves_[leaf].parent;
   if (number == 0) return false;
   const Node node = nodes_[number];
@@ -186,14 +186,14 @@ bool Directory<Watch>::remove(Leaf leaf) {
 }
 
 // With an empty cache, since prefixes have become longer.
-template <class Watch>
-void Directory<Watch>::start_caching() {
+template <class Tracer>
+void Directory<Tracer>::start_caching() {
   constexpr uint32_t entries = 1u << kCacheBits;
   if (cache_ == nullptr) {
     cache_ = static_cast<Cached*>(metadata_->take(entries * sizeof(Cached)));
   } else {
     std::fill_n(cache_, entries, Cached{});
-    Watch::touch(cache_, entries * sizeof(Cached));
+    Tracer::touch(cache_, entries * sizeof(Cached));
   }
 }
 

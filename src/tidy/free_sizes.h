@@ -16,7 +16,7 @@ inline unsigned free_class_of(uint32_t granules) { return std::min(granules, kFr
 // A bit for each page and class of sizes. It may stay set when the last such block is gone, until a
 // search of the page finds none. So adding a block takes constant time. Not for several threads at
 // once.
-template <class Watch>
+template <class Tracer>
 class FreeSizes {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -56,20 +56,20 @@ class FreeSizes {
     return (group + 1) * kGroup < count_ ? group + 1 : 0;
   }
 
-  Table<uint64_t, kMaxPages, Watch> pages_;
-  Table<uint64_t, kMaxPages / kGroup, Watch> groups_;  // all bits of 64 pages, and maybe more
+  Table<uint64_t, kMaxPages, Tracer> pages_;
+  Table<uint64_t, kMaxPages / kGroup, Tracer> groups_;  // all bits of 64 pages, and maybe more
   uint32_t count_ = 0;
   uint32_t next_ = 0;  // where the next search begins
 };
 
-template <class Watch>
-uint32_t FreeSizes<Watch>::add_page() {
+template <class Tracer>
+uint32_t FreeSizes<Tracer>::add_page() {
   if (!pages_.reserve(count_ + 1) || !groups_.reserve(count_ / kGroup + 1)) return kNone;
   return count_++;
 }
 
-template <class Watch>
-auto FreeSizes<Watch>::find(unsigned smallest) -> Found {
+template <class Tracer>
+auto FreeSizes<Tracer>::find(unsigned smallest) -> Found {
   if (count_ == 0) return {};
   const uint32_t groups = std::min((count_ - 1) / kGroup + 1, kMaxGroups);
   uint64_t classes = 0;
@@ -89,8 +89,8 @@ auto FreeSizes<Watch>::find(unsigned smallest) -> Found {
 }
 
 // From where the last search ended, through that many groups, and the rest of the first one.
-template <class Watch>
-uint32_t FreeSizes<Watch>::find_class(unsigned size_class, uint32_t groups) {
+template <class Tracer>
+uint32_t FreeSizes<Tracer>::find_class(unsigned size_class, uint32_t groups) {
   const uint64_t bit = uint64_t{1} << size_class;
   uint32_t group = next_ / kGroup, page = next_;
   for (uint32_t seen = 0; seen <= groups; ++seen) {

@@ -19,7 +19,7 @@ struct LeafRecord {
 
 // `Record` is derived from LeafRecord; a new leaf has a default one. Leaves without parts may stay,
 // but at most kMaxIdle more of them than twice those with parts.
-template <class Record, uint32_t kMax, class Watch>
+template <class Record, uint32_t kMax, class Tracer>
 class Leaves {
  public:
   // The first leaf, and one of no directory: no key leads to it.
@@ -106,8 +106,8 @@ class Leaves {
       if (at != leaf && records_[at].in_use && records_[at].parts == 0) remove(at);
   }
 
-  Directory<Watch> directory_;
-  Table<Record, kMax, Watch> records_;
+  Directory<Tracer> directory_;
+  Table<Record, kMax, Tracer> records_;
   uint32_t used_ = kCommon + 1;  // numbers
   uint32_t free_ = kNone;        // head of the list of unused ones
   uint32_t count_ = 1, occupied_ = 0;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tidy/watch.h"
+#include "tidy/tracer.h"
 
 namespace halo::tidy {
 
@@ -38,7 +38,7 @@ class Metadata {
 };
 
 // A table that grows without moving its elements. T must be valid when all its bytes are zero.
-template <class T, uint32_t kMax, class Watch = Unwatched>
+template <class T, uint32_t kMax, class Tracer = Untraced>
 class Table {
  public:
   explicit Table(Metadata& metadata) : metadata_(&metadata) {}
@@ -66,8 +66,8 @@ class Table {
 
   T& element(uint32_t at) const {
     T*& chunk = chunks_[at / kChunk];
-    Watch::touch(&chunk, sizeof(void*));
-    Watch::touch(&chunk[at % kChunk], sizeof(T));
+    Tracer::touch(&chunk, sizeof(void*));
+    Tracer::touch(&chunk[at % kChunk], sizeof(T));
     return chunk[at % kChunk];
   }
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tidy/watch.h"
+#include "tidy/tracer.h"
 
 namespace halo::tidy {
 
@@ -36,7 +36,7 @@ static_assert(sizeof(Bucket) == 16);
 // unused rest of a run has one start, at its beginning. So has each free bucket, and what lies
 // behind it. Only the heap's lock holder writes. Other threads may read the size of a used block:
 // its bits, and the start behind it, do not change meanwhile, but others of the same words do.
-template <class Watch>
+template <class Tracer>
 class BlockBits {
  public:
   bool is_used(uint32_t at) const { return (word(at).used() >> (at % 64) & 1) != 0; }
@@ -90,11 +90,11 @@ class BlockBits {
 
   static uint64_t bit(uint32_t at) { return uint64_t{1} << (at % 64); }
   Word& word(uint32_t at) {
-    Watch::touch(&words_[at / 64], sizeof(Word));
+    Tracer::touch(&words_[at / 64], sizeof(Word));
     return words_[at / 64];
   }
   const Word& word(uint32_t at) const {
-    Watch::touch(&words_[at / 64], sizeof(Word));
+    Tracer::touch(&words_[at / 64], sizeof(Word));
     return words_[at / 64];
   }
 
@@ -114,9 +114,9 @@ class BlockBits {
 };
 
 // A bucket of a page is unused (at or behind `next_bucket`), free (in the list), or some cell's.
-template <class Watch>
+template <class Tracer>
 struct Page {
-  BlockBits<Watch> bits;
+  BlockBits<Tracer> bits;
   uint32_t number;          // of the memory; the place is number * kPageBytes; kNone: no page
   uint32_t sizes;           // of its free blocks: its number there
   uint32_t cluster;         // whose page it is
@@ -129,11 +129,11 @@ struct Page {
 
   Bucket& bucket(uint32_t at) {
     Bucket& found = reinterpret_cast<Bucket*>(this + 1)[at];
-    Watch::touch(&found, sizeof found);
+    Tracer::touch(&found, sizeof found);
     return found;
   }
   // Of all fields but the bits.
-  void touch() const { Watch::touch(&number, sizeof(Page) - sizeof bits); }
+  void touch() const { Tracer::touch(&number, sizeof(Page) - sizeof bits); }
 };
 
 }  // namespace halo::tidy

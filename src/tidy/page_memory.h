@@ -39,7 +39,7 @@ class PageMemory {
   void release(uint32_t page, bool all);
 
   // What its heap keeps of a page.
-  Page<Unwatched>*& page(uint32_t number) { return entries_[number].page; }
+  Page<Untraced>*& page(uint32_t number) { return entries_[number].page; }
   // The heap of the block at `p`, which must be in the range; nullptr if its page is free.
   SharedHeap* heap_of(const void* p) const { return heap_of(place_of(p)); }
   SharedHeap* heap_of(Place place) const {
@@ -48,7 +48,7 @@ class PageMemory {
 
  private:
   struct Entry {
-    Page<Unwatched>* page;
+    Page<Untraced>* page;
     std::atomic<SharedHeap*> heap;
     uint32_t next;  // below it in the stack of free pages, plus one; 0: none
     bool dirty;     // it may be in memory

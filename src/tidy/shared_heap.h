@@ -100,11 +100,11 @@ class SharedHeap {
   // The pages of this heap.
   class Memory {
    public:
-    using Watch = Unwatched;
+    using Tracer = Untraced;
     explicit Memory(SharedHeap* heap) : heap_(heap) {}
     uint32_t acquire() { return page_memory.acquire(heap_); }
     void release(uint32_t page) { page_memory.release(page, heap_->ends_); }
-    Page<Watch>*& page(uint32_t number) { return page_memory.page(number); }
+    Page<Tracer>*& page(uint32_t number) { return page_memory.page(number); }
 
    private:
     SharedHeap* heap_;

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "tidy/page.h"
-#include "tidy/watch.h"
+#include "tidy/tracer.h"
 
 namespace halo::tidy {
 
-template <class OneWatch>
-class WatchedMemory {
+template <class OneTracer>
+class TracedMemory {
  public:
-  using Watch = OneWatch;
+  using Tracer = OneTracer;
 
   uint32_t acquire() {
     if (limit == 0) return kNone;
@@ -29,7 +29,7 @@ class WatchedMemory {
     ++limit;
     free_.push_back(page);
   }
-  Page<Watch>*& page(uint32_t number) { return pages_[number]; }
+  Page<Tracer>*& page(uint32_t number) { return pages_[number]; }
 
   // Pages that heaps have.
   size_t used() const { return pages_.size() - free_.size(); }
@@ -37,10 +37,10 @@ class WatchedMemory {
   uint64_t limit = UINT64_MAX;  // pages that may still be acquired
 
  private:
-  std::vector<Page<Watch>*> pages_;
+  std::vector<Page<Tracer>*> pages_;
   std::vector<uint32_t> free_;
 };
 
-using SimulatedMemory = WatchedMemory<Unwatched>;
+using SimulatedMemory = TracedMemory<Untraced>;
 
 }  // namespace halo::tidy

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "trace_tool/trace_consumer.h"
 
 namespace halo::trace_tool {

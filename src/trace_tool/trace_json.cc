@@ -3,7 +3,7 @@
 
 #include <ranges>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "sinks/simulator_sink.h"
 #include "trace_tool/memory_text.h"
 

@@ -120,7 +120,7 @@ void Monitor::begin_phase(uint32_t number, const Now& now) {
     arm(at, State::kFirst);
   });
   if (object.samples != kNone)
-    phases_.set(number, now.us + parameters_.patience_us);
+    phases_.set(number, now.us + parameters_.timeout_us);
   else if (object.learnt)
     phases_.set(number, now.us + parameters_.period_us);
   else
@@ -172,8 +172,8 @@ void Monitor::end_phase(uint32_t number, const Now& now) {
     phases_.set(number, now.us + parameters_.period_us);
 }
 
-// An object whose pages are not referenced says nothing about its context, but takes room.
-void Monitor::end_patience(uint32_t number, const Now& now) {
+// An object without references would otherwise occupy its slot for the rest of its life.
+void Monitor::time_out(uint32_t number, const Now& now) {
   Object& object = objects_[number];
   ++counts_.expired;
   object.hits += object.round_hits;
@@ -266,7 +266,7 @@ void Monitor::passed(const Now& now) {
     if (objects_[number].samples == kNone)
       begin_phase(number, now);
     else
-      end_patience(number, now);
+      time_out(number, now);
   }
 }
 

@@ -125,7 +125,7 @@ class Monitor {
 
   void begin_phase(uint32_t number, const Now& now);
   void end_phase(uint32_t number, const Now& now);
-  void end_patience(uint32_t number, const Now& now);
+  void time_out(uint32_t number, const Now& now);
   void end_round(uint32_t number, const Now& now);
   bool converged(const Object& object) const;
   void forget(uint32_t number);
@@ -140,7 +140,7 @@ class Monitor {
   Parameters parameters_;
   Predictor predictor_;
   Actions* actions_;
-  Random random_;
+  base::Random random_;
   std::vector<Object> objects_;
   std::vector<Sample> samples_;
   uint32_t free_object_ = kNone;
@@ -150,7 +150,7 @@ class Monitor {
   NumberMap by_page_;     // samples
   Deadlines windows_;     // of samples, in accesses
   Deadlines pauses_;      // of samples, in microseconds
-  Deadlines phases_;      // of objects, in microseconds: when a phase begins, or its patience ends
+  Deadlines phases_;      // of objects, in microseconds: when a phase begins, or times out
   Counts counts_;
 };
 

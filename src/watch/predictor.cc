@@ -8,7 +8,7 @@ Mapping Predictor::predict(ContextIndex context) const {
   if (context >= contexts_.size()) return Mapping::kOpen;
   const Context& mine = contexts_[context];
   const bool pollutes = mine.last[0] == Type::kPolluter && mine.last[1] == Type::kPolluter;
-  return pollutes && !mine.fixed_open ? Mapping::kRestrictive : Mapping::kOpen;
+  return pollutes ? Mapping::kRestrictive : Mapping::kOpen;
 }
 
 bool Predictor::chooses(ContextIndex context, uint64_t bytes, uint64_t now_us) {
@@ -41,10 +41,6 @@ void Predictor::learn(ContextIndex context, Mapping predicted, Type found) {
     mine.left = mine.interval;
   }
   mine.last = {found, mine.last[0]};
-}
-
-void Predictor::fix_open(ContextIndex context) {
-  if (context < contexts_.size()) contexts_[context].fixed_open = true;
 }
 
 }  // namespace halo::watch

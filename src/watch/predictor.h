@@ -28,9 +28,6 @@ class Predictor {
   // The type of an object that was allocated when the context predicted `predicted`.
   void learn(ContextIndex context, Mapping predicted, Type found);
 
-  // Objects of the context are open from now on.
-  void fix_open(ContextIndex context);
-
   // Predictions from two known objects that watching confirmed, and those that it did not.
   struct Score {
     uint64_t confirmed = 0;
@@ -41,10 +38,9 @@ class Predictor {
  private:
   struct Context {
     std::array<Type, 2> last{};  // the newest first
-    bool fixed_open = false;
-    uint32_t interval = 0;  // objects to skip after the next watched one
-    uint32_t left = 0;      // of them
-    uint64_t bytes = 0;     // of the last watched object; 0: none
+    uint32_t interval = 0;       // objects to skip after the next watched one
+    uint32_t left = 0;           // of them
+    uint64_t bytes = 0;          // of the last watched object; 0: none
     uint64_t watched_us = 0;
   };
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "base/json/writer.h"
 #include "layout/communities.h"
 #include "layout/spectral.h"
 

@@ -58,7 +58,7 @@ bool read_parameters(int argc, char** argv, Parameters* parameters, uint32_t* co
                                                     {"stale", &parameters->stale_us},
                                                     {"pause", &parameters->pause_us},
                                                     {"period", &parameters->period_us},
-                                                    {"patience", &parameters->patience_us},
+                                                    {"timeout", &parameters->timeout_us},
                                                     {"origin-first", &origin},
                                                     {"seed", &parameters->seed}};
   for (int at = 1; at < argc; ++at) {

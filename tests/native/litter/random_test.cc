@@ -1,5 +1,5 @@
 // The random numbers of littering depend on the seed only, and are uniform.
-#include "litter/random.h"
+#include "base/random.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 
 namespace halo::litter {
 namespace {
+
+using base::Random;
 
 TEST(Random, IsBelowItsBound) {
   Random random(1);

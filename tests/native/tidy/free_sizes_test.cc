@@ -10,7 +10,7 @@
 namespace halo::tidy {
 namespace {
 
-using Sizes = FreeSizes<Unwatched>;
+using Sizes = FreeSizes<Untraced>;
 
 TEST(FreeSizes, FindsTheSmallestClassThatAnyPageHas) {
   for (uint64_t seed = 0; seed < 20; ++seed) {

@@ -168,7 +168,7 @@ TEST_F(MonitorTest, PagesThatAreFreedBeforeTheirSecondReferenceMissIfTheCacheIsG
 TEST_F(MonitorTest, APhaseEndsWithWhatItHas) {
   allocate(64 << 10);
   sample(parameters.open_lines + 1);
-  now.us += parameters.patience_us;
+  now.us += parameters.timeout_us;
   monitor.passed(now);
   ASSERT_EQ(1u, actions.judged.size());
   EXPECT_EQ(0u, actions.judged[0].first);
@@ -178,7 +178,7 @@ TEST_F(MonitorTest, APhaseEndsWithWhatItHas) {
 
 TEST_F(MonitorTest, AnObjectWithoutReferencesIsGivenUp) {
   allocate();
-  now.us += parameters.patience_us;
+  now.us += parameters.timeout_us;
   monitor.passed(now);
   EXPECT_EQ(1u, monitor.counts().expired);
   EXPECT_TRUE(actions.judged.empty() && actions.armed.empty());

@@ -37,18 +37,10 @@ TEST_F(PredictorTest, TwoPollutersAreConfined) {
   EXPECT_EQ(Mapping::kOpen, predictor.predict(kContext));
 }
 
-TEST_F(PredictorTest, AContextThatIsFixedStaysOpen) {
-  see(Type::kPolluter);
-  see(Type::kPolluter);
-  predictor.fix_open(kContext);
-  EXPECT_EQ(Mapping::kOpen, predictor.predict(kContext));
-}
-
 TEST_F(PredictorTest, OtherContextsAreNeitherConfinedNorWatched) {
   EXPECT_EQ(Mapping::kOpen, predictor.predict(7));
   EXPECT_FALSE(predictor.chooses(7, kBytes, now));
   predictor.learn(7, Mapping::kOpen, Type::kPolluter);
-  predictor.fix_open(7);
 }
 
 TEST_F(PredictorTest, ConfirmedPredictionsSkipTwiceAsManyUpToALimit) {

@@ -26,7 +26,7 @@ TEST(SampleCount, IsTheCountItselfForWholePowers) {
 }
 
 TEST(SampledPages, AreOneOfEachPart) {
-  Random random(7);
+  base::Random random(7);
   std::set<uint64_t> seen;
   for (int round = 0; round < 500; ++round) {
     std::vector<uint64_t> pages;

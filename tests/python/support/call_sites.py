@@ -61,3 +61,17 @@ def all_stores(program: Path) -> Sequence[tuple[int, BirthStores]]:
     """Each allocation of a program, with its stores."""
     image = ElfImage(program)
     return [(site, birth_stores(image, site)) for site in sites_of(program)]
+
+
+FRAME_BYTES = 32
+
+
+def stores_behind(folder: Path, lines: str, before: str = "") -> BirthStores:
+    """The stores of code behind an allocation, in a function with a frame of FRAME_BYTES."""
+    program = assemble(
+        folder,
+        f"sub rsp, {FRAME_BYTES}\n.cfi_def_cfa_offset {FRAME_BYTES + 8}\n"
+        f"{before}\ncall malloc@PLT\n{lines}\nadd rsp, {FRAME_BYTES}\n"
+        ".cfi_def_cfa_offset 8\nret",
+    )
+    return stores_in(program)

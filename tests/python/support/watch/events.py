@@ -22,7 +22,7 @@ def random_settings(seed: int) -> Settings:
         stale=rng.choice([500, 30_000_000]),
         pause=rng.choice([0, 20, 100]),
         period=rng.choice([1, 50, 1000]),
-        patience=rng.choice([100, 3000, 10_000_000]),
+        timeout=rng.choice([100, 3000, 10_000_000]),
         objects=rng.choice([1, 3, 16]),
         pages=rng.choice([2, 8, 64]),
         contexts=rng.randint(1, 4),

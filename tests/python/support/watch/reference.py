@@ -24,7 +24,7 @@ class Settings:
     stale: int = 30_000_000
     pause: int = 100_000
     period: int = 5_000_000
-    patience: int = 10_000_000
+    timeout: int = 10_000_000
     objects: int = 512
     pages: int = 4096
     contexts: int = 16
@@ -205,11 +205,12 @@ class Watch:
     def wanted(self, pages: int) -> int:
         return min(pages, max(1, math.ceil(pages**0.65 - 1e-9))) if pages else 0
 
-    def random(self) -> int:
+    def random(self, bound: int) -> int:
+        """Below the bound, by splitmix64."""
         self.state = mixed = (self.state + 0x9E3779B97F4A7C15) & MASK
         mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) & MASK
         mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & MASK
-        return mixed ^ mixed >> 31
+        return (mixed ^ mixed >> 31) * bound >> 64
 
     def begin_phase(self, slot: int, now: tuple[int, int, int]) -> None:
         item = self.item(slot)
@@ -219,7 +220,7 @@ class Watch:
         taken = {one.page for one in self.sample_slots if one is not None}
         for part in range(count):
             first, end = pages * part // count, pages * (part + 1) // count
-            page = item.pages[first + self.random() % (end - first)]
+            page = item.pages[first + self.random(end - first)]
             if page in taken:
                 continue
             sample = Sample(page, "first")
@@ -227,7 +228,7 @@ class Watch:
             item.samples.insert(0, sample)
             self.lines.append(f"arm {page}")
         if item.samples:
-            item.due = now[0] + self.settings.patience
+            item.due = now[0] + self.settings.timeout
         elif item.learnt:
             item.due = now[0] + self.settings.period
         else:

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json/text.h"
 
 namespace halo {
 

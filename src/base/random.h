@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace halo::litter {
-
-__extension__ using Wide = unsigned __int128;
+namespace halo::base {
 
 class Random {
  public:
@@ -25,6 +23,8 @@ class Random {
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
   std::uint64_t next() {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -35,4 +35,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace halo::litter
+}  // namespace halo::base
