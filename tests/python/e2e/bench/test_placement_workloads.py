@@ -5,9 +5,19 @@ A plan for `NAME-256` is judged by what `NAME-240` does, so both have to do the 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from support.programs.workloads import MASK, WORKLOADS, Rng, numbers, output
+from support.programs.workloads import (
+    MASK,
+    WORKLOADS,
+    Rng,
+    add_to_checksum,
+    checksum,
+    numbers,
+    output,
+)
 
 GROWING = ("tree", "lists", "hashindex")
 PAIRS = (("sessions", 240, 256), ("nodes", 4080, 4096), ("lattice", 510, 512))
@@ -149,3 +159,37 @@ def test_sessions_handles_each_event_once() -> None:
             checksum = ((checksum ^ value) * 0x100000001B3 + (checksum >> 47)) & MASK
     assert f"checksum {checksum:016x}\n" in output("sessions-256", count, bytes_, events, seed)
     assert sum(handled) == events
+
+
+def test_frames_converts_each_picture_and_counts_in_the_table() -> None:
+    pictures, bytes_, entries, lookups, seed = 3, 300, 50, 40, 5
+    rng = Rng(seed)
+    table = [1] * entries
+    want = 0
+    for _ in range(pictures):
+        key = rng.next()
+        decoded = [(at * key & MASK) >> 8 & 255 for at in range(bytes_)]
+        converted = [(left + right) // 2 for left, right in pairwise(decoded)]
+        want = add_to_checksum(want, [*converted, decoded[-1]][rng.below(bytes_)])
+        found = 0
+        for _ in range(lookups):
+            at = rng.below(entries)
+            table[at] += 1
+            found += table[at]
+        want = add_to_checksum(want, found)
+    assert checksum("frames", pictures, bytes_, 8 * entries, lookups, seed) == want
+
+
+def test_sweep_relaxes_every_cell_but_the_borders() -> None:
+    cells, rounds, seed = 40, 7, 3
+    rng = Rng(seed)
+    source = [rng.below(1000) for _ in range(cells)]
+    now = [0] * cells
+    for _ in range(rounds):
+        inner = range(1, cells - 1)
+        relaxed = [(now[at - 1] // 2 + now[at + 1] // 2) // 2 + source[at] for at in inner]
+        now = [0, *relaxed, 0]
+    want = 0
+    for value in now:
+        want = add_to_checksum(want, value)
+    assert checksum("sweep", cells, rounds, seed) == want

@@ -38,6 +38,8 @@ TINY_INPUT = {
     "tree": ["1000", "3", "1"],
     "lists": ["20", "50", "1"],
     "hashindex": ["300", "5", "1"],
+    "frames": ["3", "500", "800", "40", "1"],
+    "sweep": ["50", "6", "1"],
 }
 VARIANTS = {
     name: workload["variant_of"] for name, workload in WORKLOADS.items() if "variant_of" in workload

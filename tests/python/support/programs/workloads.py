@@ -68,3 +68,13 @@ def numbers(name: str, *arguments: object) -> list[float]:
     """The figures of the summary, in order; the checksum is on the second line."""
     summary = output(name, *arguments).splitlines()[0]
     return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", summary)]
+
+
+def checksum(name: str, *arguments: object) -> int:
+    """The checksum on the last line of the output."""
+    return int(output(name, *arguments).split()[-1], 16)
+
+
+def add_to_checksum(sum_: int, value: int) -> int:
+    """As in bench/common/checksum.h."""
+    return (((sum_ ^ value) * 0x100000001B3 & MASK) + (sum_ >> 47)) & MASK
