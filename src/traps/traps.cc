@@ -1,0 +1,328 @@
+#include "traps/traps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace halo::traps {
+
+namespace {
+
+constexpr int64_t kRetryNs = 50'000;  // while the kernel is short of memory
+constexpr size_t kMaxPutOff = 4096;   // events, of as many threads
+
+uintptr_t map_pages(size_t count) {
+  const long at = call(SYS_mmap, 0, static_cast<long>(count * kPageBytes), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+  return at < 0 && at > -4096 ? 0 : static_cast<uintptr_t>(at);
+}
+
+void close_file(int file) { call(SYS_close, file); }
+
+void pause() {
+  const timespec time{0, kRetryNs};
+  call(SYS_nanosleep, reinterpret_cast<long>(&time));
+}
+
+long copy_page(int file, uintptr_t to, uintptr_t from) {
+  uffdio_copy request{};
+  request.dst = to;
+  request.src = from;
+  request.len = kPageBytes;
+  return control(file, UFFDIO_COPY, request);
+}
+
+uintptr_t page_at(uint64_t address) { return address & ~(kPageBytes - 1); }
+
+void wake(int file, uintptr_t page) {
+  uffdio_range range{page, kPageBytes};
+  control(file, UFFDIO_WAKE, range);
+}
+
+// Whether the page is where it belongs: it has been put there, or is there already, or its address
+// is not mapped any more.
+bool is_settled(long answer) {
+  return answer == 0 || answer == -EEXIST || answer == -ENOENT || answer == -ESRCH;
+}
+
+}  // namespace
+
+const char* text_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNone:
+      return "";
+    case Refusal::kNoPrivilege:
+      return "userfaultfd needs CAP_SYS_PTRACE";
+    case Refusal::kNoKernel:
+      return "the kernel has no userfaultfd that moves pages (Linux 6.8)";
+    case Refusal::kNoMemory:
+      return "there is no memory";
+  }
+  return "";
+}
+
+Traps::Traps(uint32_t capacity) : capacity_(capacity), slots_(capacity), pages_(capacity) {
+  free_.reserve(capacity);
+  put_off_.reserve(kMaxPutOff);
+  children_.reserve(kMaxPutOff);
+  for (uint32_t slot = capacity; slot-- > 0;) free_.push_back(slot);
+}
+
+// The bell stays: threads may still read it.
+void Traps::close() {
+  if (file_ == kNoFile) return;
+  disarm_all();
+  close_file(file_);
+  if (page_map_ != kNoFile) close_file(page_map_);
+  call(SYS_munmap, static_cast<long>(parking_), static_cast<long>(capacity_ * kPageBytes));
+  file_ = page_map_ = kNoFile;
+}
+
+Refusal Traps::open() {
+  constexpr long kEverything = ~0u;
+  constexpr long kUnshare = 1 << 1;
+  if (call(SYS_close_range, 0, kEverything, kUnshare) != 0) return Refusal::kNoKernel;
+  const long file = call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+  if (file == -EPERM) return Refusal::kNoPrivilege;
+  if (file < 0) return Refusal::kNoKernel;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE |
+                 UFFD_FEATURE_EVENT_UNMAP | kFeatureMove;
+  const long answer = control(static_cast<int>(file), UFFDIO_API, api);
+  if (answer != 0) {
+    close_file(static_cast<int>(file));
+    return answer == -EPERM ? Refusal::kNoPrivilege : Refusal::kNoKernel;
+  }
+  file_ = static_cast<int>(file);
+  parking_ = map_pages(capacity_);
+  bell_ = map_pages(1);
+  if (parking_ == 0 || bell_ == 0 || advise(parking_, capacity_ * kPageBytes, MADV_DONTFORK) != 0 ||
+      !watch_range(parking_, capacity_ * kPageBytes) || !set_up_bell()) {
+    close_file(file_);
+    file_ = kNoFile;
+    return Refusal::kNoMemory;
+  }
+  advise(parking_, capacity_ * kPageBytes, MADV_NOHUGEPAGE);
+  const long page_map = call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/pagemap"),
+                             O_RDONLY | O_CLOEXEC);
+  page_map_ = page_map < 0 ? kNoFile : static_cast<int>(page_map);
+  return Refusal::kNone;
+}
+
+bool Traps::watch_range(uintptr_t at, size_t bytes) {
+  uffdio_register request{};
+  request.range = {at, bytes};
+  request.mode = UFFDIO_REGISTER_MODE_MISSING;
+  return control(file_, UFFDIO_REGISTER, request) == 0;
+}
+
+void Traps::forget_range(uintptr_t at, size_t bytes) {
+  uffdio_range range{at, bytes};
+  control(file_, UFFDIO_UNREGISTER, range);
+}
+
+bool Traps::set_up_bell() {
+  forget_range(bell_, kPageBytes);
+  advise(bell_, kPageBytes, MADV_DONTNEED);
+  return watch_range(bell_, kPageBytes);
+}
+
+// Zero, or a negative error number.
+long Traps::move(uintptr_t to, uintptr_t from) {
+  MoveRequest request{to, from, kPageBytes, 0, 0};
+  const long answer = control(file_, kMove, request);
+  return answer == -EAGAIN && request.moved < 0 ? static_cast<long>(request.moved) : answer;
+}
+
+bool Traps::is_huge(uintptr_t page) const {
+  if (page_map_ == kNoFile) return false;
+  PageRegion region{};
+  ScanRequest request{};
+  request.size = sizeof request;
+  request.start = page;
+  request.end = page + kPageBytes;
+  request.regions = reinterpret_cast<uintptr_t>(&region);
+  request.region_count = 1;
+  request.category_mask = kPageIsHuge;
+  request.return_mask = kPageIsHuge;
+  return control(page_map_, kScanPages, request) > 0;
+}
+
+bool Traps::arm(uintptr_t page) {
+  if (free_.empty() || is_armed(page) || is_huge(page)) return false;
+  if (!watch_range(page, kPageBytes)) return false;
+  const uint32_t slot = free_.back();
+  if (move(slot_of(slot), page) != 0) {
+    forget_range(page, kPageBytes);
+    return false;
+  }
+  free_.pop_back();
+  pages_[slot] = page;
+  slots_.insert(page, slot);
+  return true;
+}
+
+void Traps::disarm(uintptr_t page) {
+  const uint32_t slot = slots_.find(page);
+  if (slot == watch::NumberMap::kAbsent) return;
+  bring_back(slot, page);
+  forget(page, page);
+}
+
+void Traps::disarm_all() {
+  for (const uintptr_t page : pages_)
+    if (page != 0) disarm(page);
+}
+
+// Moves the content of the slot to the address `to`, whose waiting threads go on. A move fails
+// while another thread forks, until its event is read. It also fails if the page is protected or
+// pinned; then the page is copied.
+void Traps::bring_back(uint32_t slot, uintptr_t to) {
+  for (;;) {
+    long answer = move(to, slot_of(slot));
+    if (is_settled(answer)) return;
+    if (answer != -EAGAIN) answer = copy_page(file_, to, slot_of(slot));
+    if (is_settled(answer)) return discard(slot);
+    if (answer != -EAGAIN) pause();
+    read_ahead();
+  }
+}
+
+// Its slot is registered, and discarding a registered page would be an event for this thread.
+void Traps::discard(uint32_t slot) {
+  forget_range(slot_of(slot), kPageBytes);
+  advise(slot_of(slot), kPageBytes, MADV_DONTNEED);
+  watch_range(slot_of(slot), kPageBytes);
+}
+
+void Traps::forget(uintptr_t page, uintptr_t registered) {
+  const uint32_t slot = slots_.find(page);
+  slots_.erase(page);
+  pages_[slot] = 0;
+  free_.push_back(slot);
+  forget_range(registered, kPageBytes);
+}
+
+uint32_t Traps::read_events(int file, Events& events) {
+  const long bytes = call(SYS_read, file, reinterpret_cast<long>(events.data()), sizeof events);
+  return bytes <= 0 ? 0 : static_cast<uint32_t>(static_cast<size_t>(bytes) / sizeof events[0]);
+}
+
+// Reads events in the middle of another one. Children are served at once. A fault is put off: its
+// thread faults again once it is woken.
+void Traps::read_ahead() {
+  Events events;
+  const uint32_t count = read_events(file_, events);
+  adopt(events, count);
+  for (uint32_t at = 0; at < count; ++at) {
+    if (events[at].event == UFFD_EVENT_PAGEFAULT)
+      wake(file_, page_at(events[at].arg.pagefault.address));
+    else if (events[at].event != UFFD_EVENT_FORK && put_off_.size() < put_off_.capacity())
+      put_off_.push_back(events[at]);
+  }
+  fill_children();
+}
+
+void Traps::adopt(const Events& events, uint32_t count) {
+  for (uint32_t at = 0; at < count; ++at)
+    if (events[at].event == UFFD_EVENT_FORK)
+      children_.push_back(static_cast<int>(events[at].arg.fork.ufd));
+}
+
+// Gives all children the content of the armed pages. A child that forks meanwhile has children of
+// its own. When a child's file is closed, its addresses are no longer registered.
+void Traps::fill_children() {
+  while (!children_.empty()) {
+    const int child = children_.back();
+    children_.pop_back();
+    for (uint32_t slot = 0; slot < capacity_; ++slot)
+      if (pages_[slot] != 0) fill(child, pages_[slot], slot_of(slot));
+    close_file(child);
+  }
+}
+
+void Traps::fill(int child, uintptr_t page, uintptr_t from) {
+  for (;;) {
+    const long answer = copy_page(child, page, from);
+    if (is_settled(answer)) return;
+    if (answer != -EAGAIN) pause();
+    Events events;
+    const uint32_t count = read_events(child, events);
+    adopt(events, count);
+    for (uint32_t at = 0; at < count; ++at)
+      if (events[at].event == UFFD_EVENT_PAGEFAULT)
+        wake(child, page_at(events[at].arg.pagefault.address));
+  }
+}
+
+void Traps::serve(const uffd_msg& event, Listener& listener) {
+  switch (event.event) {
+    case UFFD_EVENT_PAGEFAULT:
+      return serve_fault(page_at(event.arg.pagefault.address), listener);
+    case UFFD_EVENT_REMOVE:
+    case UFFD_EVENT_UNMAP:
+      return drop(event.arg.remove.start, event.arg.remove.end, listener);
+    case UFFD_EVENT_REMAP:
+      return follow(event.arg.remap.from, event.arg.remap.to, event.arg.remap.len, listener);
+    default:
+      return;
+  }
+}
+
+void Traps::serve_fault(uintptr_t page, Listener& listener) {
+  if (page == bell_) {
+    is_rung_ = true;
+  } else if (is_armed(page)) {
+    disarm(page);
+    listener.accessed(page);
+  } else {
+    wake(file_, page);  // two threads accessed it
+  }
+}
+
+// The pages from `from` to `end` were unmapped or discarded.
+void Traps::drop(uintptr_t from, uintptr_t end, Listener& listener) {
+  for (uint32_t slot = 0; slot < capacity_; ++slot) {
+    const uintptr_t page = pages_[slot];
+    if (page < from || page >= end) continue;
+    discard(slot);
+    forget(page, page);
+    listener.lost(page);
+  }
+}
+
+void Traps::follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener) {
+  for (uint32_t slot = 0; slot < capacity_; ++slot) {
+    const uintptr_t page = pages_[slot];
+    if (page < from || page - from >= bytes) continue;
+    bring_back(slot, to + (page - from));
+    forget(page, to + (page - from));
+    listener.lost(page);
+  }
+}
+
+void Traps::wait(int64_t ns, Listener& listener) {
+  pollfd ready{file_, POLLIN, 0};
+  const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+  call(SYS_ppoll, reinterpret_cast<long>(&ready), 1, reinterpret_cast<long>(&time));
+  Events events;
+  while (const uint32_t count = read_events(file_, events)) {
+    adopt(events, count);
+    fill_children();
+    for (uint32_t at = 0; at < count; ++at) serve(events[at], listener);
+    while (!put_off_.empty()) {
+      const uffd_msg event = put_off_.back();
+      put_off_.pop_back();
+      serve(event, listener);
+    }
+  }
+  if (!is_rung_) return;
+  is_rung_ = false;
+  listener.rung();
+  set_up_bell();
+}
+
+}  // namespace halo::traps

@@ -1,0 +1,126 @@
+// Reports the next access to a page of this process (NightWatch, section 5.1, arms pages by their
+// protection). Needs userfaultfd with UFFDIO_MOVE (Linux 6.8) and CAP_SYS_PTRACE.
+//
+// An armed page is moved to the parking range, so that its next access faults. The faulting thread
+// waits, also inside a system call, until the page is back. No signal and no copy of the page is
+// involved, and the page keeps its frame.
+//
+// One thread, the server, owns the traps: it alone calls the functions, and it must not access
+// armed pages, also not through locks or memory of the program. It has a table of open files of its
+// own, so that the program neither sees the descriptor nor closes it.
+//
+// An armed page is a mapping of its own to the kernel, so mremap of a range with armed pages fails;
+// of one page alone it does not. The server should have them disarmed before.
+//
+// Invariants:
+// - A page is armed if and only if it is in `slots_`; then its content is in that slot of the
+//   parking range, its address has no page and is registered.
+// - Pages that are not armed are not registered. So faults of fresh memory are never reported.
+// - The parking range is not inherited by children. A child receives the content of armed pages
+//   when its event is read, and until then waits if it accesses one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "traps/user_faults.h"
+#include "watch/number_map.h"
+
+namespace halo::traps {
+
+inline constexpr size_t kPageBytes = 4096;
+
+class Listener {
+ public:
+  // An access to that page, which is not armed any more. Its thread goes on.
+  virtual void accessed(uintptr_t page) = 0;
+  // The page was unmapped, discarded or moved to another address, and is not armed any more.
+  virtual void lost(uintptr_t page) = 0;
+  // The bell was read. Its readers go on after this returns.
+  virtual void rung() = 0;
+
+ protected:
+  ~Listener() = default;
+};
+
+// Why traps cannot be used.
+enum class Refusal : uint8_t {
+  kNone,
+  kNoPrivilege,  // userfaultfd is refused, or CAP_SYS_PTRACE is missing
+  kNoKernel,     // no userfaultfd, or no UFFDIO_MOVE
+  kNoMemory,
+};
+const char* text_of(Refusal refusal);
+
+class Traps {
+ public:
+  // Room for that many armed pages. All memory is allocated here.
+  explicit Traps(uint32_t capacity);
+  Traps(const Traps&) = delete;
+  Traps& operator=(const Traps&) = delete;
+
+  // Must be called once, by the server, before the other functions. The caller's open files are
+  // closed for the server alone.
+  Refusal open();
+  // Disarms all pages. Must be called by the server if `open` succeeded, before it ends.
+  void close();
+
+  // Returns false if the page cannot be armed: it was never written to, is shared with a child,
+  // pinned for a device, part of a huge page, or there is no room. `page` is an address.
+  bool arm(uintptr_t page);
+  // Does nothing if the page is not armed.
+  void disarm(uintptr_t page);
+  void disarm_all();
+  bool is_armed(uintptr_t page) const { return slots_.find(page) != watch::NumberMap::kAbsent; }
+  uint32_t armed() const { return capacity_ - static_cast<uint32_t>(free_.size()); }
+
+  // A page for the other threads: a read of it waits until the server has seen it. A thread that
+  // reads it while the server sets it up again does not wait, so readers repeat until they see what
+  // they wait for. It does nothing in a child.
+  const volatile char* bell() const { return reinterpret_cast<const volatile char*>(bell_); }
+
+  // Serves events until there are none; waits for the first up to `ns` nanoseconds.
+  void wait(int64_t ns, Listener& listener);
+
+ private:
+  static constexpr int kNoFile = -1;
+  using Events = std::array<uffd_msg, 16>;
+
+  uintptr_t slot_of(uint32_t number) const { return parking_ + number * kPageBytes; }
+  bool is_huge(uintptr_t page) const;
+  bool watch_range(uintptr_t at, size_t bytes);
+  void forget_range(uintptr_t at, size_t bytes);
+  bool set_up_bell();
+
+  long move(uintptr_t to, uintptr_t from);
+  void bring_back(uint32_t slot, uintptr_t to);
+  void discard(uint32_t slot);
+  // The armed page is at address `registered` now.
+  void forget(uintptr_t page, uintptr_t registered);
+
+  static uint32_t read_events(int file, Events& events);
+  void read_ahead();
+  void adopt(const Events& events, uint32_t count);
+  void fill_children();
+  void fill(int child, uintptr_t page, uintptr_t from);
+  void serve(const uffd_msg& event, Listener& listener);
+  void serve_fault(uintptr_t page, Listener& listener);
+  void drop(uintptr_t from, uintptr_t end, Listener& listener);
+  void follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener);
+
+  uint32_t capacity_;
+  int file_ = kNoFile;
+  int page_map_ = kNoFile;
+  bool is_rung_ = false;
+  uintptr_t parking_ = 0;
+  uintptr_t bell_ = 0;
+  watch::NumberMap slots_;        // of armed pages
+  std::vector<uintptr_t> pages_;  // of each slot; 0: free
+  std::vector<uint32_t> free_;    // slots
+  std::vector<uffd_msg> put_off_;
+  std::vector<int> children_;  // their files
+};
+
+}  // namespace halo::traps

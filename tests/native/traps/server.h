@@ -1,0 +1,79 @@
+// A thread that serves traps and runs what tests give it.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "traps/traps.h"
+
+namespace halo::traps {
+
+class Server : public Listener {
+ public:
+  explicit Server(uint32_t capacity = 64) : traps_(capacity), thread_([this] { run(); }) {
+    run_in_server([this] { refusal = traps_.open(); });
+  }
+  ~Server() {
+    run_in_server([this] {
+      traps_.close();
+      ends_ = true;
+    });
+    thread_.join();
+  }
+
+  Refusal refusal = Refusal::kNone;
+  std::vector<uintptr_t> accesses;
+  std::vector<uintptr_t> losses;
+  uint64_t rings = 0;
+
+  bool arm(const void* page) {
+    bool armed = false;
+    run_in_server([&] { armed = traps_.arm(reinterpret_cast<uintptr_t>(page)); });
+    return armed;
+  }
+  void disarm(const void* page) {
+    run_in_server([&] { traps_.disarm(reinterpret_cast<uintptr_t>(page)); });
+  }
+  void settle() {
+    run_in_server([] {});
+  }
+  const volatile char* bell() const { return traps_.bell(); }
+
+  void accessed(uintptr_t page) override { accesses.push_back(page); }
+  void lost(uintptr_t page) override { losses.push_back(page); }
+  void rung() override { ++rings; }
+
+  void run_in_server(const std::function<void()>& task) {
+    std::unique_lock lock(mutex_);
+    task_ = &task;
+    done_.wait(lock, [this] { return task_ == nullptr; });
+  }
+
+ private:
+  void run() {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (task_ != nullptr) {
+          (*task_)();
+          task_ = nullptr;
+          done_.notify_all();
+        }
+        if (ends_) return;
+      }
+      if (refusal == Refusal::kNone && traps_.bell() != nullptr) traps_.wait(200'000, *this);
+    }
+  }
+
+  Traps traps_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  const std::function<void()>* task_ = nullptr;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace halo::traps
