@@ -138,10 +138,11 @@ def build_plan(
     sites = CallSites(profile, rules, chosen.trust_recorded)
     labels = grouping.labels(len(profile.contexts), VERDICT_FORWARD)
     limits = Limits(chosen.simplify, chosen.max_depth)
+    large = {at for group in grouping.groups if group.spans is not None for at in group.contexts}
     members = [
         at
         for at, context in enumerate(profile.contexts)
-        if context.allocations and context.min_size <= limit
+        if context.allocations and (context.min_size <= limit or at in large)
     ]
     if chosen.identification == "selectors":
         return _selected(profile, grouping, chosen, limit, members, sites, obstacles, aligner)
@@ -254,7 +255,7 @@ def _with_executable(
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
     peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
-    return group_settings(peak, chosen, group.layout)
+    return group_settings(peak, chosen, group.layout)._replace(spans=group.spans)
 
 
 def group_settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:

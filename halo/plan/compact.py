@@ -18,11 +18,14 @@ from halo.plan.layout import (
     CONJUNCTION,
     GROUP,
     GROUP_BY_SIZE,
+    GROUP_CONFINED,
     GROUP_FLAGS,
     GROUP_HUGE_PAGES,
     GROUP_LINE_START,
     GROUP_MASKED,
     GROUP_PACKED,
+    GROUP_SPAN_FLAGS,
+    GROUP_SPANS,
     GROUP_STEPPING,
     GROUP_WAY,
     GROUP_WAY_BIT,
@@ -40,10 +43,12 @@ from halo.plan.layout import (
     MAX_OBJECT_LIMIT,
     MAX_OFFSET,
     MAX_RELAXATIONS,
+    MAX_RING,
     MAX_SITES,
     MAX_STATES,
     MAX_STEP,
     MAX_WAY,
+    MIN_RING,
     MIN_WAY,
     MODULE,
     NO_SITE,
@@ -58,6 +63,7 @@ from halo.plan.layout import (
     SELECTOR_VERSION,
     SITE,
     SITE_IMMEDIATE,
+    SPAN_VERSION,
     STATE,
     STATE_RESTORES_RBP,
     VERDICT_FORWARD,
@@ -72,13 +78,14 @@ from halo.plan.model import (
     PlanModule,
     PlanSite,
     Selectors,
+    Spans,
     State,
 )
 
 
 def encode(plan: Plan) -> bytes:
     """The bytes of the compact form."""
-    body = bytearray(encode_head(plan.hints) if plan.hints else b"")
+    body = bytearray(encode_head(plan.hints) if plan.version >= HINT_VERSION else b"")
     for module in plan.modules:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), 0)
@@ -141,7 +148,15 @@ def encode(plan: Plan) -> bytes:
 
 
 def group_flags(group: PlanGroup) -> tuple[int, int]:
-    """The flags and the mask of permitted starts."""
+    """The flags, and the mask of permitted starts or the bytes of the ring."""
+    flags, starts = _layout_flags(group)
+    if group.spans is None:
+        return flags, starts
+    confined = GROUP_CONFINED if group.spans.ring else 0
+    return flags | GROUP_SPANS | confined, group.spans.ring or starts
+
+
+def _layout_flags(group: PlanGroup) -> tuple[int, int]:
     layout = group.layout
     flags = (GROUP_HUGE_PAGES if group.huge_pages else 0) | (GROUP_BY_SIZE if group.by_size else 0)
     if layout.packed:
@@ -371,15 +386,31 @@ def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModul
     return PlanModule(build_id[:length].hex())
 
 
+def _known_group_flags(version: int) -> int:
+    if version < LAYOUT_VERSION:
+        return OLD_GROUP_FLAGS
+    return GROUP_FLAGS if version >= SPAN_VERSION else GROUP_FLAGS & ~GROUP_SPAN_FLAGS
+
+
 def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> PlanGroup:
-    known = OLD_GROUP_FLAGS if version < LAYOUT_VERSION else GROUP_FLAGS
-    if flags & ~known or reuse > REUSE_WHOLE_CHUNKS:
+    if flags & ~_known_group_flags(version) or reuse > REUSE_WHOLE_CHUNKS:
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
     by_size = bool(flags & GROUP_BY_SIZE)
-    layout = _layout(name, flags, starts)
+    spans = _spans(name, flags, starts)
+    layout = _layout(name, flags, 0 if spans is not None and spans.ring else starts)
     if layout != SPREAD and not by_size:
         raise BadPlan(f"{name} is not usable: a group has a page layout but mixed-size pages.")
-    return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, by_size, layout)
+    return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, by_size, layout, spans)
+
+
+def _spans(name: str, flags: int, ring: int) -> Spans | None:
+    if not flags & GROUP_CONFINED:
+        return Spans() if flags & GROUP_SPANS else None
+    if not flags & GROUP_SPANS or flags & GROUP_MASKED:
+        raise BadPlan(f"{name} is not usable: it confines a group without spans, or with a mask.")
+    if not MIN_RING <= ring <= MAX_RING or ring % 4096:
+        raise BadPlan(f"{name} is not usable: a group has a ring of an impossible size.")
+    return Spans(ring)
 
 
 def _layout(name: str, flags: int, starts: int) -> PageLayout:

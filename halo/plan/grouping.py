@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from halo.plan.hints.sites import SiteHint
-from halo.plan.model import ConflictReview, PageLayout
+from halo.plan.model import ConflictReview, PageLayout, Spans
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Group:
 
     `coverage` is the members' share of all recorded accesses (0 to 1); `weight` sums the affinity
     between them, loops included. With a `layout`, the group has single-size pages of that layout.
+    With `spans`, its objects may be of any size.
     """
 
     contexts: tuple[int, ...]
@@ -23,6 +24,7 @@ class Group:
     weight: int = 0
     layout: PageLayout | None = None
     conflicts: ConflictReview | None = None
+    spans: Spans | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from halo.alignment.model import CheckedModule
 from halo.plan.hints.layout import HINT_VERSION
 from halo.plan.hints.rules import HintRule
-from halo.plan.layout import CHECKED_VERSION, LAYOUT_VERSION, VERDICT_FORWARD
+from halo.plan.layout import CHECKED_VERSION, LAYOUT_VERSION, SPAN_VERSION, VERDICT_FORWARD
 
 FORMAT = "halo-plan"
 MAX_STEPS = 256
@@ -46,16 +46,26 @@ class PageLayout(NamedTuple):
 SPREAD = PageLayout()
 
 
+class Spans(NamedTuple):
+    """Objects above 64 KiB have spans; with `ring` bytes, they are confined to a ring of that size.
+
+    `ring` is 0, or a multiple of 4096 from 2^17 to 2^30.
+    """
+
+    ring: int = 0
+
+
 class PlanGroup(NamedTuple):
     """The settings of a group's pool; `reuse` is one of the REUSE constants of the layout.
 
-    Any layout but `SPREAD` requires `by_size`.
+    Any layout but `SPREAD` requires `by_size`. Without `spans`, large objects are forwarded.
     """
 
     huge_pages: bool
     reuse: int
     by_size: bool = False
     layout: PageLayout = SPREAD
+    spans: Spans | None = None
 
 
 class State(NamedTuple):
@@ -236,7 +246,9 @@ class Plan:
 
     @property
     def version(self) -> int:
-        """The oldest version of the format that can hold the plan's page layouts and hints."""
+        """The oldest version of the format that can hold the plan's groups and hints."""
+        if any(group.spans is not None for group in self.groups):
+            return SPAN_VERSION
         if self.hints:
             return HINT_VERSION
         plain = all(group.layout == SPREAD for group in self.groups)

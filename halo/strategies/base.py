@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from halo.plan.hints.sites import SiteHints
-from halo.plan.model import ConflictReview, PageLayout
+from halo.plan.model import ConflictReview, PageLayout, Spans
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
 from halo.profile.sections.section import Section
 
@@ -17,13 +17,15 @@ _Options = TypeVar("_Options")
 class Candidate(NamedTuple):
     """A proposed group: context ids, and the reason for grouping them, in a few words.
 
-    With a `layout`, the group has single-size pages of that layout. `conflicts` is for review.
+    With a `layout`, the group has single-size pages of that layout. With `spans`, its objects may
+    be of any size. `conflicts` is for review.
     """
 
     contexts: Sequence[int]
     reason: str
     layout: PageLayout | None = None
     conflicts: ConflictReview | None = None
+    spans: Spans | None = None
 
 
 @dataclass(frozen=True)

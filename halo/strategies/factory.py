@@ -141,6 +141,7 @@ def _measured(profile: Profile, candidates: list[Candidate]) -> tuple[Group, ...
             coverage=sum(profile.contexts[at].accesses for at in candidate.contexts) / total,
             weight=weight,
             layout=candidate.layout,
+            spans=candidate.spans,
             conflicts=candidate.conflicts,
         )
         for candidate, weight in zip(candidates, weights, strict=True)

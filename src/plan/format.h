@@ -6,11 +6,12 @@
 namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr std::uint32_t version = 5;  // has hint rules (hint_format.h)
+inline constexpr std::uint32_t version = 6;  // first with groups that have spans
 inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
 inline constexpr std::uint32_t checked_version = 3;   // first with checked modules
 inline constexpr std::uint32_t layout_version = 4;    // first with flags of page layouts
+inline constexpr std::uint32_t span_version = 6;
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
@@ -38,6 +39,8 @@ enum HeaderFlag : std::uint32_t {
 // at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
 // `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start
 // at each allocation.
+// `group_spans`: objects above max_object_limit have spans. `group_confined`: the spans reuse a
+// ring, whose bytes are in `starts`.
 enum GroupFlag : std::uint32_t {
   group_huge_pages = 1,
   group_by_size = 2,
@@ -45,6 +48,8 @@ enum GroupFlag : std::uint32_t {
   group_packed = 8,
   group_line_start = 16,
   group_stepping = 32,
+  group_spans = 64,
+  group_confined = 128,
   group_way = 0xff00
 };
 inline constexpr std::uint32_t group_way_bit = 8;
@@ -58,7 +63,11 @@ inline constexpr std::uint32_t header_flags = old_header_flags | header_selector
 inline constexpr std::uint32_t old_group_flags = group_huge_pages | group_by_size;
 inline constexpr std::uint32_t group_layout_flags =
     group_masked | group_packed | group_line_start | group_stepping | group_way;
-inline constexpr std::uint32_t group_flags = old_group_flags | group_layout_flags;
+inline constexpr std::uint32_t group_span_flags = group_spans | group_confined;
+inline constexpr std::uint32_t group_flags =
+    old_group_flags | group_layout_flags | group_span_flags;
+inline constexpr std::uint64_t min_ring = 1u << 17;  // bytes
+inline constexpr std::uint64_t max_ring = 1u << 30;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;
 
@@ -98,7 +107,8 @@ static_assert(sizeof(Module) == 40);
 struct Group {
   std::uint32_t flags;
   Reuse reuse;
-  std::uint64_t starts;  // with group_masked: a bit for each permitted slot; else 0
+  std::uint64_t starts;  // with group_masked: a bit for each permitted slot; with group_confined:
+                         // bytes of the ring, a multiple of 4096; else 0
 };
 static_assert(sizeof(Group) == 16);
 

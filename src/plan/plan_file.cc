@@ -60,6 +60,15 @@ const char* check_modules(const PlanView& view) {
   return nullptr;
 }
 
+const char* check_spans(const Group& g) {
+  if ((g.flags & group_confined) == 0) return nullptr;
+  if ((g.flags & group_spans) == 0 || (g.flags & group_masked) != 0)
+    return "the plan confines a group without spans, or with a mask";
+  return g.starts < min_ring || g.starts > max_ring || g.starts % 4096 != 0
+             ? "the plan has a ring of an impossible size"
+             : nullptr;
+}
+
 const char* check_layout(const Group& g) {
   const bool masked = (g.flags & group_masked) != 0, packed = (g.flags & group_packed) != 0;
   const std::uint32_t way = (g.flags & group_way) >> group_way_bit;
@@ -70,6 +79,8 @@ const char* check_layout(const Group& g) {
     return "the plan has a layout of single-size pages for a group without them";
   if ((packed && (masked || line_start)) || (stepping && line_start))
     return "the plan has two layouts for a group";
+  if (const char* problem = check_spans(g)) return problem;
+  if ((g.flags & group_confined) != 0) return way == 0 ? nullptr : unknown_field;
   if (!masked) return g.starts == 0 && way == 0 ? nullptr : unknown_field;
   if (g.starts == 0) return "the plan has a group whose blocks may start nowhere";
   return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;
@@ -84,8 +95,13 @@ const char* check_group(const Group& group, std::uint32_t known_flags) {
 
 namespace {
 
+std::uint32_t known_group_flags(std::uint32_t version) {
+  if (version < layout_version) return old_group_flags;
+  return version < span_version ? group_flags & ~group_span_flags : group_flags;
+}
+
 const char* check_groups(const PlanView& view) {
-  const std::uint32_t known = view.header->version < layout_version ? old_group_flags : group_flags;
+  const std::uint32_t known = known_group_flags(view.header->version);
   for (const Group& g : view.groups) {
     if (const char* problem = check_group(g, known)) return problem;
   }

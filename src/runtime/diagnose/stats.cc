@@ -19,6 +19,7 @@
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
 #include "runtime/redirect/selectors.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -195,6 +196,11 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
   out.print("\"sites_left\": %u, ", sites.left);
   const HintCounts hints = hint_counts();
   out.print("\"hinted\": %lu, \"unhinted\": %lu, ", hints.placed, hints.unknown);
+  const SpanCounts spans = span_heap.counts();
+  out.print("\"spans\": {\"allocations\": %lu, \"confined\": %lu, ", spans.allocations,
+            spans.confined);
+  out.print("\"unfit\": %lu, \"refused\": %lu, ", spans.unfit, spans.refusals);
+  out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu}, ", spans.live, spans.peak_live);
   write_walks_json(out);
   out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
             check.walks, check.differences, now() - start);

@@ -30,6 +30,7 @@
 #include "runtime/serve/global_policy.h"
 #include "runtime/serve/grouped.h"
 #include "runtime/serve/random_pools.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -165,6 +166,7 @@ bool begin(const Settings& settings) {
   if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
   if (active_plan.selects()) begin_selectors();
   begin_hints();
+  begin_spans();
   watch_modules();
   inactive_reason = publish_table() != 0
                         ? nullptr

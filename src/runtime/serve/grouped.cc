@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
 #include <new>
 
 #include "runtime/base/diagnosis.h"
@@ -16,6 +17,7 @@
 #include "runtime/pages/arena.h"
 #include "runtime/serve/global_policy.h"
 #include "runtime/serve/requests.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -77,8 +79,23 @@ inline bool is_hinted(const std::uintptr_t* slot) {
   return has_hints && find_caller(*slot) == code_hinted;
 }
 
+// A span for an object that is too large for its group's heap.
+[[gnu::noinline]] Span allocate_large(std::size_t size, CallSite site) {
+  if (!has_spans || size <= span_unit || size > max_span) return {};
+  const Verdict verdict = verdict_for(site);
+  return verdict.group == plan::verdict_forward ? Span{} : allocate_span(verdict.group, size);
+}
+
 inline void* allocate_grouped(std::size_t size, CallSite site) {
-  return size > max_object ? nullptr : allocate_for(verdict_for(site), size);
+  if (size > max_object) [[unlikely]]
+    return allocate_large(size, site).p;
+  return allocate_for(verdict_for(site), size);
+}
+
+// calloc of a span, which needs no clearing if it was never used.
+[[gnu::noinline]] void* calloc_large(std::size_t size, CallSite site) {
+  const Span span = allocate_large(size, site);
+  return span.p == nullptr || span.is_zero ? span.p : std::memset(span.p, 0, size);
 }
 
 [[gnu::noinline]] void* malloc_by_walk(std::size_t size, const std::uintptr_t* slot,
@@ -165,14 +182,17 @@ __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std
 __attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t size,
                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
   const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
-  void* p = calloc_in_group(count, size, allocate);
+  std::size_t bytes;
+  const bool large = !__builtin_mul_overflow(count, size, &bytes) && bytes > max_object;
+  void* p = large ? calloc_large(bytes, {slot, rbp}) : calloc_in_group(count, size, allocate);
   return p != nullptr ? p : fallback.calloc(count, size);
 }
 
 __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
                                                  const std::uintptr_t* slot, std::uintptr_t rbp) {
   const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
-  if (!arena.contains(p)) return realloc_into_group(next, p, size, allocate);
+  if (!arena.contains(p))
+    return span_stays(p, size) ? p : realloc_into_group(next, p, size, allocate);
   if (size == 0) {
     free_grouped(p);
     return nullptr;

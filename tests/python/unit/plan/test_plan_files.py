@@ -142,7 +142,7 @@ def test_refuses_other_files(tmp_path: Path) -> None:
         read_plan(tmp_path / "none")
 
 
-@pytest.mark.parametrize(("version", "sentence"), [(6, "plan version 6.*newer"), (0, "never")])
+@pytest.mark.parametrize(("version", "sentence"), [(7, "plan version 7.*newer"), (0, "never")])
 def test_refuses_other_versions(tmp_path: Path, version: int, sentence: str) -> None:
     content = bytearray(encode(sample_plan()))
     content[8:12] = struct.pack("<I", version)

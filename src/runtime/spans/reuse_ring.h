@@ -1,0 +1,93 @@
+// Confines objects by reuse: they live in a small part of memory, so of the cache, whose newest
+// freed run is used first (in place of NightWatch's restrictive mapping, section 4, which needs a
+// changed kernel).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace halo::runtime {
+
+// The runs of a region, in system pages, ordered by address. Not safe for threads.
+class ReuseRing {
+ public:
+  static constexpr std::size_t max_runs = 128;
+  static constexpr std::size_t nowhere = SIZE_MAX;
+
+  // All pages are free.
+  void reset(std::size_t pages) {
+    count_ = 1;
+    runs_[0] = {0, static_cast<std::uint32_t>(pages), 0, false};
+    clock_ = 0;
+  }
+
+  // The first page of the most recently freed run that has `pages` pages; `nowhere` if none has.
+  std::size_t allocate(std::size_t pages) {
+    std::size_t best = nowhere;
+    for (std::size_t at = 0; at < count_; ++at)
+      if (!runs_[at].used && runs_[at].pages >= pages &&
+          (best == nowhere || runs_[at].freed > runs_[best].freed))
+        best = at;
+    if (best == nowhere) return nowhere;
+    if (runs_[best].pages > pages) {
+      if (count_ == max_runs) return nowhere;
+      insert(best + 1,
+             {runs_[best].first + static_cast<std::uint32_t>(pages),
+              runs_[best].pages - static_cast<std::uint32_t>(pages), runs_[best].freed, false});
+      runs_[best].pages = static_cast<std::uint32_t>(pages);
+    }
+    runs_[best].used = true;
+    return runs_[best].first;
+  }
+
+  // The pages of the used run at `first`; 0 if there is none.
+  std::size_t pages_at(std::size_t first) const {
+    const std::size_t at = find(first);
+    return at == nowhere ? 0 : runs_[at].pages;
+  }
+
+  // Frees the used run at `first`, and joins it with free neighbours. Returns false if there is
+  // none.
+  bool free(std::size_t first) {
+    std::size_t at = find(first);
+    if (at == nowhere) return false;
+    runs_[at].used = false;
+    runs_[at].freed = ++clock_;
+    if (at + 1 < count_ && !runs_[at + 1].used) join(at);
+    if (at > 0 && !runs_[at - 1].used) join(at - 1);
+    return true;
+  }
+
+ private:
+  struct Run {
+    std::uint32_t first, pages;
+    std::uint64_t freed;  // the time; 0: never
+    bool used;
+  };
+
+  std::size_t find(std::size_t first) const {
+    for (std::size_t at = 0; at < count_; ++at)
+      if (runs_[at].first == first && runs_[at].used) return at;
+    return nowhere;
+  }
+
+  void insert(std::size_t at, Run run) {
+    for (std::size_t to = count_++; to > at; --to) runs_[to] = runs_[to - 1];
+    runs_[at] = run;
+  }
+
+  // With the run behind it.
+  void join(std::size_t at) {
+    runs_[at].pages += runs_[at + 1].pages;
+    if (runs_[at + 1].freed > runs_[at].freed) runs_[at].freed = runs_[at + 1].freed;
+    for (std::size_t to = at + 1; to + 1 < count_; ++to) runs_[to] = runs_[to + 1];
+    --count_;
+  }
+
+  std::array<Run, max_runs> runs_{};
+  std::size_t count_ = 0;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace halo::runtime

@@ -1,0 +1,212 @@
+#include "runtime/spans/span_heap.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/keep_errno.h"
+#include "runtime/pages/page.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr std::size_t line = 64;
+constexpr std::size_t lines_of_page = system_page / line;
+constexpr std::size_t min_kept = std::size_t{16} << 20;  // bytes of free units in memory
+constexpr std::size_t kept_share = 8;                    // likewise, of those in use
+constexpr unsigned attempts = 4;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+// Zeroes, of which only touched pages take memory; nullptr if there is no room.
+template <typename T>
+T* map_table(std::size_t count) {
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
+}
+
+class Locked {
+ public:
+  explicit Locked(BoundedLock& lock) : lock_(lock), held_(lock.acquire()) {}
+  ~Locked() {
+    if (held_) lock_.release();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  BoundedLock& lock_;
+  bool held_;
+};
+
+}  // namespace
+
+bool SpanHeap::reserve(std::size_t bytes) {
+  const std::size_t units = bytes / span_unit;
+  entries_ = map_table<Entry>(units);
+  rings_ = map_table<Ring>(max_rings);
+  if (entries_ == nullptr || rings_ == nullptr || !units_.reserve(units)) return false;
+  for (unsigned attempt = 0; attempt < attempts; ++attempt) {
+    const std::uintptr_t at = ranges::find_room(bytes, attempt);
+    if (at == 0) break;
+    memory_.set(at, 0, PROT_READ | PROT_WRITE);
+    if (!memory_.grow(span_unit)) continue;
+    set_size(bytes, span_unit);
+    return true;
+  }
+  // The address space is not the usual one: anywhere, as a whole.
+  void* p = map_table<char>(bytes);
+  if (p == nullptr) return false;
+  memory_.set(reinterpret_cast<std::uintptr_t>(p), bytes, PROT_READ | PROT_WRITE);
+  set_size(bytes, bytes);
+  return true;
+}
+
+void SpanHeap::set_size(std::size_t maximum, std::size_t mapped) {
+  max_ = maximum;
+  __atomic_store_n(&mapped_, mapped, __ATOMIC_RELEASE);
+}
+
+// The first of `units` free units, marked as used; UnitMap::nowhere if there is no room.
+std::size_t SpanHeap::take_units(std::size_t units, bool& is_zero) {
+  const std::size_t unit = units_.find(units);
+  if (unit == UnitMap::nowhere) return unit;
+  const std::size_t end = (unit + units) * span_unit;
+  if (end > mapped_) {
+    // Fewer, larger steps; if they do not fit, as little as possible.
+    const std::size_t wanted = std::min(max_, end + std::min(end / 2, max_span));
+    if (memory_.grow(wanted))
+      __atomic_store_n(&mapped_, wanted, __ATOMIC_RELEASE);
+    else if (memory_.grow(end))
+      __atomic_store_n(&mapped_, end, __ATOMIC_RELEASE);
+    else
+      return UnitMap::nowhere;
+  }
+  units_.take(unit, units);
+  is_zero = unit >= high_;
+  high_ = std::max(high_, unit + units);
+  used_ += units * span_unit;
+  kept_ -= std::min(kept_, is_zero ? 0 : units * span_unit);
+  return unit;
+}
+
+Span SpanHeap::allocate(std::size_t bytes) {
+  const KeepErrno keep;
+  const Locked locked(lock_);
+  if (!locked) return {};
+  free_deferred();
+  // Not all at the same line of a page, which would be one cache set.
+  const std::size_t start = starts_++ * 5 % lines_of_page * line;
+  const std::size_t units = round_up(bytes + start, span_unit) / span_unit;
+  bool is_zero = false;
+  const std::size_t unit = bytes > max_span ? UnitMap::nowhere : take_units(units, is_zero);
+  if (unit == UnitMap::nowhere) {
+    ++counts_.refusals;
+    return {};
+  }
+  entries_[unit] = {static_cast<std::uint32_t>(units), static_cast<std::uint16_t>(start), 0};
+  count(units * span_unit);
+  return {reinterpret_cast<void*>(memory_.begin() + unit * span_unit + start), is_zero};
+}
+
+void SpanHeap::count(std::size_t bytes) {
+  ++counts_.allocations;
+  counts_.live += bytes;
+  counts_.peak_live = std::max(counts_.peak_live, counts_.live);
+}
+
+bool SpanHeap::make_ring(Ring& ring, std::uint32_t number, std::size_t bytes) {
+  const std::size_t units = round_up(bytes, span_unit) / span_unit;
+  bool is_zero = false;
+  const std::size_t unit = take_units(units, is_zero);
+  if (unit == UnitMap::nowhere) return false;
+  for (std::size_t at = unit; at < unit + units; ++at)
+    entries_[at] = {0, 0, static_cast<std::uint16_t>(number + 1)};
+  ring.begin = memory_.begin() + unit * span_unit;
+  ring.bytes = units * span_unit;
+  ring.runs.reset(ring.bytes / system_page);
+  return true;
+}
+
+Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, std::size_t bytes) {
+  const KeepErrno keep;
+  const Locked locked(lock_);
+  if (!locked) return {};
+  free_deferred();
+  Ring& ring = rings_[number];
+  if (ring.bytes == 0 && !make_ring(ring, number, ring_bytes)) return {};
+  const std::size_t page = ring.runs.allocate(round_up(bytes, system_page) / system_page);
+  if (page == ReuseRing::nowhere) {
+    ++counts_.unfit;
+    return {};
+  }
+  ++counts_.confined;
+  count(round_up(bytes, system_page));
+  auto* p = reinterpret_cast<void*>(ring.begin + page * system_page);
+  Entry& entry = entry_of(p);
+  entry.size = static_cast<std::uint32_t>(round_up(bytes, system_page) / system_page);
+  entry.start = static_cast<std::uint16_t>(offset_of(p) % span_unit);
+  return {p, false};
+}
+
+void SpanHeap::free(void* p) {
+  const KeepErrno keep;
+  const Locked locked(lock_);
+  if (!locked) return free_later(p);
+  free_deferred();
+  free_locked(p);
+}
+
+void SpanHeap::free_locked(void* p) {
+  Entry& entry = entry_of(p);
+  if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return;
+  counts_.live -= entry.bytes();
+  if (entry.ring == 0) {
+    free_units(offset_of(p) / span_unit, entry.size);
+  } else {
+    Ring& ring = rings_[entry.ring - 1];
+    ring.runs.free((reinterpret_cast<std::uintptr_t>(p) - ring.begin) / system_page);
+  }
+  entry.size = 0;
+}
+
+void SpanHeap::free_units(std::size_t unit, std::size_t units) {
+  const std::size_t bytes = units * span_unit;
+  units_.release(unit, units);
+  used_ -= bytes;
+  if (kept_ + bytes <= std::max(min_kept, used_ / kept_share))
+    kept_ += bytes;
+  else
+    madvise(reinterpret_cast<void*>(memory_.begin() + unit * span_unit), bytes, MADV_DONTNEED);
+}
+
+// If the table is full, the span is lost.
+void SpanHeap::free_later(void* p) {
+  for (std::atomic<void*>& slot : freed_later_) {
+    void* empty = nullptr;
+    if (!slot.compare_exchange_strong(empty, p, std::memory_order_release)) continue;
+    deferred_.fetch_add(1, std::memory_order_release);
+    return;
+  }
+}
+
+void SpanHeap::free_deferred() {
+  if (deferred_.load(std::memory_order_acquire) == 0) return;
+  deferred_.store(0, std::memory_order_relaxed);
+  for (std::atomic<void*>& slot : freed_later_)
+    if (void* p = slot.exchange(nullptr, std::memory_order_acquire)) free_locked(p);
+}
+
+std::size_t SpanHeap::usable_size(const void* p) const {
+  const Entry& entry = entry_of(p);
+  if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return 0;
+  return entry.ring == 0 ? entry.bytes() - entry.start : entry.bytes();
+}
+
+SpanCounts SpanHeap::counts() const { return counts_; }
+
+}  // namespace halo::runtime

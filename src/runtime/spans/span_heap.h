@@ -1,0 +1,110 @@
+// Objects beyond the group heaps' sizes: runs of units in a range of addresses of their own, and
+// rings of reused memory for groups that are confined.
+//
+// Concurrency. `lock_` protects all state but `freed_later_`. No thread waits for it without a
+// bound: an allocation that does not get it is refused, and a free puts its object into
+// `freed_later_`, from which the next holder takes it. A pointer that the program owns keeps its
+// entry unchanged, so `contains` and `usable_size` need no lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "ranges/growing_range.h"
+#include "runtime/heap/bounded_lock.h"
+#include "runtime/pages/page.h"
+#include "runtime/spans/reuse_ring.h"
+#include "runtime/spans/unit_map.h"
+
+namespace halo::runtime {
+
+inline constexpr std::size_t span_unit = std::size_t{64} << 10;
+inline constexpr std::size_t max_span = std::size_t{1} << 30;
+
+// What the memory of an allocated span is like.
+struct Span {
+  void* p;       // nullptr: refused
+  bool is_zero;  // it was never used before
+};
+
+struct SpanCounts {
+  std::uint64_t allocations, refusals, live, peak_live;  // live: bytes
+  std::uint64_t confined, unfit;  // allocations in a ring, and those for which there was no room
+};
+
+class SpanHeap {
+ public:
+  static constexpr std::size_t max_rings = 64;
+
+  // Finds addresses for up to `bytes` bytes, a multiple of span_unit. Called once. Returns false if
+  // there is no room.
+  bool reserve(std::size_t bytes);
+
+  // True for addresses inside the range.
+  bool contains(const void* p) const {
+    return offset_of(p) < __atomic_load_n(&mapped_, __ATOMIC_RELAXED);
+  }
+
+  // A span of `bytes` bytes, more than span_unit and up to max_span, at a multiple of 64.
+  Span allocate(std::size_t bytes);
+
+  // Likewise in that ring, which is made of `ring_bytes` bytes at its first use. Refused if the
+  // ring has no room.
+  Span allocate_confined(std::uint32_t ring, std::size_t ring_bytes, std::size_t bytes);
+
+  // `p` must be inside the range. Other pointers than those of spans in use are ignored.
+  void free(void* p);
+  // 0 if `p` is not a span.
+  std::size_t usable_size(const void* p) const;
+
+  SpanCounts counts() const;
+
+ private:
+  // Of the unit in which a span starts. A span is larger than a unit, so two never start in one.
+  struct Entry {
+    std::uint32_t size;   // in units, in a ring in system pages; 0: no span starts here
+    std::uint16_t start;  // of the span in its first unit, in bytes
+    std::uint16_t ring;   // 1 + the ring that the unit belongs to, or 0
+
+    std::size_t bytes() const { return size * (ring == 0 ? span_unit : system_page); }
+  };
+  static_assert(sizeof(Entry) == 8);
+
+  struct Ring {
+    std::uintptr_t begin;
+    std::size_t bytes;  // 0: not made yet
+    ReuseRing runs;
+  };
+
+  std::uintptr_t offset_of(const void* p) const {
+    return reinterpret_cast<std::uintptr_t>(p) - memory_.begin();
+  }
+  Entry& entry_of(const void* p) const { return entries_[offset_of(p) / span_unit]; }
+  void set_size(std::size_t maximum, std::size_t mapped);
+  std::size_t take_units(std::size_t units, bool& is_zero);
+  bool make_ring(Ring& ring, std::uint32_t number, std::size_t bytes);
+  void free_locked(void* p);
+  void free_units(std::size_t unit, std::size_t units);
+  void free_later(void* p);
+  void free_deferred();
+  void count(std::size_t bytes);
+
+  ranges::GrowingRange memory_;
+  std::size_t max_ = 0;
+  std::size_t mapped_ = 0;
+  std::size_t high_ = 0;  // units that were ever used
+  Entry* entries_ = nullptr;
+  UnitMap units_;
+  BoundedLock lock_;
+  Ring* rings_ = nullptr;  // max_rings of them
+  std::size_t used_ = 0;   // bytes of units in use
+  std::size_t kept_ = 0;   // bytes of free units that may be resident
+  std::uint64_t starts_ = 0;
+  SpanCounts counts_{};
+  std::array<std::atomic<void*>, 256> freed_later_{};
+  std::atomic<std::uint32_t> deferred_{0};
+};
+
+}  // namespace halo::runtime

@@ -1,0 +1,150 @@
+#include "runtime/spans/spans.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "plan/format.h"
+#include "runtime/base/active_plan.h"
+#include "runtime/base/next.h"
+
+namespace halo::runtime {
+
+constinit SpanHeap span_heap;
+constinit bool has_spans = false;
+
+namespace {
+
+constexpr std::size_t max_range = std::size_t{64} << 30;
+constexpr std::size_t min_range = std::size_t{1} << 30;
+
+// How a group's objects are placed.
+class GroupSpans {
+ public:
+  void set(const plan::Group& group, std::uint32_t ring) {
+    ring_ = ring;
+    ring_bytes_ = group.starts;
+    const bool confined = (group.flags & plan::group_confined) != 0;
+    has_spans_ = (group.flags & plan::group_spans) != 0;
+    confined_.store(confined, std::memory_order_relaxed);
+  }
+
+  Span allocate(std::size_t bytes) {
+    if (!has_spans_) return {};
+    if (!confined_.load(std::memory_order_relaxed)) return span_heap.allocate(bytes);
+    const Span span = span_heap.allocate_confined(ring_, ring_bytes_, bytes);
+    if (span.p != nullptr) {
+      fits_.fetch_add(1, std::memory_order_relaxed);
+      return span;
+    }
+    give_up();
+    return span_heap.allocate(bytes);
+  }
+
+ private:
+  // The ring had no room. A group with many such objects is not confined any more.
+  void give_up() {
+    const std::uint32_t unfit = unfit_.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t fits = fits_.load(std::memory_order_relaxed);
+    if (unfit >= max_unfit && unfit * std::uint64_t{unfit_share} > fits)
+      confined_.store(false, std::memory_order_relaxed);
+  }
+
+  static constexpr std::uint32_t max_unfit = 3;
+  static constexpr std::uint32_t unfit_share = 333;
+
+  std::uint32_t ring_ = 0;
+  std::size_t ring_bytes_ = 0;
+  bool has_spans_ = false;
+  std::atomic<bool> confined_{false};
+  std::atomic<std::uint32_t> fits_{0}, unfit_{0};
+};
+
+constexpr std::size_t max_span_groups = 256;
+constinit std::array<GroupSpans, max_span_groups> groups{};
+
+// The next allocator's own functions, used by the wrappers below.
+constinit NextAllocator others{};
+
+void free_span_or_other(void* p) {
+  if (!span_heap.contains(p)) return others.free(p);
+  span_heap.free(p);
+}
+
+void* move_span(void* p, std::size_t size) {
+  const std::size_t old = span_heap.usable_size(p);
+  if (span_stays(p, size)) return p;
+  if (size == 0) {
+    span_heap.free(p);
+    return nullptr;
+  }
+  void* moved = next.malloc(size);
+  if (moved == nullptr) return size <= old ? p : nullptr;
+  std::memcpy(moved, p, std::min(old, size));
+  span_heap.free(p);
+  return moved;
+}
+
+void* realloc_span_or_other(void* p, std::size_t size) {
+  return span_heap.contains(p) ? move_span(p, size) : others.realloc(p, size);
+}
+
+std::size_t usable_size_of_span_or_other(void* p) {
+  return span_heap.contains(p) ? span_heap.usable_size(p) : others.usable_size(p);
+}
+
+void libc_free_span_or_other(void* p) {
+  if (!span_heap.contains(p)) return others.libc_free(p);
+  span_heap.free(p);
+}
+
+void* libc_realloc_span_or_other(void* p, std::size_t size) {
+  return span_heap.contains(p) ? move_span(p, size) : others.libc_realloc(p, size);
+}
+
+void tell_spans_apart() {
+  others = next;
+  next.free = free_span_or_other;
+  next.realloc = realloc_span_or_other;
+  if (next.usable_size != nullptr) next.usable_size = usable_size_of_span_or_other;
+  if (next.libc_free != nullptr) next.libc_free = libc_free_span_or_other;
+  if (next.libc_realloc != nullptr) next.libc_realloc = libc_realloc_span_or_other;
+}
+
+bool reserve() {
+  for (std::size_t bytes = max_range; bytes >= min_range; bytes /= 4)
+    if (span_heap.reserve(bytes)) return true;
+  return false;
+}
+
+}  // namespace
+
+void begin_spans() {
+  std::uint32_t ring = 0;
+  bool wanted = false;
+  const std::size_t count = std::min(active_plan.groups.size(), max_span_groups);
+  for (std::size_t number = 0; number < count; ++number) {
+    const plan::Group& group = active_plan.groups[number];
+    if ((group.flags & plan::group_spans) == 0) continue;
+    groups[number].set(group, ring);
+    ring = std::min<std::uint32_t>(ring + ((group.flags & plan::group_confined) != 0 ? 1 : 0),
+                                   SpanHeap::max_rings - 1);
+    wanted = true;
+  }
+  if (!wanted || !reserve()) return;
+  tell_spans_apart();
+  has_spans = true;
+}
+
+bool span_stays(const void* p, std::size_t size) {
+  if (!has_spans || !span_heap.contains(p)) return false;
+  const std::size_t old = span_heap.usable_size(p);
+  return size <= old && size >= old / 2 && size != 0;
+}
+
+Span allocate_span(std::uint16_t group, std::size_t size) {
+  return group < max_span_groups ? groups[group].allocate(size) : Span{};
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,74 @@
+// Which units of a range are free, and where a run of them fits.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace halo::runtime {
+
+// A bit for each unit, set while the unit is in use. The memory of the bits is mapped by
+// `reserve`, and only touched parts of it are resident.
+class UnitMap {
+ public:
+  static constexpr std::size_t nowhere = SIZE_MAX;
+
+  // Returns false if there is no memory. All units are free.
+  bool reserve(std::size_t units) {
+    void* p = mmap(nullptr, units / 8 + sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return false;
+    words_ = static_cast<std::uint64_t*>(p);
+    units_ = units;
+    return true;
+  }
+
+  // The first run of `count` free units, by address; `nowhere` if there is none.
+  std::size_t find(std::size_t count) const {
+    for (std::size_t begin = first_free_; begin + count <= units_;) {
+      begin = next(begin, false);
+      if (begin + count > units_) break;
+      const std::size_t end = next_used(begin, begin + count);
+      if (end == begin + count) return begin;
+      begin = end;
+    }
+    return nowhere;
+  }
+
+  void take(std::size_t begin, std::size_t count) {
+    for (std::size_t at = begin; at < begin + count; ++at) words_[at / 64] |= bit(at);
+    if (begin == first_free_) first_free_ = begin + count;
+  }
+
+  void release(std::size_t begin, std::size_t count) {
+    for (std::size_t at = begin; at < begin + count; ++at) words_[at / 64] &= ~bit(at);
+    if (begin < first_free_) first_free_ = begin;
+  }
+
+ private:
+  static std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
+
+  // The first unit from `at` on that is in use, or free; at most units_.
+  std::size_t next(std::size_t at, bool used) const {
+    while (at < units_) {
+      const std::uint64_t word = used ? words_[at / 64] : ~words_[at / 64];
+      const std::uint64_t rest = word >> (at % 64);
+      if (rest != 0) return at + static_cast<std::size_t>(std::countr_zero(rest));
+      at = (at / 64 + 1) * 64;
+    }
+    return units_;
+  }
+
+  std::size_t next_used(std::size_t at, std::size_t end) const {
+    const std::size_t found = next(at, true);
+    return found < end ? found : end;
+  }
+
+  std::uint64_t* words_ = nullptr;
+  std::size_t units_ = 0;
+  std::size_t first_free_ = 0;  // no unit below is free
+};
+
+}  // namespace halo::runtime

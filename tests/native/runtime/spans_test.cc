@@ -1,0 +1,212 @@
+// Runs of units, rings, and the span heap, against obvious versions.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "runtime/spans/reuse_ring.h"
+#include "runtime/spans/span_heap.h"
+#include "runtime/spans/unit_map.h"
+
+namespace halo::runtime {
+namespace {
+
+TEST(UnitMap, FindsTheFirstRunThatFits) {
+  constexpr std::size_t units = 300;
+  UnitMap map;
+  ASSERT_TRUE(map.reserve(units));
+  std::vector<bool> used(units);
+  const auto first_fit = [&](std::size_t count) {
+    for (std::size_t begin = 0; begin + count <= units; ++begin) {
+      std::size_t run = 0;
+      while (run < count && !used[begin + run]) ++run;
+      if (run == count) return begin;
+    }
+    return UnitMap::nowhere;
+  };
+  std::mt19937 random(1);
+  std::vector<std::pair<std::size_t, std::size_t>> taken;
+  for (int step = 0; step < 20000; ++step) {
+    if (random() % 2 == 0 || taken.empty()) {
+      const std::size_t count = 1 + random() % (random() % 8 == 0 ? 100 : 8);
+      const std::size_t at = map.find(count);
+      ASSERT_EQ(at, first_fit(count));
+      if (at == UnitMap::nowhere) continue;
+      map.take(at, count);
+      std::fill_n(used.begin() + static_cast<long>(at), count, true);
+      taken.emplace_back(at, count);
+    } else {
+      std::swap(taken[random() % taken.size()], taken.back());
+      const auto [at, count] = taken.back();
+      taken.pop_back();
+      map.release(at, count);
+      std::fill_n(used.begin() + static_cast<long>(at), count, false);
+    }
+  }
+}
+
+TEST(ReuseRing, TheNewestFreedRunThatFitsIsUsedFirst) {
+  ReuseRing ring;
+  ring.reset(10);
+  EXPECT_EQ(ring.allocate(2), 0u);
+  EXPECT_EQ(ring.allocate(3), 2u);
+  EXPECT_EQ(ring.allocate(4), 5u);
+  EXPECT_EQ(ring.allocate(2), ReuseRing::nowhere) << "one page is left";
+  EXPECT_TRUE(ring.free(5));
+  EXPECT_TRUE(ring.free(0));
+  EXPECT_EQ(ring.allocate(2), 0u) << "freed after the run at 5";
+  EXPECT_EQ(ring.allocate(2), 5u);
+  EXPECT_FALSE(ring.free(7)) << "no run starts there";
+  EXPECT_FALSE(ring.free(6));
+}
+
+TEST(ReuseRing, FreeNeighboursAreJoined) {
+  ReuseRing ring;
+  ring.reset(8);
+  for (std::size_t at = 0; at < 8; at += 2) ASSERT_EQ(ring.allocate(2), at);
+  for (const std::size_t at : {2u, 6u, 0u, 4u}) EXPECT_TRUE(ring.free(at));
+  EXPECT_EQ(ring.allocate(8), 0u);
+  EXPECT_EQ(ring.pages_at(0), 8u);
+}
+
+TEST(ReuseRing, RunsNeverOverlap) {
+  ReuseRing ring;
+  ring.reset(64);
+  std::map<std::size_t, std::size_t> live;
+  std::mt19937 random(2);
+  for (int step = 0; step < 50000; ++step) {
+    if (random() % 2 == 0) {
+      const std::size_t pages = 1 + random() % 9;
+      const std::size_t at = ring.allocate(pages);
+      if (at == ReuseRing::nowhere) continue;
+      ASSERT_LE(at + pages, 64u);
+      const auto next = live.lower_bound(at);
+      ASSERT_TRUE(next == live.end() || next->first >= at + pages);
+      ASSERT_TRUE(next == live.begin() || std::prev(next)->first + std::prev(next)->second <= at);
+      live[at] = pages;
+    } else if (!live.empty()) {
+      const auto one = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      ASSERT_EQ(ring.pages_at(one->first), one->second);
+      ASSERT_TRUE(ring.free(one->first));
+      live.erase(one);
+    }
+  }
+}
+
+class SpanHeapTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(heap->reserve(std::size_t{1} << 30)); }
+  std::unique_ptr<SpanHeap> heap = std::make_unique<SpanHeap>();
+};
+
+TEST_F(SpanHeapTest, SpansKeepTheirContentAndAreZeroIfTheySaySo) {
+  struct Live {
+    unsigned char* p;
+    std::size_t bytes;
+    unsigned char value;
+  };
+  std::vector<Live> live;
+  std::mt19937 random(3);
+  std::size_t zeroes = 0;
+  for (int step = 0; step < 600; ++step) {
+    if (random() % 3 != 0 || live.empty()) {
+      const std::size_t bytes = span_unit + 1 + random() % (4 * span_unit);
+      const Span span = heap->allocate(bytes);
+      ASSERT_NE(span.p, nullptr);
+      auto* p = static_cast<unsigned char*>(span.p);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 64, 0u);
+      EXPECT_TRUE(heap->contains(p));
+      EXPECT_GE(heap->usable_size(p), bytes);
+      if (span.is_zero) {
+        ++zeroes;
+        for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(p[at], 0);
+      }
+      const auto value = static_cast<unsigned char>(random());
+      std::memset(p, value, heap->usable_size(p));
+      live.push_back({p, bytes, value});
+    } else {
+      std::swap(live[random() % live.size()], live.back());
+      const Live one = live.back();
+      live.pop_back();
+      for (std::size_t at = 0; at < one.bytes; at += 61) ASSERT_EQ(one.p[at], one.value);
+      heap->free(one.p);
+    }
+  }
+  EXPECT_GT(zeroes, 0u);
+  for (const Live& one : live) heap->free(one.p);
+  EXPECT_EQ(heap->counts().live, 0u);
+}
+
+TEST_F(SpanHeapTest, OtherPointersAreNotFreed) {
+  auto* p = static_cast<char*>(heap->allocate(3 * span_unit).p);
+  for (char* other : {p + 16, p + span_unit, p + 3 * span_unit}) {
+    EXPECT_EQ(heap->usable_size(other), 0u);
+    heap->free(other);
+  }
+  EXPECT_GE(heap->usable_size(p), 3 * span_unit);
+  heap->free(p);
+  heap->free(p);
+  EXPECT_EQ(heap->counts().live, 0u);
+  int on_the_stack = 0;
+  EXPECT_FALSE(heap->contains(&on_the_stack));
+}
+
+TEST_F(SpanHeapTest, ConfinedSpansStayInTheirRing) {
+  constexpr std::size_t ring = 8 * span_unit;
+  char* lowest = nullptr;
+  char* highest = nullptr;
+  for (int step = 0; step < 1000; ++step) {
+    auto* p = static_cast<char*>(heap->allocate_confined(3, ring, 2 * span_unit).p);
+    ASSERT_NE(p, nullptr);
+    std::memset(p, 1, 2 * span_unit);
+    lowest = lowest == nullptr || p < lowest ? p : lowest;
+    highest = p > highest ? p : highest;
+    EXPECT_EQ(heap->usable_size(p), 2 * span_unit);
+    heap->free(p);
+  }
+  EXPECT_EQ(lowest, highest) << "the run that was freed last is used again";
+  std::vector<void*> all;
+  while (void* p = heap->allocate_confined(3, ring, 2 * span_unit).p) all.push_back(p);
+  EXPECT_EQ(all.size(), 4u);
+  EXPECT_EQ(heap->counts().unfit, 1u);
+  for (void* p : all) heap->free(p);
+}
+
+TEST_F(SpanHeapTest, HugeSpansAndFullRangesAreRefused) {
+  EXPECT_EQ(heap->allocate(max_span + 1).p, nullptr);
+  void* large = heap->allocate(max_span / 2).p;
+  EXPECT_NE(large, nullptr);
+  EXPECT_EQ(heap->allocate(max_span - span_unit).p, nullptr);
+  heap->free(large);
+  EXPECT_NE(heap->allocate(max_span - span_unit).p, nullptr);
+}
+
+TEST_F(SpanHeapTest, ThreadsShareTheHeap) {
+  const auto work = [&](unsigned char value) {
+    std::mt19937 random(value);
+    for (int step = 0; step < 2000; ++step) {
+      const std::size_t bytes = span_unit + 1 + random() % (2 * span_unit);
+      const bool confined = random() % 2 == 0;
+      auto* p = static_cast<unsigned char*>(
+          confined ? heap->allocate_confined(0, 16 * span_unit, bytes).p : heap->allocate(bytes).p);
+      if (p == nullptr) continue;
+      p[0] = p[bytes - 1] = value;
+      std::this_thread::yield();
+      EXPECT_EQ(p[0], value);
+      EXPECT_EQ(p[bytes - 1], value);
+      heap->free(p);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned char value = 1; value <= 4; ++value) threads.emplace_back(work, value);
+  for (std::thread& thread : threads) thread.join();
+  heap->free(heap->allocate(2 * span_unit).p);
+  EXPECT_EQ(heap->counts().live, 0u);
+}
+
+}  // namespace
+}  // namespace halo::runtime
