@@ -30,6 +30,11 @@ class Settings:
         return self.build / "lib" / "libhalo-check.so"
 
     @property
+    def watch(self) -> Path:
+        """The library that watches the spans of the runtime."""
+        return self.build / "lib" / "libhalo-watch.so"
+
+    @property
     def recorder(self) -> Path:
         return self.build / "lib" / "libhalo-recorder.so"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from halo.commands.shared.program import (
     add_allocator_option,
     check_library,
+    positive,
     the_program,
     warn_of_deep_binding,
 )
@@ -17,6 +18,7 @@ from halo.errors import UsageError
 from halo.process.allocators import find_allocator, under_plan
 from halo.process.foreground import become
 from halo.process.target import find_target
+from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch
 from halo.settings import Settings
 
 LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
@@ -42,6 +44,32 @@ class ExecCommand:
             " error; without a plan it checks all objects up to 64 KiB",
         )
         parser.add_argument(
+            "--watch",
+            action="store_true",
+            help="watch the large objects of the plan's groups while the program runs, and confine"
+            " groups that pollute the last-level cache",
+        )
+        parser.add_argument(
+            "--watch-report",
+            type=Path,
+            metavar="FILE",
+            help="write what was found as JSON when the program ends (with --watch)",
+        )
+        parser.add_argument(
+            "--watch-share",
+            type=_share,
+            default=DEFAULT_SHARE,
+            metavar="PERCENT",
+            help=f"time that the watch may take (default {DEFAULT_SHARE}, at most {MAX_SHARE:g})",
+        )
+        parser.add_argument(
+            "--watch-cache",
+            type=positive,
+            default=0,
+            metavar="BYTES",
+            help="size of the last-level cache (default: as the kernel reports it)",
+        )
+        parser.add_argument(
             "--print-env",
             action="store_true",
             help="print the environment variables that have the same effect, and run nothing",
@@ -60,9 +88,15 @@ class ExecCommand:
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
         plan = options.plan or _plan_of_all_objects(target.path if target else None)
-        environment = under_plan(settings.environment, runtime, plan, allocator)
+        watch = _watch(options, plan)
+        beside = settings.watch if watch is not None else None
+        if beside is not None:
+            check_library("library of the watch", beside)
+        environment = under_plan(settings.environment, runtime, plan, allocator, beside)
+        more = watch.variables() if watch is not None else {}
+        environment |= more
         if options.print_env or target is None:
-            for variable in ("LD_PRELOAD", "HALO_PLAN"):
+            for variable in ("LD_PRELOAD", "HALO_PLAN", *more):
                 print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
         warn_of_deep_binding(settings, target.path)
@@ -74,6 +108,32 @@ def _check_options(options: argparse.Namespace) -> None:
         raise UsageError("`halo exec` needs a plan: give it with --plan PLAN.")
     if options.plan is None and options.print_env:
         raise UsageError("`halo exec --check --print-env` needs a plan: give it with --plan PLAN.")
+
+
+def _watch(options: argparse.Namespace, plan: Path) -> Watch | None:
+    from halo.plan import read_plan
+
+    if options.watch:
+        if all(group.spans is None for group in read_plan(plan).groups):
+            raise UsageError(
+                f"{plan} has no group with spans, which are what is watched; make a plan with:"
+                " halo plan --strategy confine"
+            )
+        return Watch(options.watch_report, options.watch_share, options.watch_cache)
+    if options.watch_report is not None:
+        raise UsageError("`halo exec --watch-report` needs --watch.")
+    return None
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= MAX_SHARE:
+        sentence = f"not a share between 0 and {MAX_SHARE:g} per cent: {text}"
+        raise argparse.ArgumentTypeError(sentence)
+    return share
 
 
 def _plan_of_all_objects(program: Path | None) -> Path:

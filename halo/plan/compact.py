@@ -38,6 +38,7 @@ from halo.plan.layout import (
     MAGIC,
     MAX_CONJUNCTION_SITES,
     MAX_CONJUNCTIONS,
+    MAX_DENSITY,
     MAX_GROUPS,
     MAX_MODULES,
     MAX_OBJECT_LIMIT,
@@ -57,6 +58,7 @@ from halo.plan.layout import (
     OLDEST_VERSION,
     RELAXATION,
     REUSE_WHOLE_CHUNKS,
+    RING_DENSITY,
     RULE_CONSTANT,
     RULE_END,
     RULE_FRAME_POINTER,
@@ -148,12 +150,12 @@ def encode(plan: Plan) -> bytes:
 
 
 def group_flags(group: PlanGroup) -> tuple[int, int]:
-    """The flags, and the mask of permitted starts or the bytes of the ring."""
+    """The flags, and the mask of permitted starts or the ring and the density."""
     flags, starts = _layout_flags(group)
     if group.spans is None:
         return flags, starts
-    confined = GROUP_CONFINED if group.spans.ring else 0
-    return flags | GROUP_SPANS | confined, group.spans.ring or starts
+    confined = GROUP_CONFINED if group.spans.confined else 0
+    return flags | GROUP_SPANS | confined, group.spans.ring | group.spans.density
 
 
 def _layout_flags(group: PlanGroup) -> tuple[int, int]:
@@ -397,20 +399,26 @@ def _group(name: str, version: int, flags: int, reuse: int, starts: int) -> Plan
         raise BadPlan(f"{name} is not usable: a group's flags or reuse policy are unknown.")
     by_size = bool(flags & GROUP_BY_SIZE)
     spans = _spans(name, flags, starts)
-    layout = _layout(name, flags, 0 if spans is not None and spans.ring else starts)
+    layout = _layout(name, flags, starts if spans is None else 0)
     if layout != SPREAD and not by_size:
         raise BadPlan(f"{name} is not usable: a group has a page layout but mixed-size pages.")
     return PlanGroup(bool(flags & GROUP_HUGE_PAGES), reuse, by_size, layout, spans)
 
 
-def _spans(name: str, flags: int, ring: int) -> Spans | None:
-    if not flags & GROUP_CONFINED:
-        return Spans() if flags & GROUP_SPANS else None
-    if not flags & GROUP_SPANS or flags & GROUP_MASKED:
-        raise BadPlan(f"{name} is not usable: it confines a group without spans, or with a mask.")
-    if not MIN_RING <= ring <= MAX_RING or ring % 4096:
+def _spans(name: str, flags: int, starts: int) -> Spans | None:
+    confined = bool(flags & GROUP_CONFINED)
+    if not flags & GROUP_SPANS:
+        if confined:
+            raise BadPlan(f"{name} is not usable: it confines a group without spans.")
+        return None
+    ring, density = starts & ~RING_DENSITY, starts & RING_DENSITY
+    if flags & GROUP_MASKED:
+        raise BadPlan(f"{name} is not usable: a group has spans and a mask.")
+    if confined if not ring else not MIN_RING <= ring <= MAX_RING:
         raise BadPlan(f"{name} is not usable: a group has a ring of an impossible size.")
-    return Spans(ring)
+    if density > MAX_DENSITY:
+        raise BadPlan(f"{name} is not usable: a page has too many lines.")
+    return Spans(ring, confined, density)
 
 
 def _layout(name: str, flags: int, starts: int) -> PageLayout:

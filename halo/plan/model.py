@@ -47,12 +47,15 @@ SPREAD = PageLayout()
 
 
 class Spans(NamedTuple):
-    """Objects above 64 KiB have spans; with `ring` bytes, they are confined to a ring of that size.
+    """Objects above 64 KiB have spans. If `confined`, these reuse a ring of `ring` bytes.
 
-    `ring` is 0, or a multiple of 4096 from 2^17 to 2^30.
+    `ring` is 0, or a multiple of 4096 from 2^17 to 2^30. `density` is how many lines a visit of one
+    of their pages touches, in sixteenths, up to 1024; 0: unknown.
     """
 
     ring: int = 0
+    confined: bool = False
+    density: int = 0
 
 
 class PlanGroup(NamedTuple):

@@ -87,9 +87,16 @@ def preload(environment: Mapping[str, str], libraries: Sequence[Path | None]) ->
 
 
 def under_plan(
-    environment: Mapping[str, str], runtime: Path, plan: Path, allocator: Allocator
+    environment: Mapping[str, str],
+    runtime: Path,
+    plan: Path,
+    allocator: Allocator,
+    beside: Path | None = None,
 ) -> dict[str, str]:
-    """The environment in which a program runs under a plan: LD_PRELOAD and HALO_PLAN."""
-    result = preload(environment, [runtime, allocator.library])
+    """The environment in which a program runs under a plan: LD_PRELOAD and HALO_PLAN.
+
+    `beside` is another library that is preloaded.
+    """
+    result = preload(environment, [runtime, beside, allocator.library])
     result[PLAN_VARIABLE] = os.fspath(plan.absolute())
     return result

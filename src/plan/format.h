@@ -39,8 +39,9 @@ enum HeaderFlag : std::uint32_t {
 // at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
 // `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start
 // at each allocation.
-// `group_spans`: objects above max_object_limit have spans. `group_confined`: the spans reuse a
-// ring, whose bytes are in `starts`.
+// `group_spans`: objects above max_object_limit have spans. `starts` then has the bytes of the
+// group's ring, and in its lower bits (ring_density) the lines that a visit of a page touches, in
+// sixteenths; both may be 0. `group_confined`: the spans reuse the ring.
 enum GroupFlag : std::uint32_t {
   group_huge_pages = 1,
   group_by_size = 2,
@@ -68,6 +69,8 @@ inline constexpr std::uint32_t group_flags =
     old_group_flags | group_layout_flags | group_span_flags;
 inline constexpr std::uint64_t min_ring = 1u << 17;  // bytes
 inline constexpr std::uint64_t max_ring = 1u << 30;
+inline constexpr std::uint64_t ring_density = 4095;
+inline constexpr std::uint64_t max_density = 64 * 16;
 inline constexpr std::uint32_t state_flags = state_restores_rbp;
 inline constexpr std::uint32_t site_flags = site_immediate;
 
@@ -107,8 +110,8 @@ static_assert(sizeof(Module) == 40);
 struct Group {
   std::uint32_t flags;
   Reuse reuse;
-  std::uint64_t starts;  // with group_masked: a bit for each permitted slot; with group_confined:
-                         // bytes of the ring, a multiple of 4096; else 0
+  std::uint64_t starts;  // with group_masked: a bit for each permitted slot; with group_spans: the
+                         // ring and the density; else 0
 };
 static_assert(sizeof(Group) == 16);
 

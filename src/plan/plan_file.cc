@@ -61,12 +61,12 @@ const char* check_modules(const PlanView& view) {
 }
 
 const char* check_spans(const Group& g) {
-  if ((g.flags & group_confined) == 0) return nullptr;
-  if ((g.flags & group_spans) == 0 || (g.flags & group_masked) != 0)
-    return "the plan confines a group without spans, or with a mask";
-  return g.starts < min_ring || g.starts > max_ring || g.starts % 4096 != 0
-             ? "the plan has a ring of an impossible size"
-             : nullptr;
+  const std::uint64_t ring = g.starts & ~ring_density, density = g.starts & ring_density;
+  const bool confined = (g.flags & group_confined) != 0;
+  if ((g.flags & group_masked) != 0) return "the plan has a group with spans and a mask";
+  if (ring == 0 ? confined : ring < min_ring || ring > max_ring)
+    return "the plan has a ring of an impossible size";
+  return density > max_density ? "the plan has a page with too many lines" : nullptr;
 }
 
 const char* check_layout(const Group& g) {
@@ -79,8 +79,11 @@ const char* check_layout(const Group& g) {
     return "the plan has a layout of single-size pages for a group without them";
   if ((packed && (masked || line_start)) || (stepping && line_start))
     return "the plan has two layouts for a group";
-  if (const char* problem = check_spans(g)) return problem;
-  if ((g.flags & group_confined) != 0) return way == 0 ? nullptr : unknown_field;
+  if ((g.flags & group_spans) != 0) {
+    const char* problem = check_spans(g);
+    return problem == nullptr && way != 0 ? unknown_field : problem;
+  }
+  if ((g.flags & group_confined) != 0) return "the plan confines a group without spans";
   if (!masked) return g.starts == 0 && way == 0 ? nullptr : unknown_field;
   if (g.starts == 0) return "the plan has a group whose blocks may start nowhere";
   return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;

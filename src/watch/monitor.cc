@@ -64,7 +64,7 @@ void Monitor::freed(uint64_t address, const Now& now) {
   const bool is_large = object.bytes >= parameters_.open_lines * parameters_.line_bytes;
   for (uint32_t at = object.samples; at != kNone; at = samples_[at].next) {
     if (samples_[at].state != State::kSecond) continue;
-    const uint64_t misses = now.counters.misses - samples_[at].from.misses;
+    const uint64_t misses = actions_->misses_between(samples_[at].from, now.counters);
     if (!is_large && misses < parameters_.open_lines) continue;
     ++counts_.misses;
     ++object.round_misses;
@@ -229,7 +229,7 @@ void Monitor::arm(uint32_t number, State state) {
 void Monitor::judge(uint32_t number, const Now& now) {
   Sample& sample = samples_[number];
   const uint64_t accesses = now.counters.accesses - sample.from.accesses;
-  const uint64_t misses = now.counters.misses - sample.from.misses;
+  const uint64_t misses = actions_->misses_between(sample.from, now.counters);
   if (accesses < parameters_.restrict_lines) {
     ++counts_.bursts;
     if (++sample.bursts < parameters_.max_bursts) return open_window(number, now);

@@ -36,6 +36,11 @@ class Actions {
   virtual void sample(Page page, bool is_miss) = 0;
   // The object at that address, of that context, was watched for a phase, or until its end.
   virtual void judge(uint64_t address, ContextIndex context, uint64_t hits, uint64_t misses) = 0;
+  // Misses between two readings of the counters. Readings may be marks instead, for a clock that
+  // knows what lies between them.
+  virtual uint64_t misses_between(const Counters& from, const Counters& to) const {
+    return to.misses - from.misses;
+  }
 
  protected:
   ~Actions() = default;

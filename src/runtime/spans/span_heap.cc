@@ -48,8 +48,10 @@ class Locked {
 bool SpanHeap::reserve(std::size_t bytes) {
   const std::size_t units = bytes / span_unit;
   entries_ = map_table<Entry>(units);
+  states_ = map_table<std::uint32_t>(units);
   rings_ = map_table<Ring>(max_rings);
-  if (entries_ == nullptr || rings_ == nullptr || !units_.reserve(units)) return false;
+  if (entries_ == nullptr || states_ == nullptr || rings_ == nullptr || !units_.reserve(units))
+    return false;
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
     const std::uintptr_t at = ranges::find_room(bytes, attempt);
     if (at == 0) break;

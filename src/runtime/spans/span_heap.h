@@ -59,6 +59,9 @@ class SpanHeap {
   // 0 if `p` is not a span.
   std::size_t usable_size(const void* p) const;
 
+  // The word of the span at `p` that belongs to the watch (span_watcher.h).
+  std::uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / span_unit]; }
+
   SpanCounts counts() const;
 
  private:
@@ -96,6 +99,7 @@ class SpanHeap {
   std::size_t mapped_ = 0;
   std::size_t high_ = 0;  // units that were ever used
   Entry* entries_ = nullptr;
+  std::uint32_t* states_ = nullptr;
   UnitMap units_;
   BoundedLock lock_;
   Ring* rings_ = nullptr;  // max_rings of them

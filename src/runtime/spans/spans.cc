@@ -1,5 +1,7 @@
 #include "runtime/spans/spans.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,6 +10,7 @@
 #include "plan/format.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/next.h"
+#include "runtime/spans/span_watcher.h"
 
 namespace halo::runtime {
 
@@ -24,10 +27,14 @@ class GroupSpans {
  public:
   void set(const plan::Group& group, std::uint32_t ring) {
     ring_ = ring;
-    ring_bytes_ = group.starts;
+    ring_bytes_ = group.starts & ~plan::ring_density;
     const bool confined = (group.flags & plan::group_confined) != 0;
     has_spans_ = (group.flags & plan::group_spans) != 0;
     confined_.store(confined, std::memory_order_relaxed);
+  }
+
+  void confine(bool confined) {
+    if (ring_bytes_ != 0) confined_.store(confined, std::memory_order_relaxed);
   }
 
   Span allocate(std::size_t bytes) {
@@ -61,28 +68,58 @@ class GroupSpans {
   std::atomic<std::uint32_t> fits_{0}, unfit_{0};
 };
 
-constexpr std::size_t max_span_groups = 256;
+constexpr std::uint32_t max_span_groups = 256;
 constinit std::array<GroupSpans, max_span_groups> groups{};
+constinit const HaloSpanWatcher* watcher = nullptr;
+
+void announce(void* p, std::size_t bytes, std::uint32_t group) {
+  std::uint32_t* const state = span_heap.watch_state_of(p);
+  const std::uint32_t count = (__atomic_load_n(state, __ATOMIC_RELAXED) >> kHaloSpanStateBits) + 1;
+  __atomic_store_n(state, count << kHaloSpanStateBits | kHaloSpanAnnounced, __ATOMIC_RELEASE);
+  watcher->allocated(p, bytes, group, state);
+}
+
+// Frees a span of the program; other pointers are ignored.
+void free_span(void* p) {
+  if (watcher != nullptr && span_heap.usable_size(p) != 0)
+    watcher->freeing(p, span_heap.watch_state_of(p));
+  span_heap.free(p);
+}
+
+void confine(std::uint32_t number, std::uint8_t confined) {
+  if (number < max_span_groups) groups[number].confine(confined != 0);
+}
+
+HaloWatchedGroup watched_group(std::uint32_t number) {
+  if (number >= active_plan.groups.size()) return {};
+  const plan::Group& group = active_plan.groups[number];
+  if ((group.flags & plan::group_spans) == 0) return {};
+  const bool confined = (group.flags & plan::group_confined) != 0;
+  return {group.starts & ~plan::ring_density,
+          static_cast<std::uint32_t>(group.starts & plan::ring_density), 1, confined};
+}
+
+constinit HaloSpanControl control = {0, watched_group, confine};
 
 // The next allocator's own functions, used by the wrappers below.
 constinit NextAllocator others{};
 
 void free_span_or_other(void* p) {
   if (!span_heap.contains(p)) return others.free(p);
-  span_heap.free(p);
+  free_span(p);
 }
 
 void* move_span(void* p, std::size_t size) {
   const std::size_t old = span_heap.usable_size(p);
   if (span_stays(p, size)) return p;
   if (size == 0) {
-    span_heap.free(p);
+    free_span(p);
     return nullptr;
   }
   void* moved = next.malloc(size);
   if (moved == nullptr) return size <= old ? p : nullptr;
   std::memcpy(moved, p, std::min(old, size));
-  span_heap.free(p);
+  free_span(p);
   return moved;
 }
 
@@ -96,7 +133,7 @@ std::size_t usable_size_of_span_or_other(void* p) {
 
 void libc_free_span_or_other(void* p) {
   if (!span_heap.contains(p)) return others.libc_free(p);
-  span_heap.free(p);
+  free_span(p);
 }
 
 void* libc_realloc_span_or_other(void* p, std::size_t size) {
@@ -112,6 +149,14 @@ void tell_spans_apart() {
   if (next.libc_realloc != nullptr) next.libc_realloc = libc_realloc_span_or_other;
 }
 
+// By its name: the library of the watch is preloaded, or not.
+void begin_watch() {
+  const auto begin = reinterpret_cast<HaloWatchBegin>(dlsym(RTLD_DEFAULT, kHaloWatchBegin));
+  if (begin == nullptr) return;
+  control.groups = std::min(max_span_groups, static_cast<std::uint32_t>(active_plan.groups.size()));
+  watcher = begin(&control);
+}
+
 bool reserve() {
   for (std::size_t bytes = max_range; bytes >= min_range; bytes /= 4)
     if (span_heap.reserve(bytes)) return true;
@@ -123,18 +168,19 @@ bool reserve() {
 void begin_spans() {
   std::uint32_t ring = 0;
   bool wanted = false;
-  const std::size_t count = std::min(active_plan.groups.size(), max_span_groups);
+  const auto count = std::min<std::size_t>(active_plan.groups.size(), max_span_groups);
   for (std::size_t number = 0; number < count; ++number) {
     const plan::Group& group = active_plan.groups[number];
     if ((group.flags & plan::group_spans) == 0) continue;
     groups[number].set(group, ring);
-    ring = std::min<std::uint32_t>(ring + ((group.flags & plan::group_confined) != 0 ? 1 : 0),
-                                   SpanHeap::max_rings - 1);
+    const bool has_ring = (group.starts & ~plan::ring_density) != 0;
+    ring = std::min<std::uint32_t>(ring + (has_ring ? 1 : 0), SpanHeap::max_rings - 1);
     wanted = true;
   }
   if (!wanted || !reserve()) return;
   tell_spans_apart();
   has_spans = true;
+  begin_watch();
 }
 
 bool span_stays(const void* p, std::size_t size) {
@@ -144,7 +190,10 @@ bool span_stays(const void* p, std::size_t size) {
 }
 
 Span allocate_span(std::uint16_t group, std::size_t size) {
-  return group < max_span_groups ? groups[group].allocate(size) : Span{};
+  if (group >= max_span_groups) return {};
+  const Span span = groups[group].allocate(size);
+  if (watcher != nullptr && span.p != nullptr) announce(span.p, size, group);
+  return span;
 }
 
 }  // namespace halo::runtime

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.plan import write_plan
-from halo.plan.builder import build_plan
-from halo.plan.grouping import Group, Grouping
 from halo.plan.model import Spans
-from halo.profile import Profile, read_profile
-from support.command import halo
+from halo.profile import Profile
 from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, run_planned
+from support.spans import plan_of_large, record_large
 
 # Two threads allocate, clear, grow, shrink and free large objects, and check their content.
 LARGE = r"""
@@ -74,20 +71,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def profile(program: Path) -> Profile:
-    path = program.with_suffix(".profile")
-    options = ("--exact", "--max-object", "1048576", "-o", str(path))
-    recorded = halo("record", *options, "--", str(program))
-    assert recorded.status == 0, recorded.stderr
-    return read_profile(path)
+    return record_large([str(program)], program.with_suffix(".profile"))
 
 
 def plan_with(profile: Profile, spans: Spans, folder: Path) -> Path:
-    """All contexts with large objects in one group with those spans."""
-    large = [at for at, one in enumerate(profile.contexts) if one.max_size > 65536]
-    groups = (Group(tuple(large), "large", spans=spans),)
-    plan = folder / "a.plan"
-    write_plan(build_plan(profile, Grouping("by hand", groups=groups)), plan)
-    return plan
+    plan_of_large(profile, spans, folder / "a.plan")
+    return folder / "a.plan"
 
 
 @pytest.mark.parametrize("runtime", [RUNTIME, CHECKING_RUNTIME], ids=["usual", "checking"])
@@ -95,7 +84,7 @@ def plan_with(profile: Profile, spans: Spans, folder: Path) -> Path:
 def test_large_objects_keep_their_content(
     program: Path, profile: Profile, ring: int, runtime: Path, tmp_path: Path
 ) -> None:
-    plan = plan_with(profile, Spans(ring), tmp_path)
+    plan = plan_with(profile, Spans(ring, confined=ring > 0), tmp_path)
     run = run_planned([str(program)], plan, runtime)
     assert (run.status, run.stdout) == (0, "intact\n"), run.stderr
     spans = run.stats["spans"]
@@ -107,7 +96,7 @@ def test_large_objects_keep_their_content(
 
 def test_an_older_form_has_no_spans(program: Path, profile: Profile, tmp_path: Path) -> None:
     """The version is raised by spans alone, so that plans without them serve with older halos."""
-    plan = plan_with(profile, Spans(1 << 20), tmp_path)
+    plan = plan_with(profile, Spans(1 << 20, confined=True), tmp_path)
     content = bytearray(plan.read_bytes())
     assert content[8] == 6
     content[8] = 5

@@ -1,0 +1,29 @@
+"""The environment variables of the library that watches a program (src/watching)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_SHARE = 0.5  # per cent
+MAX_SHARE = 50.0
+
+
+@dataclass(frozen=True)
+class Watch:
+    """`share`: per cent of the elapsed time that traps may take. `cache`: bytes of the last level;
+    0: as the kernel reports it. The JSON report is written to `report` when the program ends."""
+
+    report: Path | None = None
+    share: float = DEFAULT_SHARE
+    cache: int = 0
+
+    def variables(self) -> Mapping[str, str]:
+        found = {"HALO_WATCH": "1", "HALO_WATCH_SHARE": repr(self.share / 100)}
+        if self.cache:
+            found["HALO_WATCH_CACHE"] = str(self.cache)
+        if self.report is not None:
+            found["HALO_WATCH_REPORT"] = os.fspath(self.report.absolute())
+        return found

@@ -1,0 +1,12 @@
+// The report of the watch, as JSON.
+#pragma once
+
+#include "watching/live_watch.h"
+
+namespace halo::watching {
+
+// `refusal`: why there was no watch, or empty. Does nothing if the file cannot be written. `%p` in
+// the path is the process id.
+void write_report(const char* path, const LiveWatch& live, const char* refusal);
+
+}  // namespace halo::watching

@@ -1,0 +1,196 @@
+"""The watch of running programs: what it finds, and that programs do not notice it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.plan.model import Spans
+from support.command import BUILD, halo
+from support.planned import RUNTIME, compile_program
+from support.spans import plan_of_large, record_large
+
+WATCH = BUILD / "lib" / "libhalo-watch.so"
+CACHE = 2 << 20
+DENSE = 1024  # all lines of a page, in sixteenths
+
+# Sweeps over four large arrays, and counts in a small one in between.
+POLLUTER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+enum { LARGE = 4 << 20, SMALL = 256 << 10 };
+static char *make_polluter(void) { return calloc(1, LARGE); }
+static char *make_hot(void) { return calloc(1, SMALL); }
+int main(int argc, char **argv) {
+  char *arrays[4], *hot = make_hot();
+  unsigned sum = 0, seed = 1;
+  for (int i = 0; i < 4; ++i) arrays[i] = make_polluter();
+  for (long round = 0; round < atol(argv[1]); ++round)
+    for (int i = 0; i < 4; ++i)
+      for (int at = 0; at < LARGE; at += 64) {
+        sum += ++arrays[i][at];
+        for (int k = 0; k < 4; ++k) {
+          seed = seed * 1103515245 + 12345;
+          sum += ++hot[seed / 64 % SMALL];
+        }
+      }
+  printf("%u\n", sum);
+  for (int i = 0; i < 4; ++i) free(arrays[i]);
+  free(hot);
+  return 0;
+}
+"""
+
+# Threads write, read and free large objects, also by system calls; processes are forked meanwhile.
+BUSY = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { BYTES = 300000, ROUNDS = 60 };
+static int is_all(const char *p, char value) {
+  for (int at = 0; at < BYTES; ++at) if (p[at] != value) return 0;
+  return 1;
+}
+static void *work(void *argument) {
+  char mark = (char)(size_t)argument;
+  int ends[2];
+  if (pipe(ends)) abort();
+  char *kept = malloc(BYTES);
+  memset(kept, mark, BYTES);
+  for (int round = 0; round < ROUNDS; ++round) {
+    char *other = malloc(BYTES);
+    for (int at = 0; at < BYTES; at += 30000) {
+      if (write(ends[1], kept + at, 30000) != 30000) abort();
+      if (read(ends[0], other + at, 30000) != 30000) abort();
+    }
+    if (!is_all(other, mark)) abort();
+    if (round % 10 == 0) {
+      pid_t child = fork();
+      if (child == 0) {
+        int right = is_all(kept, mark) && is_all(other, mark);
+        free(kept);
+        free(other);
+        _exit(right ? 0 : 1);
+      }
+      int status;
+      if (waitpid(child, &status, 0) != child || status != 0) abort();
+    }
+    other = realloc(other, 2 * BYTES);
+    if (!is_all(other, mark)) abort();
+    free(kept);
+    kept = other;
+  }
+  free(kept);
+  close(ends[0]);
+  close(ends[1]);
+  return 0;
+}
+int main(void) {
+  pthread_t threads[3];
+  for (size_t i = 0; i < 3; ++i) pthread_create(&threads[i], 0, work, (void *)(i + 1));
+  for (size_t i = 0; i < 3; ++i) pthread_join(threads[i], 0);
+  puts("intact");
+}
+"""
+
+
+@dataclass(frozen=True)
+class Watched:
+    stdout: str
+    report: dict[str, Any]
+
+
+def run_watched(command: Sequence[str], plan: Path, **variables: str) -> Watched:
+    report = plan.with_suffix(".watch.json")
+    done = subprocess.run(
+        command,
+        env={
+            **os.environ,
+            "LD_PRELOAD": f"{RUNTIME} {WATCH}",
+            "HALO_PLAN": str(plan),
+            "HALO_WATCH": "1",
+            "HALO_WATCH_CACHE": str(CACHE),
+            "HALO_WATCH_REPORT": str(report),
+            **variables,
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return Watched(done.stdout, json.loads(report.read_text()))
+
+
+def test_polluters_are_found_and_confined_without_counters(tmp_path: Path) -> None:
+    program = str(compile_program(tmp_path, POLLUTER))
+    profile = record_large([program, "1"], tmp_path / "a.profile")
+    plan = tmp_path / "a.plan"
+    functions = plan_of_large(profile, Spans(1 << 18, density=DENSE), plan, apart=True)
+    plain = subprocess.run([program, "100"], capture_output=True, text=True).stdout
+    watched = run_watched([program, "100"], plan, HALO_WATCH_SHARE="0.3")
+    assert watched.stdout == plain
+    groups = dict(zip(functions, watched.report["groups"], strict=True))
+    polluter, hot = groups["make_polluter"], groups["make_hot"]
+    assert polluter["misses"] > 100
+    assert polluter["misses"] >= 0.9 * (polluter["hits"] + polluter["misses"])
+    assert hot["hits"] > 10
+    assert hot["misses"] <= 0.1 * hot["hits"]
+    assert (polluter["confined"], hot["confined"]) == (True, False)
+
+
+def test_programs_do_not_notice_that_all_their_pages_are_trapped(tmp_path: Path) -> None:
+    program = str(compile_program(tmp_path, BUSY, "-pthread"))
+    profile = record_large([program], tmp_path / "a.profile")
+    plan_of_large(profile, Spans(), tmp_path / "a.plan")
+    watched = run_watched([program], tmp_path / "a.plan", HALO_WATCH_STRESS="1")
+    assert watched.stdout == "intact\n"
+    assert watched.report["announced"] > 100
+
+
+def test_the_watch_stays_within_its_share(tmp_path: Path) -> None:
+    """A share of 1 % of a short run is less than a window needs, so nothing is trapped."""
+    program = str(compile_program(tmp_path, POLLUTER))
+    profile = record_large([program, "1"], tmp_path / "a.profile")
+    plan_of_large(profile, Spans(1 << 18), tmp_path / "a.plan")
+    report = run_watched([program, "5"], tmp_path / "a.plan", HALO_WATCH_SHARE="0.01").report
+    assert (report["windows"], report["spent_us"], report["announced"]) == (0, 0, 5)
+
+
+@pytest.mark.parametrize("share", ["0", "51", "x"])
+def test_a_share_that_is_none_is_refused(share: str) -> None:
+    done = halo("exec", "--watch", "--watch-share", share, "--plan", "p", "--", "true")
+    assert done.status == 111
+    assert "not a share between 0 and 50 per cent" in done.stderr
+
+
+def test_a_plan_without_spans_has_nothing_to_watch(tmp_path: Path) -> None:
+    program = str(compile_program(tmp_path, POLLUTER))
+    profile = tmp_path / "a.profile"
+    recorded = halo("record", "--exact", "-o", str(profile), "--", program, "1")
+    assert recorded.status == 0
+    plan = tmp_path / "a.plan"
+    assert halo("plan", str(profile), "--strategy", "per-site", "-o", str(plan)).status == 0
+    done = halo("exec", "--watch", "--plan", str(plan), "--", program, "1")
+    assert done.status == 111
+    assert "has no group with spans" in done.stderr
+
+
+def test_exec_watches(tmp_path: Path) -> None:
+    program = str(compile_program(tmp_path, BUSY, "-pthread"))
+    profile = record_large([program], tmp_path / "a.profile")
+    plan_of_large(profile, Spans(), tmp_path / "a.plan")
+    report = tmp_path / "report.json"
+    options = ("--watch", "--watch-report", str(report), "--watch-cache", str(CACHE))
+    done = halo("exec", "--plan", str(tmp_path / "a.plan"), *options, "--", program)
+    assert (done.status, done.stdout) == (0, "intact\n")
+    assert json.loads(report.read_text())["refusal"] == ""
