@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
     *("results", "summary", "trial", "aged"),
-    *("simulation", "conflicts", "coverage", "layout", "prediction", "hints", "sweep"),
+    *("simulation", "conflicts", "coverage", "layout", "prediction", "hints", "sweep", "colours"),
     *("analysis", "detection", "probe"),
 )
 HEAD = """# The format of results

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from halo.commands.bench import BenchCommand
+from halo.commands.colours import ColoursCommand
 from halo.commands.conflicts import ConflictsCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.eval.baseline import BaselineCommand
@@ -73,6 +74,7 @@ COMMANDS: Sequence[Command] = (
     ReportCommand(),
     PlotCommand(),
     DoctorCommand(),
+    ColoursCommand(),
 )
 
 TRACE = Group(

@@ -1,0 +1,1 @@
+"""Whether the colours of page frames matter on this machine."""
