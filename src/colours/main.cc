@@ -21,7 +21,6 @@ namespace {
 using namespace halo::colours;
 using halo::JsonWriter;
 using halo::ToolStatus;
-using halo::simulator::LevelSettings;
 using halo::simulator::Machine;
 
 constexpr size_t kMaxPages = size_t{64} << 10;  // 256 MiB

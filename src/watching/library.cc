@@ -136,5 +136,6 @@ extern "C" __attribute__((visibility("default"))) const HaloSpanWatcher* halo_wa
   control = given;
   queue = new (queue_memory) CommandQueue;
   live = new (watch_memory) LiveWatch(settings, *given, *queue);
+  if (settings.stress) start();  // for programs without spans, too
   return &kWatcher;
 }

@@ -116,6 +116,7 @@ bool begin_random_pools() {
     watch_modules();
     publish_table();
   }
+  begin_spans();
   if (active_plan.groups.size() == 1)
     set_one_group_policy();
   else

@@ -5,6 +5,7 @@
 #include "runtime/serve/grouped.h"
 #include "runtime/serve/random_pools.h"
 #include "runtime/serve/requests.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 namespace {
@@ -24,15 +25,19 @@ struct PolicyFunctions {
   static void* calloc(std::size_t count, std::size_t size) {
     const auto* slot = own_slot();
     const auto allocate = [&](std::size_t bytes) { return serve(bytes, choose(slot)); };
-    void* p = calloc_in_group(count, size, allocate);
+    std::size_t bytes;
+    const bool large = !__builtin_mul_overflow(count, size, &bytes) && bytes > max_object;
+    void* p = large ? cleared(allocate_large(bytes, slot), bytes)
+                    : calloc_in_group(count, size, allocate);
     return p != nullptr ? p : replaced_next.calloc(count, size);
   }
 
   // Reallocates a block that is in no group.
   static void* realloc(void* p, std::size_t size) {
     const auto* slot = own_slot();
+    if (span_stays(p, size)) return p;
     return realloc_into_group(replaced_next, p, size, [&](std::size_t bytes) {
-      return bytes <= max_object ? serve(bytes, choose(slot)) : nullptr;
+      return bytes <= max_object ? serve(bytes, choose(slot)) : allocate_large(bytes, slot).p;
     });
   }
 
@@ -55,6 +60,10 @@ struct PolicyFunctions {
     return p != nullptr ? p : uncached(size, code);
   }
 
+  [[gnu::noinline]] static Span allocate_large(std::size_t size, const std::uintptr_t* slot) {
+    return may_be_span(size) ? allocate_span(verdict_of(choose(slot), 0).group, size) : Span{};
+  }
+
   static void* serve(std::size_t size, CallerCode code) {
     if (is_decided(code) && is_fast_size<plan::max_object_limit>(size)) {
       if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;
@@ -68,7 +77,9 @@ struct PolicyFunctions {
     return p != nullptr ? p : replaced_next.malloc(size);
   }
   [[gnu::noinline]] static void* serve_any(std::size_t size, const std::uintptr_t* slot) {
-    return size <= max_object ? serve_uncached(size, choose(slot)) : replaced_next.malloc(size);
+    if (size <= max_object) return serve_uncached(size, choose(slot));
+    void* p = allocate_large(size, slot).p;
+    return p != nullptr ? p : replaced_next.malloc(size);
   }
 
   [[gnu::noinline]] static void* make_uncached(std::size_t size, CallerCode code) {

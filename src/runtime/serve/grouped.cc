@@ -81,7 +81,7 @@ inline bool is_hinted(const std::uintptr_t* slot) {
 
 // A span for an object that is too large for its group's heap.
 [[gnu::noinline]] Span allocate_large(std::size_t size, CallSite site) {
-  if (!has_spans || size <= span_unit || size > max_span) return {};
+  if (!may_be_span(size)) return {};
   const Verdict verdict = verdict_for(site);
   return verdict.group == plan::verdict_forward ? Span{} : allocate_span(verdict.group, size);
 }
@@ -94,8 +94,7 @@ inline void* allocate_grouped(std::size_t size, CallSite site) {
 
 // calloc of a span, which needs no clearing if it was never used.
 [[gnu::noinline]] void* calloc_large(std::size_t size, CallSite site) {
-  const Span span = allocate_large(size, site);
-  return span.p == nullptr || span.is_zero ? span.p : std::memset(span.p, 0, size);
+  return cleared(allocate_large(size, site), size);
 }
 
 [[gnu::noinline]] void* malloc_by_walk(std::size_t size, const std::uintptr_t* slot,

@@ -27,6 +27,8 @@ struct HaloWatchedGroup {
 struct HaloSpanControl {
   uint32_t groups;
   HaloWatchedGroup (*group)(uint32_t number);
+  // The addresses of all blocks of group heaps: the first one, and the bytes.
+  void (*arena)(uintptr_t* begin, size_t* bytes);
   // Whether new spans of the group are confined. Any thread.
   void (*confine)(uint32_t number, uint8_t confined);
 };

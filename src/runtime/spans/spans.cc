@@ -10,6 +10,7 @@
 #include "plan/format.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/next.h"
+#include "runtime/pages/arena.h"
 #include "runtime/spans/span_watcher.h"
 
 namespace halo::runtime {
@@ -99,7 +100,12 @@ HaloWatchedGroup watched_group(std::uint32_t number) {
           static_cast<std::uint32_t>(group.starts & plan::ring_density), 1, confined};
 }
 
-constinit HaloSpanControl control = {0, watched_group, confine};
+void arena_range(std::uintptr_t* begin, std::size_t* bytes) {
+  *begin = arena.base();
+  *bytes = arena.bytes();
+}
+
+constinit HaloSpanControl control = {0, watched_group, arena_range, confine};
 
 // The next allocator's own functions, used by the wrappers below.
 constinit NextAllocator others{};
