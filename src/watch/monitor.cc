@@ -53,6 +53,7 @@ Mapping Monitor::allocated(uint64_t address, uint64_t bytes, ContextIndex contex
                             .mapping = mapping,
                             .predicted = mapping};
   by_address_.insert(address, number);
+  predictor_.began(context);
   begin_phase(number, now);
   return mapping;
 }
@@ -61,14 +62,7 @@ void Monitor::freed(uint64_t address, const Now& now) {
   const uint32_t number = by_address_.find(address);
   if (number == NumberMap::kAbsent) return;
   Object& object = objects_[number];
-  const bool is_large = object.bytes >= parameters_.open_lines * parameters_.line_bytes;
-  for (uint32_t at = object.samples; at != kNone; at = samples_[at].next) {
-    if (samples_[at].state != State::kSecond) continue;
-    const uint64_t misses = actions_->misses_between(samples_[at].from, now.counters);
-    if (!is_large && misses < parameters_.open_lines) continue;
-    ++counts_.misses;
-    ++object.round_misses;
-  }
+  count_waiting(object, true, now);
   const uint64_t hits = object.hits + object.round_hits;
   const uint64_t misses = object.misses + object.round_misses;
   if (object.samples != kNone) actions_->judge(address, object.context, hits, misses);
@@ -76,8 +70,22 @@ void Monitor::freed(uint64_t address, const Now& now) {
   forget(number);
 }
 
+// Pages that wait for their second reference would miss it, if the cache has passed them by. Those
+// of an object as large as the cache that ends are taken for such pages.
+void Monitor::count_waiting(Object& object, bool ends, const Now& now) {
+  const bool all = ends && object.bytes >= parameters_.open_lines * parameters_.line_bytes;
+  for (uint32_t at = object.samples; at != kNone; at = samples_[at].next) {
+    if (samples_[at].state != State::kSecond) continue;
+    const uint64_t misses = actions_->misses_between(samples_[at].from, now.counters);
+    if (!all && misses < parameters_.open_lines) continue;
+    ++counts_.misses;
+    ++object.round_misses;
+  }
+}
+
 void Monitor::forget(uint32_t number) {
   Object& object = objects_[number];
+  if (!object.learnt) predictor_.ended(object.context);
   drop_samples(object);
   phases_.clear(number);
   by_address_.erase(object.address);
@@ -89,6 +97,7 @@ void Monitor::forget(uint32_t number) {
 void Monitor::learn(Object& object, Type type) {
   if (object.learnt) return;
   object.learnt = true;
+  predictor_.ended(object.context);
   predictor_.learn(object.context, object.predicted, type);
 }
 
@@ -176,6 +185,7 @@ void Monitor::end_phase(uint32_t number, const Now& now) {
 void Monitor::time_out(uint32_t number, const Now& now) {
   Object& object = objects_[number];
   ++counts_.expired;
+  count_waiting(object, false, now);
   object.hits += object.round_hits;
   object.misses += object.round_misses;
   if (object.hits + object.misses == 0)

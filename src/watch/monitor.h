@@ -133,6 +133,7 @@ class Monitor {
   void time_out(uint32_t number, const Now& now);
   void end_round(uint32_t number, const Now& now);
   bool converged(const Object& object) const;
+  void count_waiting(Object& object, bool ends, const Now& now);
   void forget(uint32_t number);
   void drop_samples(Object& object);
   void learn(Object& object, Type type);

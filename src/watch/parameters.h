@@ -46,7 +46,8 @@ struct Parameters {
   uint64_t min_bytes = 65;          // smaller objects are never watched
   uint64_t always_bytes = 1 << 20;  // objects of this size or more are always watched
   uint32_t max_interval = 1024;     // objects of a context that are skipped in a row
-  uint64_t stale_us = 30'000'000;   // a context that was not watched for so long is watched again
+  uint32_t max_pending = 8;  // objects of a context that are watched before it has their types
+  uint64_t stale_us = 30'000'000;  // a context that was not watched for so long is watched again
 
   uint64_t pause_us = 100'000;       // between two samples of a page
   uint64_t period_us = 5'000'000;    // between two phases of an object; at least 1

@@ -14,9 +14,11 @@ Mapping Predictor::predict(ContextIndex context) const {
 bool Predictor::chooses(ContextIndex context, uint64_t bytes, uint64_t now_us) {
   if (context >= contexts_.size() || bytes < parameters_.min_bytes) return false;
   Context& mine = contexts_[context];
+  const bool is_large = bytes >= parameters_.always_bytes;
+  if (mine.pending >= parameters_.max_pending && !is_large) return false;
   const bool other_size = mine.bytes != 0 && mine.bytes != bytes;
   const bool stale = now_us - mine.watched_us >= parameters_.stale_us;
-  if (mine.left != 0 && bytes < parameters_.always_bytes && !other_size && !stale) {
+  if (mine.left != 0 && !is_large && !other_size && !stale) {
     --mine.left;
     return false;
   }

@@ -21,9 +21,19 @@ class Predictor {
   // Both of the last two watched objects were polluters: restrictive. Anything else: open.
   Mapping predict(ContextIndex context) const;
 
+  // Whether the context has two watched objects of a known type.
+  bool knows(ContextIndex context) const {
+    return context < contexts_.size() && known(contexts_[context]);
+  }
+
   // Whether the next object of the context, of that size, is watched. To be called once for each.
+  // A few objects wait for their types at a time, so that no context has all of the watch.
   // A size that differs from the last watched one makes the older of the two objects unknown.
   bool chooses(ContextIndex context, uint64_t bytes, uint64_t now_us);
+
+  // An object of the context is watched from now on, or it is not any more, or its type is known.
+  void began(ContextIndex context) { ++contexts_[context].pending; }
+  void ended(ContextIndex context) { --contexts_[context].pending; }
 
   // The type of an object that was allocated when the context predicted `predicted`.
   void learn(ContextIndex context, Mapping predicted, Type found);
@@ -40,6 +50,7 @@ class Predictor {
     std::array<Type, 2> last{};  // the newest first
     uint32_t interval = 0;       // objects to skip after the next watched one
     uint32_t left = 0;           // of them
+    uint32_t pending = 0;        // watched objects without a type
     uint64_t bytes = 0;          // of the last watched object; 0: none
     uint64_t watched_us = 0;
   };

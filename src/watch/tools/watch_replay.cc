@@ -46,10 +46,13 @@ class Printer final : public Actions {
 
 bool read_parameters(int argc, char** argv, Parameters* parameters, uint32_t* contexts) {
   uint64_t origin = 0;
-  const std::map<std::string, uint32_t*> words = {
-      {"rounds", &parameters->max_rounds},     {"bursts", &parameters->max_bursts},
-      {"interval", &parameters->max_interval}, {"objects", &parameters->max_objects},
-      {"pages", &parameters->max_pages},       {"contexts", contexts}};
+  const std::map<std::string, uint32_t*> words = {{"rounds", &parameters->max_rounds},
+                                                  {"bursts", &parameters->max_bursts},
+                                                  {"interval", &parameters->max_interval},
+                                                  {"pending", &parameters->max_pending},
+                                                  {"objects", &parameters->max_objects},
+                                                  {"pages", &parameters->max_pages},
+                                                  {"contexts", contexts}};
   const std::map<std::string, uint64_t*> numbers = {{"open", &parameters->open_lines},
                                                     {"restrict", &parameters->restrict_lines},
                                                     {"round-bytes", &parameters->round_bytes},

@@ -176,6 +176,37 @@ TEST_F(MonitorTest, APhaseEndsWithWhatItHas) {
   EXPECT_TRUE(actions.armed.empty());
 }
 
+TEST_F(MonitorTest, PagesThatWaitWhenAPhaseTimesOutMissIfTheCacheIsGone) {
+  allocate();
+  reference();
+  pass(parameters.restrict_lines, 0);
+  pass(parameters.open_lines, parameters.open_lines);
+  now.us += parameters.timeout_us;
+  monitor.passed(now);
+  ASSERT_EQ(1u, actions.judged.size());
+  EXPECT_EQ(std::pair(uint64_t{0}, uint64_t{1}), actions.judged[0]);
+  EXPECT_TRUE(actions.armed.empty());
+}
+
+TEST_F(MonitorTest, PagesThatWaitWhenAPhaseTimesOutSayNothingIfTheCacheIsNot) {
+  allocate();
+  reference();
+  pass(parameters.restrict_lines, 0);
+  pass(parameters.open_lines, parameters.open_lines - 1);
+  now.us += parameters.timeout_us;
+  monitor.passed(now);
+  EXPECT_TRUE(actions.judged.empty());
+}
+
+TEST_F(MonitorTest, AContextWaitsForAFewObjectsOnly) {
+  for (uint64_t at = 0; at < parameters.max_pending + 5; ++at)
+    monitor.allocated(kAddress + (at << 20), 4096, 0, kPage + (at << 8), 1, now);
+  EXPECT_EQ(parameters.max_pending, monitor.counts().watched);
+  monitor.freed(kAddress, now);
+  monitor.allocated(kAddress, 4096, 0, kPage, 1, now);
+  EXPECT_EQ(parameters.max_pending + 1, monitor.counts().watched);
+}
+
 TEST_F(MonitorTest, AnObjectWithoutReferencesIsGivenUp) {
   allocate();
   now.us += parameters.timeout_us;

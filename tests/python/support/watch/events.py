@@ -19,6 +19,7 @@ def random_settings(seed: int) -> Settings:
         bursts=rng.randint(1, 4),
         always=rng.choice([20_000, 1 << 20]),
         interval=rng.choice([1, 4, 1024]),
+        pending=rng.choice([1, 2, 1000]),
         stale=rng.choice([500, 30_000_000]),
         pause=rng.choice([0, 20, 100]),
         period=rng.choice([1, 50, 1000]),

@@ -21,6 +21,7 @@ class Settings:
     min: int = 65
     always: int = 1 << 20
     interval: int = 1024
+    pending: int = 8
     stale: int = 30_000_000
     pause: int = 100_000
     period: int = 5_000_000
@@ -42,6 +43,7 @@ class Context:
     forgotten: int = 0  # of `types`, from the start
     interval: int = 0
     left: int = 0
+    pending: int = 0  # watched objects without a type
     bytes: int | None = None
     watched: int = 0
 
@@ -128,6 +130,8 @@ class Watch:
         if number >= len(self.contexts) or size < settings.min:
             return False
         context = self.contexts[number]
+        if context.pending >= settings.pending and size < settings.always:
+            return False
         other = context.bytes is not None and context.bytes != size
         stale = us - context.watched >= settings.stale
         if context.left and size < settings.always and not other and not stale:
@@ -144,6 +148,7 @@ class Watch:
             return
         item.learnt = True
         context = self.contexts[item.context]
+        context.pending -= 1
         if len(context.known()) == 2:
             confirmed = item.predicted == (kind == POLLUTER)
             self.score[not confirmed] += 1
@@ -163,6 +168,7 @@ class Watch:
             return confined
         slot = self.free_slots.pop(0)
         area = range(first, first + pages)
+        self.contexts[number].pending += 1
         self.slots[slot] = Object(address, size, number, area, confined, confined)
         self.begin_phase(slot, now)
         return confined
@@ -171,18 +177,21 @@ class Watch:
         for slot, item in enumerate(self.slots):
             if item is None or item.address != address:
                 continue
-            large = item.bytes >= self.settings.open * 64
-            for sample in item.samples:
-                gone = now[2] - sample.misses >= self.settings.open
-                if sample.state == "second" and (large or gone):
-                    item.rounds[-1].append(True)
+            self.count_waiting(item, item.bytes >= self.settings.open * 64, now)
             if item.samples:
                 self.judge(item)
             self.learn(item, self.kind(item))
             self.forget(slot)
 
+    def count_waiting(self, item: Object, large: bool, now: tuple[int, int, int]) -> None:
+        for sample in item.samples:
+            gone = now[2] - sample.misses >= self.settings.open
+            if sample.state == "second" and (large or gone):
+                item.rounds[-1].append(True)
+
     def forget(self, slot: int) -> None:
         item = self.item(slot)
+        self.contexts[item.context].pending -= not item.learnt
         self.drop(item)
         self.slots[slot] = None
         self.free_slots.insert(0, slot)
@@ -330,7 +339,9 @@ class Watch:
             slot = min(found)[1]
             if not self.item(slot).samples:
                 self.begin_phase(slot, now)
-            elif any(self.item(slot).rounds):
+                continue
+            self.count_waiting(self.item(slot), False, now)
+            if any(self.item(slot).rounds):
                 self.end_phase(slot, now)
             else:
                 self.forget(slot)
