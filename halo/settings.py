@@ -56,6 +56,10 @@ class Settings:
         return self.build / "bin" / "halo-layout"
 
     @property
+    def locality(self) -> Path:
+        return self.build / "bin" / "halo-locality"
+
+    @property
     def predictor(self) -> Path:
         return self.build / "bin" / "halo-predict"
 

@@ -3,7 +3,7 @@
 # second each, and the Python tests that need nothing built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-slow='^fuzz_|^Bursts\.|^Distribution\.SurvivesEveryChangedByte|^HotStreams\.AreWhatTheReferenceFinds'
+slow='^fuzz_|^watch_reference|^Bursts\.|^Distribution\.SurvivesEveryChangedByte|^HotStreams\.AreWhatTheReferenceFinds'
 slow+='|^Packing\.(ProgramsBecomeFewBytes|ADamagedBlock)|^TraceReader\.(NothingChanged|HandsOutAllWhole)'
 scripts/lint.sh
 ctest --test-dir build -j "$(nproc)" -E "$slow" --output-on-failure --progress --no-tests=ignore

@@ -21,7 +21,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
     *("results", "summary", "trial", "aged"),
-    *("simulation", "conflicts", "coverage", "layout", "prediction", "hints", "sweep", "colours"),
+    *("simulation", "conflicts", "coverage", "layout", "prediction", "hints", "sweep"),
+    *("locality", "colours"),
     *("analysis", "detection", "probe"),
 )
 HEAD = """# The format of results

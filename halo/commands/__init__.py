@@ -22,6 +22,7 @@ from halo.commands.heap.detect import DetectCommand
 from halo.commands.heap.litter import LitterCommand
 from halo.commands.hints import HintsCommand
 from halo.commands.layout import LayoutCommand
+from halo.commands.locality import LocalityCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.probe import ProbeCommand
@@ -69,6 +70,7 @@ COMMANDS: Sequence[Command] = (
     ConflictsCommand(),
     HintsCommand(),
     LayoutCommand(),
+    LocalityCommand(),
     PlanCommand(),
     ExecCommand(),
     ReportCommand(),

@@ -23,6 +23,12 @@ from halo.figures.hints.importance import IMPORTANCE
 from halo.figures.hints.sweep import TidySweepFigure
 from halo.figures.layouts.object_graph import ObjectGraphFigure
 from halo.figures.layouts.orders import OrdersFigure
+from halo.figures.locality.figures import (
+    CONTEXT_SIZES,
+    MISS_RATES,
+    PAGE_DIFFERENCES,
+    VARIANCES,
+)
 from halo.figures.misses import MissesFigure
 from halo.figures.model import ModelFigure
 from halo.figures.random_pools import RandomPoolsFigure
@@ -53,6 +59,10 @@ FIGURES: Sequence[Figure] = (
     IMPORTANCE,
     FORESTS,
     TidySweepFigure(),
+    MISS_RATES,
+    PAGE_DIFFERENCES,
+    CONTEXT_SIZES,
+    VARIANCES,
 )
 
 

@@ -13,7 +13,7 @@ from halo.errors import BadInput, RecordingFailed
 from halo.files.destination import check_place
 from halo.process.target import Target
 from halo.profile import Profile, merge_parts
-from halo.recording.parts import UNSAFE, Limits, Recording
+from halo.recording.parts import MAX_OBJECT, UNSAFE, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
@@ -42,12 +42,14 @@ class Run:
     """A program to trace; `phase` is from `find_phase`, or empty.
 
     With `contents`, the trace also has contents of objects (`halo.layouts.replays.contents_of`).
+    Larger objects than `max_object` bytes count as memory outside objects.
     """
 
     target: Target
     arguments: list[str]
     phase: str = ""
     contents: bool = False
+    max_object: int = MAX_OBJECT
 
 
 def record_objects(
@@ -62,7 +64,8 @@ def record_objects(
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
     contents = int(run.contents)
-    limits = Limits(sinks={OBJECTS.name: 1, CONTENTS.name: contents, "phase": run.phase})
+    sinks: dict[str, int | str] = {OBJECTS.name: 1, CONTENTS.name: contents, "phase": run.phase}
+    limits = Limits(run.max_object, sinks)
     trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
     recording = record(engine, settings, Job(target, run.arguments, limits), folder, follow)

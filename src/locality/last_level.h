@@ -27,16 +27,20 @@ class LastLevel {
     return outcome;
   }
 
+  // Repeats of the last access, which no level notices.
+  void repeat(uint64_t count) { repeats_ += count; }
+
   uint64_t accesses() const { return accesses_; }
   uint64_t misses() const { return misses_; }
   // One for each access of the program, and the costs of its misses.
-  uint64_t cycles() const { return hierarchy_.accesses() + hierarchy_.cycles(); }
+  uint64_t cycles() const { return hierarchy_.accesses() + repeats_ + hierarchy_.cycles(); }
 
  private:
   simulator::Hierarchy hierarchy_;
   uint8_t levels_;
   uint64_t accesses_ = 0;
   uint64_t misses_ = 0;
+  uint64_t repeats_ = 0;
 };
 
 }  // namespace halo::locality

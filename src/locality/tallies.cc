@@ -16,10 +16,14 @@ double Tallies::Context::variance() const {
 void Tallies::allocate(const objects::Allocation& one) {
   const uint32_t context = base::index(one.context);
   if (context >= contexts_.size()) contexts_.resize(context + 1);
-  ++contexts_[context].allocations;
+  Context& mine = contexts_[context];
+  ++mine.allocations;
+  mine.bytes += one.size;
+  mine.live_bytes += one.size;
+  mine.peak_bytes = std::max(mine.peak_bytes, mine.live_bytes);
   Object& object = live_[one.number];
   object.context = context;
-  object.has_pages = one.size > kPageBytes;
+  object.bytes = one.size;
 }
 
 void Tallies::free(uint64_t number) {
@@ -34,20 +38,24 @@ void Tallies::count(uint64_t number, uint32_t offset, bool missed) {
   if (at == live_.end()) return;
   Object& object = at->second;
   object.rate.count(missed);
-  if (!object.has_pages) return;
+  if (object.bytes <= kPageBytes) return;
   const size_t page = offset / kPageBytes;
   if (page >= object.pages.size()) object.pages.resize(page + 1);
   object.pages[page].count(missed);
 }
 
 void Tallies::end(const Object& object) {
+  Context& context = contexts_[object.context];
+  context.live_bytes -= object.bytes;
+  context.accesses += object.rate.accesses;
+  context.misses += object.rate.misses;
   if (object.rate.accesses < kMinAccesses) return;
   const double rate = object.rate.value();
   objects_.add(rate);
-  Context& context = contexts_[object.context];
   ++context.rated;
   context.sum += rate;
   context.squares += rate * rate;
+  sampling_.add((uint64_t{object.bytes} + kPageBytes - 1) / kPageBytes, object.pages);
   for (const Rate& page : object.pages) {
     if (page.accesses < kMinAccesses) continue;
     const double difference = std::abs(page.value() - rate);

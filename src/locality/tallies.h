@@ -8,29 +8,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "locality/rate.h"
+#include "locality/sampling_errors.h"
 #include "objects/allocation.h"
+#include "watch/parameters.h"
 
 namespace halo::locality {
 
 inline constexpr uint64_t kPageBytes = 4096;
 
-// Accesses of the last level, and its misses.
-struct Rate {
-  uint32_t accesses = 0;
-  uint32_t misses = 0;
-
-  void count(bool missed) {
-    ++accesses;
-    misses += missed;
-  }
-  double value() const { return accesses == 0 ? 0 : double(misses) / accesses; }
-};
-
-// Counts of values from 0 to 1 in ten steps; 1 is in the last one.
+// Counts of values from 0 to 1 in equal steps; 1 is in the last one.
+template <size_t kSteps>
 class Histogram {
  public:
-  static constexpr size_t kSteps = 10;
-
   void add(double value) {
     const auto step = static_cast<size_t>(value * double(kSteps));
     ++counts_[step < kSteps ? step : kSteps - 1];
@@ -54,15 +44,20 @@ class Tallies {
   void finish();
 
   // Objects by their miss rate (figure 3).
-  const Histogram& objects() const { return objects_; }
+  const Histogram<10>& objects() const { return objects_; }
   // Pages by the difference between their rate and that of their object, of those with several
-  // pages (figure 5), in tenths of the difference 1; and how many differ by at most a tenth.
-  const Histogram& differences() const { return differences_; }
+  // pages (figure 5); and how many differ by at most a tenth.
+  const Histogram<100>& differences() const { return differences_; }
   uint64_t pages() const { return pages_; }
   uint64_t near_pages() const { return near_pages_; }
 
   struct Context {
     uint64_t allocations = 0;
+    uint64_t bytes = 0;  // of all of them
+    uint64_t live_bytes = 0;
+    uint64_t peak_bytes = 0;  // the most that were live
+    uint64_t accesses = 0;    // of the last level
+    uint64_t misses = 0;
     uint64_t rated = 0;  // objects
     double sum = 0;      // of their rates
     double squares = 0;
@@ -71,19 +66,22 @@ class Tallies {
   };
   // By context (figures 7 and 8).
   const std::vector<Context>& contexts() const { return contexts_; }
+  const SamplingErrors& sampling() const { return sampling_; }
 
  private:
   struct Object {
     uint32_t context = 0;
+    uint32_t bytes = 0;
     Rate rate;
     std::vector<Rate> pages;  // up to the last one with accesses; empty if it has one page
-    bool has_pages = false;
   };
 
   void end(const Object& object);
 
   std::unordered_map<uint64_t, Object> live_;  // by number
-  Histogram objects_, differences_;
+  Histogram<10> objects_;
+  Histogram<100> differences_;
+  SamplingErrors sampling_{watch::Parameters{}.sampled_exponent, watch::Parameters{}.seed};
   uint64_t pages_ = 0, near_pages_ = 0;
   std::vector<Context> contexts_;
 };

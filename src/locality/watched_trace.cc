@@ -5,10 +5,10 @@ namespace halo::locality {
 namespace {
 
 constexpr int kLineShift = 6;
-constexpr uint8_t kNone = 2;  // no prediction: the first object of its context, or a small one
 
 watch::Parameters every_object(watch::Parameters parameters) {
   parameters.max_interval = 0;
+  parameters.max_pending = UINT32_MAX;
   parameters.max_objects = 1 << 20;
   parameters.max_pages = 1 << 21;
   return parameters;
@@ -20,56 +20,29 @@ Item& at(std::vector<Item>& items, uint64_t number, Item absent) {
   return items[number];
 }
 
+watch::Parameters with_origin(watch::Parameters parameters, watch::Origin origin) {
+  parameters.origin = origin;
+  return parameters;
+}
+
 }  // namespace
 
-// One watch.
-
-watch::Mapping Watched::allocate(const objects::Allocation& one, const watch::Now& now) {
-  const uint64_t pages = (uint64_t{one.size} + kPageBytes - 1) / kPageBytes;
-  return monitor_.allocated(one.number, one.size, base::index(one.context), one.number << kPageBits,
-                            pages, now);
-}
-
-void Watched::arm(watch::Page page) {
-  pages_[page].armed = true;
-  const uint64_t number = page >> kPageBits;
-  if (number >= has_pages_.size()) has_pages_.resize(number + 1);
-  has_pages_[number] = true;
-}
-
-void Watched::access(uint64_t number, uint32_t offset, const watch::Now& now) {
-  if (number >= has_pages_.size() || !has_pages_[number]) return;
-  const watch::Page page = number << kPageBits | offset / kPageBytes;
-  auto found = pages_.find(page);
-  if (found == pages_.end()) return;
-  if (found->second.armed) {
-    found->second.armed = false;
-    monitor_.referenced(page, now);
-    found = pages_.find(page);  // the end of a phase forgets pages
-    if (found == pages_.end()) return;
-  }
-  found->second.last = lines_.now();
-}
-
-void Watched::sample(watch::Page page, bool is_miss) {
-  const bool out_of_reach = lines_.since(pages_[page].last) > parameters_.open_lines;
-  ++accuracy_.samples;
-  accuracy_.false_hits += !is_miss && out_of_reach;
-  accuracy_.false_misses += is_miss && !out_of_reach;
-}
-
-void Watched::judge(uint64_t number, watch::ContextIndex, uint64_t hits, uint64_t misses) {
-  watch::Type& type = at(types_, number, watch::Type::kUnknown);
-  if (type == watch::Type::kUnknown) type = monitor_.type_of(hits, misses);
-}
-
-// The trace.
+RandomPagesByClock::RandomPagesByClock(const Settings& settings, const DistinctLines& lines,
+                                       const PageClock& clock)
+    : counters(with_origin(settings.watch, watch::Origin::kArmed), lines, settings.draw_every),
+      first(with_origin(settings.watch, watch::Origin::kFirst), lines, settings.draw_every),
+      pages(with_origin(settings.watch, watch::Origin::kArmed), lines, settings.draw_every,
+            &clock) {}
 
 WatchedTrace::WatchedTrace(const simulator::Machine& machine, const Settings& settings)
     : settings_(settings),
       level_(machine),
       sampled_(settings.watch, lines_),
-      complete_(every_object(settings.watch), lines_) {}
+      complete_(every_object(settings.watch), lines_),
+      clock_(settings.clock) {
+  if (settings.draw_every != 0)
+    random_ = std::make_unique<RandomPagesByClock>(settings, lines_, clock_);
+}
 
 watch::Now WatchedTrace::now() const {
   const double us = double(level_.cycles()) / settings_.megahertz;
@@ -77,16 +50,17 @@ watch::Now WatchedTrace::now() const {
 }
 
 void WatchedTrace::allocate(const objects::Allocation& one) {
-  at(addresses_, one.number, uint64_t{0}) = one.address;
   const uint32_t context = base::index(one.context);
+  at(objects_, one.number, Object{}) = {one.address, context};
   const bool is_first =
       context >= tallies_.contexts().size() || tallies_.contexts()[context].allocations == 0;
   tallies_.allocate(one);
   const watch::Now time = now();
+  const bool known = sampled_.monitor().predictor().knows(context);
   const watch::Mapping mapping = sampled_.allocate(one, time);
   complete_.allocate(one, time);
   const bool counts = !is_first && one.size >= settings_.watch.min_bytes;
-  at(predicted_, one.number, kNone) = counts ? uint8_t(mapping) : kNone;
+  at(predicted_, one.number, Prediction{}) = {counts, known, mapping};
 }
 
 void WatchedTrace::free(uint64_t number) {
@@ -98,11 +72,35 @@ void WatchedTrace::free(uint64_t number) {
 
 void WatchedTrace::access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size,
                           bool store) {
-  if (number >= addresses_.size()) return;
-  const Reached reached = reach(addresses_[number] + offset, size, store);
+  if (number >= objects_.size()) return;
+  const Object& object = objects_[number];
+  const uint64_t address = object.address + offset;
+  const Reached reached = reach(address, size, store);
+  if (random_ != nullptr)
+    judge_page(numbers_.number(address / kPageBytes), object.context, true, reached.now);
   if (reached.last.reached) tallies_.count(number, offset, reached.last.missed);
   sampled_.access(number, offset, reached.now);
   complete_.access(number, offset, reached.now);
+}
+
+void WatchedTrace::access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
+  const Reached reached = reach(address, size, store);
+  if (random_ == nullptr) return;
+  const uint32_t page = numbers_.find(address / kPageBytes);
+  if (page != PageNumbers::kNone) judge_page(page, UINT32_MAX, false, reached.now);
+}
+
+// An access to a page that holds objects. The clock's trap comes first, so that the page of the
+// second reference counts in its own distance, as its line does in the exact one.
+void WatchedTrace::judge_page(uint32_t page, uint32_t context, bool is_object,
+                              const watch::Now& now) {
+  if (clock_.samples(page)) {
+    const std::vector<double>& lines = settings_.lines_of_visit;
+    clock_.reference(page, context < lines.size() ? lines[context] : 1);
+  }
+  random_->counters.access(page, is_object, now);
+  random_->first.access(page, is_object, now);
+  random_->pages.access(page, is_object, now);
 }
 
 WatchedTrace::Reached WatchedTrace::reach(uint64_t address, uint32_t size, bool store) {
@@ -111,6 +109,11 @@ WatchedTrace::Reached WatchedTrace::reach(uint64_t address, uint32_t size, bool 
   lines_.access(address >> kLineShift);
   sampled_.pass(time);
   complete_.pass(time);
+  if (random_ != nullptr) {
+    random_->counters.pass(time);
+    random_->first.pass(time);
+    random_->pages.pass(time);
+  }
   return {outcome, time};
 }
 
@@ -118,12 +121,19 @@ void WatchedTrace::finish() { tallies_.finish(); }
 
 WatchedTrace::Success WatchedTrace::success() const {
   Success found;
+  const watch::Predictor& learnt = sampled_.monitor().predictor();
   for (uint64_t number = 0; number < predicted_.size(); ++number) {
-    if (predicted_[number] == kNone) continue;
+    const Prediction& one = predicted_[number];
+    if (!one.counts) continue;
     const bool judged = number < complete_.types().size();
     const bool pollutes = judged && complete_.types()[number] == watch::Type::kPolluter;
+    const watch::Mapping best = pollutes ? watch::Mapping::kRestrictive : watch::Mapping::kOpen;
     ++found.predicted;
-    found.right += pollutes == (predicted_[number] == uint8_t(watch::Mapping::kRestrictive));
+    found.polluters += pollutes;
+    found.right += one.mapping == best;
+    found.known += one.known;
+    found.known_right += one.known && one.mapping == best;
+    found.learnt_right += learnt.predict(objects_[number].context) == best;
   }
   return found;
 }

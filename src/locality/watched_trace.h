@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
 #include "locality/distinct_lines.h"
 #include "locality/last_level.h"
+#include "locality/page_clock.h"
+#include "locality/page_numbers.h"
+#include "locality/random_pages.h"
 #include "locality/tallies.h"
+#include "locality/watched.h"
 #include "objects/visitor.h"
 #include "simulator/machine.h"
 #include "watch/monitor.h"
@@ -20,59 +23,18 @@ namespace halo::locality {
 struct Settings {
   watch::Parameters watch;
   double megahertz = 2130;  // of the modelled cycles: the paper's machine
+  // Of the accesses to objects, one of this number is drawn for random_pages(); 0: none.
+  uint64_t draw_every = 0;
+  PageClockSettings clock;
+  std::vector<double> lines_of_visit;  // by context (first_pass.h); 1 for others
 };
 
-// How the judgements of pages compare with the distances of their references.
-struct Accuracy {
-  uint64_t samples = 0;
-  uint64_t false_hits = 0;    // hits whose line was out of reach: more than open_lines since
-  uint64_t false_misses = 0;  // and misses whose line was within reach
-};
+// What RandomPages found with the counters, with misses from the first reference on, and with the
+// clock of pages.
+struct RandomPagesByClock {
+  RandomPagesByClock(const Settings& settings, const DistinctLines& lines, const PageClock& clock);
 
-// One watch. Pages are those of objects, which never share one: the number of the object and, in
-// the lower bits, that of the page within it.
-class Watched final : public watch::Actions {
- public:
-  static constexpr int kPageBits = 20;
-
-  Watched(const watch::Parameters& parameters, const DistinctLines& lines)
-      : parameters_(parameters), lines_(lines), monitor_(parameters, kContexts, this) {}
-
-  // Returns the mapping of the new object.
-  watch::Mapping allocate(const objects::Allocation& one, const watch::Now& now);
-  void free(uint64_t number, const watch::Now& now) { monitor_.freed(number, now); }
-  void access(uint64_t number, uint32_t offset, const watch::Now& now);
-  void pass(const watch::Now& now) {
-    if (now.counters.accesses >= monitor_.next_accesses() || now.us >= monitor_.next_us())
-      monitor_.passed(now);
-  }
-
-  const watch::Monitor& monitor() const { return monitor_; }
-  const Accuracy& accuracy() const { return accuracy_; }
-  // By number: what the object was found to be in its first phase, or in its life.
-  const std::vector<watch::Type>& types() const { return types_; }
-
-  void arm(watch::Page page) override;
-  void disarm(watch::Page page) override { pages_.erase(page); }
-  void move(uint64_t, watch::Mapping) override {}
-  void sample(watch::Page page, bool is_miss) override;
-  void judge(uint64_t number, watch::ContextIndex context, uint64_t hits, uint64_t misses) override;
-
- private:
-  static constexpr uint32_t kContexts = 1 << 16;
-
-  struct SampledPage {
-    bool armed = false;
-    DistinctLines::Moment last = 0;  // reference
-  };
-
-  watch::Parameters parameters_;
-  const DistinctLines& lines_;
-  std::unordered_map<watch::Page, SampledPage> pages_;
-  std::vector<bool> has_pages_;  // by number: some of its pages are or were sampled
-  std::vector<watch::Type> types_;
-  Accuracy accuracy_;
-  watch::Monitor monitor_;
+  RandomPages counters, first, pages;
 };
 
 // Visits a trace.
@@ -84,30 +46,47 @@ class WatchedTrace : public objects::Visitor {
   void define(const objects::Allocation& one) { allocate(one); }
   void free(uint64_t number);
   void access(base::ThreadId, uint64_t number, uint32_t offset, uint32_t size, bool store);
-  void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store) {
-    reach(address, size, store);
-  }
+  void access_outside(base::ThreadId, uint64_t address, uint32_t size, bool store);
+  void repeat(base::ThreadId, uint64_t count) { level_.repeat(count); }
   void finish();
 
   const LastLevel& last_level() const { return level_; }
   const Tallies& tallies() const { return tallies_; }
   const Watched& sampled() const { return sampled_; }
   const Watched& complete() const { return complete_; }
+  // Null unless accesses are drawn.
+  const RandomPagesByClock* random_pages() const { return random_.get(); }
+  const PageClock& clock() const { return clock_; }
 
-  // Objects whose context had two known predecessors, and those that had the right mapping.
+  // Objects that were not the first of their context, and those that had the right mapping: that of
+  // the watch of every object.
   struct Success {
     uint64_t predicted = 0;
     uint64_t right = 0;
+    uint64_t polluters = 0;     // of the predicted ones
+    uint64_t known = 0;         // those whose context had two objects of a known type
+    uint64_t known_right = 0;   // of them
+    uint64_t learnt_right = 0;  // would have the right mapping with the classes of the run's end
   };
   Success success() const;
 
  private:
+  struct Object {
+    uint64_t address = 0;
+    uint32_t context = 0;
+  };
+  struct Prediction {
+    bool counts = false;  // not the first object of its context, nor too small
+    bool known = false;   // two objects of its context have a type
+    watch::Mapping mapping = watch::Mapping::kOpen;
+  };
   // An access and the time after it.
   struct Reached {
     LastLevel::Outcome last;
     watch::Now now;
   };
   Reached reach(uint64_t address, uint32_t size, bool store);
+  void judge_page(uint32_t page, uint32_t context, bool is_object, const watch::Now& now);
   watch::Now now() const;
 
   Settings settings_;
@@ -115,8 +94,11 @@ class WatchedTrace : public objects::Visitor {
   DistinctLines lines_;
   Tallies tallies_;
   Watched sampled_, complete_;
-  std::vector<uint64_t> addresses_;  // by number
-  std::vector<uint8_t> predicted_;   // by number: kNone, or a mapping
+  PageClock clock_;
+  PageNumbers numbers_;
+  std::unique_ptr<RandomPagesByClock> random_;
+  std::vector<Object> objects_;        // by number
+  std::vector<Prediction> predicted_;  // by number
 };
 
 }  // namespace halo::locality

@@ -25,8 +25,8 @@ TEST(Tallies, PagesAreComparedWithTheirObject) {
   EXPECT_EQ(1u, tallies.objects().counts()[8]) << "48 of 60";
   EXPECT_EQ(3u, tallies.pages());
   EXPECT_EQ(0u, tallies.near_pages());
-  EXPECT_EQ(2u, tallies.differences().counts()[1]);
-  EXPECT_EQ(1u, tallies.differences().counts()[4]);
+  EXPECT_EQ(2u, tallies.differences().counts()[20 - 1] + tallies.differences().counts()[20]);
+  EXPECT_EQ(1u, tallies.differences().counts()[40 - 1] + tallies.differences().counts()[40]);
 }
 
 TEST(Tallies, ContextsHaveTheVarianceOfTheirObjects) {
@@ -45,6 +45,22 @@ TEST(Tallies, ContextsHaveTheVarianceOfTheirObjects) {
   EXPECT_EQ(2u, tallies.objects().counts()[0]);
   EXPECT_EQ(2u, tallies.objects().counts()[9]);
   EXPECT_EQ(0u, tallies.pages()) << "an object of one page is not compared with it";
+}
+
+TEST(Tallies, ContextsHaveAllAccessesAndTheMostLiveBytes) {
+  Tallies tallies;
+  tallies.allocate({1, 0, 300, kContext});
+  tallies.allocate({2, 0, 100, kContext});
+  count(tallies, 1, 0, 3, 2);
+  tallies.free(1);
+  tallies.allocate({3, 0, 200, kContext});
+  count(tallies, 3, 0, 20, 1);
+  tallies.finish();
+  const Tallies::Context& context = tallies.contexts()[3];
+  EXPECT_EQ(600u, context.bytes);
+  EXPECT_EQ(400u, context.peak_bytes);
+  EXPECT_EQ(23u, context.accesses) << "also of objects without a rate";
+  EXPECT_EQ(3u, context.misses);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ def test_every_figure_is_documented() -> None:
     text = (REPOSITORY / "docs" / "figures.md").read_text()
     for figure in FIGURES:
         assert f"| `{figure.name}` |" in text
-    with pytest.raises(UsageError, match=r"choose one of: affinity-graph, .*, tidy-sweep\."):
+    with pytest.raises(UsageError, match=r"choose one of: affinity-graph, .*, variances\."):
         find_figure("nonsense")
 
 

@@ -1,0 +1,1 @@
+"""A slow replay of object traces, for the figures of `halo locality`."""
