@@ -1,6 +1,7 @@
 """All strategies, in the order in which `halo plan` lists them and `halo run` tries them."""
 
 from halo.strategies import (
+    confine,
     conflict,
     dense,
     everything,
@@ -29,6 +30,7 @@ STRATEGIES: list[AnyStrategy] = [
     size_affinity.STRATEGY,
     hot_streams.STRATEGY,
     conflict.STRATEGY,
+    confine.STRATEGY,
     search.STRATEGY,
     hints.STRATEGY,
     per_site.STRATEGY,

@@ -30,7 +30,9 @@ COMPILERS = {
 }
 # These programs have no conflicts in the first cache, so the strategy conflict groups nothing.
 # Their accesses are not kept by object, which search and hints need.
-WITHOUT_CONTEXTS = ("none", "random-pools", "from-file", "conflict", "search", "hints")
+WITHOUT_CONTEXTS = (
+    *("none", "random-pools", "from-file", "conflict", "confine", "search", "hints"),
+)
 BY_CONTEXT = [s.name for s in STRATEGIES if s.name not in WITHOUT_CONTEXTS]
 
 
