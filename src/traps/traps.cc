@@ -151,8 +151,32 @@ bool Traps::is_huge(uintptr_t page) const {
   return control(page_map_, kScanPages, request) > 0;
 }
 
-bool Traps::arm(uintptr_t page) {
-  if (free_.empty() || is_armed(page) || is_huge(page)) return false;
+bool Traps::arm(uintptr_t page) { return !is_armed(page) && !is_huge(page) && take(page); }
+
+void Traps::arm_range(uintptr_t begin, uintptr_t end) {
+  std::array<PageRegion, 64> regions;
+  ScanRequest request{};
+  request.size = sizeof request;
+  request.end = end;
+  request.regions = reinterpret_cast<uintptr_t>(regions.data());
+  request.region_count = regions.size();
+  request.category_inverted = kPageIsZero | kPageIsHuge;
+  request.category_mask = kPageIsPresent | request.category_inverted;
+  request.return_mask = kPageIsPresent;
+  while (begin < end && page_map_ != kNoFile && !free_.empty()) {
+    request.start = begin;
+    const long found = control(page_map_, kScanPages, request);
+    if (found <= 0) return;
+    for (long at = 0; at < found; ++at)
+      for (uintptr_t page = regions[at].start; page < regions[at].end; page += kPageBytes)
+        take(page);
+    begin = request.walk_end;
+  }
+}
+
+// Moves a page away, which is not armed.
+bool Traps::take(uintptr_t page) {
+  if (free_.empty()) return false;
   if (!watch_range(page, kPageBytes)) return false;
   const uint32_t slot = free_.back();
   if (move(slot_of(slot), page) != 0) {

@@ -70,6 +70,8 @@ class Traps {
   // Returns false if the page cannot be armed: it was never written to, is shared with a child,
   // pinned for a device, part of a huge page, or there is no room. `page` is an address.
   bool arm(uintptr_t page);
+  // Arms the pages from `begin` to `end` that can be armed, if the kernel tells which are present.
+  void arm_range(uintptr_t begin, uintptr_t end);
   // Does nothing if the page is not armed.
   void disarm(uintptr_t page);
   void disarm_all();
@@ -90,6 +92,7 @@ class Traps {
 
   uintptr_t slot_of(uint32_t number) const { return parking_ + number * kPageBytes; }
   bool is_huge(uintptr_t page) const;
+  bool take(uintptr_t page);
   bool watch_range(uintptr_t at, size_t bytes);
   void forget_range(uintptr_t at, size_t bytes);
   bool set_up_bell();

@@ -47,6 +47,8 @@ struct ScanRequest {
   uint64_t return_mask;
 };
 inline constexpr unsigned long kScanPages = _IOWR('f', 16, ScanRequest);
+inline constexpr uint64_t kPageIsPresent = 1 << 3;
+inline constexpr uint64_t kPageIsZero = 1 << 5;
 inline constexpr uint64_t kPageIsHuge = 1 << 6;
 
 // What the system call returns: a negative error number if it fails.

@@ -99,15 +99,11 @@ void LiveWatch::watch_span(const LiveSpan& span) {
 
 // Pages of group heaps, too: nothing but the program's threads uses them.
 void LiveWatch::arm_everything() {
-  for (const LiveSpan& span : spans_) arm_range(span.begin, span.end);
+  for (const LiveSpan& span : spans_) traps_.arm_range(span.begin, span.end);
   uintptr_t begin = 0;
   size_t bytes = 0;
   control_.arena(&begin, &bytes);
-  arm_range(begin, begin + bytes);
-}
-
-void LiveWatch::arm_range(uintptr_t begin, uintptr_t end) {
-  for (uintptr_t page = begin; page < end; page += traps::kPageBytes) traps_.arm(page);
+  traps_.arm_range(begin, begin + bytes);
 }
 
 Report LiveWatch::report() const {

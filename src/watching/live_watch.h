@@ -76,7 +76,6 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   void begin(const Command& command);
   void end(void* p);
   void arm_everything();
-  void arm_range(uintptr_t begin, uintptr_t end);
   void open_window();
   void close_window();
   void watch_span(const LiveSpan& span);

@@ -14,10 +14,10 @@ namespace halo::traps {
 class Server : public Listener {
  public:
   explicit Server(uint32_t capacity = 64) : traps_(capacity), thread_([this] { run(); }) {
-    run_in_server([this] { refusal = traps_.open(); });
+    run_in_server([this](Traps&) { refusal = traps_.open(); });
   }
   ~Server() {
-    run_in_server([this] {
+    run_in_server([this](Traps&) {
       traps_.close();
       ends_ = true;
     });
@@ -31,14 +31,14 @@ class Server : public Listener {
 
   bool arm(const void* page) {
     bool armed = false;
-    run_in_server([&] { armed = traps_.arm(reinterpret_cast<uintptr_t>(page)); });
+    run_in_server([&](Traps&) { armed = traps_.arm(reinterpret_cast<uintptr_t>(page)); });
     return armed;
   }
   void disarm(const void* page) {
-    run_in_server([&] { traps_.disarm(reinterpret_cast<uintptr_t>(page)); });
+    run_in_server([&](Traps&) { traps_.disarm(reinterpret_cast<uintptr_t>(page)); });
   }
   void settle() {
-    run_in_server([] {});
+    run_in_server([](Traps&) {});
   }
   const volatile char* bell() const { return traps_.bell(); }
 
@@ -46,7 +46,7 @@ class Server : public Listener {
   void lost(uintptr_t page) override { losses.push_back(page); }
   void rung() override { ++rings; }
 
-  void run_in_server(const std::function<void()>& task) {
+  void run_in_server(const std::function<void(Traps&)>& task) {
     std::unique_lock lock(mutex_);
     task_ = &task;
     done_.wait(lock, [this] { return task_ == nullptr; });
@@ -58,7 +58,7 @@ class Server : public Listener {
       {
         const std::lock_guard lock(mutex_);
         if (task_ != nullptr) {
-          (*task_)();
+          (*task_)(traps_);
           task_ = nullptr;
           done_.notify_all();
         }
@@ -71,7 +71,7 @@ class Server : public Listener {
   Traps traps_;
   std::mutex mutex_;
   std::condition_variable done_;
-  const std::function<void()>* task_ = nullptr;
+  const std::function<void(Traps&)>* task_ = nullptr;
   bool ends_ = false;
   std::thread thread_;
 };

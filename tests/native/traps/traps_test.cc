@@ -106,6 +106,20 @@ TEST_F(TrapsTest, ThereIsRoomForTheCapacityAndNoMore) {
   EXPECT_EQ(server.accesses.size(), 64u);
 }
 
+TEST_F(TrapsTest, OnlyPresentPagesOfARangeAreArmed) {
+  const Pages pages(20);
+  madvise(pages[5], 3 * kPageBytes, MADV_DONTNEED);
+  EXPECT_EQ(pages[6][0], 0) << "the page of zeroes";
+  for (int round = 0; round < 2; ++round) {
+    server.run_in_server(
+        [&](Traps& traps) { traps.arm_range(pages.address(0), pages.address(20)); });
+    for (size_t page = 0; page < pages.count(); ++page)
+      EXPECT_EQ(pages[page][1], page >= 5 && page < 8 ? 0 : Pages::value(page));
+  }
+  server.settle();
+  EXPECT_EQ(server.accesses.size(), 2 * 17u);
+}
+
 TEST_F(TrapsTest, SystemCallsReadAndWriteArmedPages) {
   const Pages pages(2);
   int ends[2];
