@@ -41,7 +41,6 @@ Settings settings;
 bool is_owner() { return getpid() == owner; }
 
 void* serve(void*) {
-  const SignalsBlocked blocked;
   refusal = live->open();
   if (refusal != traps::Refusal::kNone) {
     stage = Stage::kOff;
@@ -62,7 +61,8 @@ void* serve(void*) {
 void start() {
   Stage waiting = Stage::kWaiting;
   if (!stage.compare_exchange_strong(waiting, Stage::kStarting)) return;
-  const SignalsBlocked blocked;  // the thread inherits them
+  // The thread inherits them. libc's own signals reach it: setuid waits for all threads.
+  const SignalsBlocked blocked(kProgramSignals);
   pthread_t thread;
   if (pthread_create(&thread, nullptr, serve, nullptr) == 0)
     pthread_detach(thread);

@@ -73,6 +73,7 @@ int main(void) {
   pthread_t threads[3];
   for (size_t i = 0; i < 3; ++i) pthread_create(&threads[i], 0, work, (void *)(i + 1));
   for (size_t i = 0; i < 3; ++i) pthread_join(threads[i], 0);
+  if (setgid(getgid()) || setuid(getuid())) abort();  // every thread takes part
   puts("intact");
 }
 """
