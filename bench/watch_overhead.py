@@ -21,9 +21,9 @@ from pathlib import Path
 from evidence import halo
 from interleaved import Configuration, measure
 
-from halo.locality.run import MAX_OBJECT
 from halo.process.allocators import find_allocator, under_plan
 from halo.process.watch import Watch
+from halo.recording.parts import MAX_TRACED
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 
@@ -42,7 +42,7 @@ WITH, WITHOUT = "with", "without"
 def plan_for(settings: Settings, name: str, folder: Path) -> Path:
     job, _ = prepare(settings, find_bundled(settings, name))
     profile, plan = folder / f"{name}.profile", folder / f"{name}.plan"
-    largest = ("--max-object", str(MAX_OBJECT))
+    largest = ("--max-object", str(MAX_TRACED))
     halo("record", "--objects", *largest, "-o", str(profile), "--", *job.command, env={})
     options = ("--strategy", "confine", "--option", f"machine={MACHINE}")
     halo("plan", str(profile), *options, "-o", str(plan), env={})

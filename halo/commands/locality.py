@@ -127,7 +127,7 @@ def _trace(
 ) -> _Traced:
     """The stored trace, or one of the program, in `folder` unless it is kept."""
     from halo.layouts.recording import Run, record_objects
-    from halo.locality.run import MAX_OBJECT
+    from halo.recording.parts import MAX_TRACED
     from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
@@ -142,6 +142,6 @@ def _trace(
     refuse_known_starter(target)
     path = options.output or folder / "kept.objects"
     engine = find_producer(settings, options.engine)
-    run = Run(target, arguments, max_object=MAX_OBJECT)
+    run = Run(target, arguments, max_object=MAX_TRACED)
     profile = record_objects(engine, settings, run, path, folder)
     return _Traced(path, str(target.path), tuple(arguments), profile)

@@ -13,8 +13,6 @@ from halo.errors import BadTrace, HaloError, MissingPart
 from halo.schema.locality import Locality
 from halo.settings import Settings
 
-MAX_OBJECT = (1 << 28) - 1
-"""The size in bytes of the largest object that a trace can have."""
 _BAD_TRACE = 3
 
 

@@ -21,6 +21,8 @@ MAX_OBJECT = 4096
 # A quarter of the largest first level among the machines of halo. Yardımcı and Kaeli, section 2:
 # larger objects compete with all others, wherever they are.
 MAX_OBJECT_OF_CONFLICTS = 16384
+MAX_TRACED = (1 << 28) - 1
+"""The size in bytes of the largest object that an object trace can have."""
 
 
 def largest_followed(conflicts: bool) -> int:

@@ -59,6 +59,7 @@ VARIANTS = (
     PlanVariant("hints-halo", "halo", {"hints": "true"}),
     PlanVariant("hints-dense", "dense", {"hints": "true"}),
     PlanVariant("hints-everything-by-size", "everything", {"by_size": "true", "hints": "true"}),
+    PlanVariant("confine", "confine", {"watched": "false"}),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(

@@ -20,7 +20,7 @@ from halo.commands.shared.program import (
 from halo.errors import TrialFailed
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
-from halo.recording.parts import Limits, largest_followed
+from halo.recording.parts import MAX_TRACED, Limits, largest_followed
 from halo.recording.registry import find_producer
 from halo.recording.sink_options import CONTENTS, OBJECTS
 from halo.settings import Settings
@@ -110,21 +110,23 @@ def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVar
 def _is_asked(options: argparse.Namespace, variant: PlanVariant) -> bool:
     if variant.has_hints:
         return bool(options.hints)
-    return variant.strategy != "search" or bool(options.search)
+    asked = {"search": options.search, "confine": options.confine}
+    return bool(asked.get(variant.strategy, True))
 
 
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
     conflicts = options.conflicts or any(name == "conflict" for name in names)
     hints = options.hints or any(name.startswith("hints") for name in names)
-    objects = hints or options.search or any(name.startswith("search") for name in names)
+    confine = options.confine or "confine" in names
+    searches = options.search or any(name.startswith("search") for name in names)
     sinks = {
         "distance": options.distance,
         "conflicts": "this" if conflicts else "",
-        OBJECTS.name: int(objects),
+        OBJECTS.name: int(hints or searches or confine),
         CONTENTS.name: int(hints),
     }
-    return Limits(largest_followed(conflicts), sinks)
+    return Limits(MAX_TRACED if confine else largest_followed(conflicts), sinks)
 
 
 def litter_of(options: argparse.Namespace) -> Litter | None:

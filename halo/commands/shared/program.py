@@ -318,6 +318,13 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         help="record all accesses by object and the contents of objects, too, and race the plans"
         " with hints; the recording is then exact, and train.objects stays with the results",
     )
+    parser.add_argument(
+        "--confine",
+        action="store_true",
+        help="record all accesses by object, of any size, and race a plan that confines large"
+        " objects of contexts that pollute the last-level cache; train.objects stays with the"
+        " results",
+    )
     add_sink_option(parser, DISTANCE)
 
 
