@@ -25,6 +25,8 @@ class ContextLocality(Struct, frozen=True, kw_only=True):
     misses: Count  # of them
     rated: Count  # objects with at least eight accesses, which have a miss rate
     variance: Share  # of their miss rates
+    pages: Count  # of its objects with several pages, those with a miss rate
+    near_pages: Count  # those whose rate differs by at most 0.1 from that of their object
     lines_of_visit: Number  # lines of a page that are accessed in a visit, on average
 
 
@@ -75,6 +77,8 @@ class Locality(Struct, frozen=True, kw_only=True):
     page_differences: Hundredths  # pages by the difference to the rate of their object
     pages: Count  # those pages: of objects with several, with at least eight accesses
     near_pages: Count  # those that differ by at most 0.1
+    sure_pages: Count  # pages with at least 100 accesses
+    near_sure_pages: Count  # those of them that differ by at most 0.1
     contexts: tuple[ContextLocality, ...]  # by their number in the trace
     sampling: tuple[SampledObjects, ...]  # from 2^i pages on
     sampled: WatchCounts  # the watch

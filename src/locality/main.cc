@@ -98,6 +98,7 @@ void write_contexts(const Tallies& tallies, const Settings& settings, JsonWriter
       json.fields("objects", one.allocations, "bytes", one.bytes, "peak_bytes", one.peak_bytes,
                   "accesses", one.accesses, "misses", one.misses, "rated", one.rated);
       json.field("variance", one.variance(), 4);
+      json.fields("pages", one.pages, "near_pages", one.near_pages);
       json.field("lines_of_visit", number < lines.size() ? lines[number] : 1, 2);
     });
     ++number;
@@ -112,7 +113,8 @@ void write(const WatchedTrace& watched, const Settings& settings, JsonWriter& js
               watched.last_level().cycles());
   write_histogram("objects", tallies.objects(), json);
   write_histogram("page_differences", tallies.differences(), json);
-  json.fields("pages", tallies.pages(), "near_pages", tallies.near_pages());
+  json.fields("pages", tallies.pages(), "near_pages", tallies.near_pages(), "sure_pages",
+              tallies.sure_pages(), "near_sure_pages", tallies.near_sure_pages());
   write_contexts(tallies, settings, json);
   write_sampling(tallies.sampling(), json);
   json.field("sampled", [&] { write_watch(watched.sampled(), json); });

@@ -59,8 +59,13 @@ void Tallies::end(const Object& object) {
   for (const Rate& page : object.pages) {
     if (page.accesses < kMinAccesses) continue;
     const double difference = std::abs(page.value() - rate);
+    const bool near = difference <= 0.1, sure = page.accesses >= kSureAccesses;
     ++pages_;
-    near_pages_ += difference <= 0.1;
+    near_pages_ += near;
+    sure_pages_ += sure;
+    near_sure_pages_ += near && sure;
+    ++context.pages;
+    context.near_pages += near;
     differences_.add(difference);
   }
 }

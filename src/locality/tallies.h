@@ -36,6 +36,8 @@ class Tallies {
  public:
   // Pages and objects with fewer accesses of the last level have no rate.
   static constexpr uint32_t kMinAccesses = 8;
+  // With as many, two standard errors of a rate are at most a tenth.
+  static constexpr uint32_t kSureAccesses = 100;
 
   void allocate(const objects::Allocation& one);
   void free(uint64_t number);
@@ -50,6 +52,9 @@ class Tallies {
   const Histogram<100>& differences() const { return differences_; }
   uint64_t pages() const { return pages_; }
   uint64_t near_pages() const { return near_pages_; }
+  // Those of them with at least kSureAccesses, and how many of those differ by at most a tenth.
+  uint64_t sure_pages() const { return sure_pages_; }
+  uint64_t near_sure_pages() const { return near_sure_pages_; }
 
   struct Context {
     uint64_t allocations = 0;
@@ -61,6 +66,8 @@ class Tallies {
     uint64_t rated = 0;  // objects
     double sum = 0;      // of their rates
     double squares = 0;
+    uint64_t pages = 0;  // of its objects, as below
+    uint64_t near_pages = 0;
 
     double variance() const;
   };
@@ -82,7 +89,7 @@ class Tallies {
   Histogram<10> objects_;
   Histogram<100> differences_;
   SamplingErrors sampling_{watch::Parameters{}.sampled_exponent, watch::Parameters{}.seed};
-  uint64_t pages_ = 0, near_pages_ = 0;
+  uint64_t pages_ = 0, near_pages_ = 0, sure_pages_ = 0, near_sure_pages_ = 0;
   std::vector<Context> contexts_;
 };
 

@@ -49,9 +49,9 @@ struct Parameters {
   uint32_t max_pending = 8;  // objects of a context that are watched before it has their types
   uint64_t stale_us = 30'000'000;  // a context that was not watched for so long is watched again
 
-  uint64_t pause_us = 100'000;       // between two samples of a page
-  uint64_t period_us = 5'000'000;    // between two phases of an object; at least 1
-  uint64_t timeout_us = 10'000'000;  // after which a phase ends with the samples that it has
+  uint64_t pause_us = 100'000;      // between two samples of a page
+  uint64_t period_us = 5'000'000;   // between two phases of an object; at least 1
+  uint64_t timeout_us = 3'000'000;  // after which a phase ends with the samples that it has
 
   uint32_t max_objects = 512;
   uint32_t max_pages = 4096;

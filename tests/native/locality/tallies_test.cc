@@ -25,6 +25,8 @@ TEST(Tallies, PagesAreComparedWithTheirObject) {
   EXPECT_EQ(1u, tallies.objects().counts()[8]) << "48 of 60";
   EXPECT_EQ(3u, tallies.pages());
   EXPECT_EQ(0u, tallies.near_pages());
+  EXPECT_EQ(3u, tallies.contexts()[3].pages);
+  EXPECT_EQ(0u, tallies.sure_pages()) << "20 accesses are few";
   EXPECT_EQ(2u, tallies.differences().counts()[20 - 1] + tallies.differences().counts()[20]);
   EXPECT_EQ(1u, tallies.differences().counts()[40 - 1] + tallies.differences().counts()[40]);
 }

@@ -34,6 +34,8 @@ def context(
         misses=misses,
         rated=rated,
         variance=variance,
+        pages=0,
+        near_pages=0,
         lines_of_visit=1,
     )
 
@@ -73,6 +75,8 @@ def locality(
         page_differences=differences,
         pages=sum(differences),
         near_pages=sum(differences[:10]),
+        sure_pages=10,
+        near_sure_pages=10,
         contexts=contexts,
         sampling=(SampledObjects(objects=0, pages=0, within=0, needed=0),),
         sampled=counts(10),

@@ -25,7 +25,7 @@ class Settings:
     stale: int = 30_000_000
     pause: int = 100_000
     period: int = 5_000_000
-    timeout: int = 10_000_000
+    timeout: int = 3_000_000
     objects: int = 512
     pages: int = 4096
     contexts: int = 16
