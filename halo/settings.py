@@ -64,6 +64,14 @@ class Settings:
         return self.build / "bin" / "halo-predict"
 
     @property
+    def stream_maker(self) -> Path:
+        return self.build / "bin" / "halo-corun-stream"
+
+    @property
+    def mixer(self) -> Path:
+        return self.build / "bin" / "halo-corun"
+
+    @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
         launcher = self.repository / "bin" / "halo"

@@ -21,6 +21,7 @@ OUTPUTS = {
     "src/layout/contents_format.h": "halo/layouts/contents_format.py",
     "src/trace_tool/column_blocks.h": "halo/analyses/column_blocks.py",
     "src/simulator/latencies.h": "halo/simulation/latencies.py",
+    "src/corun/stream_format.h": "halo/corun/stream_format.py",
 }
 CODES = {"char": "s", "uint8_t": "B", "int8_t": "b", "uint16_t": "H", "int16_t": "h"}
 CODES |= {"double": "d"}

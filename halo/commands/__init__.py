@@ -10,6 +10,7 @@ from typing import Protocol
 from halo.commands.bench import BenchCommand
 from halo.commands.colours import ColoursCommand
 from halo.commands.conflicts import ConflictsCommand
+from halo.commands.corun import CorunCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.eval.baseline import BaselineCommand
 from halo.commands.eval.compare import CompareCommand
@@ -68,6 +69,7 @@ COMMANDS: Sequence[Command] = (
     ProbeCommand(),
     RecordCommand(),
     ConflictsCommand(),
+    CorunCommand(),
     HintsCommand(),
     LayoutCommand(),
     LocalityCommand(),

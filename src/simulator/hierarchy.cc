@@ -5,8 +5,9 @@
 
 namespace halo::simulator {
 
-Hierarchy::Hierarchy(const Machine& machine)
+Hierarchy::Hierarchy(const Machine& machine, Memory* memory)
     : machine_(machine),
+      memory_(memory),
       line_shift_(std::countr_zero(machine.line)),
       page_shift_(std::countr_zero(machine.page)),
       lines_of_page_(machine.page / machine.line),
@@ -71,11 +72,12 @@ uint8_t Hierarchy::fetch(Block line, bool store) {
     caches_[level].expect(line);
     if (machine_.next_line) caches_[level].expect(line.behind(1));
   }
+  demanded_ = line.number;
   const uint8_t reach = load(0, line, store);
   ++cache_reached_[reach];
   const bool ends_page = (line.number + 1) % lines_of_page_ == 0;
   if (machine_.next_line && !ends_page) prefetch(0, line.behind(1));
-  if (machine_.streams && caches_.size() > 1)
+  if (machine_.streams && (caches_.size() > 1 || memory_ != nullptr))
     streams_.on_access(line, [this](Block ahead) { prefetch(1, ahead); });
   return reach;
 }
@@ -85,7 +87,11 @@ uint8_t Hierarchy::load(size_t level, Block line, bool store) {
   ++cache_misses_[level];
   const size_t next = level + 1;
   uint8_t reach = uint8_t(next);
-  if (next < caches_.size() && !caches_[next].touch(line, false)) reach = load(next, line, false);
+  if (next == caches_.size()) {
+    if (memory_ != nullptr) memory_->read(line, line.number == demanded_);
+  } else if (!caches_[next].touch(line, false)) {
+    reach = load(next, line, false);
+  }
   put(level, line, store);
   return reach;
 }
@@ -93,7 +99,11 @@ uint8_t Hierarchy::load(size_t level, Block line, bool store) {
 // Inserts the line, and writes the replaced one back to the next level.
 void Hierarchy::put(size_t level, Block line, bool store) {
   const uint32_t replaced = caches_[level].insert(line, store);
-  if (replaced != 0 && level + 1 < caches_.size()) write_back(level + 1, regions_.line(replaced));
+  if (replaced == 0) return;
+  if (level + 1 < caches_.size())
+    write_back(level + 1, regions_.line(replaced));
+  else if (memory_ != nullptr)
+    memory_->write_back(regions_.line(replaced));
 }
 
 void Hierarchy::write_back(size_t level, Block line) {
@@ -102,8 +112,12 @@ void Hierarchy::write_back(size_t level, Block line) {
 
 // Inserts the line into the level and those behind it that do not have it.
 void Hierarchy::prefetch(size_t level, Block line) {
+  if (level == caches_.size()) {
+    if (memory_ != nullptr) memory_->prefetch(line);
+    return;
+  }
   if (caches_[level].holds(line)) return;
-  if (level + 1 < caches_.size()) prefetch(level + 1, line);
+  prefetch(level + 1, line);
   ++prefetched_[level];
   put(level, line, false);
 }

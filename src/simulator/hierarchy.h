@@ -22,12 +22,25 @@ struct Reach {
   uint8_t tlb = 0;
 };
 
+// What a hierarchy asks of the memory behind its last level, in order.
+class Memory {
+ public:
+  // `demanded`: the program waits for it; otherwise a line that is written back needs it.
+  virtual void read(Block line, bool demanded) = 0;
+  virtual void prefetch(Block line) = 0;
+  virtual void write_back(Block line) = 0;
+
+ protected:
+  ~Memory() = default;
+};
+
 // Stores allocate lines as well, and replaced dirty lines are written back. Each level holds the
 // lines requested from it, whether or not other levels hold them. Physical addresses are assumed
 // equal to virtual ones. Addresses beyond Regions::maximum() regions of 2 MiB share names.
 class Hierarchy {
  public:
-  explicit Hierarchy(const Machine& machine);
+  // `memory` must outlive the hierarchy.
+  explicit Hierarchy(const Machine& machine, Memory* memory = nullptr);
 
   // Marks whole huge pages within these bytes as huge.
   void use_huge_pages(uint64_t address, uint64_t bytes);
@@ -86,6 +99,7 @@ class Hierarchy {
   void prefetch(size_t level, Block line);
 
   Machine machine_;
+  Memory* memory_;  // may be null
   int line_shift_;
   int page_shift_;
   uint64_t lines_of_page_;
@@ -96,6 +110,7 @@ class Hierarchy {
   PageRanges huge_;
   StreamPrefetcher streams_;
   uint64_t newest_page_ = UINT64_MAX;
+  uint64_t demanded_ = UINT64_MAX;  // the line that missed the first level last
   uint64_t newest_huge_ = UINT64_MAX;
   uint64_t accesses_ = 0;
   std::array<uint64_t, kMaxLevels> cache_misses_{}, tlb_misses_{}, prefetched_{};
