@@ -16,7 +16,7 @@ from halo.settings import Settings
 if TYPE_CHECKING:
     from halo.corun.members import Member, PlannedMix
 
-CLASSES = ("open", "exact", "online", "predicted", "confined", "random")
+CLASSES = ("open", "exact", "online", "predicted", "learnt", "confined", "random")
 DEFAULT_SEEDS = 10
 
 

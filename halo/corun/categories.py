@@ -47,4 +47,5 @@ def describe(member: Member, mixed: Mixed) -> CorunProgram:
         exact=facts.exact / objects,
         online=facts.online / objects,
         predicted=facts.predicted / objects,
+        learnt=facts.learnt / objects,
     )

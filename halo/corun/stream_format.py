@@ -5,7 +5,7 @@ import struct
 STREAM_MAGIC = b"halo-req"
 STREAM_VERSION = 1
 STREAM_HEAD = struct.Struct("<8sIIIIQQQQQIIIIII")
-OWNER_ENTRY = struct.Struct("<IBBBBQ")
+OWNER_ENTRY = struct.Struct("<QIBBBBB7B")
 LINE_BITS = 30
 OWNER_BITS = 16
 CYCLE_BITS = 15

@@ -28,11 +28,11 @@ MAX_OBJECT = (1 << 28) - 1  # bytes: the largest object that the recorder can tr
 class WatchTimes:
     """The times of the watch in microseconds: between samples of a page, and between phases.
 
-    They are a hundredth of the paper's, whose programs run that much longer.
+    They are a thousandth of the paper's, whose programs run that much longer.
     """
 
-    pause_us: int = 1000
-    period_us: int = 50_000
+    pause_us: int = 100
+    period_us: int = 5000
 
     def options(self) -> list[str]:
         return [f"--pause-us={self.pause_us}", f"--period-us={self.period_us}"]

@@ -22,7 +22,7 @@ def show_corun(document: CorunDocument) -> None:
 
 def programs_table(document: CorunDocument) -> Grid:
     """One row for each program: how it suffers if its objects are confined."""
-    names = ("requests", "missed", "per 1000 cycles", "slowdown", "exact", "online")
+    names = ("requests", "missed", "per 1000 cycles", "slowdown", "exact", "online", "learnt")
     return Grid(
         [
             Field("program"),
@@ -45,6 +45,7 @@ def _program_row(one: CorunProgram) -> Row:
             f"{one.slowdown:.1%}",
             f"{one.exact:.0%}",
             f"{one.online:.0%}",
+            f"{one.learnt:.0%}",
             one.category,
         )
     )

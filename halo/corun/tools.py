@@ -12,7 +12,7 @@ from msgspec import Struct
 from halo.errors import BadInput, HaloError, MissingPart
 from halo.settings import Settings
 
-CLASSES = ("open", "exact", "online", "predicted", "confined", "random")
+CLASSES = ("open", "exact", "online", "predicted", "learnt", "confined", "random")
 _UNUSABLE, _USAGE = 3, 2
 
 
@@ -27,6 +27,7 @@ class StreamFacts(Struct, frozen=True):
     exact: int
     predicted: int
     online: int
+    learnt: int
 
 
 class Counts(Struct, frozen=True):

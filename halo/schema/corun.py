@@ -28,6 +28,7 @@ class CorunProgram(Struct, frozen=True, kw_only=True):
     exact: Share  # of the requests for objects, those to objects that are confined by `exact`
     online: Share  # likewise by `online`, which is open until it knows the context
     predicted: Share  # likewise by `predicted`
+    learnt: Share  # likewise by `learnt`
 
 
 class MixedProgram(Struct, frozen=True, kw_only=True):
@@ -47,7 +48,7 @@ class Mix(Struct, frozen=True, kw_only=True):
 
     name: str  # of the mix
     kind: str  # such as `polluter-victim`
-    classes: str  # `open`, `exact`, `online`, `predicted`, `confined` or `random`
+    classes: str  # `open`, `exact`, `online`, `predicted`, `learnt`, `confined` or `random`
     programs: tuple[MixedProgram, ...]  # two to eight
 
 

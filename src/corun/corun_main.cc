@@ -81,16 +81,17 @@ void write(const Stream& stream, JsonWriter& json) {
   json.value([&] {
     json.fields("accesses", stream.head.accesses, "own_cycles", stream.head.cycles, "complete",
                 stream.head.complete != 0);
-    uint64_t requests = 0, exact = 0, predicted = 0, online = 0, objects = 0;
+    uint64_t requests = 0, exact = 0, predicted = 0, online = 0, learnt = 0, objects = 0;
     for (const OwnerEntry& owner : stream.owners) {
       requests += owner.requests;
       objects += owner.is_object != 0 ? owner.requests : 0;
       exact += owner.exact != 0 ? owner.requests : 0;
       predicted += owner.predicted != 0 ? owner.requests : 0;
       online += owner.online != 0 ? owner.requests : 0;
+      learnt += owner.learnt != 0 ? owner.requests : 0;
     }
     json.fields("requests", requests, "of_objects", objects, "exact", exact, "predicted", predicted,
-                "online", online);
+                "online", online, "learnt", learnt);
   });
 }
 

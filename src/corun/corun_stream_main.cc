@@ -22,8 +22,8 @@ using halo::ToolStatus;
 
 struct Options {
   std::optional<halo::simulator::Machine> machine = halo::simulator::this_machine();
-  // A hundredth of the paper's, as its programs run that much longer.
-  unsigned pause_us = 1000, period_us = 50'000;
+  // A thousandth of the paper's, as its programs run that much longer.
+  unsigned pause_us = 100, period_us = 5000;
   uint64_t limit = UINT64_MAX;
   std::string output;
   std::string trace;

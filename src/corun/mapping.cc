@@ -42,8 +42,8 @@ std::set<Context> random_contexts(const std::vector<const Stream*>& programs, ui
 }  // namespace
 
 std::optional<Classes> classes_of(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kNames = {"open",      "exact",    "online",
-                                                             "predicted", "confined", "random"};
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "open", "exact", "online", "predicted", "learnt", "confined", "random"};
   const auto* const found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) return std::nullopt;
   return Classes(found - kNames.begin());
@@ -64,6 +64,8 @@ std::vector<std::vector<bool>> confined_owners(const std::vector<const Stream*>&
         return owner.online != 0;
       case Classes::kPredicted:
         return owner.predicted != 0;
+      case Classes::kLearnt:
+        return owner.learnt != 0;
       case Classes::kConfined:
         return true;
       case Classes::kRandom:

@@ -15,6 +15,7 @@ enum class Classes : uint8_t {
   kExact,      // by their reuse
   kOnline,     // by the watch, which also moves objects
   kPredicted,  // likewise, without moves
+  kLearnt,     // by a watch that has seen two earlier runs
   kConfined,   // all
   kRandom,     // those of random contexts, as many as `exact` confines mostly
 };

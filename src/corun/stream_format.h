@@ -34,12 +34,14 @@ struct StreamHead {
 // Whose lines a request is for: the memory outside objects (the first owner), or the objects of a
 // context that have the same classes. A class is 0 for open and 1 for confined.
 struct OwnerEntry {
+  uint64_t requests;  // without write-backs
   uint32_t context;
   uint8_t is_object;
   uint8_t exact;      // by the reuse of its context, known from the end (reuse_classes.h)
   uint8_t predicted;  // by the watch when it was allocated
   uint8_t online;     // likewise, and moved by the watch later
-  uint64_t requests;  // without write-backs
+  uint8_t learnt;     // likewise, by a watch that has seen two earlier runs
+  uint8_t unused[7];
 };
 
 // A request is a word. From the lowest bit: line, owner, cycles since the request before, kind. The

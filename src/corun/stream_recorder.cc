@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/crc32.h"
+#include "corun/learner.h"
 #include "objects/trace_reader.h"
 
 namespace halo::corun {
@@ -22,32 +23,42 @@ uint32_t check_of_private(const simulator::Machine& machine) {
 }
 
 StreamRecorder::StreamRecorder(const StreamSettings& settings, const ReuseClasses& reuse,
+                               WatchedClasses& learnt, const watch::Now& before,
                                StreamWriter& writer)
     : settings_(settings),
       reuse_(reuse),
       writer_(writer),
-      watched_(settings.watch),
-      last_level_(settings.machine.caches.back().shape),
-      waits_(settings.machine),
+      online_(settings.watch),
+      learnt_(learnt),
+      before_(before),
+      alone_(settings.machine, settings.megahertz),
       region_bits_(int(kRegionShift) - std::countr_zero(settings.machine.line)),
       owners_(1) {}
 
 void StreamRecorder::allocated(const objects::Allocation& one) {
   if (one.number >= contexts_.size()) contexts_.resize(one.number + 1);
   contexts_[one.number] = base::index(one.context);
-  watched_.allocate(one, now());
+  online_.allocate(one, now());
+  learnt_.allocate(one, after(before_, now()));
 }
 
 uint32_t StreamRecorder::owner_of(uint64_t object) {
   if (object == 0) return 0;
-  const std::tuple key = {contexts_[object], uint8_t(reuse_.pollutes(contexts_[object])),
-                          uint8_t(watched_.predicted(object)), uint8_t(watched_.mapping(object))};
-  const auto [found, is_new] = numbers_.try_emplace(key, uint32_t(owners_.size()));
+  OwnerEntry entry{};
+  entry.context = contexts_[object];
+  entry.is_object = 1;
+  entry.exact = reuse_.pollutes(entry.context);
+  entry.predicted = uint8_t(online_.predicted(object));
+  entry.online = uint8_t(online_.mapping(object));
+  entry.learnt = uint8_t(learnt_.mapping(object));
+  const uint32_t classes = entry.exact | uint32_t{entry.predicted} << 1 |
+                           uint32_t{entry.online} << 2 | uint32_t{entry.learnt} << 3;
+  const auto [found, is_new] =
+      numbers_.try_emplace({entry.context, classes}, uint32_t(owners_.size()));
   if (!is_new) return found->second;
   if (owners_.size() > kMaxOwner)
     throw std::runtime_error("it has more allocation contexts than a stream can have");
-  const auto [context, exact, predicted, online] = key;
-  owners_.push_back({context, 1, exact, predicted, online, 0});
+  owners_.push_back(entry);
   return found->second;
 }
 
@@ -58,11 +69,7 @@ void StreamRecorder::requested(const Request& request) {
   if (region >= regions_.size()) regions_.resize(region + 1);
   regions_[region] = request.line.number >> region_bits_;
   writer_.add(request.kind, request.line.name, owner_of(request.object), replay_->cycles());
-  const bool had = last_level_.serve(request.kind, request.line);
-  if (request.kind == RequestKind::kWriteBack) return;
-  ++counters_.accesses;
-  counters_.misses += !had;
-  waits_.add(request.kind, had);
+  alone_.serve(request);
 }
 
 StreamSummary StreamRecorder::finish(bool complete) {
@@ -74,20 +81,31 @@ StreamSummary StreamRecorder::finish(bool complete) {
   head.cycles = replay_->cycles();
   head.complete = complete;
   writer_.finish(head, owners_, regions_);
-  return {head.accesses,    cycles(),           counters_.accesses,
-          counters_.misses, head.complete != 0, watched_.monitor().counts()};
+  const watch::Counters& counters = alone_.counters();
+  return {.accesses = head.accesses,
+          .cycles = alone_.cycles(head.cycles),
+          .requests = counters.accesses,
+          .misses = counters.misses,
+          .complete = complete,
+          .watch = online_.monitor().counts()};
 }
 
 StreamSummary record_stream(const std::string& trace, const StreamSettings& settings,
                             const std::string& path) {
   ReuseClasses reuse(settings.watch.restrict_lines, settings.watch.open_lines,
                      settings.watch.polluter_rate);
-  {
-    ProgramReplay replay(settings.machine, settings.limit, reuse);
+  WatchedClasses learnt(settings.watch);
+  watch::Now end;
+  for (ReplayObserver* next :
+       {static_cast<ReplayObserver*>(&reuse), static_cast<ReplayObserver*>(nullptr)}) {
+    Learner learner(Alone(settings.machine, settings.megahertz), end, learnt, next);
+    ProgramReplay replay(settings.machine, settings.limit, learner);
+    learner.follow(replay);
     objects::TraceReader(trace).read(replay);
+    end = learner.finish();
   }
   StreamWriter writer(path);
-  StreamRecorder recorder(settings, reuse, writer);
+  StreamRecorder recorder(settings, reuse, learnt, end, writer);
   ProgramReplay replay(settings.machine, settings.limit, recorder);
   recorder.follow(replay);
   objects::TraceReader reader(trace);

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "corun/last_level.h"
+#include "corun/alone.h"
 #include "corun/program_replay.h"
 #include "corun/reuse_classes.h"
 #include "corun/stream_writer.h"
@@ -32,41 +32,48 @@ struct StreamSummary {
   watch::Monitor::Counts watch;
 };
 
-// The second replay of a trace: writes the requests. The counters of the watch are those of the
-// program alone, with the whole last level for itself.
+// The last replay of a trace: writes the requests. The counters of a watch are those of the program
+// alone, with the whole last level for itself.
 class StreamRecorder final : public ReplayObserver {
  public:
-  // All must outlive the recorder, and `replay` calls it.
-  StreamRecorder(const StreamSettings& settings, const ReuseClasses& reuse, StreamWriter& writer);
+  // `learnt` has seen earlier runs, until `before`. All must outlive the recorder.
+  StreamRecorder(const StreamSettings& settings, const ReuseClasses& reuse, WatchedClasses& learnt,
+                 const watch::Now& before, StreamWriter& writer);
 
   void follow(const ProgramReplay& replay) { replay_ = &replay; }
   void allocated(const objects::Allocation& one) override;
-  void freed(uint64_t object) override { watched_.free(object, now()); }
+  void freed(uint64_t object) override {
+    online_.free(object, now());
+    learnt_.free(object, after(before_, now()));
+  }
   void accessed(uint64_t object, uint32_t offset) override {
-    watched_.access(object, offset, now());
+    online_.access(object, offset, now());
+    learnt_.access(object, offset, after(before_, now()));
   }
   void requested(const Request& request) override;
-  void passed() override { watched_.pass(now()); }
+  void passed() override {
+    online_.pass(now());
+    learnt_.pass(after(before_, now()));
+  }
 
   StreamSummary finish(bool complete);
 
  private:
-  uint64_t cycles() const { return replay_->cycles() + waits_.cycles(); }
-  watch::Now now() const { return {uint64_t(double(cycles()) / settings_.megahertz), counters_}; }
+  watch::Now now() const { return alone_.now(replay_->cycles()); }
   uint32_t owner_of(uint64_t object);
 
   const StreamSettings& settings_;
   const ReuseClasses& reuse_;
   StreamWriter& writer_;
   const ProgramReplay* replay_ = nullptr;
-  WatchedClasses watched_;
-  LastLevel last_level_;
-  Waits waits_;
-  int region_bits_;  // of a line's number
-  watch::Counters counters_;
-  std::vector<uint32_t> contexts_;  // by object
-  std::vector<uint64_t> regions_;   // by index, from 1 on
-  std::map<std::tuple<uint32_t, uint8_t, uint8_t, uint8_t>, uint32_t> numbers_;
+  WatchedClasses online_;
+  WatchedClasses& learnt_;
+  watch::Now before_;
+  Alone alone_;
+  int region_bits_;                                            // of a line's number
+  std::vector<uint32_t> contexts_;                             // by object
+  std::vector<uint64_t> regions_;                              // by index, from 1 on
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers_;  // by context and classes
   std::vector<OwnerEntry> owners_;
 };
 

@@ -11,23 +11,26 @@
 namespace halo::corun {
 
 // Pages are those of objects, which never share one: the number of the object and, in the lower
-// bits, that of the page within it.
+// bits, that of the page within it. Numbers of objects are those of the current run.
 class WatchedClasses final : private watch::Actions {
  public:
   explicit WatchedClasses(const watch::Parameters& parameters)
       : page_bytes_(parameters.page_bytes), monitor_(parameters, kContexts, this) {}
 
   void allocate(const objects::Allocation& one, const watch::Now& now);
-  void free(uint64_t object, const watch::Now& now) { monitor_.freed(object, now); }
+  void free(uint64_t object, const watch::Now& now) { monitor_.freed(before_ + object, now); }
   void access(uint64_t object, uint32_t offset, const watch::Now& now);
   void pass(const watch::Now& now) {
     if (now.counters.accesses >= monitor_.next_accesses() || now.us >= monitor_.next_us())
       monitor_.passed(now);
   }
 
+  // All objects are freed. The program may run again, and the numbers of its objects begin again.
+  void end_run(const watch::Now& now);
+
   // What the object's context predicted when it was allocated, and the mapping that it has now.
-  watch::Mapping predicted(uint64_t object) const { return objects_[object].predicted; }
-  watch::Mapping mapping(uint64_t object) const { return objects_[object].mapping; }
+  watch::Mapping predicted(uint64_t object) const { return objects_[before_ + object].predicted; }
+  watch::Mapping mapping(uint64_t object) const { return objects_[before_ + object].mapping; }
   const watch::Monitor& monitor() const { return monitor_; }
 
  private:
@@ -47,7 +50,8 @@ class WatchedClasses final : private watch::Actions {
   void judge(uint64_t, watch::ContextIndex, uint64_t, uint64_t) override {}
 
   uint32_t page_bytes_;
-  std::vector<Object> objects_;  // by number
+  std::vector<Object> objects_;  // by number, those of earlier runs first
+  uint64_t before_ = 0;          // objects of earlier runs
   std::unordered_set<watch::Page> armed_;
   watch::Monitor monitor_;
 };

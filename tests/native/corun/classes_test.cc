@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "corun/learner.h"
 #include "corun/mapping.h"
 #include "corun/reuse_classes.h"
 #include "corun/watched_classes.h"
@@ -57,7 +58,16 @@ TEST(WatchedClasses, TheWatchMovesASweptObject) {
   const TemporaryFile file;
   ReuseClasses reuse(128, 1024, 0.9);
   StreamWriter writer(file.path());
-  StreamRecorder recorder(settings, reuse, writer);
+  WatchedClasses learnt(settings.watch);
+  watch::Now end;
+  for (int run = 0; run < 2; ++run) {
+    Learner learner(Alone(settings.machine, settings.megahertz), end, learnt, nullptr);
+    ProgramReplay replay(settings.machine, UINT64_MAX, learner);
+    learner.follow(replay);
+    sweep(replay, 200, [] {});
+    end = learner.finish();
+  }
+  StreamRecorder recorder(settings, reuse, learnt, end, writer);
   ProgramReplay replay(settings.machine, UINT64_MAX, recorder);
   recorder.follow(replay);
   sweep(replay, 200, [] {});
@@ -69,9 +79,12 @@ TEST(WatchedClasses, TheWatchMovesASweptObject) {
     EXPECT_EQ(0, owner.predicted) << "each context has one object";
     if (owner.is_object == 0 || owner.context != 0) continue;
     (owner.online != 0 ? moved : others) += owner.requests;
+    EXPECT_EQ(1, owner.learnt) << "from its first request on";
   }
   for (const OwnerEntry& owner : stream.owners) {
-    EXPECT_FALSE(owner.is_object != 0 && owner.context == 1 && owner.online != 0);
+    if (owner.is_object == 0 || owner.context != 1) continue;
+    EXPECT_EQ(0, owner.online);
+    EXPECT_EQ(0, owner.learnt);
   }
   EXPECT_LT(others, moved);
 }
@@ -83,8 +96,10 @@ Stream stream_with(std::vector<OwnerEntry> owners) {
 }
 
 TEST(Mapping, ConfinesByClass) {
-  const Stream stream = stream_with(
-      {{0, 0, 0, 0, 0, 50}, {1, 1, 1, 0, 0, 50}, {2, 1, 0, 1, 0, 50}, {3, 1, 0, 0, 1, 50}});
+  const Stream stream = stream_with({{50, 0, 0, 0, 0, 0, 0, {}},
+                                     {50, 1, 1, 1, 0, 0, 0, {}},
+                                     {50, 2, 1, 0, 1, 0, 0, {}},
+                                     {50, 3, 1, 0, 0, 1, 0, {}}});
   const auto confined = [&](Classes classes) {
     return confined_owners({&stream}, classes, 1).front();
   };
@@ -97,10 +112,14 @@ TEST(Mapping, ConfinesByClass) {
 }
 
 TEST(Mapping, RandomContextsAreAsManyAsExactOnes) {
-  const Stream one = stream_with(
-      {{0, 0, 0, 0, 0, 500}, {1, 1, 1, 0, 0, 50}, {1, 1, 1, 0, 1, 60}, {2, 1, 0, 0, 0, 50}});
-  const Stream other = stream_with(
-      {{0, 0, 0, 0, 0, 1}, {7, 1, 1, 0, 0, 50}, {8, 1, 0, 0, 0, 50}, {9, 1, 0, 0, 0, 50}});
+  const Stream one = stream_with({{500, 0, 0, 0, 0, 0, 0, {}},
+                                  {50, 1, 1, 1, 0, 0, 0, {}},
+                                  {60, 1, 1, 1, 0, 1, 0, {}},
+                                  {50, 2, 1, 0, 0, 0, 0, {}}});
+  const Stream other = stream_with({{1, 0, 0, 0, 0, 0, 0, {}},
+                                    {50, 7, 1, 1, 0, 0, 0, {}},
+                                    {50, 8, 1, 0, 0, 0, 0, {}},
+                                    {50, 9, 1, 0, 0, 0, 0, {}}});
   std::set<std::vector<std::vector<bool>>> seen;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const auto confined = confined_owners({&one, &other}, Classes::kRandom, seed);

@@ -35,8 +35,7 @@ TEST(Stream, IsReadAsItWasWritten) {
     writer.add(RequestKind::kPrefetch, 66, 1, kMaxCycles + 8);
     writer.add(RequestKind::kDemand, 67, 1, kFar);
     std::vector<OwnerEntry> owners(2);
-    owners[1] = {
-        .context = 9, .is_object = 1, .exact = 1, .predicted = 0, .online = 1, .requests = 0};
+    owners[1] = {0, 9, 1, 1, 0, 1, 1, {}};
     std::vector<uint64_t> regions((kMaxLine >> 15) + 1);
     regions[1] = 12345;
     writer.finish(small_head(kFar + 5), owners, regions);
@@ -65,6 +64,7 @@ TEST(Stream, IsReadAsItWasWritten) {
   EXPECT_EQ(2u, stream.owners[1].requests) << "without the write-back";
   EXPECT_EQ(9u, stream.owners[1].context);
   EXPECT_EQ(1, stream.owners[1].online);
+  EXPECT_EQ(1, stream.owners[1].learnt);
   EXPECT_EQ(12345u, stream.regions[1]);
 }
 

@@ -89,7 +89,8 @@ inline StreamSummary write_program(const StreamSettings& settings, uint64_t seed
   ProgramReplay first(settings.machine, UINT64_MAX, reuse);
   run_program(first, seed, accesses);
   StreamWriter writer(path);
-  StreamRecorder recorder(settings, reuse, writer);
+  WatchedClasses learnt(settings.watch);
+  StreamRecorder recorder(settings, reuse, learnt, {}, writer);
   ProgramReplay second(settings.machine, UINT64_MAX, recorder);
   recorder.follow(second);
   run_program(second, seed, accesses);

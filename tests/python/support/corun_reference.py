@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Stream:
-    """A whole stream; owners are (context, is object, exact, predicted, online, requests)."""
+    """A whole stream; owners have the fields of OwnerEntry."""
 
     head: dict[str, int]
     requests: list[Request]

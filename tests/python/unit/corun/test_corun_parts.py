@@ -112,7 +112,7 @@ def counts(cycles: int) -> Counts:
 
 
 def test_speedups_are_medians_over_the_open_run_with_the_same_frames() -> None:
-    facts = StreamFacts(1, 1, True, 1, 1, 0, 0, 0)
+    facts = StreamFacts(1, 1, True, 1, 1, 0, 0, 0, 0)
     program = Target(Path("/bin/true"), "true")
     planned = PlannedMix(
         "one", "pv", (Member("p", program, ()), Member("v", program, ())), ("polluter", "victim")
