@@ -9,13 +9,14 @@ from halo.schema.corun import CorunProgram
 POLLUTER, VICTIM, NEUTRAL = "polluter", "victim", "neutral"
 MAX_POLLUTER_SLOWDOWN = 0.1
 MIN_VICTIM_SLOWDOWN = 0.2
-MIN_POLLUTER_RATE = 5.0  # demands in 1000 cycles
+MIN_POLLUTER_RATE = 5.0  # fetches in 1000 cycles
 
 
 def category(slowdown: float, rate: float) -> str:
     """By the slowdown if all objects are confined, and the accesses of the last level.
 
-    `rate` is in 1000 cycles of the open run. What is neither polluter nor victim is neutral.
+    `rate` is of lines that the private levels fetch, in 1000 cycles of the open run. What is
+    neither polluter nor victim is neutral.
     """
     if slowdown > MIN_VICTIM_SLOWDOWN:
         return VICTIM
@@ -27,7 +28,7 @@ def describe(member: Member, mixed: Mixed) -> CorunProgram:
     """A program alone; `mixed` has a run with all objects open, then one with all confined."""
     facts = mixed.programs[0]
     open_run, confined = (run.programs[0] for run in mixed.runs)
-    rate = 1000 * open_run.demands / open_run.cycles
+    rate = 1000 * open_run.fetches / open_run.cycles
     slowdown = confined.cycles / open_run.cycles - 1
     objects = max(facts.of_objects, 1)
     return CorunProgram(
@@ -39,6 +40,7 @@ def describe(member: Member, mixed: Mixed) -> CorunProgram:
         cycles=open_run.cycles,
         requests=open_run.accesses,
         misses=open_run.misses,
+        fetches=open_run.fetches,
         demands=open_run.demands,
         confined_cycles=confined.cycles,
         rate=rate,

@@ -36,6 +36,7 @@ class Counts(Struct, frozen=True):
     cycles: int
     accesses: int
     misses: int
+    fetches: int
     demands: int
     missed_demands: int
     runs: int

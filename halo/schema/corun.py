@@ -20,9 +20,10 @@ class CorunProgram(Struct, frozen=True, kw_only=True):
     cycles: Count  # modelled, all objects open
     requests: Count  # for lines of the last level
     misses: Count  # of them
+    fetches: Count  # requests for lines that a private level has afterwards
     demands: Count  # accesses of the program that reached the last level
     confined_cycles: Count  # modelled, all objects confined
-    rate: Number  # demands in 1000 cycles
+    rate: Number  # fetches in 1000 cycles
     slowdown: Number  # confined cycles over open ones, minus 1
     category: str  # `polluter`, `victim` or `neutral` (docs/corun.md)
     exact: Share  # of the requests for objects, those to objects that are confined by `exact`

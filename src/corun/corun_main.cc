@@ -25,11 +25,12 @@ namespace {
 using namespace halo::corun;
 using halo::JsonWriter;
 using halo::ToolStatus;
+using halo::simulator::Machine;
 
 constexpr size_t kMaxPrograms = 8;
 
 struct Options {
-  std::optional<halo::simulator::Machine> machine = halo::simulator::this_machine();
+  std::optional<Machine> machine = halo::simulator::this_machine();
   std::optional<std::pair<uint32_t, uint32_t>> restricted;  // first and last
   std::vector<std::string> classes;
   unsigned seeds = 1;
@@ -48,8 +49,8 @@ bool parse_range(std::string_view text, Options& options) {
   return true;
 }
 
-Colours restricted(const Options& options) {
-  Colours colours = colours_of(*options.machine);
+Colours restricted(const Options& options, const Machine& machine) {
+  Colours colours = colours_of(machine);
   if (!options.restricted) return colours;
   const auto [first, last] = *options.restricted;
   if (first > last) throw std::invalid_argument("the restricted range has no colours");
@@ -61,14 +62,14 @@ Colours restricted(const Options& options) {
   return colours;
 }
 
-std::vector<Stream> read_all(const Options& options) {
+std::vector<Stream> read_all(const Options& options, const Machine& machine) {
   std::vector<Stream> streams;
   std::vector<std::string> paths = {options.stream};
   paths.insert(paths.end(), options.others.begin(), options.others.end());
   for (const std::string& path : paths) {
     try {
       streams.push_back(read_stream(path));
-      if (streams.back().head.private_levels != check_of_private(*options.machine))
+      if (streams.back().head.private_levels != check_of_private(machine))
         throw std::runtime_error("it is of a machine with other private levels");
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(path + ": " + error.what());
@@ -97,15 +98,16 @@ void write(const Stream& stream, JsonWriter& json) {
 
 void write(const ProgramResult& one, JsonWriter& json) {
   json.value([&] {
-    json.fields("cycles", one.cycles, "accesses", one.accesses, "misses", one.misses, "demands",
-                one.demands, "missed_demands", one.missed_demands, "runs", one.runs);
+    json.fields("cycles", one.cycles, "accesses", one.accesses, "misses", one.misses, "fetches",
+                one.fetches, "demands", one.demands, "missed_demands", one.missed_demands, "runs",
+                one.runs);
   });
 }
 
-ToolStatus run(const Options& options) {
-  const Colours colours = restricted(options);
+ToolStatus run(const Options& options, const Machine& machine) {
+  const Colours colours = restricted(options, machine);
   if (options.check) return ToolStatus::kDone;
-  const std::vector<Stream> streams = read_all(options);
+  const std::vector<Stream> streams = read_all(options, machine);
   std::vector<const Stream*> programs;
   for (const Stream& stream : streams) programs.push_back(&stream);
   JsonWriter json(stdout);
@@ -121,7 +123,7 @@ ToolStatus run(const Options& options) {
             json.field("classes", std::string_view(name));
             json.field("seed", seed);
             const auto confined = confined_owners(programs, *classes_of(name), seed);
-            json.list("programs", run_mix(*options.machine, colours, programs, confined, seed),
+            json.list("programs", run_mix(machine, colours, programs, confined, seed),
                       [&](const ProgramResult& one) { write(one, json); });
           });
         }
@@ -153,7 +155,7 @@ int main(int argc, char** argv) {
           return options.others.size() < kMaxPrograms;
         }}},
       options.stream);
-  if (!parsed) {
+  if (!parsed || !options.machine) {
     fputs(
         "usage: halo-corun [--machine=this|FILE] [--restricted=FIRST-LAST] [--classes=NAME]..."
         " [--seeds=N] [--with=STREAM]... [--check] STREAM\n",
@@ -161,5 +163,5 @@ int main(int argc, char** argv) {
     return int(ToolStatus::kUsage);
   }
   if (options.classes.empty()) options.classes.emplace_back("open");
-  return halo::run_tool("halo-corun", [&] { return run(options); });
+  return halo::run_tool("halo-corun", [&] { return run(options, *options.machine); });
 }

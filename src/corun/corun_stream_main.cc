@@ -19,9 +19,10 @@ namespace {
 using namespace halo::corun;
 using halo::JsonWriter;
 using halo::ToolStatus;
+using halo::simulator::Machine;
 
 struct Options {
-  std::optional<halo::simulator::Machine> machine = halo::simulator::this_machine();
+  std::optional<Machine> machine = halo::simulator::this_machine();
   // A thousandth of the paper's, as its programs run that much longer.
   unsigned pause_us = 100, period_us = 5000;
   uint64_t limit = UINT64_MAX;
@@ -29,8 +30,8 @@ struct Options {
   std::string trace;
 };
 
-StreamSettings settings_of(const Options& options) {
-  StreamSettings settings{.machine = *options.machine, .watch = {}, .limit = options.limit};
+StreamSettings settings_of(const Options& options, const Machine& machine) {
+  StreamSettings settings{.machine = machine, .watch = {}, .limit = options.limit};
   const halo::simulator::Shape last = settings.machine.caches.back().shape;
   halo::watch::Parameters& watch = settings.watch;
   watch.open_lines = uint64_t{last.sets} * last.ways;
@@ -42,8 +43,9 @@ StreamSettings settings_of(const Options& options) {
   return settings;
 }
 
-ToolStatus run(const Options& options) {
-  const StreamSummary summary = record_stream(options.trace, settings_of(options), options.output);
+ToolStatus run(const Options& options, const Machine& machine) {
+  const StreamSummary summary =
+      record_stream(options.trace, settings_of(options, machine), options.output);
   JsonWriter json(stdout);
   json.value([&] {
     json.fields("accesses", summary.accesses, "cycles", summary.cycles, "requests",
@@ -71,12 +73,12 @@ int main(int argc, char** argv) {
        halo::count_option("--period-us=", options.period_us),
        halo::text_option("--output=", options.output)},
       options.trace);
-  if (!parsed || options.output.empty()) {
+  if (!parsed || !options.machine || options.output.empty()) {
     fputs(
         "usage: halo-corun-stream [--machine=this|FILE] [--limit=N] [--pause-us=N] [--period-us=N]"
         " --output=STREAM TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);
   }
-  return halo::run_tool("halo-corun-stream", [&] { return run(options); });
+  return halo::run_tool("halo-corun-stream", [&] { return run(options, *options.machine); });
 }

@@ -21,6 +21,7 @@ class LastLevel {
         cache_.insert(line, true);
         return false;
       case RequestKind::kPrefetch:
+      case RequestKind::kAhead:
         if (cache_.holds(line)) return true;
         break;
       default:

@@ -58,6 +58,7 @@ class Running {
     if (result_.runs != 0 || kind == RequestKind::kWriteBack) return;
     ++result_.accesses;
     result_.misses += missed;
+    result_.fetches += kind != RequestKind::kAhead;
     if (kind == RequestKind::kDemand) {
       ++result_.demands;
       access_missed_ = false;

@@ -15,6 +15,7 @@ struct ProgramResult {
   uint64_t cycles = 0;
   uint64_t accesses = 0;  // requests for lines, without write-backs
   uint64_t misses = 0;    // of them
+  uint64_t fetches = 0;   // accesses whose line a private level has afterwards
   uint64_t demands = 0;   // accesses of the program that waited for the last level; one to two
                           // lines counts once, by the later line
   uint64_t missed_demands = 0;

@@ -49,8 +49,9 @@ void ProgramReplay::read(simulator::Block line, bool demanded) {
   observer_.requested({kind, line, owner_of(line)});
 }
 
-void ProgramReplay::prefetch(simulator::Block line) {
-  observer_.requested({RequestKind::kPrefetch, line, owner_of(line)});
+void ProgramReplay::prefetch(simulator::Block line, bool kept) {
+  const RequestKind kind = kept ? RequestKind::kPrefetch : RequestKind::kAhead;
+  observer_.requested({kind, line, owner_of(line)});
 }
 
 void ProgramReplay::write_back(simulator::Block line) {

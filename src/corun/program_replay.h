@@ -96,7 +96,7 @@ class ProgramReplay : public objects::Visitor, private simulator::Memory {
   }
 
   void read(simulator::Block line, bool demanded) override;
-  void prefetch(simulator::Block line) override;
+  void prefetch(simulator::Block line, bool kept) override;
   void write_back(simulator::Block line) override;
   uint64_t owner_of(simulator::Block line);
 

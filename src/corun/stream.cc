@@ -21,7 +21,7 @@ class File {
   explicit File(const std::string& path) : file_(fopen(path.c_str(), "rb")) {
     if (file_ == nullptr) throw std::runtime_error("it cannot be opened");
     if (fseek(file_.get(), 0, SEEK_END) == 0) left_ = uint64_t(std::max(ftell(file_.get()), 0L));
-    rewind(file_.get());
+    if (fseek(file_.get(), 0, SEEK_SET) != 0) throw std::runtime_error("it cannot be read");
   }
 
   template <class Item>
@@ -58,7 +58,7 @@ void check_requests(const Stream& stream) {
     const RequestWord word(bits);
     cycles += word.cycles();
     if (word.kind() == RequestKind::kPass) continue;
-    if (word.kind() > RequestKind::kPass || word.owner() >= stream.owners.size() ||
+    if (word.kind() > RequestKind::kAhead || word.owner() >= stream.owners.size() ||
         word.line() >> in_region >= stream.regions.size())
       throw std::runtime_error("it is damaged: a request is impossible");
   }

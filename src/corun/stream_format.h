@@ -52,12 +52,13 @@ inline constexpr uint32_t kCycleBits = 15;
 inline constexpr uint32_t kRegionShift = 21;
 
 enum class RequestKind : uint32_t {
-  kDemand = 0,  // the program waits for the line
-  kJoined = 1,  // likewise, for the second line of the same access
-  kFill = 2,    // a line that a higher level wrote back, and a private level did not have
-  kPrefetch = 3,
+  kDemand = 0,    // the program waits for the line
+  kJoined = 1,    // likewise, for the second line of the same access
+  kFill = 2,      // a line that a higher level wrote back, and a private level did not have
+  kPrefetch = 3,  // into a private level
   kWriteBack = 4,
-  kPass = 5,  // no request: line and cycles, as one number, are cycles that passed
+  kPass = 5,   // no request: line and cycles, as one number, are cycles that passed
+  kAhead = 6,  // a prefetch into the last level alone
 };
 
 }  // namespace halo::corun

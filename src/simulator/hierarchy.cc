@@ -113,11 +113,14 @@ void Hierarchy::write_back(size_t level, Block line) {
 // Inserts the line into the level and those behind it that do not have it.
 void Hierarchy::prefetch(size_t level, Block line) {
   if (level == caches_.size()) {
-    if (memory_ != nullptr) memory_->prefetch(line);
+    if (memory_ != nullptr) memory_->prefetch(line, false);
     return;
   }
   if (caches_[level].holds(line)) return;
-  prefetch(level + 1, line);
+  if (level + 1 < caches_.size())
+    prefetch(level + 1, line);
+  else if (memory_ != nullptr)
+    memory_->prefetch(line, true);
   ++prefetched_[level];
   put(level, line, false);
 }

@@ -27,7 +27,8 @@ class Memory {
  public:
   // `demanded`: the program waits for it; otherwise a line that is written back needs it.
   virtual void read(Block line, bool demanded) = 0;
-  virtual void prefetch(Block line) = 0;
+  // `kept`: the hierarchy's last level has the line afterwards, too.
+  virtual void prefetch(Block line, bool kept) = 0;
   virtual void write_back(Block line) = 0;
 
  protected:

@@ -11,6 +11,11 @@ from pathlib import Path
 from halo.corun import stream_format as layout
 
 WORD = 8
+KEEP_ORDER = (  # of the lines in a set
+    layout.REQUEST_KIND_PREFETCH,
+    layout.REQUEST_KIND_AHEAD,
+    layout.REQUEST_KIND_WRITE_BACK,
+)
 HEAD_FIELDS = (
     *("magic", "version", "private_levels", "line_bytes", "page_bytes", "requests", "owners"),
     *("regions", "accesses", "cycles", "complete", "requests_check", "owners_check"),
@@ -104,7 +109,7 @@ class Shared:
     def serve(self, kind: int, line: object, place: int) -> bool:
         held = self.lines.setdefault(place % self.sets, OrderedDict())
         if line in held:
-            if kind not in (layout.REQUEST_KIND_PREFETCH, layout.REQUEST_KIND_WRITE_BACK):
+            if kind not in KEEP_ORDER:
                 held.move_to_end(line)
             return True
         held[line] = None
@@ -130,7 +135,7 @@ class Running:
         self._turns = 0
         self._in_page = stream.head["page_bytes"] // stream.head["line_bytes"]
         self._begin = self._late = self._at = 0
-        self.runs = self.cycles = self.misses = self.accesses = 0
+        self.runs = self.cycles = self.misses = self.accesses = self.fetches = 0
 
     @property
     def next_cycle(self) -> int:
@@ -153,6 +158,7 @@ class Running:
         if self.runs == 0 and request.kind != layout.REQUEST_KIND_WRITE_BACK:
             self.accesses += 1
             self.misses += not had
+            self.fetches += request.kind != layout.REQUEST_KIND_AHEAD
         self._at += 1
 
     def _colour(self, page: int, confined: bool) -> int:

@@ -87,6 +87,8 @@ def test_a_slow_merge_agrees(folder: Path, classes: str) -> None:
     assert [one["cycles"] for one in found] == [one.cycles for one in expected]
     assert [one["accesses"] for one in found] == [one.accesses for one in expected]
     assert [one["misses"] for one in found] == [one.misses for one in expected]
+    assert [one["fetches"] for one in found] == [one.fetches for one in expected]
+    assert all(one["demands"] < one["fetches"] < one["accesses"] for one in found)
     assert [one["runs"] for one in found] == [one.runs for one in expected]
 
 

@@ -108,7 +108,7 @@ def test_a_mix_of_one_program_is_refused(tmp_path: Path) -> None:
 
 
 def counts(cycles: int) -> Counts:
-    return Counts(cycles, 100, 50, 90, 40, 1)
+    return Counts(cycles, 100, 50, 95, 90, 40, 1)
 
 
 def test_speedups_are_medians_over_the_open_run_with_the_same_frames() -> None:
