@@ -24,7 +24,7 @@ class CorunProgram(Struct, frozen=True, kw_only=True):
     demands: Count  # accesses of the program that reached the last level
     confined_cycles: Count  # modelled, all objects confined
     rate: Number  # fetches in 1000 cycles
-    slowdown: Number  # confined cycles over open ones, minus 1
+    slowdown: float  # confined cycles over open ones, minus 1; negative: faster
     category: str  # `polluter`, `victim` or `neutral` (docs/corun.md)
     exact: Share  # of the requests for objects, those to objects that are confined by `exact`
     online: Share  # likewise by `online`, which is open until it knows the context

@@ -7,8 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from halo.corun.mixes_file import MixesFile
 from halo.schema.corun import CorunDocument
-from support.command import BUILD, compile_c, halo
+from halo.settings import read_settings
+from support.command import BUILD, REPOSITORY, compile_c, halo
 from support.refusals import BAD_INPUT, USAGE, check, refused
 
 TRIAL_FAILED = 119
@@ -137,3 +139,13 @@ def test_an_impossible_machine_is_refused(tmp_path: Path) -> None:
     ):
         options = ["--machine", f"{name}.toml"]
         check(tmp_path, BAD_INPUT, words, "corun", *options, "--", *TREE, "--", *GRID)
+
+
+def test_the_mixes_of_the_evaluation_exist() -> None:
+    mixes = MixesFile(REPOSITORY / "bench" / "mixes.toml", read_settings()).mixes()
+    main = [mix for mix in mixes if mix.kind == "polluter-victim"]
+    assert len(main) >= 6
+    for mix in main:
+        assert sorted(mix.roles) == ["polluter", "polluter", "victim", "victim"]
+    assert len({frozenset(member.name for member in mix.members) for mix in mixes}) == len(mixes)
+    assert len({mix.kind for mix in mixes}) == 6
