@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from halo.commands import corun as command
-from halo.corun.categories import category
+from halo.corun.categories import category, describe
 from halo.corun.members import Member, PlannedMix, split_programs
 from halo.corun.mixes_file import MixesFile
 from halo.corun.speedups import mixes_of, summarise
 from halo.corun.tools import CLASSES, Counts, Mixed, Run, StreamFacts
 from halo.errors import BadInput, UsageError
 from halo.process.target import Target
+from halo.schema.corun import CorunProgram
 from halo.settings import read_settings
 
 
@@ -32,6 +34,17 @@ def test_categories_have_the_limits_of_the_paper(
     slowdown: float, rate: float, expected: str
 ) -> None:
     assert category(slowdown, rate) == expected
+
+
+def test_a_program_may_be_faster_when_it_is_confined() -> None:
+    facts = StreamFacts(1, 1, True, 100, 80, 40, 20, 10, 0)
+    runs = (Run("open", 1, (counts(1000),)), Run("confined", 1, (counts(900),)))
+    member = Member("p", Target(Path("/bin/true"), "true"), ("a",))
+    found = describe(member, Mixed(256, 0, 31, (facts,), runs))
+    assert found.slowdown == pytest.approx(-0.1)
+    assert (found.rate, found.category) == (95, "polluter")
+    assert (found.exact, found.predicted, found.online, found.learnt) == (0.5, 0.25, 0.125, 0)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=CorunProgram) == found
 
 
 def test_the_command_knows_the_classes_of_the_tool() -> None:
