@@ -41,10 +41,6 @@ class Context {
     }
     return allocate_among_threads(key, bytes);
   }
-  // As SharedHeap::allocate_recent.
-  void* allocate_recent(uint64_t key, uint32_t bytes) {
-    return shared_->allocate_recent(key, bytes);
-  }
   void* allocate_near(const void* near, uint32_t bytes);
 
   uint64_t key(const unsigned* hint) const { return settings_.keys.key(hint); }

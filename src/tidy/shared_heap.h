@@ -45,13 +45,16 @@ class SharedHeap {
     }
     return allocate_inside(key, bytes);
   }
-  // A block that was freed lately and had the key and the size; nullptr if that takes longer. In a
-  // process with one thread.
-  void* allocate_recent(uint64_t key, uint32_t bytes) {
+  // Where one of its blocks is noted when it is freed, if it is then kept for its key.
+  using Recent = RecentBlocks::Entry;
+  Recent& recent_of(const void* p) { return recent_.entry_of(page_memory.place_of(p)); }
+  // The block that is noted there, if it was freed and had the key and the size; nullptr if not, or
+  // if that takes longer. In a process with one thread.
+  void* allocate_recent(Recent& recent, uint64_t key, uint32_t bytes) {
     if (busy_.load(std::memory_order_relaxed) || remote_.load(std::memory_order_relaxed) != nullptr)
       return nullptr;
     enter_alone();
-    const Place place = recent_.take(key, bytes);
+    const Place place = recent.take(key, bytes);
     leave();
     if (place == RecentBlocks::kNoPlace) return nullptr;
     return page_memory.address_of(place);
@@ -61,7 +64,8 @@ class SharedHeap {
   // Frees one of its blocks; ignores what is not a used block.
   void free(void* p) { free(p, page_memory.place_of(p)); }
   void free(void* p, Place place) {
-    if (owner.load(std::memory_order_relaxed) != kAllThreads) [[unlikely]]
+    if (!__libc_single_threaded && owner.load(std::memory_order_relaxed) != kAllThreads)
+        [[unlikely]]
       return free_of_thread(p, place);
     if (!enter()) [[unlikely]]
       return push_remote(p);

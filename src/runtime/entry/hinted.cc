@@ -8,9 +8,9 @@
 #include "runtime/hints/rules.h"
 #include "runtime/serve/grouped.h"
 
-// Stores the size and the registers, these in the order of HintCode::push_register, and calls
-// halo_place with the size, the registers and the slot of the return address. `forward` gets the
-// size if there is no rule for it, or no memory.
+// The size is in rdi, and the rule in rdx. Stores the size and the registers, these in the order of
+// HintCode::push_register below the slot of the return address, and calls halo_place with the size,
+// the registers and the rule. `forward` gets the size if the rule is not for it, or without memory.
 #define HALO_PUSH(name) \
   "push %" name         \
   "\n"                  \
@@ -20,7 +20,6 @@
                 HALO_PUSH("r15") HALO_PUSH("r14") HALO_PUSH("r13") HALO_PUSH("r12")            \
                     HALO_PUSH("rbp") HALO_PUSH("rbx")                                          \
                 "mov %rsp, %rsi\n"                                                             \
-                "lea 48(%rsp), %rdx\n"                                                         \
                 HALO_PUSH("rdi")                                                               \
                 "call halo_place\n"                                                            \
                 "pop %rdi\n"                                                                   \

@@ -45,8 +45,9 @@ CompiledProgram::CompiledProgram(std::span<const plan::HintOperation> program,
       return;
   }
   is_quick_ = base_ == Base::reg || base_ == Base::frame;
-  loads_ = static_cast<std::uint8_t>(loads.size());
-  for (std::size_t at = 0; at < loads.size(); ++at) offsets_[at] = loads[at].value;
+  load_count_ = static_cast<std::uint8_t>(loads.size());
+  for (std::size_t at = 0; at < loads.size(); ++at)
+    loads_[at].offset = static_cast<std::uint64_t>(std::int64_t{loads[at].value});
   if (loads.empty()) return;
   bytes_ = static_cast<std::uint8_t>(loads.back().parameter & ~plan::hint_signed_load);
   is_signed_ = (loads.back().parameter & plan::hint_signed_load) != 0;
@@ -61,7 +62,7 @@ bool CompiledProgram::run_any(std::uintptr_t bias, const CallState& call,
   return run_program(program, *rule_, bias, call, result);
 }
 
-bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint64_t& result) const {
+bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint64_t& result) {
   std::uint64_t value = base_value_;
   switch (base_) {
     case Base::reg:
@@ -78,13 +79,14 @@ bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint6
     case Base::program:
       return run_any(bias, call, result);
   }
-  for (unsigned at = 0; at < loads_; ++at) {
-    const std::uintptr_t address = value + static_cast<std::uint64_t>(std::int64_t{offsets_[at]});
-    const bool is_last = at + 1u == loads_;
+  for (unsigned at = 0; at < load_count_; ++at) {
+    const std::uintptr_t address = value + loads_[at].offset;
+    const bool is_last = at + 1u == load_count_;
     const unsigned bytes = is_last ? bytes_ : sizeof address;
     const bool may_be_hidden = avoids_frame_ && (at != 0 || base_ != Base::frame);
     if (may_be_hidden && is_in_frame(address, *rule_, call)) return false;
     if (!is_readable(address, bytes)) return false;
+    if (__libc_single_threaded) loads_[at].page = address & ~(kernel_page_bytes - 1);
     value = load_bytes(reinterpret_cast<const void*>(address), bytes);
     if (is_last) value = extended(value, bytes, is_signed_);
   }

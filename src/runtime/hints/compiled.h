@@ -1,6 +1,8 @@
 // Programs of hint rules in the form that runs: the frequent shapes without an interpreter.
 #pragma once
 
+#include <sys/single_threaded.h>
+
 #include <cstdint>
 #include <span>
 
@@ -19,27 +21,24 @@ class CompiledProgram {
   CompiledProgram(std::span<const plan::HintOperation> program, const plan::HintRule& rule);
 
   // Whether the result depends on memory.
-  bool reads_memory() const { return loads_ != 0 || base_ == Base::program; }
-
-  // The number of the register that is the result; -1 if it is more than that.
-  std::int16_t only_register() const {
-    return base_ == Base::reg && loads_ == 0 ? static_cast<std::int16_t>(base_value_) : -1;
-  }
+  bool reads_memory() const { return load_count_ != 0 || base_ == Base::program; }
 
   // As run_program, but in a floating-point environment of its own; false if there is no value.
-  bool run(std::uintptr_t bias, const CallState& call, std::uint64_t& result) const;
+  bool run(std::uintptr_t bias, const CallState& call, std::uint64_t& result);
 
-  // Whether the result is this value; false also if that takes longer to find out.
-  [[gnu::always_inline]] bool gives(std::uint64_t value, const std::uint64_t* registers,
-                                    const std::uintptr_t* slot) const {
-    if (!is_quick_) return false;
+  // Whether `gives` may return true: it is a register, or words behind one or in a frame that is
+  // not written.
+  bool is_quick() const { return is_quick_; }
+
+  // Whether the result is this value. False also if that takes longer to find out: each load has to
+  // be from the page of the load before. In a process with one thread, if it is quick.
+  [[gnu::always_inline]] bool gives(std::uint64_t value, const CallState& call) const {
     std::uint64_t now = base_ == Base::frame
-                            ? reinterpret_cast<std::uintptr_t>(slot + 1) + base_value_
-                            : registers[base_value_];
-    const std::int32_t* offset = offsets_;
-    for (unsigned left = loads_; left != 0; --left) {
-      now += static_cast<std::uint64_t>(std::int64_t{*offset++});
-      if (!is_known_readable(now, sizeof now)) return false;
+                            ? reinterpret_cast<std::uintptr_t>(call.slot + 1) + base_value_
+                            : call.registers[base_value_];
+    for (const Load *load = loads_, *const end = load + load_count_; load != end; ++load) {
+      now += load->offset;
+      if (now - load->page > kernel_page_bytes - sizeof now) return false;
       now = load_as<std::uint64_t>(reinterpret_cast<const void*>(now));
     }
     return now == value;
@@ -52,17 +51,23 @@ class CompiledProgram {
   enum class Base : std::uint8_t { reg, frame, image, constant, program };
   static constexpr unsigned max_loads = 3;
 
+  // `page` is where a readable page begins: that of the last load while the process had one thread.
+  struct Load {
+    std::uint64_t offset = 0;  // a signed number
+    std::uintptr_t page = reinterpret_cast<std::uintptr_t>(readable_pages);
+  };
+
   const plan::HintRule* rule_;
   const plan::HintOperation* operations_;
   std::uint64_t base_value_ = 0;  // a register's number, or the number of operations
-  std::int32_t offsets_[max_loads] = {};
+  Load loads_[max_loads];
   Base base_ = Base::program;
-  std::uint8_t loads_ = 0;
+  std::uint8_t load_count_ = 0;
   std::uint8_t bytes_ = 0;  // of the last load
   bool is_signed_ = false;
   bool computes_reals_ = false;
   bool avoids_frame_;
-  bool is_quick_ = false;  // a register, or words behind one or in a frame that is not written
+  bool is_quick_ = false;
 };
 
 }  // namespace halo::runtime

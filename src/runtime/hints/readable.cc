@@ -37,7 +37,8 @@ bool is_readable_page(std::uintptr_t page) {
 
 }  // namespace
 
-constinit std::atomic<std::uint32_t> readable_pages[cached_readable_pages]{};
+alignas(
+    kernel_page_bytes) constinit std::atomic<std::uint32_t> readable_pages[cached_readable_pages]{};
 
 bool ask_if_readable(std::uintptr_t address, unsigned bytes) {
   const std::uintptr_t page = address >> kernel_page_shift;

@@ -9,13 +9,15 @@
 namespace halo::runtime {
 
 inline constexpr unsigned kernel_page_shift = 12;
+inline constexpr std::uintptr_t kernel_page_bytes = std::uintptr_t{1} << kernel_page_shift;
 inline constexpr unsigned cached_readable_pages = 65536;
 inline constexpr std::uintptr_t readable_end = std::uintptr_t{1} << 47;
 static_assert((readable_end >> kernel_page_shift) / cached_readable_pages < UINT32_MAX);
 
 // Readable pages, each in the place of its number's low bits: the other bits plus one; 0: none. Any
 // thread stores whole words, and a word is all that a reader uses.
-HALO_HIDDEN extern constinit std::atomic<std::uint32_t> readable_pages[cached_readable_pages];
+alignas(kernel_page_bytes) HALO_HIDDEN
+    extern constinit std::atomic<std::uint32_t> readable_pages[cached_readable_pages];
 
 // Asks the kernel about the pages that are not in the cache, unless it was asked too often: a rule
 // that reads from more pages than the cache has would cost a system call at each allocation.

@@ -19,6 +19,7 @@ void RuleKeys::prepare(const plan::Hints& hints, const plan::HintRule& rule, Rul
   keys_ = keys;
   count_ = rule.keys;
   reads_memory_ = false;
+  are_quick_ = true;
   Program before;
   for (const plan::HintKey& own : hints.keys.subspan(key, rule.keys)) {
     const Program program = hints.operations.subspan(operation, own.operations);
@@ -26,7 +27,7 @@ void RuleKeys::prepare(const plan::Hints& hints, const plan::HintRule& rule, Rul
     reads_memory_ |= compiled.reads_memory() || own.behind >= 0;
     new (keys++) RuleKey{compiled, Intervals(own.width, own.kind), own.behind,
                          tidy::kBytesOfKind[own.kind], are_equal_programs(before, program)};
-    only_register_ = rule.keys == 1 && own.behind < 0 ? compiled.only_register() : -1;
+    are_quick_ &= compiled.is_quick() && own.behind < 0;
     before = program;
     operation += own.operations;
   }
@@ -36,7 +37,7 @@ void RuleKeys::prepare(const plan::Hints& hints, const plan::HintRule& rule, Rul
 bool RuleKeys::read(std::uintptr_t bias, const CallState& call, std::uint64_t* values) const {
   std::uint64_t result = 0;
   for (unsigned at = 0; at < count_; ++at) {
-    const RuleKey& key = keys_[at];
+    RuleKey& key = keys_[at];
     if (!key.is_as_before && !key.program.run(bias, call, result)) return false;
     values[at] = result;
     if (key.behind < 0) continue;

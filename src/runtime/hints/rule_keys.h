@@ -12,7 +12,7 @@
 
 namespace halo::runtime {
 
-// One value: never changed.
+// One value.
 struct RuleKey {
   CompiledProgram program;
   Intervals intervals;
@@ -35,14 +35,12 @@ class RuleKeys {
   // its program runs once.
   bool read(std::uintptr_t bias, const CallState& call, std::uint64_t* values) const;
 
-  // The number of the register that has the only value; -1 if it is more than that.
-  int only_register() const { return only_register_; }
-
-  // Whether the values are these; false also if that takes longer to find out.
-  [[gnu::always_inline]] bool give(const std::uint64_t* values, const std::uint64_t* registers,
-                                   const std::uintptr_t* slot) const {
+  // Whether all programs are quick, and their results are the values.
+  bool are_quick() const { return are_quick_; }
+  // Whether the values are these, as CompiledProgram::gives.
+  [[gnu::always_inline]] bool give(const std::uint64_t* values, const CallState& call) const {
     for (const RuleKey *key = keys_, *const end = key + count_; key != end; ++key)
-      if (key->behind >= 0 || !key->program.gives(*values++, registers, slot)) return false;
+      if (!key->program.gives(*values++, call)) return false;
     return true;
   }
 
@@ -55,10 +53,10 @@ class RuleKeys {
   tidy::KeyMaker maker() const { return {count_, {}}; }
 
  private:
-  const RuleKey* keys_;
+  RuleKey* keys_;
   std::uint32_t count_;
-  std::int16_t only_register_;
   bool reads_memory_;
+  bool are_quick_;
 };
 
 }  // namespace halo::runtime

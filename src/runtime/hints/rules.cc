@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <utility>
 
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
@@ -14,48 +16,57 @@
 #include "runtime/hints/rule_keys.h"
 #include "runtime/identify/callers.h"
 #include "tidy/context.h"
+#include "tidy/page_memory.h"
+#include "tidy/shared_heap.h"
 
 namespace halo::runtime {
 
 constinit bool has_hints = false;
 
-namespace {
-
 // A rule of the plan and its state in this process.
 //
 // Concurrency: `address` is written by one thread at a time, under the lock of modules.cc, with
-// release; any thread reads it with acquire. `spare` is of tidy/spare.h. The `last` members are
-// used only while the process has one thread; if a signal handler changes them in between, an
-// object is in a wrong cell. The other members never change.
+// release; any thread reads it with acquire. `spare` is of tidy/spare.h. `last` is used only while
+// the process has one thread, except that any thread clears its heap; if a signal handler changes
+// it in between, an object is in a wrong cell. The other members never change.
 struct alignas(64) RuleState {
   std::atomic<std::uintptr_t> address;  // of its return address; 0: its module is not placed
-  std::uintptr_t bias;                  // with the address
-  std::atomic<tidy::Context*>* context;
-  void* spare;                   // only of rules that read memory
-  std::uint32_t bytes;           // of an object
-  std::uint32_t by_size, by_16;  // of a block, by its alignment
-  std::uint32_t module;
+  RuleState* next;                      // of the same entry of rules_by_address
+  std::uint64_t bytes;                  // of an object
+  std::uint32_t by_size, by_16;         // of a block, by its alignment
   RuleKeys keys;
-  tidy::Context* last_context;  // nullptr: none yet
-  std::uint64_t last_key;       // of last_values
-  std::uint64_t last_values[plan::max_hint_keys];
+  // The last object, if all its values are quick.
+  struct {
+    std::atomic<tidy::SharedHeap*> heap;  // nullptr: none, or there may be no spare block
+    tidy::SharedHeap::Recent* recent;
+    std::uint64_t key;  // of the values
+    std::uint64_t values[plan::max_hint_keys];
+    std::uint32_t block_bytes;
+  } last;
+  std::uint32_t module;
+  void* spare;          // only of rules that read memory
+  std::uintptr_t bias;  // with the address
+  std::atomic<tidy::Context*>* context;
 };
+static_assert(offsetof(RuleState, address) == 0);  // entry.cc
+
+// By the low 12 bits of the return address, which a module's place does not change. Never changed
+// after begin_hints.
+HALO_HIDDEN extern constinit RuleState* rules_by_address[] asm("halo_hint_rules");
+constinit RuleState* rules_by_address[plan::max_hint_rules]{};
+static_assert(plan::max_hint_rules == 1u << 12);
+static_assert(plan::max_hint_bytes <= tidy::HeapSettings{}.bucket_bytes);
+
+namespace {
 
 constinit RuleState* states = nullptr;
 constinit std::size_t state_count = 0;
 
-// Open addressing by the low 12 bits of the return address, which a module's place does not change:
-// numbers of rules plus one; 0: empty. Never changed after begin_hints.
-constexpr std::uint32_t index_entries = 2 * plan::max_hint_rules;
-constinit std::uint16_t index[index_entries]{};
-static_assert(plan::max_hint_rules == 1u << 12);
-static_assert(plan::max_hint_bytes <= tidy::HeapSettings{}.bucket_bytes);
-
 constinit std::atomic<tidy::Context*> contexts[plan::max_hint_contexts]{};
 constinit std::atomic<std::uint64_t> placed{0}, unknown{0};
 
-std::uint32_t hash(std::uintptr_t address) {
-  return static_cast<std::uint32_t>(address % plan::max_hint_rules) * 2;
+RuleState*& entry_of(std::uintptr_t address) {
+  return rules_by_address[address % plan::max_hint_rules];
 }
 
 // Stands for a context that could not be made: no allocation tries again.
@@ -86,15 +97,6 @@ std::uint32_t block_bytes(const RuleState& state) {
   return aligns_all_to_16() ? state.by_16 : state.by_size;
 }
 
-RuleState* state_of(std::uintptr_t address) {
-  for (std::uint32_t at = hash(address);; ++at) {
-    const std::uint16_t number = index[at % index_entries];
-    if (number == 0) return nullptr;
-    RuleState& state = states[number - 1];
-    if (state.address.load(std::memory_order_acquire) == address) return &state;
-  }
-}
-
 void count(std::atomic<std::uint64_t>& counter) {
   if (keeping_stats) counter.fetch_add(1, std::memory_order_relaxed);
 }
@@ -110,62 +112,56 @@ void fill(const plan::Hints& hints, RuleKey* keys) {
     state.by_size = (rule.flags & plan::hint_by_size) != 0 ? (rule.bytes + 7) / 8 * 8 : state.by_16;
     state.module = rule.module;
     state.keys.prepare(hints, rule, keys + key, key, operation);
-    std::uint32_t at = hash(rule.offset);
-    while (index[at % index_entries] != 0) ++at;
-    index[at % index_entries] = static_cast<std::uint16_t>(number + 1);
+    state.next = std::exchange(entry_of(rule.offset), &state);
   }
-}
-
-// For values that are the last ones: a block that was freed lately; nullptr if there is none.
-[[gnu::always_inline]] inline void* allocate_as_last(const RuleState& state) {
-  void* const p = state.last_context->allocate_recent(state.last_key, block_bytes(state));
-  if (p != nullptr) count(placed);
-  return p;
 }
 
 // A block for these values; nullptr if memory is refused.
 void* allocate_for(RuleState& state, tidy::Context& context, const std::uint64_t* values) {
   const std::uint64_t key = state.keys.key_of(values);
-  void* const p = context.allocate(&key, block_bytes(state));
+  const std::uint32_t bytes = block_bytes(state);
+  void* const p = context.allocate(&key, bytes);
   if (p == nullptr) return nullptr;
   count(placed);
-  if (__libc_single_threaded) {
-    std::copy_n(values, plan::max_hint_keys, state.last_values);
-    state.last_key = key;
-    state.last_context = &context;
+  if (__libc_single_threaded && state.keys.are_quick()) {
+    tidy::SharedHeap* const heap = tidy::page_memory.heap_of(p);
+    state.last.recent = &heap->recent_of(p);
+    state.last.key = key;
+    std::copy_n(values, plan::max_hint_keys, state.last.values);
+    state.last.block_bytes = bytes;
+    state.last.heap.store(heap, std::memory_order_relaxed);
   }
   return p;
 }
 
-[[gnu::noinline]] void* allocate_by_rule(RuleState& state, const std::uint64_t* registers,
-                                         const std::uintptr_t* slot) {
+[[gnu::noinline]] void* take_reserve(RuleState& state, Reserve& reserve) {
+  state.last.heap.store(nullptr, std::memory_order_relaxed);
+  return reserve.take();
+}
+
+// The slot of the return address is behind the registers.
+CallState call_of(const std::uint64_t* registers) {
+  return {registers, reinterpret_cast<const std::uintptr_t*>(registers + plan::hint_registers)};
+}
+
+[[gnu::noinline]] void* allocate_by_rule(RuleState& state, const std::uint64_t* registers) {
   tidy::Context* const context = context_of(state);
   if (context == nullptr) return nullptr;
+  const CallState call = call_of(registers);
   std::uint64_t values[plan::max_hint_keys] = {};
   if (!state.keys.reads_memory()) {
-    state.keys.read(state.bias, {registers, slot}, values);
+    state.keys.read(state.bias, call, values);
     return allocate_for(state, *context, values);
   }
   // With it the allocation cannot fail: values are read as after one that succeeded.
   Reserve reserve(state.spare, *context, block_bytes(state));
   if (!reserve) return nullptr;
-  if (!state.keys.read(state.bias, {registers, slot}, values)) {
+  if (!state.keys.read(state.bias, call, values)) {
     count(unknown);
-    return reserve.take();
+    return take_reserve(state, reserve);
   }
   void* const p = allocate_for(state, *context, values);
-  return p != nullptr ? p : reserve.take();
-}
-
-// In a process with one thread; a spare block stays where it is (Reserve).
-[[gnu::noinline]] void* allocate_after_reading(RuleState& state, const std::uint64_t* registers,
-                                               const std::uintptr_t* slot) {
-  const void* const spare = __atomic_load_n(&state.spare, __ATOMIC_RELAXED);
-  if (is_spare(spare, block_bytes(state)) && state.keys.give(state.last_values, registers, slot))
-      [[likely]]
-    if (void* const p = allocate_as_last(state)) [[likely]]
-      return p;
-  return allocate_by_rule(state, registers, slot);
+  return p != nullptr ? p : take_reserve(state, reserve);
 }
 
 }  // namespace
@@ -208,19 +204,28 @@ void remove_hints(std::uint32_t module) {
   }
 }
 
-// Without a call on the way of a value in a register, so that nothing is stored.
-void* allocate_hinted(std::size_t size, const std::uint64_t* registers,
-                      const std::uintptr_t* slot) {
-  RuleState* const state = state_of(*slot);
-  if (state == nullptr || size != state->bytes) [[unlikely]]
+RuleState* find_rule(std::uintptr_t address) {
+  RuleState* state = entry_of(address);
+  while (state != nullptr && state->address.load(std::memory_order_acquire) != address)
+    state = state->next;
+  return state;
+}
+
+// A block that was freed lately, if the values are the last ones; else by the rule. While `last`
+// has a heap, there is a spare block, so values may be read.
+void* allocate_hinted(std::size_t size, const std::uint64_t* registers, RuleState* state) {
+  if (size != state->bytes) [[unlikely]]
     return nullptr;
-  if (!__libc_single_threaded || state->last_context == nullptr) [[unlikely]]
-    return allocate_by_rule(*state, registers, slot);
-  if (state->keys.only_register() < 0) return allocate_after_reading(*state, registers, slot);
-  if (registers[state->keys.only_register()] == state->last_values[0]) [[likely]]
-    if (void* const p = allocate_as_last(*state)) [[likely]]
+  const auto& last = state->last;
+  tidy::SharedHeap* const heap = last.heap.load(std::memory_order_relaxed);
+  const std::uint32_t bytes = block_bytes(*state);
+  const bool may_be_last = __libc_single_threaded && heap != nullptr && bytes == last.block_bytes;
+  if (may_be_last && state->keys.give(last.values, call_of(registers))) [[likely]]
+    if (void* const p = heap->allocate_recent(*last.recent, last.key, bytes)) [[likely]] {
+      count(placed);
       return p;
-  return allocate_by_rule(*state, registers, slot);
+    }
+  return allocate_by_rule(*state, registers);
 }
 
 HintCounts hint_counts() {

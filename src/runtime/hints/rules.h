@@ -24,10 +24,16 @@ void begin_hints();
 void place_hints(std::uint32_t module, std::uintptr_t bias);
 void remove_hints(std::uint32_t module);
 
-// A block for the object, by the rule of the call site; nullptr: forward. The arguments after the
-// size are those of CallState.
+struct RuleState;
+
+// The rule of the call site with that return address; nullptr if it has none. entry.cc looks it up
+// itself: it tries the first rule of the table `halo_hint_rules`.
+RuleState* find_rule(std::uintptr_t address);
+
+// A block for the object, by the rule of the call site; nullptr: forward. The registers are those
+// of CallState, with the slot behind them.
 void* allocate_hinted(std::size_t size, const std::uint64_t* registers,
-                      const std::uintptr_t* slot) asm("halo_place");
+                      RuleState* rule) asm("halo_place");
 
 HintCounts hint_counts();
 

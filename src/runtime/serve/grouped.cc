@@ -70,13 +70,11 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   stepping_heap.free(p);
 }
 
-// Callers with a rule for hints. Their entries find the caller's registers, since the compiler
-// turns the calls into jumps; so that it stores nothing before, all other callers have a function
-// of their own.
-inline bool is_hinted(const std::uintptr_t* slot) {
-  const std::uint64_t word = caller_word_at(caller_hash(*slot));
-  if (word == word_of({*slot, code_hinted})) return true;
-  return has_hints && find_caller(*slot) == code_hinted;
+// The rule of a call site that entry.cc has not found. The entries of rules find the caller's
+// registers, since the compiler turns the calls into jumps; so that it stores nothing before, all
+// other callers have a function of their own.
+inline RuleState* rule_at(const std::uintptr_t* slot) {
+  return has_hints ? find_rule(*slot) : nullptr;
 }
 
 // A span for an object that is too large for its group's heap.
@@ -161,12 +159,14 @@ extern "C" {
 
 __attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
                                                 std::uintptr_t rbp) {
-  return is_hinted(slot) ? halo_hinted_malloc(size) : malloc_by_walk(size, slot, rbp);
+  RuleState* const rule = rule_at(slot);
+  return rule != nullptr ? halo_hinted_malloc(size, slot, rule) : malloc_by_walk(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
                                              std::uintptr_t rbp) {
-  return is_hinted(slot) ? halo_hinted_new(size) : new_by_walk(size, slot, rbp);
+  RuleState* const rule = rule_at(slot);
+  return rule != nullptr ? halo_hinted_new(size, slot, rule) : new_by_walk(size, slot, rbp);
 }
 
 __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,

@@ -78,13 +78,16 @@ struct Call {
     std::uint64_t result = 0;
     const bool is_known = run_program(program, rule, bias, {registers, frame}, result);
     // The form that runs gives the same.
-    const CompiledProgram compiled(program, rule);
+    CompiledProgram compiled(program, rule);
     std::uint64_t again = 0;
     EXPECT_EQ(compiled.run(bias, {registers, frame}, again), is_known);
     EXPECT_EQ(again, result);
-    EXPECT_FALSE(compiled.gives(result, registers, frame) && !is_known);
-    EXPECT_FALSE(compiled.gives(result + 1, registers, frame));
+    EXPECT_FALSE(gives(compiled, result) && !is_known);
+    EXPECT_FALSE(gives(compiled, result + 1));
     return is_known ? std::optional(result) : std::nullopt;
+  }
+  bool gives(const CompiledProgram& compiled, std::uint64_t value) const {
+    return compiled.is_quick() && compiled.gives(value, {registers, frame});
   }
   std::uint64_t registers[plan::hint_registers] = {10, 11, 12, 13, 14, 15};
   std::uintptr_t frame[9] = {0xdead, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -197,7 +200,7 @@ TEST(Programs, KeepTheFloatingPointEnvironment) {
   const Program whole = {from_register(2), convert(plan::HintType::i64, plan::HintType::f32)};
   call.registers[2] = (std::uint64_t{1} << 60) + 1;
   const plan::HintRule rule{};
-  const CompiledProgram divides(third, rule), converts(whole, rule);
+  CompiledProgram divides(third, rule), converts(whole, rule);
   const unsigned before = _mm_getcsr();
   constexpr unsigned own = 0x4F80;  // rounds up, and inexact results trap
   std::uint64_t quotient = 0, converted = 0;
@@ -249,6 +252,39 @@ TEST(Programs, DoNotReadUnreadableMemory) {
   EXPECT_EQ(call.run({from_register(4), load(8)}), 0u);
   EXPECT_EQ(call.run({from_register(4), load(8, 1)}), std::nullopt);
   EXPECT_EQ(call.run({from_register(4), load(1, 7)}), 0u);
+}
+
+// Without a look-up: on the page that the program read last, while the process has one thread.
+TEST(Programs, AreQuickOnThePageThatTheyReadLast) {
+  Call call;
+  const Fenced fenced, other;
+  plan::HintRule rule{};
+  rule.frame_bytes = 64;
+  const Program program = {from_register(4), load(8, 8)};
+  CompiledProgram compiled(program, rule);
+  ASSERT_TRUE(compiled.is_quick());
+  const auto gives = [&](char* at) {
+    call.registers[4] = word(at);
+    return call.gives(compiled, 0);
+  };
+  std::uint64_t result = 1;
+  EXPECT_FALSE(gives(fenced.fence() - 64));
+  ASSERT_TRUE(compiled.run(0, {call.registers, call.frame}, result));
+  EXPECT_EQ(result, 0u);
+  EXPECT_TRUE(gives(fenced.fence() - 64));
+  EXPECT_TRUE(gives(fenced.fence() - 16));
+  EXPECT_TRUE(gives(fenced.fence() - page_bytes - 8));
+  for (const int out : {-15, -8, 0, 64}) EXPECT_FALSE(gives(fenced.fence() + out)) << out;
+  EXPECT_FALSE(gives(fenced.fence() - page_bytes - 9));
+  EXPECT_FALSE(gives(other.fence() - 64));
+  call.registers[4] = word(fenced.fence());
+  EXPECT_FALSE(compiled.run(0, {call.registers, call.frame}, result));
+  EXPECT_TRUE(gives(fenced.fence() - 64));
+  for (const Program& slow :
+       {Program{from_image(0), load(8)}, Program{from_register(4), load(4)}, Program{constant(1)}})
+    EXPECT_FALSE(CompiledProgram(slow, rule).is_quick());
+  rule.flags = plan::hint_avoids_frame;
+  EXPECT_FALSE(CompiledProgram(program, rule).is_quick());
 }
 
 TEST(Programs, LeaveErrnoAlone) {
@@ -308,7 +344,7 @@ TEST(Programs, NoRuleAndNoRegisterMakesThemFault) {
     key.operations = static_cast<std::uint32_t>(program.size());
     rule.flags = random() % 2;
     if (plan::check_hints({{&rule, 1}, {&key, 1}, program}, 1) != nullptr) continue;
-    const CompiledProgram compiled(program, rule);  // has to give the same
+    CompiledProgram compiled(program, rule);  // has to give the same
     for (int round = 0; round < 160; ++round) {
       for (std::uint64_t& one : call.registers) one = any_register(random, known);
       ++valid;
@@ -323,7 +359,7 @@ TEST(Programs, NoRuleAndNoRegisterMakesThemFault) {
       }
       known_values += is_known;
       ASSERT_TRUE(is_same);
-      ASSERT_FALSE(compiled.gives(result, state.registers, state.slot) && !is_known);
+      ASSERT_FALSE(call.gives(compiled, result) && !is_known);
     }
   }
   EXPECT_GT(valid, 10'000'000u);
