@@ -19,7 +19,9 @@ namespace halo::tidy {
 //   Page<Tracer>*& page(uint32_t number);  what the pool keeps of an acquired page
 //   Tracer                          of the heap's tables (tracer.h)
 //
-// A cluster is split like a cell, when a page of it is full. Not for several threads at once.
+// A bucket that it gives may be one without used blocks of another cell, which has to forget it
+// first; `assign` makes it the new cell's. So free blocks stay what they are until then. A cluster
+// is split like a cell, when a page of it is full. Not for several threads at once.
 template <class Memory>
 class BucketPool {
  public:
@@ -38,29 +40,42 @@ class BucketPool {
   bool open() { return clusters_.open(); }
 
   // A bucket for a cell, near those of other cells with such keys; kNone if memory is refused.
-  uint32_t take(uint64_t key, uint32_t cell) {
+  uint32_t take(uint64_t key) {
     const Leaf leaf = clusters_.find(key);
     clusters_[leaf].keys.add(key);
-    return take_from(leaf, key, cell);
+    return take_from(leaf, key);
   }
-  // A bucket for the cell of objects without a cell of their own.
-  uint32_t take_common(uint32_t cell) { return take_from(Clusters::kCommon, 0, cell); }
-  // A bucket that is free already, wherever it is; kNone if there is none.
-  uint32_t take_free(uint32_t cell) {
-    if (with_free_ == kNone) return kNone;
-    return pop_free(*memory_->page(with_free_), cell);
+  // A bucket for objects without a cell of their own.
+  uint32_t take_common() { return take_from(Clusters::kCommon, 0); }
+  // An empty bucket, wherever it is; kNone if there is none.
+  uint32_t take_empty() {
+    while (with_empty_ != kNone) {
+      const uint32_t bucket = find_empty(touched_page(with_empty_));
+      if (bucket != kNone) return bucket;
+    }
+    return kNone;
   }
   // The bucket directly behind `bucket`, if it was never used and belongs to the same page; else
   // kNone.
-  uint32_t take_behind(uint32_t bucket, uint32_t cell) {
+  uint32_t take_behind(uint32_t bucket) {
     Page& page = page_of(bucket);
     page.touch();
     if (index_of(bucket) + 1 != page.next_bucket || page.next_bucket == in_page()) return kNone;
-    return take_unused(page, cell);
+    return take_unused(page);
   }
 
-  // Returns a bucket without used blocks. Its start bits are cleared.
-  void release_bucket(uint32_t bucket);
+  // Makes it the cell's; no other has it any more.
+  void assign(uint32_t bucket, uint32_t cell) { (*this)[bucket] = {cell, kNone, kNone, 0, 0, 0}; }
+
+  // A bucket of that page has become empty.
+  void note_empty(Page& page) {
+    list(page);
+    clusters_[page.cluster].spare = page.number;
+  }
+  // Makes one free block of an empty bucket, which its cell has forgotten.
+  void clear(uint32_t bucket);
+  // Returns a page without used blocks. No cell has a bucket of it any more.
+  void release(Page& page);
 
   // The page from which a cell with this key would take a bucket; nullptr if there is none.
   Page* page_near(uint64_t key) {
@@ -82,6 +97,7 @@ class BucketPool {
 
   // The page at `place`, one of the memory; nullptr if it is free.
   Page* page_at(Place place) { return memory_->page(static_cast<uint32_t>(place / kPageBytes)); }
+  Page& page_by_number(uint32_t number) { return *memory_->page(number); }
   Page& page_of(uint32_t bucket) { return *memory_->page(bucket >> (kPageShift - bucket_shift_)); }
   Bucket& operator[](uint32_t bucket) { return page_of(bucket).bucket(index_of(bucket)); }
   // The bucket of a page, by a place in it.
@@ -93,22 +109,26 @@ class BucketPool {
   Place end_of(uint32_t bucket) const { return begin_of(bucket) + bucket_bytes(); }
   uint32_t bucket_bytes() const { return 1u << bucket_shift_; }
 
-  // Calls visit(bucket) with those of the next `max` buckets, in a fixed cycle, that have used
-  // blocks.
+  // Calls visit(bucket) with the next `max` buckets, in a fixed cycle, that are cells'.
   template <class Visit>
-  void sweep(int max, const Visit& visit) {
+  void sweep(uint64_t max, const Visit& visit) {
     for (; max > 0 && made_ > 0; --max) {
       Page& page = *records_[swept_].page;
       page.touch();
-      const bool is_taken = page.number != kNone && swept_bucket_ < page.next_bucket &&
-                            page.bucket(swept_bucket_).blocks != 0;
+      const bool is_used = page.number != kNone && swept_bucket_ < page.next_bucket;
       const uint32_t bucket = page.number * in_page() + swept_bucket_;
       if (++swept_bucket_ >= page.next_bucket) {
         swept_ = swept_ + 1 < made_ ? swept_ + 1 : 0;
         swept_bucket_ = 0;
       }
-      if (is_taken) visit(bucket);
+      if (is_used) visit(bucket);
     }
+  }
+
+  // Calls visit(bucket) with all buckets of the page that are cells'.
+  template <class Visit>
+  void visit_buckets(const Page& page, const Visit& visit) const {
+    for (uint32_t at = 0; at < page.next_bucket; ++at) visit(page.number * in_page() + at);
   }
 
   // Bytes of system pages that buckets may have touched, and of what is kept of their pages.
@@ -121,10 +141,6 @@ class BucketPool {
   // Buckets of a page: a power of two.
   uint32_t in_page() const { return kPageBytes >> bucket_shift_; }
   uint32_t index_of(uint32_t bucket) const { return bucket & (in_page() - 1); }
-  bool has_room(const Page& page) const {
-    page.touch();
-    return page.free_bucket != kNone || page.next_bucket < in_page();
-  }
   size_t record_bytes() const { return sizeof(Page) + in_page() * sizeof(Bucket); }
   uint64_t touched_bytes(const Page& page) const {
     const uint64_t bytes = uint64_t{page.next_bucket} << bucket_shift_;
@@ -136,13 +152,11 @@ class BucketPool {
     page.touch();
     return page;
   }
-  uint32_t take_from(Leaf leaf, uint64_t key, uint32_t cell);
-  Page* page_with_room(Cluster& cluster);
+  uint32_t take_from(Leaf leaf, uint64_t key);
+  uint32_t take_of(Cluster& cluster);
   Page* add_page(Leaf leaf);
-  void release(Page& page);
-  uint32_t take_unused(Page& page, uint32_t cell);
-  uint32_t pop_free(Page& page, uint32_t cell);
-  uint32_t assign(Page& page, uint32_t at, uint32_t cell);
+  uint32_t take_unused(Page& page);
+  uint32_t find_empty(Page& page);
   void list(Page& page);
   void unlist(Page& page);
 
@@ -150,7 +164,7 @@ class BucketPool {
   Metadata* metadata_;
   const uint32_t bucket_shift_;  // log2 of a bucket's bytes
   Clusters clusters_;
-  uint32_t with_free_ = kNone;    // head of the list of pages with free buckets
+  uint32_t with_empty_ = kNone;   // head of the list of pages with empty buckets
   Page* unused_pages_ = nullptr;  // records without a page
   FreeSizes<Tracer> sizes_;
   struct Record {
@@ -164,27 +178,41 @@ class BucketPool {
 };
 
 template <class Memory>
-uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key, uint32_t cell) {
-  Page* page = page_with_room(clusters_[leaf]);
-  if (page == nullptr) {
-    if (clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
-      leaf = clusters_.split(leaf, key, true);
-    page = add_page(leaf);
-    if (page == nullptr) return kNone;
-  }
-  return page->free_bucket != kNone ? pop_free(*page, cell) : take_unused(*page, cell);
+uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key) {
+  const uint32_t bucket = take_of(clusters_[leaf]);
+  if (bucket != kNone) return bucket;
+  if (clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
+    leaf = clusters_.split(leaf, key, true);
+  Page* const page = add_page(leaf);
+  return page == nullptr ? kNone : take_unused(*page);
 }
 
+// From its two pages; kNone if they are full.
 template <class Memory>
-auto BucketPool<Memory>::page_with_room(Cluster& cluster) -> Page* {
+uint32_t BucketPool<Memory>::take_of(Cluster& cluster) {
   for (const uint32_t number : {cluster.page, cluster.spare}) {
     if (number == kNone) continue;
-    Page& page = *memory_->page(number);
-    if (!has_room(page)) continue;
+    Page& page = touched_page(number);
+    uint32_t bucket = find_empty(page);
+    if (bucket == kNone && page.next_bucket < in_page()) bucket = take_unused(page);
+    if (bucket == kNone) continue;
     cluster.page = number;
-    return &page;
+    return bucket;
   }
-  return nullptr;
+  return kNone;
+}
+
+// An empty bucket of the page, if it is listed. If it has none, it is not listed any more.
+template <class Memory>
+uint32_t BucketPool<Memory>::find_empty(Page& page) {
+  if (!page.listed) return kNone;
+  for (uint32_t seen = 0; seen < page.next_bucket; ++seen) {
+    if (page.sought >= page.next_bucket) page.sought = 0;
+    const uint32_t at = page.sought++;
+    if (page.bucket(at).blocks == 0) return page.number * in_page() + at;
+  }
+  unlist(page);
+  return kNone;
 }
 
 template <class Memory>
@@ -207,8 +235,8 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
   page->touch();
   page->number = number;
   page->cluster = leaf;
-  page->next_bucket = page->taken = 0;
-  page->free_bucket = page->next = page->previous = kNone;
+  page->next_bucket = page->sought = page->blocks = 0;
+  page->next = page->previous = kNone;
   page->listed = false;
   clusters_[leaf].page = number;
   clusters_.add_part(leaf);
@@ -217,44 +245,24 @@ auto BucketPool<Memory>::add_page(Leaf leaf) -> Page* {
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::assign(Page& page, uint32_t at, uint32_t cell) {
-  page.touch();
-  page.bucket(at) = {cell, kNone, kNone, 0, 0, 0};
-  ++page.taken;
-  return page.number * in_page() + at;
-}
-
-template <class Memory>
-uint32_t BucketPool<Memory>::take_unused(Page& page, uint32_t cell) {
+uint32_t BucketPool<Memory>::take_unused(Page& page) {
   const uint64_t before = touched_bytes(page);
   const uint32_t at = page.next_bucket++;
   resident_ += touched_bytes(page) - before;
-  return assign(page, at, cell);
+  const uint32_t bucket = page.number * in_page() + at;
+  assign(bucket, kNone);
+  return bucket;
 }
 
 template <class Memory>
-uint32_t BucketPool<Memory>::pop_free(Page& page, uint32_t cell) {
-  const uint32_t at = page.free_bucket;
-  page.free_bucket = page.bucket(at).next;
-  if (page.free_bucket == kNone) unlist(page);
-  return assign(page, at, cell);
-}
-
-template <class Memory>
-void BucketPool<Memory>::release_bucket(uint32_t bucket) {
+void BucketPool<Memory>::clear(uint32_t bucket) {
   Page& page = page_of(bucket);
-  page.touch();
-  const uint32_t at = index_of(bucket), granules = bucket_bytes() / kGranule;
-  const uint32_t begin = at * granules, end = begin + granules;
-  page.bits.set_start(begin);  // ends a block that reached up to it, used or free
+  const uint32_t granules = bucket_bytes() / kGranule;
+  const uint32_t begin = index_of(bucket) * granules, end = begin + granules;
+  page.bits.set_start(begin);  // ends a free block that reached up to it
   page.bits.clear_starts(begin + 1, end);
   // A free block that reached behind it now begins there.
   if (end < kPageGranules) page.bits.set_start(end);
-  if (--page.taken == 0) return release(page);
-  page.bucket(at) = {0, page.free_bucket, kNone, 0, 0, 0};
-  page.free_bucket = at;
-  list(page);
-  clusters_[page.cluster].spare = page.number;
 }
 
 template <class Memory>
@@ -280,9 +288,9 @@ void BucketPool<Memory>::list(Page& page) {
   if (page.listed) return;
   page.listed = true;
   page.previous = kNone;
-  page.next = with_free_;
-  if (with_free_ != kNone) touched_page(with_free_).previous = page.number;
-  with_free_ = page.number;
+  page.next = with_empty_;
+  if (with_empty_ != kNone) touched_page(with_empty_).previous = page.number;
+  with_empty_ = page.number;
 }
 
 template <class Memory>
@@ -293,7 +301,7 @@ void BucketPool<Memory>::unlist(Page& page) {
   if (page.previous != kNone) {
     touched_page(page.previous).next = page.next;
   } else {
-    with_free_ = page.next;
+    with_empty_ = page.next;
   }
 }
 

@@ -47,12 +47,15 @@ class CellBlocks {
   // Cuts a block off the free one at the granule `at`, in a bucket of the cell.
   Place cut_free(Cell& cell, Page& page, uint32_t at, uint32_t bytes);
 
+  // Granules of the blocks that start in that bucket, without its last, if they have one size; else
+  // 0.
+  uint32_t equal_granules(uint32_t bucket);
   // Joins free blocks that start in that bucket of the cell and follow each other.
   void join_free(Cell& cell, uint32_t bucket);
 
   // Frees the used block at the granule `at` of the page.
   void free(Cell& cell, Page& page, uint32_t at, uint32_t granules);
-  // Forgets what the cell has in a bucket without used blocks.
+  // Forgets what the cell has in a bucket without used blocks. Its run then ends or begins there.
   void forget(Cell& cell, uint32_t bucket);
 
   static uint32_t granule_of(Place place) {
@@ -137,7 +140,6 @@ void CellBlocks<Memory>::extend_run(Cell& cell) {
 
 template <class Memory>
 bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t bytes) {
-  leave_run(cell);
   Page& page = pool_->page_of(bucket);
   const uint32_t first = granule_of(pool_->begin_of(bucket));
   const uint32_t limit = first + pool_->bucket_bytes() / kGranule;
@@ -150,6 +152,7 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
     const uint32_t end = page.bits.find_used(at, limit);
     const bool skip = skips(Place{at} * kGranule, bytes);
     if (end - at >= wanted + skip) {
+      leave_run(cell);
       page.bits.clear_starts(at + 1, end);
       if (end < kPageGranules) page.bits.set_start(end);
       remove_free((*pool_)[bucket], end - at);
@@ -165,7 +168,8 @@ bool CellBlocks<Memory>::enter_free_run(Cell& cell, uint32_t bucket, uint32_t by
 
 template <class Memory>
 uint32_t CellBlocks<Memory>::find_free(Page& page, unsigned size_class, uint32_t bytes) {
-  const uint32_t words = (page.next_bucket * (pool_->bucket_bytes() / kGranule) + 63) / 64;
+  const uint32_t limit = page.next_bucket * (pool_->bucket_bytes() / kGranule);
+  const uint32_t words = (limit + 63) / 64;
   for (uint32_t word = 0; word < words; ++word) {
     for (uint64_t starts = page.bits.free_starts(word); starts != 0; starts &= starts - 1) {
       const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(starts));
@@ -173,7 +177,7 @@ uint32_t CellBlocks<Memory>::find_free(Page& page, unsigned size_class, uint32_t
       if (free_class_of(granules) != size_class) continue;
       const Place place = Place{at} * kGranule;
       if (granules * kGranule < bytes + (skips(place, bytes) ? kGranule : 0)) continue;
-      if (pool_->bucket_in(page, place).blocks != 0) return at;
+      return at < limit ? at : kNone;
     }
   }
   return kNone;
@@ -196,6 +200,19 @@ Place CellBlocks<Memory>::cut_free(Cell& cell, Page& page, uint32_t at, uint32_t
   page.bits.set_start(at + skipped);
   mark_used(page, place, bytes);
   return place;
+}
+
+template <class Memory>
+uint32_t CellBlocks<Memory>::equal_granules(uint32_t bucket) {
+  Page& page = pool_->page_of(bucket);
+  const uint32_t begin = granule_of(pool_->begin_of(bucket));
+  const uint32_t limit = begin + pool_->bucket_bytes() / kGranule;
+  const uint32_t first = page.bits.find_start(begin, limit);
+  if (first == limit) return 0;
+  const uint32_t granules = page.bits.granules_of(first);
+  for (uint32_t at = first + granules; at + granules < limit; at += granules)
+    if (page.bits.granules_of(at) != granules) return 0;
+  return granules;
 }
 
 template <class Memory>
@@ -233,7 +250,11 @@ void CellBlocks<Memory>::free(Cell& cell, Page& page, uint32_t at, uint32_t gran
 template <class Memory>
 void CellBlocks<Memory>::forget(Cell& cell, uint32_t bucket) {
   const Place begin = pool_->begin_of(bucket), end = pool_->end_of(bucket);
-  if (cell.next < end && cell.end > begin) cell.next = cell.end = 0;
+  if (cell.next < begin) {
+    cell.end = std::min(cell.end, begin);
+  } else if (cell.next < end) {
+    cell.next = cell.end = 0;
+  }
   // The last freed block may begin in the bucket or reach into it.
   if (cell.freed < end && cell.freed + cell.freed_bytes > begin) cell.freed_bytes = 0;
   unlist(cell, bucket);
@@ -288,6 +309,7 @@ void CellBlocks<Memory>::unlist(Cell& cell, uint32_t number) {
 template <class Memory>
 void CellBlocks<Memory>::mark_used(Page& page, Place place, uint32_t bytes) {
   page.bits.set_used(granule_of(place));
+  ++page.blocks;
   Bucket& first = pool_->bucket_in(page, place);
   Bucket& last = pool_->bucket_in(page, place + bytes - 1);
   ++first.blocks;

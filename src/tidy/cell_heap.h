@@ -1,6 +1,7 @@
 // A heap that serves each object near others with similar keys.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -91,11 +92,12 @@ class CellHeap {
 
  private:
   static constexpr uint64_t kCellBytes = 128;  // that are kept of a cell, in all tables
-  static constexpr uint64_t kFreeBytes = 1 << 20, kFreeShare = 12;
+  static constexpr uint64_t kFreeBytes = 3 << 18, kFreeShare = 12;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr int kMaxNear = 4;                        // cells near one that are tried
-  static constexpr int kMaxTried = 8;   // pages that may have a free block of a size
-  static constexpr int kMaxSwept = 64;  // buckets whose free blocks are joined at once
+  static constexpr int kMaxTried = 8;  // pages that may have a free block of a size
+  // Buckets whose free blocks are joined at once, and for each block that is freed.
+  static constexpr uint64_t kMaxSwept = 512, kSweptForFree = 2;
 
   using Page = typename BucketPool<Memory>::Page;
   using Cells = Leaves<Cell, Directory<Tracer>::kMaxLeaves, Tracer>;
@@ -143,24 +145,26 @@ class CellHeap {
   Place cut_block(Page& page, unsigned size_class, uint32_t block);
   Place serve_near(Leaf leaf, uint64_t key, uint32_t block);
   Place serve_best(uint32_t block);
-  void join_blocks();
+  void join_blocks(uint32_t block);
   Place serve_common(uint32_t block);
   bool extend_run(Leaf leaf);
   bool enter_bucket(Leaf leaf, uint32_t bucket);
   bool enter_new_bucket(Leaf leaf, uint64_t key) {
-    return extend_run(leaf) || enter_bucket(leaf, pool_.take(key, leaf));
+    return extend_run(leaf) || enter_bucket(leaf, pool_.take(key));
   }
-  void count_bucket(Leaf leaf);
-  void retire_bucket(uint32_t bucket);
-  void drop_bucket(uint32_t bucket);
+  void give_bucket(Leaf leaf, uint32_t bucket);
+  void take_away(uint32_t bucket);
+  void retire_bucket(Page& page, uint32_t bucket);
+  void retire_page(Page& page);
 
   const HeapSettings settings_;
   Metadata metadata_;
   BucketPool<Memory> pool_;
   CellBlocks<Memory> blocks_;
   Cells cells_;
-  // The bucket that became empty last; it is a cell's, and may be in use again.
-  uint32_t idle_bucket_ = kNone;
+  // The page that became empty last; it may be in use again.
+  uint32_t idle_page_ = kNone;
+  uint64_t unswept_ = 0;  // buckets that may have free blocks to join
   uint64_t live_bytes_ = 0, buckets_ = 0, spilled_ = 0;
 };
 
@@ -232,10 +236,10 @@ Place CellHeap<Memory>::serve_bounded(Leaf leaf, uint64_t key, uint32_t block) {
   if (place == kRefused) place = serve_near(leaf, key, block);
   if (place == kRefused) place = serve_best(block);
   if (place == kRefused) {
-    join_blocks();
+    join_blocks(block);
     place = serve_best(block);
   }
-  if (place == kRefused && enter_bucket(leaf, pool_.take_free(leaf))) {
+  if (place == kRefused && enter_bucket(leaf, pool_.take_empty())) {
     place = blocks_.bump(cells_[leaf], block);
     blocks_.leave_run(cells_[leaf]);
   }
@@ -292,18 +296,24 @@ Place CellHeap<Memory>::serve_best(uint32_t block) {
   return kRefused;
 }
 
-// Joins the free blocks in the next buckets.
+// Joins the free blocks in the next buckets: in few for each block that was freed, and in none a
+// second time without one. Blocks of one size that is large enough stay.
 template <class Memory>
-void CellHeap<Memory>::join_blocks() {
-  pool_.sweep(kMaxSwept,
-              [&](uint32_t number) { blocks_.join_free(cells_[pool_[number].cell], number); });
+void CellHeap<Memory>::join_blocks(uint32_t block) {
+  unswept_ = std::min(unswept_, buckets_);
+  const uint64_t count = std::min(unswept_, kMaxSwept);
+  unswept_ -= count;
+  pool_.sweep(count, [&](uint32_t number) {
+    if (blocks_.equal_granules(number) < block / kGranule)
+      blocks_.join_free(cells_[pool_[number].cell], number);
+  });
 }
 
 template <class Memory>
 Place CellHeap<Memory>::serve_common(uint32_t block) {
   const Place place = blocks_.allocate(cells_[kCommon], block);
   if (place != kRefused) return place;
-  const bool grown = extend_run(kCommon) || enter_bucket(kCommon, pool_.take_common(kCommon));
+  const bool grown = extend_run(kCommon) || enter_bucket(kCommon, pool_.take_common());
   return grown ? blocks_.bump(cells_[kCommon], block) : kRefused;
 }
 
@@ -313,9 +323,11 @@ bool CellHeap<Memory>::extend_run(Leaf leaf) {
   Cell& cell = cells_[leaf];
   if (!cell.has_run()) return false;
   const uint32_t last = pool_.bucket_at(cell.end - 1);
-  if (cell.end != pool_.end_of(last) || pool_.take_behind(last, leaf) == kNone) return false;
+  if (cell.end != pool_.end_of(last)) return false;
+  const uint32_t bucket = pool_.take_behind(last);
+  if (bucket == kNone) return false;
+  give_bucket(leaf, bucket);
   blocks_.extend_run(cell);
-  count_bucket(leaf);
   return true;
 }
 
@@ -323,15 +335,30 @@ bool CellHeap<Memory>::extend_run(Leaf leaf) {
 template <class Memory>
 bool CellHeap<Memory>::enter_bucket(Leaf leaf, uint32_t bucket) {
   if (bucket == kNone) return false;
+  give_bucket(leaf, bucket);
   blocks_.enter_bucket(cells_[leaf], bucket);
-  count_bucket(leaf);
   return true;
 }
 
+// The cell gets it first: one without buckets may be removed.
 template <class Memory>
-void CellHeap<Memory>::count_bucket(Leaf leaf) {
+void CellHeap<Memory>::give_bucket(Leaf leaf, uint32_t bucket) {
   cells_.add_part(leaf);
   ++buckets_;
+  if (pool_[bucket].cell != kNone) {
+    take_away(bucket);
+    pool_.clear(bucket);
+  }
+  pool_.assign(bucket, leaf);
+}
+
+// From its cell.
+template <class Memory>
+void CellHeap<Memory>::take_away(uint32_t bucket) {
+  const Leaf leaf = pool_[bucket].cell;
+  blocks_.forget(cells_[leaf], bucket);
+  cells_.remove_part(leaf);
+  --buckets_;
 }
 
 template <class Memory>
@@ -342,29 +369,35 @@ bool CellHeap<Memory>::free(Place place) {
   const uint32_t at = granule_of(place), granules = page->bits.granules_of(at);
   const Place last_byte = place + granules * kGranule - 1;
   live_bytes_ -= granules * kGranule;
+  unswept_ += kSweptForFree;
   Bucket& first = pool_.bucket_in(*page, place);
   Bucket& last = pool_.bucket_in(*page, last_byte);
   blocks_.free(cells_[first.cell], *page, at, granules);
-  if (&last != &first && --last.blocks == 0) retire_bucket(pool_.bucket_at(last_byte));
-  if (--first.blocks == 0) retire_bucket(pool_.bucket_at(place));
+  if (--first.blocks == 0) retire_bucket(*page, pool_.bucket_at(place));
+  if (&last != &first && --last.blocks == 0) retire_bucket(*page, pool_.bucket_at(last_byte));
+  if (--page->blocks == 0) retire_page(*page);
   return true;
 }
 
-// Keeps a bucket that has become empty until another one has: a program may allocate and free one
-// object again and again.
+// The bucket stays with its cell until another one gets it. Meanwhile its free blocks serve
+// requests of their size; if they have several sizes, they are joined.
 template <class Memory>
-void CellHeap<Memory>::retire_bucket(uint32_t number) {
-  const uint32_t before = std::exchange(idle_bucket_, number);
-  if (before != kNone && before != number && pool_[before].blocks == 0) drop_bucket(before);
+void CellHeap<Memory>::retire_bucket(Page& page, uint32_t bucket) {
+  if (pool_[bucket].free != 0 && blocks_.equal_granules(bucket) == 0)
+    blocks_.join_free(cells_[pool_[bucket].cell], bucket);
+  pool_.note_empty(page);
 }
 
+// Keeps a page that has become empty until another one has: a program may allocate and free one
+// object again and again.
 template <class Memory>
-void CellHeap<Memory>::drop_bucket(uint32_t number) {
-  const Leaf leaf = pool_[number].cell;
-  blocks_.forget(cells_[leaf], number);
-  pool_.release_bucket(number);
-  --buckets_;
-  cells_.remove_part(leaf);
+void CellHeap<Memory>::retire_page(Page& page) {
+  const uint32_t before = std::exchange(idle_page_, page.number);
+  if (before == kNone || before == page.number) return;
+  Page& idle = pool_.page_by_number(before);
+  if (idle.blocks != 0) return;
+  pool_.visit_buckets(idle, [&](uint32_t bucket) { take_away(bucket); });
+  pool_.release(idle);
 }
 
 }  // namespace halo::tidy

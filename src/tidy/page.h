@@ -20,22 +20,22 @@ inline constexpr uint32_t kPageGranules = kPageBytes / kGranule;
 inline constexpr uint32_t kSystemPage = 4096;
 inline constexpr uint32_t kNone = UINT32_MAX;  // no page, no bucket
 
-// A part of a page that one cell has.
+// A part of a page that one cell has. It may be empty: without used blocks.
 struct Bucket {
-  uint32_t cell;
-  // In the cell's list of buckets with free blocks, or kNone. A free bucket: `next` in the page's.
-  uint32_t next, previous;
-  uint16_t blocks;      // used blocks that lie in it, or reach into it
-  uint16_t free : 15;   // granules of free blocks that start in it
-  uint16_t listed : 1;  // in the cell's list
+  uint32_t cell;            // kNone: not yet a cell's
+  uint32_t next, previous;  // in the cell's list of buckets with free blocks, or kNone
+  uint16_t blocks;          // used blocks that lie in it, or reach into it
+  uint16_t free : 15;       // granules of free blocks that start in it
+  uint16_t listed : 1;      // in the cell's list
 };
 static_assert(sizeof(Bucket) == 16);
 
 // Two bits for each granule of a page. Both are set where a used block starts; at the start of a
 // free block, only that in `starts`. A block, used or free, ends where the next one starts. The
-// unused rest of a run has one start, at its beginning. So has each free bucket, and what lies
-// behind it. Only the heap's lock holder writes. Other threads may read the size of a used block:
-// its bits, and the start behind it, do not change meanwhile, but others of the same words do.
+// unused rest of a run has one start, at its beginning. So has what lies behind the last bucket
+// that is a cell's. Only the heap's lock holder writes. Other threads may read the size of a used
+// block: its bits, and the start behind it, do not change meanwhile, but others of the same words
+// do.
 template <class Tracer>
 class BlockBits {
  public:
@@ -113,7 +113,7 @@ class BlockBits {
   Word words_[kPageGranules / 64];
 };
 
-// A bucket of a page is unused (at or behind `next_bucket`), free (in the list), or some cell's.
+// A bucket of a page is unused (at or behind `next_bucket`), or some cell's.
 template <class Tracer>
 struct Page {
   BlockBits<Tracer> bits;
@@ -121,10 +121,10 @@ struct Page {
   uint32_t sizes;           // of its free blocks: its number there
   uint32_t cluster;         // whose page it is
   uint32_t next_bucket;     // the first unused one
-  uint32_t free_bucket;     // head of the list of free ones, or kNone
-  uint32_t taken;           // buckets of cells
-  uint32_t next, previous;  // in the list of pages with free buckets, or kNone
-  bool listed;              // in that list
+  uint32_t sought;          // where the search for an empty one begins
+  uint32_t blocks;          // used ones
+  uint32_t next, previous;  // in the list of pages with empty buckets, or kNone
+  bool listed;              // in that list; it may have none any more
   Page* unused;             // the next record without a page
 
   Bucket& bucket(uint32_t at) {
