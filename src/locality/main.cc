@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json/writer.h"
@@ -28,7 +29,7 @@ using halo::JsonWriter;
 using halo::ToolStatus;
 
 struct Options {
-  std::optional<halo::simulator::Machine> machine = halo::simulator::this_machine();
+  halo::simulator::Machine machine = halo::simulator::this_machine();
   unsigned seconds = 0, draws = 0, page_rate = PageClockSettings{}.rate, min_bytes = 0;
   bool origin_first = false;
   std::string trace;
@@ -36,13 +37,20 @@ struct Options {
 
 Settings settings_of(const Options& options) {
   Settings settings;
-  const halo::simulator::Shape last = options.machine->caches.back().shape;
+  const halo::simulator::Shape last = options.machine.caches.back().shape;
   settings.watch.open_lines = uint64_t{last.sets} * last.ways;
   settings.watch.restrict_lines = settings.watch.open_lines / 8;
   if (options.min_bytes != 0) settings.watch.min_bytes = options.min_bytes;
   if (options.origin_first) settings.watch.origin = halo::watch::Origin::kFirst;
   settings.clock = {options.page_rate, settings.watch.restrict_lines};
   return settings;
+}
+
+bool read_machine(std::string_view text, halo::simulator::Machine& machine) {
+  std::optional<halo::simulator::Machine> read;
+  if (!halo::sinks::read_machine(text, read) || !read) return false;
+  machine = *std::move(read);
+  return true;
 }
 
 // What can only be known after a first pass. Returns the seconds that the program counts as.
@@ -130,13 +138,13 @@ ToolStatus run(const Options& options) {
   Settings settings = settings_of(options);
   double seconds = 0;
   {
-    FirstPass first(*options.machine, settings.clock);
+    FirstPass first(options.machine, settings.clock);
     halo::objects::TraceReader(options.trace).read(first);
     first.finish();
     seconds = complete(settings, options, first);
   }
   halo::objects::TraceReader reader(options.trace);
-  WatchedTrace watched(*options.machine, settings);
+  WatchedTrace watched(options.machine, settings);
   reader.read(watched);
   watched.finish();
   JsonWriter json(stdout);
@@ -155,8 +163,7 @@ int main(int argc, char** argv) {
   Options options;
   const bool parsed = halo::parse_tool(
       argc, argv,
-      {{"--machine=",
-        [&](std::string_view value) { return halo::sinks::read_machine(value, options.machine); }},
+      {{"--machine=", [&](std::string_view value) { return read_machine(value, options.machine); }},
        halo::count_option("--seconds=", options.seconds),
        halo::count_option("--draws=", options.draws),
        halo::count_option("--page-rate=", options.page_rate),
