@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from halo.corun.categories import VICTIM
+from halo.corun.categories import NEUTRAL, POLLUTER, VICTIM
 from halo.corun.speedups import OPEN, middle, summarise
 from halo.schema.corun import CorunDocument, Mix
 
@@ -32,8 +32,10 @@ Finding = tuple[str, str, bool | None]  # what, figure, whether it reaches the b
 
 def categories(documents: list[CorunDocument]) -> Iterator[Finding]:
     found = {one.name: one.category for document in documents for one in document.programs}
-    for name, count in sorted(Counter(found.values()).items()):
-        yield f"{name} programs", f"{count}, at least {MIN_OF_CATEGORY}", count >= MIN_OF_CATEGORY
+    counts = Counter(found.values())
+    for name in (POLLUTER, VICTIM, NEUTRAL):
+        enough = counts[name] >= MIN_OF_CATEGORY
+        yield f"{name} programs", f"{counts[name]}, at least {MIN_OF_CATEGORY}", enough
 
 
 def victims(mixes: list[Mix], classes: str) -> list[float]:
