@@ -9,7 +9,7 @@ watch_accuracy.py FOLDER [NAME...] --prediction        table 2: success of predi
 
 First runs what FOLDER/NAME.json is missing, on the paper's machine. If there is a trace
 FOLDER/NAME.objects, it is read instead. Prints a row for each program. Means are over the programs
-that have what is measured. Ends with status 1 if a bar is missed.
+that have what is measured. Ends with status 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -54,32 +54,32 @@ PROGRAMS: dict[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True)
-class Bar:
+class Threshold:
     """A figure over the programs, and what it may be."""
 
     what: str
     found: float
-    bar: float
+    threshold: float
     at_most: bool
     shown: str = ".2%"
 
     @property
     def met(self) -> bool:
-        return self.found <= self.bar if self.at_most else self.found >= self.bar
+        return self.found <= self.threshold if self.at_most else self.found >= self.threshold
 
     def __str__(self) -> str:
         sign = "at most" if self.at_most else "at least"
-        found, bar = format(self.found, self.shown), format(self.bar, self.shown)
-        return f"{'met' if self.met else 'MISSED'}: {self.what} {found}, {sign} {bar}"
+        found, limit = format(self.found, self.shown), format(self.threshold, self.shown)
+        return f"{'met' if self.met else 'MISSED'}: {self.what} {found}, {sign} {limit}"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table, and its bars."""
+    """A table, and its thresholds."""
 
     titles: Sequence[str]
     cells: Sequence[Sequence[str]]
-    bars: Sequence[Bar]
+    thresholds: Sequence[Threshold]
 
 
 def measure(settings: Settings, name: str, folder: Path, min_bytes: int) -> None:
@@ -118,17 +118,20 @@ def similar(found: Sequence[LocalProgram]) -> Rows:
         sure = [f"{it.sure_pages:,}", percent(share(it.near_sure_pages, it.sure_pages))]
         numbers = [f"{len(rated):,}", f"{several:,}", f"{count:,}"]
         cells.append([one.program, *pages, *sure, *numbers])
-    bars = [
-        Bar("pages within 0.1 of their object", average(near), 0.98, at_most=False),
-        Bar("contexts with variance above 0.1", average(varied), 0.05, at_most=True),
+    thresholds = [
+        Threshold("pages within 0.1 of their object", average(near), 0.98, at_most=False),
+        Threshold("contexts with variance above 0.1", average(varied), 0.05, at_most=True),
     ]
     titles = ["pages", "within 0.1", "with 100 accesses", "within 0.1"]
     more = ["contexts", "with several", "variance > 0.1"]
-    return Rows(["Program", *titles, *more], cells, bars)
+    return Rows(["Program", *titles, *more], cells, thresholds)
 
 
 def judged(
-    counts: Callable[[Locality], WatchCounts], most: float, worst: float | None, most_misses: float
+    counts: Callable[[Locality], WatchCounts],
+    most: float,
+    worst: float | None,
+    max_false_misses: float,
 ) -> Callable[[Sequence[LocalProgram]], Rows]:
     """False judgements of the pages of random accesses (figure 10)."""
 
@@ -150,15 +153,22 @@ def judged(
                     percent(false_rate(own)),
                 ]
             )
-        bars = [
-            Bar("mean false rate", average(rates.values()), most, at_most=True),
-            Bar("worst hits taken for misses", largest(false_misses.values()), most_misses, True),
+        thresholds = [
+            Threshold("mean false rate", average(rates.values()), most, at_most=True),
+            Threshold(
+                "worst hits taken for misses",
+                largest(false_misses.values()),
+                max_false_misses,
+                True,
+            ),
         ]
         if worst is not None:
-            bars.append(Bar("worst false rate", largest(rates.values()), worst, at_most=True))
+            thresholds.append(
+                Threshold("worst false rate", largest(rates.values()), worst, at_most=True)
+            )
         titles = ["judgements", "misses", "false", "hits taken for misses", "misses found"]
         titles = ["Program", *titles, "of every object", "false"]
-        return Rows(titles, cells, bars)
+        return Rows(titles, cells, thresholds)
 
     return rows
 
@@ -173,9 +183,11 @@ def first_reference(found: Sequence[LocalProgram]) -> Rows:
         rates = (false_rate(first), false_rate(armed))
         cells.append([one.program, *(f"{it:,}" for it in counts), *(percent(it) for it in rates)])
     chance = chance_of(*sums)
-    bars = [Bar(f"chance of {sums[0]} and {sums[1]} hits if alike", chance, 0.05, at_most=True)]
+    thresholds = [
+        Threshold(f"chance of {sums[0]} and {sums[1]} hits if alike", chance, 0.05, at_most=True)
+    ]
     hits = ["hits taken for misses, first", "armed"]
-    return Rows(["Program", "judgements", *hits, "false, first", "armed"], cells, bars)
+    return Rows(["Program", "judgements", *hits, "false, first", "armed"], cells, thresholds)
 
 
 def chance_of(more: int, less: int) -> float:
@@ -198,8 +210,10 @@ def sampled_pages(found: Sequence[LocalProgram]) -> Rows:
     cells.append(["all", f"{objects:,}", percent(share(within, objects))])
     print(f"exponent of the least sampled pages: {fitted:.2f} (paper 0.65)\n")
     good_share = share(within, objects)
-    bars = [Bar("objects within 5% of their rate", good_share or 0.0, 0.95, at_most=False)]
-    return Rows(["Program", "objects of several pages", "within 5%"], cells, bars)
+    thresholds = [
+        Threshold("objects within 5% of their rate", good_share or 0.0, 0.95, at_most=False)
+    ]
+    return Rows(["Program", "objects of several pages", "within 5%"], cells, thresholds)
 
 
 def predictions(found: Sequence[LocalProgram]) -> Rows:
@@ -217,13 +231,13 @@ def predictions(found: Sequence[LocalProgram]) -> Rows:
         known = [f"{it.known:,}", percent(share(it.known_right, it.known))]
         cells.append([one.program, *numbers, *known, percent(learnt)])
     perfect = sum(rate >= 0.99 for rate in rates) / max(1, len(rates))
-    bars = [
-        Bar("mean success", average(rates), 0.955, at_most=False),
-        Bar("programs of at least 99%", perfect, 0.56, at_most=False),
-        Bar("worst success", min(rates, default=0.0), 0.9, at_most=False),
+    thresholds = [
+        Threshold("mean success", average(rates), 0.955, at_most=False),
+        Threshold("programs of at least 99%", perfect, 0.56, at_most=False),
+        Threshold("worst success", min(rates, default=0.0), 0.9, at_most=False),
     ]
     known_titles = ["with known predecessors", "right", "right with learnt classes"]
-    return Rows(["Program", "predictions", "polluters", "right", *known_titles], cells, bars)
+    return Rows(["Program", "predictions", "polluters", "right", *known_titles], cells, thresholds)
 
 
 def false_rate(made: WatchCounts) -> float | None:
@@ -293,9 +307,9 @@ def show(rows: Rows) -> bool:
     for cells in rows.cells:
         print(f"| {' | '.join(cells)} |")
     print()
-    for bar in rows.bars:
-        print(bar)
-    return all(bar.met for bar in rows.bars)
+    for one in rows.thresholds:
+        print(one)
+    return all(one.met for one in rows.thresholds)
 
 
 def table_of(given: argparse.Namespace) -> Callable[[Sequence[LocalProgram]], Rows]:

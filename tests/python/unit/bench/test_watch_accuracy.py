@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from watch_accuracy import Bar, chance_of, exponent, found_misses, predictions, similar
+from watch_accuracy import Threshold, chance_of, exponent, found_misses, predictions, similar
 
 from halo.locality.results import LocalProgram, read_localities
 from halo.schema.locality import SampledObjects, WatchCounts
@@ -29,12 +29,12 @@ def program(tmp_path: Path) -> list[LocalProgram]:
     return read_localities([locality_result(tmp_path / "prog.json", locality(*contexts))])
 
 
-def test_a_bar_is_met_at_its_value() -> None:
-    assert Bar("share", 0.05, 0.05, at_most=True).met
-    assert not Bar("share", 0.0501, 0.05, at_most=True).met
-    assert Bar("share", 0.98, 0.98, at_most=False).met
-    assert str(Bar("share", 0.9, 0.98, at_most=False)).startswith("MISSED: share 90.00%")
-    assert not Bar("share", math.nan, 0.98, at_most=False).met
+def test_a_threshold_is_met_at_its_value() -> None:
+    assert Threshold("share", 0.05, 0.05, at_most=True).met
+    assert not Threshold("share", 0.0501, 0.05, at_most=True).met
+    assert Threshold("share", 0.98, 0.98, at_most=False).met
+    assert str(Threshold("share", 0.9, 0.98, at_most=False)).startswith("MISSED: share 90.00%")
+    assert not Threshold("share", math.nan, 0.98, at_most=False).met
 
 
 def test_the_chance_of_equal_sides() -> None:
@@ -58,8 +58,8 @@ def test_misses_that_were_found() -> None:
 def test_rows_have_means_over_programs(program: list[LocalProgram]) -> None:
     rows = similar(program)
     assert rows.cells[0][:3] == ["prog", "100", "97.0%"]
-    near, varied = rows.bars
+    near, varied = rows.thresholds
     assert near.found == pytest.approx(0.97)
     assert not near.met
     assert varied.found == pytest.approx(0.25), "one of four with a rate"
-    assert [bar.found for bar in predictions(program).bars] == [0.9, 0, 0.9]
+    assert [one.found for one in predictions(program).thresholds] == [0.9, 0, 0.9]
