@@ -18,7 +18,7 @@ import msgspec
 
 from halo.corun.categories import NEUTRAL, POLLUTER, VICTIM
 from halo.corun.speedups import OPEN, middle, summarise
-from halo.schema.corun import CorunDocument, Mix
+from halo.schema.caches.corun import CorunDocument, Mix
 
 MAIN = "polluter-victim"
 OTHERS = ("all-polluter", "all-victim", "all-neutral", "polluter-neutral", "victim-neutral")

@@ -26,7 +26,7 @@ from statistics import mean
 
 from halo.locality.results import LocalProgram, read_localities
 from halo.locality.table import MAX_VARIANCE
-from halo.schema.locality import Locality, RandomPages, SampledObjects, WatchCounts
+from halo.schema.caches.locality import Locality, RandomPages, SampledObjects, WatchCounts
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 

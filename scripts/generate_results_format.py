@@ -22,7 +22,7 @@ OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
     *("results", "summary", "trial", "aged"),
     *("simulation", "conflicts", "coverage", "layout", "prediction", "hints", "sweep"),
-    *("locality", "corun", "colours"),
+    *("caches.locality", "caches.corun", "caches.colours"),
     *("analysis", "detection", "probe"),
 )
 HEAD = """# The format of results

@@ -7,7 +7,7 @@ import subprocess
 import msgspec
 
 from halo.errors import HaloError, MissingPart
-from halo.schema.colours import ColoursDocument, LevelTimes
+from halo.schema.caches.colours import ColoursDocument, LevelTimes
 from halo.settings import Settings
 
 MIN_EFFECT = 1.15

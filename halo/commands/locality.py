@@ -92,7 +92,7 @@ class LocalityCommand:
         from halo.locality.table import show_locality
         from halo.locality.verdict import judge
         from halo.recording.parts import workspace
-        from halo.schema.locality import LocalityDocument
+        from halo.schema.caches.locality import LocalityDocument
         from halo.simulation import machine_text
 
         check_built(settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from halo.corun.members import Member
 from halo.corun.tools import Mixed
-from halo.schema.corun import CorunProgram
+from halo.schema.caches.corun import CorunProgram
 
 POLLUTER, VICTIM, NEUTRAL = "polluter", "victim", "neutral"
 MAX_POLLUTER_SLOWDOWN = 0.1

@@ -9,7 +9,7 @@ from halo.corun.members import Member, PlannedMix
 from halo.corun.speedups import OPEN, mixes_of
 from halo.corun.streams import StreamMaker
 from halo.corun.tools import Mixed, Tools
-from halo.schema.corun import CorunDocument, Mix
+from halo.schema.caches.corun import CorunDocument, Mix
 
 CONFINED = "confined"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from halo.corun.categories import POLLUTER, VICTIM
 from halo.corun.members import PlannedMix
 from halo.corun.tools import Mixed, Run
-from halo.schema.corun import Mix, MixedProgram
+from halo.schema.caches.corun import Mix, MixedProgram
 
 OPEN = "open"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid
 from halo.corun.speedups import OPEN, Summary, middle, summarise
-from halo.schema.corun import CorunDocument, CorunProgram, Mix
+from halo.schema.caches.corun import CorunDocument, CorunProgram, Mix
 
 
 def show_corun(document: CorunDocument) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.errors import BadInput
+from halo.schema.caches.locality import FORMAT, VERSION, Locality, LocalityDocument
 from halo.schema.document import Kind, load
-from halo.schema.locality import FORMAT, VERSION, Locality, LocalityDocument
 
 KIND = Kind(
     FORMAT,

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from halo.errors import BadTrace, HaloError, MissingPart
-from halo.schema.locality import Locality
+from halo.schema.caches.locality import Locality
 from halo.settings import Settings
 
 _BAD_TRACE = 3

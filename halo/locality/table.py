@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.locality.verdict import Verdict
-from halo.schema.locality import ContextLocality, Locality
+from halo.schema.caches.locality import ContextLocality, Locality
 
 CUT_SHORT = "The trace is cut short: the process was killed, or its disk was full."
 MAX_ROWS = 12

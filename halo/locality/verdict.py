@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from halo.schema.locality import ContextLocality, Locality
+from halo.schema.caches.locality import ContextLocality, Locality
 
 POLLUTER_RATE = 0.9
 """Of a context's accesses, as of an object's in src/watch/parameters.h."""

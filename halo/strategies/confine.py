@@ -18,7 +18,7 @@ from halo.plan.layout import MAX_OBJECT_LIMIT, MAX_RING, MIN_RING
 from halo.plan.model import Spans
 from halo.plan.options import option
 from halo.profile import OBJECT_TRACE, ObjectTrace
-from halo.schema.locality import ContextLocality, Locality
+from halo.schema.caches.locality import ContextLocality, Locality
 from halo.settings import read_settings
 from halo.simulation import machine_text
 from halo.strategies.base import Candidate, Strategy, Subject

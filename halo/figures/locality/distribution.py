@@ -12,7 +12,7 @@ from halo.figures.base import IMAGES, Options
 from halo.figures.drawing.style import COLOURS, canvas, footnote, save, style_axes
 from halo.figures.drawing.table_files import TABLES, Table
 from halo.locality.results import LocalProgram, read_localities
-from halo.schema.locality import Locality
+from halo.schema.caches.locality import Locality
 
 SIZE = (6.4, 4.4)
 """Inches."""

@@ -9,7 +9,7 @@ from halo.figures.locality.distribution import (
     cumulative,
     of_values,
 )
-from halo.schema.locality import Locality
+from halo.schema.caches.locality import Locality
 
 MACHINE = "One simulated run of each program."
 RATED = "Objects and pages with fewer than eight accesses of the last level are left out."

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from halo.corun.mixes_file import MixesFile
-from halo.schema.corun import CorunDocument
+from halo.schema.caches.corun import CorunDocument
 from halo.settings import read_settings
 from support.command import BUILD, REPOSITORY, compile_c, halo
 from support.refusals import BAD_INPUT, USAGE, check, refused

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.locality import (
+from halo.schema.caches.locality import (
     ContextLocality,
     Locality,
     LocalityDocument,

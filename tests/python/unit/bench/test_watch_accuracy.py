@@ -9,7 +9,7 @@ import pytest
 from watch_accuracy import Threshold, chance_of, exponent, found_misses, predictions, similar
 
 from halo.locality.results import LocalProgram, read_localities
-from halo.schema.locality import SampledObjects, WatchCounts
+from halo.schema.caches.locality import SampledObjects, WatchCounts
 from support.samples.locality import context, counts, locality, locality_result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from halo.colours.machine_test import describe, verdict
-from halo.schema.colours import ColoursDocument, LevelTimes
+from halo.schema.caches.colours import ColoursDocument, LevelTimes
 
 
 def level(name: str, same: float, spread: float, tested: bool = True) -> LevelTimes:

@@ -15,7 +15,7 @@ from halo.corun.speedups import mixes_of, summarise
 from halo.corun.tools import CLASSES, Counts, Mixed, Run, StreamFacts
 from halo.errors import BadInput, UsageError
 from halo.process.target import Target
-from halo.schema.corun import CorunProgram
+from halo.schema.caches.corun import CorunProgram
 from halo.settings import read_settings
 
 

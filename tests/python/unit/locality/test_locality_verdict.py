@@ -7,7 +7,7 @@ import pytest
 from halo.console.terminal import Row
 from halo.locality.table import alike, opening, polluters_table, watched
 from halo.locality.verdict import Answer, judge
-from halo.schema.locality import ContextLocality
+from halo.schema.caches.locality import ContextLocality
 from support.samples.locality import LINES, context, locality
 
 POLLUTER, NORMAL = context(90 * LINES, 100 * LINES), context(89 * LINES, 100 * LINES)
