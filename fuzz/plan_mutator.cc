@@ -106,6 +106,19 @@ void add_hints(PlanBuilder& builder, Random& random) {
   }
 }
 
+// Rings within the limits, or a little outside.
+void add_spans(PlanBuilder& builder, Random& random) {
+  static constexpr std::uint64_t rings[] = {0,
+                                            plan::min_ring,
+                                            1 << 20,
+                                            3 << 18,
+                                            plan::max_ring,
+                                            plan::min_ring - 4096,
+                                            plan::max_ring + 4096};
+  builder.spans(rings[random() % std::size(rings)], random() % 2 == 0,
+                random() % (plan::max_density + 2));
+}
+
 // Numbers near overflows and limits.
 std::uint64_t interesting(Random& random) {
   static constexpr std::uint64_t numbers[] = {
@@ -248,7 +261,7 @@ void change(Input& file, Random& random) {
 void repair(Input& file, Random& random) {
   if (file.size() < sizeof(Header)) return;
   const Sections sections(file);
-  if (file[offsetof(Header, version)] == plan::hint_version) {
+  if (file[offsetof(Header, version)] >= plan::hint_version) {
     // Its sections are not known here: as many bytes as before, or the reader refuses it.
     put(file, offsetof(Header, file_size), 8, file.size());
   } else if (random() % 4 != 0) {
@@ -334,15 +347,19 @@ Input make_plan(Random& random) {
   const std::size_t modules = 1 + random() % 3;
   for (std::size_t i = 1; i < modules; ++i) builder.module(static_cast<std::uint8_t>(i));
   const std::size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
-  for (std::size_t i = 0; i < groups; ++i)
+  const bool has_spans = random() % 4 == 0;
+  for (std::size_t i = 0; i < groups; ++i) {
     builder.group(random() % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
+    if (i == 0 ? has_spans : has_spans && random() % 2 == 0) add_spans(builder, random);
+  }
   if (random() % 4 != 0) add_real_path(builder, random, groups);
   add_random_states(builder, random, groups, modules);
   const bool has_hints = random() % 3 == 0;
   if (has_hints) add_hints(builder, random);
   std::vector<std::byte> bytes = builder.bytes();
-  // With hints, groups are elsewhere in the file.
-  for (std::uint32_t i = 0; i < groups && !has_hints; ++i) set_layout(bytes, i, random);
+  // With hints or spans, groups are elsewhere in the file.
+  for (std::uint32_t i = 0; i < groups && !has_hints && !has_spans; ++i)
+    set_layout(bytes, i, random);
   const std::uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.

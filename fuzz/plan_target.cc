@@ -30,6 +30,7 @@
 #include "runtime/modules/modules.h"
 #include "runtime/redirect/selectors.h"
 #include "runtime/serve/random_pools.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::fuzz {
 namespace {
@@ -238,6 +239,17 @@ void use_group(std::uint32_t group, std::uint32_t max_object) {
   }
 }
 
+void use_spans(std::uint32_t group) {
+  for (const std::size_t size : {runtime::span_unit + 1, std::size_t{300'000}}) {
+    const runtime::Span span = runtime::allocate_span(static_cast<std::uint16_t>(group), size);
+    if (span.p == nullptr) continue;
+    require(runtime::span_heap.usable_size(span.p) >= size, "a span is smaller than requested");
+    std::memset(span.p, 1, size);
+    runtime::span_heap.free(span.p);
+    require(runtime::span_heap.usable_size(span.p) == 0, "a freed span has a size");
+  }
+}
+
 // A thread whose stack is at the bottom of a large mapping, into which wrong distances of a plan
 // lead.
 void* walk_and_allocate(void* argument) {
@@ -285,8 +297,12 @@ void serve(std::span<const std::byte> bytes) {
     require(open_core(view.groups, view.header->max_object, std::size_t{1} << 30),
             "the heaps cannot be opened");
   const auto groups = static_cast<std::uint32_t>(view.groups.size());
-  for (std::uint32_t group = 0; group < groups; ++group)
-    if (group < 32 || group + 32 >= groups) use_group(group, view.header->max_object);
+  runtime::begin_spans();
+  for (std::uint32_t group = 0; group < groups; ++group) {
+    if (group >= 32 && group + 32 < groups) continue;
+    use_group(group, view.header->max_object);
+    if (runtime::has_spans) use_spans(group);
+  }
   if (view.draws_pools()) return draw_groups(view);
   walk_a_real_stack(view);
 }

@@ -26,6 +26,13 @@ class PlanBuilder {
     groups_.push_back({0, reuse, 0});
     return *this;
   }
+  // Gives the last group spans, and a ring if `ring` is not 0.
+  PlanBuilder& spans(std::uint64_t ring, bool confined, std::uint64_t density = 0) {
+    groups_.back().flags |= group_spans;
+    if (confined) groups_.back().flags |= group_confined;
+    groups_.back().starts = ring | density;
+    return *this;
+  }
   // Adds a state and returns its number.
   std::uint32_t state(std::uint32_t parent, std::uint64_t offset, std::uint16_t verdict,
                       std::int32_t step = 16, Rule rule = Rule::constant) {
@@ -88,7 +95,10 @@ class PlanBuilder {
   std::vector<std::byte> bytes() const {
     Header h{};
     std::memcpy(h.magic, magic, sizeof magic);
-    h.version = rules_.empty() ? layout_version : hint_version;
+    const bool has_spans = std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
+      return (group.flags & group_spans) != 0;
+    });
+    h.version = has_spans ? span_version : rules_.empty() ? layout_version : hint_version;
     h.flags = flags_;
     h.modules = static_cast<std::uint32_t>(modules_.size());
     h.groups = static_cast<std::uint32_t>(groups_.size());
@@ -99,7 +109,7 @@ class PlanBuilder {
     h.checked_modules = static_cast<std::uint32_t>(checked_.size());
     h.relaxations = static_cast<std::uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
-    if (!rules_.empty())
+    if (h.version >= hint_version)
       append(file, std::vector<HintHeader>{{static_cast<std::uint32_t>(rules_.size()),
                                             static_cast<std::uint32_t>(keys_.size()),
                                             static_cast<std::uint32_t>(operations_.size()), 0}});

@@ -40,6 +40,35 @@ TEST(PlanFile, ReadsWrittenPlans) {
   EXPECT_EQ(view.states[2].offset, 0x2000u);
 }
 
+std::string problem_of_spans(std::uint64_t ring, bool confined, std::uint64_t density) {
+  PlanBuilder builder;
+  builder.module(1).group().spans(ring, confined, density);
+  builder.state(0, 0x1000, 0);
+  return problem_with(builder.bytes());
+}
+
+TEST(PlanFile, RingsAndDensitiesHaveLimits) {
+  EXPECT_EQ(problem_of_spans(0, false, 0), "");
+  EXPECT_EQ(problem_of_spans(min_ring, true, max_density), "");
+  EXPECT_EQ(problem_of_spans(max_ring, false, 1), "");
+  for (const std::uint64_t ring : {std::uint64_t{0}, min_ring - 4096, max_ring + 4096})
+    EXPECT_EQ(problem_of_spans(ring, true, 0), "the plan has a ring of an impossible size");
+  EXPECT_EQ(problem_of_spans(max_ring + 4096, false, 0),
+            "the plan has a ring of an impossible size");
+  EXPECT_EQ(problem_of_spans(min_ring, true, max_density + 1),
+            "the plan has a page with too many lines");
+}
+
+TEST(PlanFile, OnlyTheVersionWithSpansHasThem) {
+  PlanBuilder builder;
+  builder.module(1).group().spans(min_ring, true);
+  builder.state(0, 0x1000, 0);
+  std::vector<std::byte> file = builder.bytes();
+  poke(file, offsetof(Header, version), span_version - 1);
+  PlanBuilder::seal(file);
+  EXPECT_EQ(problem_with(file), "the plan has an unknown flag");
+}
+
 TEST(PlanFile, RefusesEveryTruncation) {
   const std::vector<std::byte> file = good_plan();
   for (std::size_t size = 0; size < file.size(); ++size)
