@@ -14,7 +14,9 @@ constexpr std::size_t line = 64;
 constexpr std::size_t lines_of_page = system_page / line;
 constexpr std::size_t min_kept = std::size_t{16} << 20;  // bytes of free units in memory
 constexpr std::size_t kept_share = 8;                    // likewise, of those in use
-constexpr unsigned attempts = 4;
+// The arena and Tidy's memory are where the first attempts lead, and need room to grow.
+constexpr unsigned first_attempt = 3;
+constexpr unsigned last_attempt = 6;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -52,7 +54,7 @@ bool SpanHeap::reserve(std::size_t bytes) {
   rings_ = map_table<Ring>(max_rings);
   if (entries_ == nullptr || states_ == nullptr || rings_ == nullptr || !units_.reserve(units))
     return false;
-  for (unsigned attempt = 0; attempt < attempts; ++attempt) {
+  for (unsigned attempt = first_attempt; attempt <= last_attempt; ++attempt) {
     const std::uintptr_t at = ranges::find_room(bytes, attempt);
     if (at == 0) break;
     memory_.set(at, 0, PROT_READ | PROT_WRITE);
@@ -92,7 +94,10 @@ std::size_t SpanHeap::take_units(std::size_t units, bool& is_zero) {
   is_zero = unit >= high_;
   high_ = std::max(high_, unit + units);
   used_ += units * span_unit;
-  kept_ -= std::min(kept_, is_zero ? 0 : units * span_unit);
+  for (std::size_t at = unit; at < unit + units; ++at) {
+    if (entries_[at].start == Entry::kept) kept_ -= span_unit;
+    entries_[at].start = 0;
+  }
   return unit;
 }
 
@@ -180,9 +185,11 @@ void SpanHeap::free_units(std::size_t unit, std::size_t units) {
   const std::size_t bytes = units * span_unit;
   units_.release(unit, units);
   used_ -= bytes;
-  if (kept_ + bytes <= std::max(min_kept, used_ / kept_share))
-    kept_ += bytes;
-  else
+  const bool keeps = kept_ + bytes <= std::max(min_kept, used_ / kept_share);
+  kept_ += keeps ? bytes : 0;
+  for (std::size_t at = unit; at < unit + units; ++at)
+    entries_[at] = {0, keeps ? Entry::kept : std::uint16_t{0}, 0};
+  if (!keeps)
     madvise(reinterpret_cast<void*>(memory_.begin() + unit * span_unit), bytes, MADV_DONTNEED);
 }
 

@@ -62,14 +62,22 @@ class SpanHeap {
   // The word of the span at `p` that belongs to the watch (span_watcher.h).
   std::uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / span_unit]; }
 
+  // The range, as far as it is mapped.
+  std::uintptr_t begin() const { return memory_.begin(); }
+  std::size_t mapped() const { return __atomic_load_n(&mapped_, __ATOMIC_RELAXED); }
+
   SpanCounts counts() const;
+  // Bytes of free units whose memory was not purged: up to an eighth of those in use, or 16 MiB.
+  std::size_t kept() const { return kept_; }
 
  private:
   // Of the unit in which a span starts. A span is larger than a unit, so two never start in one.
   struct Entry {
     std::uint32_t size;   // in units, in a ring in system pages; 0: no span starts here
-    std::uint16_t start;  // of the span in its first unit, in bytes
+    std::uint16_t start;  // of the span in its first unit, in bytes; of a free unit: `kept`
     std::uint16_t ring;   // 1 + the ring that the unit belongs to, or 0
+
+    static constexpr std::uint16_t kept = 1;  // its memory was not purged
 
     std::size_t bytes() const { return size * (ring == 0 ? span_unit : system_page); }
   };

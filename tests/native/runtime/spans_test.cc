@@ -1,5 +1,6 @@
 // Runs of units, rings, and the span heap, against obvious versions.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <map>
@@ -100,6 +101,8 @@ TEST(ReuseRing, RunsNeverOverlap) {
 class SpanHeapTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(heap->reserve(std::size_t{1} << 30)); }
+  // The next test's heap may get the same addresses.
+  void TearDown() override { munmap(reinterpret_cast<void*>(heap->begin()), heap->mapped()); }
   std::unique_ptr<SpanHeap> heap = std::make_unique<SpanHeap>();
 };
 
@@ -139,6 +142,35 @@ TEST_F(SpanHeapTest, SpansKeepTheirContentAndAreZeroIfTheySaySo) {
   EXPECT_GT(zeroes, 0u);
   for (const Live& one : live) heap->free(one.p);
   EXPECT_EQ(heap->counts().live, 0u);
+}
+
+TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
+  const auto resident = [&](const void* p) {
+    unsigned char found = 0;
+    const auto at = reinterpret_cast<std::uintptr_t>(p) / 4096 * 4096;
+    mincore(reinterpret_cast<void*>(at), 1, &found);
+    return found % 2 != 0;
+  };
+  std::mt19937 random(5);
+  std::vector<char*> live;
+  for (int step = 0; step < 3000; ++step) {
+    if (random() % 2 == 0 && live.size() < 100) {
+      const std::size_t bytes = span_unit + 1 + random() % (16 * span_unit);
+      live.push_back(static_cast<char*>(heap->allocate(bytes).p));
+      std::memset(live.back(), 1, bytes);
+    } else if (!live.empty()) {
+      std::swap(live[random() % live.size()], live.back());
+      heap->free(live.back());
+      live.pop_back();
+    }
+    ASSERT_LE(heap->kept(), std::max<std::size_t>(16 << 20, heap->counts().live / 4));
+  }
+  for (char* p : live) heap->free(p);
+  EXPECT_LE(heap->kept(), std::size_t{16} << 20);
+  char* lowest = static_cast<char*>(heap->allocate(2 * span_unit).p);
+  std::size_t pages = 0;
+  for (std::size_t unit = 0; unit < 2000; ++unit) pages += resident(lowest + unit * span_unit);
+  EXPECT_LE(pages, (std::size_t{16} << 20) / span_unit + 3) << "resident units";
 }
 
 TEST_F(SpanHeapTest, OtherPointersAreNotFreed) {
