@@ -11,6 +11,7 @@ namespace halo::traps {
 namespace {
 
 constexpr int64_t kRetryNs = 50'000;  // while the kernel is short of memory
+constexpr int kMaxBatches = 16;       // of events, before the server does something else
 constexpr size_t kMaxPutOff = 4096;   // events, of as many threads
 
 uintptr_t map_pages(size_t count) {
@@ -333,7 +334,9 @@ void Traps::wait(int64_t ns, Listener& listener) {
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   call(SYS_ppoll, reinterpret_cast<long>(&ready), 1, reinterpret_cast<long>(&time));
   Events events;
-  while (const uint32_t count = read_events(file_, events)) {
+  for (int batch = 0; batch < kMaxBatches; ++batch) {
+    const uint32_t count = read_events(file_, events);
+    if (count == 0) break;
     adopt(events, count);
     fill_children();
     for (uint32_t at = 0; at < count; ++at) serve(events[at], listener);

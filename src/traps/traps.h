@@ -83,7 +83,8 @@ class Traps {
   // they wait for. It does nothing in a child.
   const volatile char* bell() const { return reinterpret_cast<const volatile char*>(bell_); }
 
-  // Serves events until there are none; waits for the first up to `ns` nanoseconds.
+  // Serves events until there are none, or some batches; waits for the first up to `ns`
+  // nanoseconds.
   void wait(int64_t ns, Listener& listener);
 
  private:

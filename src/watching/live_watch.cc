@@ -11,7 +11,7 @@ namespace halo::watching {
 
 namespace {
 
-constexpr uint64_t kTrapNs = 10'000;   // of a waiting thread, beyond what this thread can measure
+constexpr uint64_t kTrapNs = 50'000;   // of a waiting thread, beyond what this thread can measure
 constexpr uint64_t kPagesOfOpen = 32;  // of the sample, in as many lines as the cache has
 
 // Distances around the size of the cache are known with this rate.

@@ -142,7 +142,7 @@ TEST_F(TrapsTest, AllThreadsThatAccessAPageGoOn) {
     std::atomic<unsigned> right = 0;
     std::vector<std::thread> threads;
     for (int number = 0; number < 4; ++number)
-      threads.emplace_back([&] { right += pages[0][number * 64] == Pages::value(0); });
+      threads.emplace_back([&, number] { right += pages[0][number * 64] == Pages::value(0); });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(right, 4u);
   }
