@@ -10,8 +10,8 @@ from pathlib import Path
 from support.command import BUILD, REPOSITORY
 
 NOT_SANITIZED = {"traps-tests"}
-"""Its server has no open files, so that no report is printed, and a sanitizer that forks there waits
-for the server itself."""
+"""Its server has no open files, so that no report is printed; and a sanitizer that forks there
+waits for the server itself."""
 STARTS_THREADS = re.compile(r"\b(pthread_create|thrd_create|\w*_M_start_thread\w*)\b")
 
 
