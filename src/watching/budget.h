@@ -39,7 +39,7 @@ class Budget {
 
  private:
   static constexpr uint64_t kWindowNs = 250'000'000;  // that threads wait
-  static constexpr uint64_t kMaxNs = 2'000'000'000;  // that a window is open
+  static constexpr uint64_t kMaxNs = 2'000'000'000;   // that a window is open
 
   double left_ns() const { return share_ * double(now_ns_ - begin_ns_) - double(spent_ns_); }
 
