@@ -11,7 +11,7 @@ namespace halo::traps {
 namespace {
 
 constexpr int64_t kRetryNs = 50'000;  // while the kernel is short of memory
-constexpr int kMaxBatches = 16;       // of events, before the server does something else
+constexpr int kMaxBatches = 1 << 20;  // of events, before the server does something else
 constexpr size_t kMaxPutOff = 4096;   // events, of as many threads
 
 uintptr_t map_pages(size_t count) {

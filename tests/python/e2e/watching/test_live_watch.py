@@ -30,7 +30,7 @@ BUSY = r"""
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-enum { BYTES = 300000, ROUNDS = 60 };
+enum { BYTES = 300000, ROUNDS = 11 };
 static int is_all(const char *p, char value) {
   for (int at = 0; at < BYTES; ++at) if (p[at] != value) return 0;
   return 1;
@@ -125,7 +125,7 @@ def test_programs_do_not_notice_that_all_their_pages_are_trapped(tmp_path: Path)
     plan_of_large(profile, Spans(), tmp_path / "a.plan")
     watched = run_watched([program], tmp_path / "a.plan", HALO_WATCH_STRESS="1")
     assert watched.stdout == "intact\n"
-    assert watched.report["announced"] > 100
+    assert watched.report["announced"] > 40
 
 
 def test_the_watch_stays_within_its_share(tmp_path: Path) -> None:
