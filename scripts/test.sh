@@ -18,8 +18,8 @@ stage() {
 
 checks() {
   stage lint scripts/lint.sh || return
-  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan|ranges|tidy)/" || return
-  stage native ctest --test-dir build -j "$(nproc)" --output-on-failure --no-tests=ignore
+  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan|ranges|tidy|traps|watch|watching)/" || return
+  stage native ctest --test-dir build -j "$(nproc)" --timeout 300 --output-on-failure --no-tests=ignore
 }
 
 echo "test: lint, clang-tidy, native tests, and these under asan and tsan"

@@ -11,7 +11,7 @@ namespace halo::traps {
 namespace {
 
 constexpr int64_t kRetryNs = 50'000;  // while the kernel is short of memory
-constexpr int kMaxBatches = 1 << 20;  // of events, before the server does something else
+constexpr int kMaxBatches = 16;       // of events, before the server does something else
 constexpr size_t kMaxPutOff = 4096;   // events, of as many threads
 
 uintptr_t map_pages(size_t count) {
@@ -71,13 +71,14 @@ Traps::Traps(uint32_t capacity) : capacity_(capacity), slots_(capacity), pages_(
   for (uint32_t slot = capacity; slot-- > 0;) free_.push_back(slot);
 }
 
-// The bell stays: threads may still read it.
+// The bell stays mapped: threads may still read it.
 void Traps::close() {
   if (file_ == kNoFile) return;
   disarm_all();
+  release_bell();
   close_file(file_);
   if (page_map_ != kNoFile) close_file(page_map_);
-  call(SYS_munmap, static_cast<long>(parking_), static_cast<long>(capacity_ * kPageBytes));
+  call(SYS_munmap, static_cast<long>(parking_), static_cast<long>(parking_bytes()));
   file_ = page_map_ = kNoFile;
 }
 
@@ -98,15 +99,17 @@ Refusal Traps::open() {
     return answer == -EPERM ? Refusal::kNoPrivilege : Refusal::kNoKernel;
   }
   file_ = static_cast<int>(file);
-  parking_ = map_pages(capacity_);
+  parking_ = map_pages(capacity_ + 1);
   bell_ = map_pages(1);
-  if (parking_ == 0 || bell_ == 0 || advise(parking_, capacity_ * kPageBytes, MADV_DONTFORK) != 0 ||
-      !watch_range(parking_, capacity_ * kPageBytes) || !set_up_bell()) {
+  if (parking_ == 0 || bell_ == 0 || advise(parking_, parking_bytes(), MADV_DONTFORK) != 0 ||
+      !watch_range(parking_, parking_bytes())) {
     close_file(file_);
     file_ = kNoFile;
     return Refusal::kNoMemory;
   }
-  advise(parking_, capacity_ * kPageBytes, MADV_NOHUGEPAGE);
+  advise(parking_, parking_bytes(), MADV_NOHUGEPAGE);
+  advise(bell_, kPageBytes, MADV_NOHUGEPAGE);
+  arm_bell();
   const long page_map = call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/pagemap"),
                              O_RDONLY | O_CLOEXEC);
   page_map_ = page_map < 0 ? kNoFile : static_cast<int>(page_map);
@@ -123,12 +126,6 @@ bool Traps::watch_range(uintptr_t at, size_t bytes) {
 void Traps::forget_range(uintptr_t at, size_t bytes) {
   uffdio_range range{at, bytes};
   control(file_, UFFDIO_UNREGISTER, range);
-}
-
-bool Traps::set_up_bell() {
-  forget_range(bell_, kPageBytes);
-  advise(bell_, kPageBytes, MADV_DONTNEED);
-  return watch_range(bell_, kPageBytes);
 }
 
 // Zero, or a negative error number.
@@ -175,15 +172,18 @@ void Traps::arm_range(uintptr_t begin, uintptr_t end) {
   }
 }
 
-// Moves a page away, which is not armed.
+// Moves a page, which is not armed, to a free slot.
+bool Traps::park(uint32_t slot, uintptr_t page) {
+  if (!watch_range(page, kPageBytes)) return false;
+  if (move(slot_of(slot), page) == 0) return true;
+  forget_range(page, kPageBytes);
+  return false;
+}
+
 bool Traps::take(uintptr_t page) {
   if (free_.empty()) return false;
-  if (!watch_range(page, kPageBytes)) return false;
   const uint32_t slot = free_.back();
-  if (move(slot_of(slot), page) != 0) {
-    forget_range(page, kPageBytes);
-    return false;
-  }
+  if (!park(slot, page)) return false;
   free_.pop_back();
   pages_[slot] = page;
   slots_.insert(page, slot);
@@ -200,6 +200,21 @@ void Traps::disarm(uintptr_t page) {
 void Traps::disarm_all() {
   for (const uintptr_t page : pages_)
     if (page != 0) disarm(page);
+}
+
+// A thread that reads the bell meanwhile finds a page that is present, or armed; it never brings
+// one about. The write makes the page the parent's own after a fork.
+void Traps::arm_bell() {
+  *reinterpret_cast<volatile char*>(bell_) = 0;
+  bell_is_armed_ = park(capacity_, bell_);
+}
+
+// Its readers go on.
+void Traps::release_bell() {
+  if (!bell_is_armed_) return;
+  bring_back(capacity_, bell_);
+  forget_range(bell_, kPageBytes);
+  bell_is_armed_ = false;
 }
 
 // Moves the content of the slot to the address `to`, whose waiting threads go on. A move fails
@@ -265,6 +280,7 @@ void Traps::fill_children() {
     children_.pop_back();
     for (uint32_t slot = 0; slot < capacity_; ++slot)
       if (pages_[slot] != 0) fill(child, pages_[slot], slot_of(slot));
+    if (bell_is_armed_) fill(child, bell_, slot_of(capacity_));
     close_file(child);
   }
 }
@@ -298,7 +314,7 @@ void Traps::serve(const uffd_msg& event, Listener& listener) {
 }
 
 void Traps::serve_fault(uintptr_t page, Listener& listener) {
-  if (page == bell_) {
+  if (page == bell_ && bell_is_armed_) {
     is_rung_ = true;
   } else if (is_armed(page)) {
     disarm(page);
@@ -330,6 +346,7 @@ void Traps::follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listene
 }
 
 void Traps::wait(int64_t ns, Listener& listener) {
+  if (!bell_is_armed_) arm_bell();  // it fails while another thread forks
   pollfd ready{file_, POLLIN, 0};
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   call(SYS_ppoll, reinterpret_cast<long>(&ready), 1, reinterpret_cast<long>(&time));
@@ -349,7 +366,8 @@ void Traps::wait(int64_t ns, Listener& listener) {
   if (!is_rung_) return;
   is_rung_ = false;
   listener.rung();
-  set_up_bell();
+  release_bell();
+  arm_bell();
 }
 
 }  // namespace halo::traps

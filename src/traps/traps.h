@@ -16,6 +16,7 @@
 // - A page is armed if and only if it is in `slots_`; then its content is in that slot of the
 //   parking range, its address has no page and is registered.
 // - Pages that are not armed are not registered. So faults of fresh memory are never reported.
+// - The bell is armed like a page, in the last slot, but is not in `slots_`.
 // - The parking range is not inherited by children. A child receives the content of armed pages
 //   when its event is read, and until then waits if it accesses one.
 #pragma once
@@ -79,7 +80,7 @@ class Traps {
   uint32_t armed() const { return capacity_ - static_cast<uint32_t>(free_.size()); }
 
   // A page for the other threads: a read of it waits until the server has seen it. A thread that
-  // reads it while the server sets it up again does not wait, so readers repeat until they see what
+  // reads it while the server arms it again does not wait, so readers repeat until they see what
   // they wait for. It does nothing in a child.
   const volatile char* bell() const { return reinterpret_cast<const volatile char*>(bell_); }
 
@@ -92,11 +93,14 @@ class Traps {
   using Events = std::array<uffd_msg, 16>;
 
   uintptr_t slot_of(uint32_t number) const { return parking_ + number * kPageBytes; }
+  size_t parking_bytes() const { return (size_t{capacity_} + 1) * kPageBytes; }
   bool is_huge(uintptr_t page) const;
+  bool park(uint32_t slot, uintptr_t page);
   bool take(uintptr_t page);
   bool watch_range(uintptr_t at, size_t bytes);
   void forget_range(uintptr_t at, size_t bytes);
-  bool set_up_bell();
+  void arm_bell();
+  void release_bell();
 
   long move(uintptr_t to, uintptr_t from);
   void bring_back(uint32_t slot, uintptr_t to);
@@ -118,6 +122,7 @@ class Traps {
   int file_ = kNoFile;
   int page_map_ = kNoFile;
   bool is_rung_ = false;
+  bool bell_is_armed_ = false;
   uintptr_t parking_ = 0;
   uintptr_t bell_ = 0;
   watch::NumberMap slots_;        // of armed pages

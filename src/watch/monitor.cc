@@ -60,13 +60,22 @@ Mapping Monitor::allocated(uint64_t address, uint64_t bytes, ContextIndex contex
 
 void Monitor::freed(uint64_t address, const Now& now) {
   const uint32_t number = by_address_.find(address);
-  if (number == NumberMap::kAbsent) return;
+  if (number != NumberMap::kAbsent) finish_object(number, true, now);
+}
+
+void Monitor::stop_watching(uint64_t address, const Now& now) {
+  const uint32_t number = by_address_.find(address);
+  if (number != NumberMap::kAbsent) finish_object(number, false, now);
+}
+
+// An object that ends without samples is normal; one that lives on is not known.
+void Monitor::finish_object(uint32_t number, bool ends, const Now& now) {
   Object& object = objects_[number];
-  count_waiting(object, true, now);
+  count_waiting(object, ends, now);
   const uint64_t hits = object.hits + object.round_hits;
   const uint64_t misses = object.misses + object.round_misses;
-  if (object.samples != kNone) actions_->judge(address, object.context, hits, misses);
-  learn(object, type_of(hits, misses));
+  if (object.samples != kNone) actions_->judge(object.address, object.context, hits, misses);
+  if (ends || hits + misses != 0) learn(object, type_of(hits, misses));
   forget(number);
 }
 

@@ -64,6 +64,9 @@ class Monitor {
   // The object at that address was freed. Objects that are not watched are ignored.
   void freed(uint64_t address, const Now& now);
 
+  // References to the object at that address are not reported from now on, but it lives.
+  void stop_watching(uint64_t address, const Now& now);
+
   // An armed page was referenced, and is not armed any more. Others are ignored.
   void referenced(Page page, const Now& now);
 
@@ -134,6 +137,7 @@ class Monitor {
   void end_round(uint32_t number, const Now& now);
   bool converged(const Object& object) const;
   void count_waiting(Object& object, bool ends, const Now& now);
+  void finish_object(uint32_t number, bool ends, const Now& now);
   void forget(uint32_t number);
   void drop_samples(Object& object);
   void learn(Object& object, Type type);

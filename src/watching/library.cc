@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "base/keep_errno.h"
 #include "base/output_path.h"
 #include "base/signals_blocked.h"
+#include "traps/user_faults.h"
 #include "watching/cache_size.h"
 #include "watching/live_watch.h"
 #include "watching/report.h"
@@ -81,7 +83,8 @@ void allocated(void* p, size_t bytes, uint32_t group, uint32_t* state) {
 
 // Waits until the watch has disarmed the span's pages. A child has no watch, and no armed pages.
 void freeing(void* p, uint32_t* state) {
-  constexpr int kMaxRings = 100'000;
+  constexpr int kMaxRings = 2000, kQuickRings = 20;
+  constexpr timespec kPause = {0, 50'000};
   const KeepErrno keep;
   const uint32_t word = load_state(state);
   if (state_of(word) == kHaloSpanIgnored) return;
@@ -95,6 +98,8 @@ void freeing(void* p, uint32_t* state) {
     if (const volatile char* page = bell.load(std::memory_order_acquire)) (void)*page;
     if (!told) told = queue->push(command);
     if (stopped) break;
+    // The bell is not armed. libc's nanosleep would be a cancellation point.
+    if (ring >= kQuickRings) traps::call(SYS_nanosleep, reinterpret_cast<long>(&kPause));
   }
   ignore(state);
 }

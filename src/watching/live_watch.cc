@@ -64,12 +64,16 @@ void LiveWatch::serve() {
   const bool fast = settings_.stress || budget_.is_open();
   traps_.wait(fast ? kTickNs : kIdleTickNs, *this);
   rung();  // commands without a ring
-  if (settings_.stress) return arm_everything();
-  budget_.pass(monotonic_ns());
+  const uint64_t time = monotonic_ns();
+  const bool rearms = time - rearmed_ns_ >= uint64_t{kTickNs};
+  if (rearms) rearmed_ns_ = time;
+  if (settings_.stress) return rearms ? arm_everything() : void();
+  budget_.pass(time);
   if (budget_.may_open()) open_window();
   if (!budget_.is_open()) return;
   monitor_.passed(now());
   if (budget_.must_close()) return close_window();
+  if (!rearms) return;
   sample_.arm(traps_);
   std::erase_if(retries_, [this](uintptr_t page) { return traps_.arm(page); });
 }
@@ -85,7 +89,7 @@ void LiveWatch::open_window() {
 // The monitor judges what it knows. References are not seen from now on, so that it forgets all.
 void LiveWatch::close_window() {
   for (const LiveSpan& span : spans_)
-    if (span.begin != 0) monitor_.freed(span.address, now());
+    if (span.begin != 0) monitor_.stop_watching(span.address, now());
   traps_.disarm_all();
   retries_.clear();
   budget_.close();

@@ -111,6 +111,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   watch::NumberMap had_first_;
   uint32_t first_count_ = 0;
   std::vector<GroupReport> groups_;
+  uint64_t rearmed_ns_ = 0;  // when pages were last armed again
   uint64_t announced_ = 0;
   uint64_t ignored_ = 0;
 };

@@ -1,6 +1,8 @@
-// A thread that serves traps and runs what tests give it.
+// A thread that serves traps and runs what tests give it. It allocates nothing while it serves: a
+// thread in fork() holds the locks of malloc until its event is read.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -14,6 +16,8 @@ namespace halo::traps {
 class Server : public Listener {
  public:
   explicit Server(uint32_t capacity = 64) : traps_(capacity), thread_([this] { run(); }) {
+    accesses.reserve(kMaxReports);
+    losses.reserve(kMaxReports);
     run_in_server([this](Traps&) { refusal = traps_.open(); });
   }
   ~Server() {
@@ -27,7 +31,7 @@ class Server : public Listener {
   Refusal refusal = Refusal::kNone;
   std::vector<uintptr_t> accesses;
   std::vector<uintptr_t> losses;
-  uint64_t rings = 0;
+  std::atomic<uint64_t> rings = 0;
 
   bool arm(const void* page) {
     bool armed = false;
@@ -42,8 +46,12 @@ class Server : public Listener {
   }
   const volatile char* bell() const { return traps_.bell(); }
 
-  void accessed(uintptr_t page) override { accesses.push_back(page); }
-  void lost(uintptr_t page) override { losses.push_back(page); }
+  void accessed(uintptr_t page) override {
+    if (accesses.size() < kMaxReports) accesses.push_back(page);
+  }
+  void lost(uintptr_t page) override {
+    if (losses.size() < kMaxReports) losses.push_back(page);
+  }
   void rung() override { ++rings; }
 
   void run_in_server(const std::function<void(Traps&)>& task) {
@@ -53,6 +61,8 @@ class Server : public Listener {
   }
 
  private:
+  static constexpr size_t kMaxReports = 1 << 16;
+
   void run() {
     for (;;) {
       {

@@ -198,6 +198,38 @@ TEST_F(MonitorTest, PagesThatWaitWhenAPhaseTimesOutSayNothingIfTheCacheIsNot) {
   EXPECT_TRUE(actions.judged.empty());
 }
 
+// As large as the cache: its waiting pages would be misses if it ended.
+TEST_F(MonitorTest, AnObjectThatLivesOnSaysNothingByItsWaitingPages) {
+  const uint64_t bytes = parameters.open_lines * parameters.line_bytes;
+  for (const bool ends : {false, true}) {
+    actions.judged.clear();
+    monitor.allocated(kAddress, bytes, 0, kPage, 1, now);
+    reference();
+    pass(parameters.restrict_lines, 0);
+    pass(parameters.restrict_lines, 1);
+    if (ends) {
+      monitor.freed(kAddress, now);
+    } else {
+      monitor.stop_watching(kAddress, now);
+    }
+    EXPECT_EQ(ends ? 1u : 0u, actions.judged.size() == 0 ? 0u : actions.judged[0].second);
+    EXPECT_TRUE(actions.armed.empty());
+  }
+}
+
+TEST_F(MonitorTest, AContextLearnsNothingFromAnObjectThatLivesOnWithoutSamples) {
+  for (int object = 0; object < 4; ++object) {
+    allocate();
+    monitor.stop_watching(kAddress, now);
+  }
+  EXPECT_EQ(0u, monitor.predictor().score().confirmed);
+  for (int object = 0; object < 4; ++object) {
+    allocate();
+    monitor.freed(kAddress, now);
+  }
+  EXPECT_EQ(1u, monitor.predictor().score().confirmed) << "of two known ones; then one is skipped";
+}
+
 TEST_F(MonitorTest, AContextWaitsForAFewObjectsOnly) {
   for (uint64_t at = 0; at < parameters.max_pending + 5; ++at)
     monitor.allocated(kAddress + (at << 20), 4096, 0, kPage + (at << 8), 1, now);

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from support.command import BUILD, REPOSITORY
 
-NOT_SANITIZED = {"traps-tests"}
-"""Its server has no open files, so that no report is printed; and a sanitizer that forks there
-waits for the server itself."""
+WITHOUT_THREAD_SANITIZER = {"traps-tests"}
+"""A page that the sanitizer's runtime accesses may wait for the server, which waits for it."""
 STARTS_THREADS = re.compile(r"\b(pthread_create|thrd_create|\w*_M_start_thread\w*)\b")
 
 
@@ -29,6 +28,6 @@ def starts_threads(binary: Path) -> bool:
 
 def test_thread_sanitizer_runs_all_tests_that_create_threads() -> None:
     tests = [path for path in (BUILD / "bin").iterdir() if re.search(r"[-_]tests?$", path.name)]
-    threaded = {path.name for path in tests if starts_threads(path)} - NOT_SANITIZED
+    threaded = {path.name for path in tests if starts_threads(path)} - WITHOUT_THREAD_SANITIZER
     assert threaded and threaded == targets("tsan")
     assert targets("tsan") <= targets("asan")
