@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from halo.commands.shared.options import add_json_option
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -20,7 +20,7 @@ class ColoursCommand:
             action="store_true",
             help="compare loads from pages of one colour and of all colours (needs root)",
         )
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write the times to FILE")
+        add_json_option(parser, "the times")
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.colours.machine_test import describe, measure_colours, verdict

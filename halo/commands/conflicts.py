@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.options import add_json_option
 from halo.commands.shared.program import natural
 from halo.errors import UsageError
 from halo.settings import Settings
@@ -33,9 +34,7 @@ class ConflictsCommand:
             metavar="N",
             help="number of states and of pairs to print (default %(default)s)",
         )
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write all states and pairs to FILE"
-        )
+        add_json_option(parser, "all states and pairs")
         parser.add_argument(
             "--dot",
             type=Path,

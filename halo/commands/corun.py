@@ -8,9 +8,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import add_machine_option, positive
+from halo.commands.shared.options import (
+    add_engine_option,
+    add_json_option,
+    add_machine_option,
+    machine_of,
+)
+from halo.commands.shared.program import positive
 from halo.errors import UsageError
-from halo.recording.registry import ENGINES, find_producer
+from halo.recording.registry import find_producer
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -78,16 +84,8 @@ class CorunCommand:
             help="keep the programs' requests in this folder, and use those that are there",
         )
         add_machine_option(parser)
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
-        engines = ", ".join(engine.name for engine in ENGINES)
-        parser.add_argument(
-            "--engine",
-            choices=[engine.name for engine in ENGINES],
-            metavar="NAME",
-            help=f"engine that runs the programs: {engines} (default: the first that works here)",
-        )
+        add_json_option(parser)
+        add_engine_option(parser, "the programs")
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.corun.laboratory import Laboratory, Plan
@@ -97,12 +95,11 @@ class CorunCommand:
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.recording.parts import workspace
-        from halo.simulation import machine_text
 
         if options.json is not None:
             check_place(options.json)
         members, mixes = _chosen(settings, options, rest)
-        machine = machine_text(options.machine) if options.machine else ""
+        machine = machine_of(options)
         with ExitStack() as stack:
             folder = stack.enter_context(workspace())
             tools = Tools(settings, machine, options.restrict, folder)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.options import add_json_option
 from halo.commands.shared.program import up_to
 from halo.errors import UsageError
 from halo.settings import Settings
@@ -70,9 +71,7 @@ class HintsCommand:
             metavar="FILE.hints",
             help="write the hints to FILE.hints, for: halo-cc --halo-hints=FILE.hints",
         )
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
+        add_json_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.atomic import write_json

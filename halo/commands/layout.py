@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import add_machine_option, the_program, up_to
+from halo.commands.shared.object_trace import (
+    Traced,
+    add_trace_options,
+    check_stored,
+    program_to_trace,
+    record_run,
+)
+from halo.commands.shared.options import (
+    add_json_option,
+    add_machine_option,
+    machine_of,
+)
+from halo.commands.shared.program import up_to
 from halo.errors import BadInput, UsageError
-from halo.process.target import find_target
-from halo.recording.registry import ENGINES, find_producer
 from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.hints.key_order import Key
     from halo.layouts.type_filter import TypeFilter
-    from halo.profile import Profile
     from halo.schema.layout import Replayed
 
 MAX_WINDOW = 1024
 MAX_TYPES = 1000
 _HELPS, _USELESS = 0, 1
-
-
-@dataclass(frozen=True)
-class _Traced:
-    """An object trace, and the run that it is of."""
-
-    path: Path
-    program: str = ""
-    arguments: tuple[str, ...] = ()
-    complete: bool = True  # as far as is known without reading it
-    profile: Profile | None = None  # of the run, if it was recorded now
-    typed: Path | None = None  # the type-aware trace that it was made from
 
 
 class LayoutCommand:
@@ -42,19 +38,8 @@ class LayoutCommand:
     usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "trace",
-            type=Path,
-            nargs="?",
-            metavar="TRACE",
-            help="stored object trace, or the trace of a program built with halo-cc",
-        )
-        parser.add_argument(
-            "-o",
-            "--output",
-            type=Path,
-            metavar="TRACE.objects",
-            help="keep the object trace in this file, which must not exist",
+        add_trace_options(
+            parser, "stored object trace, or the trace of a program built with halo-cc"
         )
         parser.add_argument(
             "--window",
@@ -112,16 +97,7 @@ class LayoutCommand:
             help="count the accesses behind the phase instead",
         )
         add_machine_option(parser)
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
-        engines = ", ".join(engine.name for engine in ENGINES)
-        parser.add_argument(
-            "--engine",
-            choices=[engine.name for engine in ENGINES],
-            metavar="NAME",
-            help=f"engine that runs the program: {engines} (default: the first that works here)",
-        )
+        add_json_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         import msgspec
@@ -134,10 +110,9 @@ class LayoutCommand:
         from halo.layouts.verdict import PACKING, judge
         from halo.recording.parts import workspace
         from halo.schema.layout import LayoutDocument
-        from halo.simulation import machine_text
 
         check_replayer(settings)
-        machine = machine_text(options.machine) if options.machine else ""
+        machine = machine_of(options)
         for place in (options.json, options.graph, options.order):
             if place is not None:
                 check_place(place)
@@ -256,36 +231,23 @@ def _check_typed(options: argparse.Namespace, option: str) -> None:
 
 def _trace(
     settings: Settings, options: argparse.Namespace, rest: list[str], folder: Path
-) -> _Traced:
-    """The stored trace, or one of the program, in `folder` unless it is kept."""
-    from halo.layouts.recording import Run, find_phase, record_objects
+) -> Traced:
+    """The stored trace, or one of the program."""
+    from halo.layouts.recording import Run, find_phase
     from halo.layouts.typed_trace import is_typed, objects_of
-    from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
-        if rest:
-            raise UsageError("Give either a program to run or a TRACE, not both.")
-        if (options.output, options.engine, options.phase) != (None, None, None):
-            raise UsageError(
-                "--output, --engine and --phase need a program to run, not a stored TRACE."
-            )
+        check_stored(options, rest, ("phase",))
         if not is_typed(options.trace):
-            return _Traced(options.trace)
+            return Traced(options.trace)
         typed = objects_of(settings, options.trace, folder)
-        return _Traced(
+        return Traced(
             typed.objects,
             str(typed.program),
             typed.arguments,
             typed.complete,
             typed=options.trace,
         )
-    name, arguments = the_program(rest, LayoutCommand.name)
-    target = find_target(name, settings.environment)
-    refuse_known_wrapper(target, arguments, settings.environment)
-    refuse_known_starter(target)
-    path = options.output or folder / "kept.objects"
-    engine = find_producer(settings, options.engine)
+    target, arguments = program_to_trace(settings, rest, LayoutCommand.name)
     phase = find_phase(target, options.phase) if options.phase is not None else ""
-    run = Run(target, arguments, phase)
-    profile = record_objects(engine, settings, run, path, folder)
-    return _Traced(path, str(target.path), tuple(arguments), profile=profile)
+    return record_run(settings, options, Run(target, arguments, phase), folder)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import add_machine_option, positive, the_program, up_to
-from halo.errors import UsageError
-from halo.process.target import find_target
-from halo.recording.registry import ENGINES, find_producer
+from halo.commands.shared.object_trace import (
+    Traced,
+    add_trace_options,
+    check_stored,
+    program_to_trace,
+    record_run,
+)
+from halo.commands.shared.options import (
+    add_json_option,
+    add_machine_option,
+    machine_of,
+)
+from halo.commands.shared.program import positive, up_to
 from halo.settings import Settings
 
 if TYPE_CHECKING:
-    from halo.profile import Profile
+    pass
 
 MAX_SECONDS = 1_000_000
 _POLLUTES, _POLLUTES_NOT = 0, 1
-
-
-@dataclass(frozen=True)
-class _Traced:
-    """An object trace, and the run that it is of."""
-
-    path: Path
-    program: str = ""
-    arguments: tuple[str, ...] = ()
-    profile: Profile | None = None  # of the run, if it was recorded now
 
 
 class LocalityCommand:
@@ -36,20 +34,7 @@ class LocalityCommand:
     usage = "halo locality [OPTIONS] -- PROG ARGS | halo locality [OPTIONS] TRACE"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "trace",
-            type=Path,
-            nargs="?",
-            metavar="TRACE",
-            help="stored object trace, best with --max-object 268435455",
-        )
-        parser.add_argument(
-            "-o",
-            "--output",
-            type=Path,
-            metavar="TRACE.objects",
-            help="keep the object trace in this file, which must not exist",
-        )
+        add_trace_options(parser, "stored object trace, best with --max-object 268435455")
         parser.add_argument(
             "--seconds",
             type=up_to(MAX_SECONDS),
@@ -73,16 +58,7 @@ class LocalityCommand:
             help="also judge the pages of about N random accesses, with and without counters",
         )
         add_machine_option(parser)
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
-        engines = ", ".join(engine.name for engine in ENGINES)
-        parser.add_argument(
-            "--engine",
-            choices=[engine.name for engine in ENGINES],
-            metavar="NAME",
-            help=f"engine that runs the program: {engines} (default: the first that works here)",
-        )
+        add_json_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.atomic import write_json
@@ -93,10 +69,9 @@ class LocalityCommand:
         from halo.locality.verdict import judge
         from halo.recording.parts import workspace
         from halo.schema.caches.locality import LocalityDocument
-        from halo.simulation import machine_text
 
         check_built(settings)
-        machine = machine_text(options.machine) if options.machine else ""
+        machine = machine_of(options)
         if options.json is not None:
             check_place(options.json)
         with workspace() as folder:
@@ -124,24 +99,13 @@ class LocalityCommand:
 
 def _trace(
     settings: Settings, options: argparse.Namespace, rest: list[str], folder: Path
-) -> _Traced:
-    """The stored trace, or one of the program, in `folder` unless it is kept."""
-    from halo.layouts.recording import Run, record_objects
+) -> Traced:
+    """The stored trace, or one of the program."""
+    from halo.layouts.recording import Run
     from halo.recording.parts import MAX_TRACED
-    from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
     if options.trace is not None:
-        if rest:
-            raise UsageError("Give either a program to run or a TRACE, not both.")
-        if (options.output, options.engine) != (None, None):
-            raise UsageError("--output and --engine need a program to run, not a stored TRACE.")
-        return _Traced(options.trace)
-    name, arguments = the_program(rest, LocalityCommand.name)
-    target = find_target(name, settings.environment)
-    refuse_known_wrapper(target, arguments, settings.environment)
-    refuse_known_starter(target)
-    path = options.output or folder / "kept.objects"
-    engine = find_producer(settings, options.engine)
-    run = Run(target, arguments, max_object=MAX_TRACED)
-    profile = record_objects(engine, settings, run, path, folder)
-    return _Traced(path, str(target.path), tuple(arguments), profile)
+        check_stored(options, rest)
+        return Traced(options.trace)
+    target, arguments = program_to_trace(settings, rest, LocalityCommand.name)
+    return record_run(settings, options, Run(target, arguments, max_object=MAX_TRACED), folder)

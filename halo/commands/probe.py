@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from halo.commands.shared.options import add_json_option
 from halo.commands.shared.program import (
     add_cpu_option,
     add_stream_options,
@@ -35,7 +35,7 @@ class ProbeCommand:
             metavar="N",
             help="time budget in seconds; at least seven rounds are run (default %(default)s)",
         )
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE")
+        add_json_option(parser, "the summary")
         add_cpu_option(parser)
         add_stream_options(parser)
 

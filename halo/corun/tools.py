@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from halo.errors import BadInput, HaloError, MissingPart
+from halo.errors import BadInput, MissingPart
+from halo.process.native_tool import output_of
 from halo.settings import Settings
-
-CLASSES = ("open", "exact", "online", "predicted", "learnt", "confined", "random")
-_UNUSABLE, _USAGE = 3, 2
 
 
 class StreamFacts(Struct, frozen=True):
@@ -96,13 +93,4 @@ class Tools:
         self._run([str(self._mixer), *self._options, *self._restricted, "--check", "none"])
 
     def _run(self, command: Sequence[str]) -> str:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        said = " ".join(done.stderr.split()).rstrip(".")
-        if done.returncode == _UNUSABLE:
-            raise BadInput(f"{said[:1].upper()}{said[1:]}.")
-        if done.returncode:
-            name = Path(command[0]).name
-            raise HaloError(f"{name} failed: {said or f'status {done.returncode}'}.")
-        return done.stdout
+        return output_of(command, lambda said: BadInput(f"{said[:1].upper()}{said[1:]}."))

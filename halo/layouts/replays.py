@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from halo.errors import BadTrace, HaloError, MissingPart
+from halo.errors import MissingPart
 from halo.layouts.contents_file import Contents, read_contents
+from halo.process.native_tool import output_for_trace
 from halo.schema.layout import Replayed
 from halo.settings import Settings
 
 GRAPH_FORMATS = (".graphml", ".dot", ".metis")
-_BAD_TRACE = 3
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def replay(
     if options.layout:
         files[folder / "layout"] = options.layout
     command += [f"--{written.stem}={written}" for written in files]
-    found = msgspec.json.decode(_output(command, trace), type=Replayed)
+    found = msgspec.json.decode(output_for_trace(command, trace), type=Replayed)
     accept(found)
     for written, place in files.items():
         shutil.move(written, place)
@@ -118,22 +117,5 @@ def contents_of(settings: Settings, trace: Path, folder: Path) -> Contents:
     """
     written = folder / "contents"
     written.unlink(missing_ok=True)
-    _output([str(settings.replayer), f"--contents={written}"], trace)
+    output_for_trace([str(settings.replayer), f"--contents={written}"], trace)
     return read_contents(written)
-
-
-def _output(command: Sequence[str], trace: Path) -> str:
-    """The standard output of halo-layout for a trace."""
-    done = subprocess.run(
-        [*command, str(trace.absolute())],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = " ".join(done.stderr.split()).rstrip(".")
-    if done.returncode == _BAD_TRACE:
-        raise BadTrace(f"{trace}: {said}.")
-    if done.returncode != 0:
-        raise HaloError(f"halo-layout failed: {said or f'status {done.returncode}'}.")
-    return done.stdout

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from halo.errors import BadTrace, HaloError, MissingPart
+from halo.errors import MissingPart
+from halo.process.native_tool import output_for_trace
 from halo.schema.caches.locality import Locality
 from halo.settings import Settings
-
-_BAD_TRACE = 3
 
 
 @dataclass(frozen=True)
@@ -54,19 +52,7 @@ def locality_of(settings: Settings, trace: Path, options: Options, folder: Path)
         "min-bytes": options.min_bytes,
     }
     command += [f"--{name}={number}" for name, number in numbers.items() if number]
-    done = subprocess.run(
-        [*command, str(trace.absolute())],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = " ".join(done.stderr.split()).rstrip(".")
-    if done.returncode == _BAD_TRACE:
-        raise BadTrace(f"{trace}: {said}.")
-    if done.returncode != 0:
-        raise HaloError(f"halo-locality failed: {said or f'status {done.returncode}'}.")
-    return msgspec.json.decode(done.stdout, type=Locality)
+    return msgspec.json.decode(output_for_trace(command, trace), type=Locality)
 
 
 def with_names(found: Locality, names: Mapping[int, str]) -> Locality:

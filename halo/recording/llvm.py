@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import BadTrace, HaloError, UsageError
+from halo.errors import BadTrace, UsageError
 from halo.process.foreground import Ending
+from halo.process.native_tool import output_for_trace
 from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
 from halo.recording.producer import Command, Job
 from halo.settings import Settings
-from halo.tracing.reader import BAD_TRACE, check_reader, check_there
+from halo.tracing.reader import check_reader, check_there
 
 
 class LlvmProducer:
@@ -91,19 +91,7 @@ def profile_of(
 
 
 def _call(settings: Settings, trace: Path, *command: str) -> str:
-    done = subprocess.run(
-        [str(settings.tracer), *command, str(trace)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = " ".join(done.stderr.split()).rstrip(".")
-    if done.returncode == BAD_TRACE:
-        raise BadTrace(f"{trace}: {said}.")
-    if done.returncode != 0:
-        raise HaloError(f"halo-trace failed: {said}.")
-    return done.stdout
+    return output_for_trace([str(settings.tracer), *command], trace)
 
 
 def profile_options(limits: Limits, folder: Path) -> list[str]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.errors import BadInput, BadTrace, HaloError
+from halo.process.native_tool import BAD_TRACE
 from halo.settings import Settings
 from halo.tracing.blocks import BlockReader, Document
-from halo.tracing.reader import BAD_TRACE, check_reader, check_there
+from halo.tracing.reader import check_reader, check_there
 from halo.tracing.trace_folder import FolderWriter
 
 STANDARD_INPUT = "-"

@@ -7,8 +7,6 @@ from pathlib import Path
 from halo.errors import BadInput, MissingPart
 from halo.settings import Settings
 
-BAD_TRACE = 3  # its exit status for a missing, newer or damaged trace
-
 
 def check_reader(settings: Settings) -> None:
     """Raises `MissingPart` unless halo-trace is built."""

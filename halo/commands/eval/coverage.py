@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from halo.commands.shared.options import add_json_option
 from halo.errors import UsageError
 from halo.settings import Settings
 
@@ -21,9 +22,7 @@ class CoverageCommand:
         parser.add_argument(
             "reference", type=Path, metavar="REF.profile", help="profile of the reference run"
         )
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
+        add_json_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.conflicts.coverage import check_same_program

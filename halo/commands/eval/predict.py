@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from halo.commands.shared.program import add_machine_option
+from halo.commands.shared.options import add_json_option, add_machine_option, machine_of
 from halo.errors import BadInput, BadPlan, UsageError
 from halo.settings import Settings
 
@@ -23,9 +23,7 @@ class PredictCommand:
             "plans", type=Path, nargs="+", metavar="PLAN", help="plans in their compact form"
         )
         add_machine_option(parser)
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
+        add_json_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.atomic import write_json
@@ -37,7 +35,6 @@ class PredictCommand:
         from halo.profile import OBJECT_TRACE, read_profile
         from halo.recording.parts import machine_argument, workspace
         from halo.schema.prediction import PredictionDocument
-        from halo.simulation import machine_text
 
         if rest:
             raise UsageError(
@@ -45,7 +42,7 @@ class PredictCommand:
             )
         if options.json is not None:
             check_place(options.json)
-        machine = machine_text(options.machine) if options.machine else ""
+        machine = machine_of(options)
         profile = read_profile(options.profile)
         trace = OBJECT_TRACE.of(profile)
         if trace is None:

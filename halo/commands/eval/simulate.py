@@ -6,9 +6,14 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from halo.commands.shared.options import (
+    add_engine_option,
+    add_json_option,
+    add_machine_option,
+    machine_of,
+)
 from halo.commands.shared.program import (
     add_allocator_option,
-    add_machine_option,
     check_runtime,
     natural,
     the_program,
@@ -19,7 +24,7 @@ from halo.process.foreground import end_like
 from halo.process.target import find_target
 from halo.recording.parts import Limits
 from halo.recording.progress import ProgressLines
-from halo.recording.registry import ENGINES, find_producer
+from halo.recording.registry import find_producer
 from halo.settings import Settings
 
 COMMAND = "eval simulate"
@@ -59,16 +64,8 @@ class SimulateCommand:
             help="size of the largest object to track; the memory of larger ones counts as outside"
             f" (default {Limits.max_object}, at most {MAX_OBJECT_LIMIT})",
         )
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the whole result to FILE"
-        )
-        engines = ", ".join(engine.name for engine in ENGINES)
-        parser.add_argument(
-            "--engine",
-            choices=[engine.name for engine in ENGINES],
-            metavar="NAME",
-            help=f"engine that runs the program: {engines} (default: the first that works here)",
-        )
+        add_json_option(parser)
+        add_engine_option(parser)
         parser.add_argument(
             "--rows",
             type=natural,
@@ -85,7 +82,6 @@ class SimulateCommand:
         from halo.recording.simulated_run import simulate
         from halo.simulation import (
             Setting,
-            machine_text,
             prefetches,
             show_simulation,
             simulation_document,
@@ -102,7 +98,7 @@ class SimulateCommand:
         setting = Setting(
             allocator=find_allocator(options.allocator),
             plan=options.plan,
-            machine=machine_text(options.machine) if options.machine else "",
+            machine=machine_of(options),
             classes=options.classes,
             sweep=options.sweep,
             max_object=options.max_object or 0,

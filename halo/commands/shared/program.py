@@ -125,17 +125,6 @@ def add_cpu_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_machine_option(parser: argparse.ArgumentParser) -> None:
-    """The option of all that simulate a chosen machine."""
-    parser.add_argument(
-        "--machine",
-        type=Path,
-        metavar="FILE",
-        help="machine file with the caches and TLBs to simulate, or the name of one in halo, such"
-        " as x86-48k-12 (default: this machine's)",
-    )
-
-
 def add_allocator_option(parser: argparse.ArgumentParser, role: str) -> None:
     """The option of all that run a program once under a chosen allocator."""
     parser.add_argument(

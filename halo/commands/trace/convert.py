@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from halo.commands.shared.program import add_machine_option, the_program
+from halo.commands.shared.options import add_machine_option
+from halo.commands.shared.program import the_program
 from halo.errors import UsageError
 from halo.settings import Settings
 

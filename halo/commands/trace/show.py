@@ -28,7 +28,8 @@ class ShowCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.tracing.reader import BAD_TRACE, check_reader, check_there
+        from halo.process.native_tool import BAD_TRACE
+        from halo.tracing.reader import check_reader, check_there
 
         check_no_program(COMMAND, rest)
         check_reader(settings)
