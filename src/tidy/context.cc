@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 
 #include "base/keep_errno.h"
@@ -15,7 +16,9 @@ namespace {
 pthread_once_t once = PTHREAD_ONCE_INIT;
 bool is_open = false;
 
-constexpr uint32_t kAvoided = 64;  // allocations after one that found the shared heap busy
+// Allocations by which a thread avoids the shared heap after it was busy. If it is busy again
+// before it has served as many as the minimum, twice as many.
+constexpr uint32_t kMinAvoided = 64, kMaxAvoided = 4096;
 
 pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 Context* registry[Context::kMaxContexts];  // by number, modulo its size
@@ -32,6 +35,15 @@ class RegistryLock {
 void* map(size_t bytes) {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
+}
+
+// While threads use the shared heap in turns, each waits for the cache lines of the other. So those
+// that find it busy again and again come back less and less often.
+void avoid(ThreadPlace& place) {
+  const bool is_contended = place.avoided != 0 && place.served < kMinAvoided;
+  place.avoided = is_contended ? std::min(2 * place.avoided, kMaxAvoided) : kMinAvoided;
+  place.to_avoid = place.avoided;
+  place.served = 0;
 }
 
 }  // namespace
@@ -121,8 +133,12 @@ void* Context::allocate_among_threads(const uint64_t* key, uint32_t bytes) {
       !settings_.thread_local_heaps && (place == nullptr || place->to_avoid == 0);
   if (tries_shared) {
     const SharedHeap::Served served = shared_->allocate(key, bytes);
-    if (served.answer != busy || place == nullptr) return served.block;
-    place->to_avoid = kAvoided;
+    if (place == nullptr) return served.block;
+    if (served.answer != busy) {
+      place->served += place->served < kMinAvoided;
+      return served.block;
+    }
+    avoid(*place);
   } else if (place == nullptr) {
     return nullptr;
   } else if (place->to_avoid > 0) {

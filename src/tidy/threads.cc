@@ -65,7 +65,7 @@ ThreadPlace* place_in(uint64_t context) {
   ThreadPlace& place = places->places[context % Context::kMaxContexts];
   if (place.context != context) {
     place.heap = nullptr;  // first: a signal handler may use the place in between
-    place.to_avoid = 0;
+    place.to_avoid = place.avoided = 0;
     place.context = context;
   }
   return &place;
