@@ -21,7 +21,7 @@ namespace halo::tidy {
 //
 // A bucket that it gives may be one without used blocks of another cell, which has to forget it
 // first; `assign` makes it the new cell's. So free blocks stay what they are until then. A cluster
-// is split like a cell, when a page of it is full. Not for several threads at once.
+// is split like a cell, when some pages of it are full. Not for several threads at once.
 template <class Memory>
 class BucketPool {
  public:
@@ -136,6 +136,9 @@ class BucketPool {
 
  private:
   static constexpr uint32_t kMaxClusters = 1u << 22;
+  // Full pages of a cluster, after which it is split. With one, a third of all pages is unused:
+  // what is kept of them would take half of the free memory that cells may have.
+  static constexpr uint32_t kSplitAfter = 2;
   using Clusters = Leaves<Cluster, kMaxClusters, Tracer>;
 
   // Buckets of a page: a power of two.
@@ -181,7 +184,7 @@ template <class Memory>
 uint32_t BucketPool<Memory>::take_from(Leaf leaf, uint64_t key) {
   const uint32_t bucket = take_of(clusters_[leaf]);
   if (bucket != kNone) return bucket;
-  if (clusters_[leaf].filled > 0 && clusters_[leaf].keys.differs())
+  if (clusters_[leaf].filled >= kSplitAfter && clusters_[leaf].keys.differs())
     leaf = clusters_.split(leaf, key, true);
   Page* const page = add_page(leaf);
   return page == nullptr ? kNone : take_unused(*page);

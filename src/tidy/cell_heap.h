@@ -17,8 +17,8 @@
 namespace halo::tidy {
 
 struct HeapSettings {
-  uint32_t bucket_bytes = 1024;  // a power of two, 64 to kPageBytes
-  uint32_t split_after = 8;      // full buckets of a cell
+  uint32_t bucket_bytes = 2048;  // a power of two, 64 to kPageBytes
+  uint32_t split_after = 4;      // full buckets of a cell
   bool adaptive = true;          // false: each key has a cell of its own, whatever it costs
 };
 
@@ -92,12 +92,15 @@ class CellHeap {
 
  private:
   static constexpr uint64_t kCellBytes = 128;  // that are kept of a cell, in all tables
-  static constexpr uint64_t kFreeBytes = 3 << 18, kFreeShare = 12;
+  // Free memory is at most a twelfth of the used bytes and 2 MiB, less what is not counted: tables
+  // of the directory and of free sizes, about 0.2 MiB and a 256th.
+  static constexpr uint64_t kFreeBytes = 13 << 17, kFreeShare = 12, kUncountedShare = 256;
+  static constexpr uint32_t kSmallBytes = 64;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key
   static constexpr int kMaxNear = 4;                        // cells near one that are tried
   static constexpr int kMaxTried = 8;  // pages that may have a free block of a size
   // Buckets whose free blocks are joined at once, and for each block that is freed.
-  static constexpr uint64_t kMaxSwept = 512, kSweptForFree = 2;
+  static constexpr uint64_t kMaxSwept = 512, kSweptForFree = 4;
 
   using Page = typename BucketPool<Memory>::Page;
   using Cells = Leaves<Cell, Directory<Tracer>::kMaxLeaves, Tracer>;
@@ -121,23 +124,21 @@ class CellHeap {
   uint64_t resident_with_cells() const {
     return pool_.resident() + cells_.count() * kCellBytes + kSystemPage;
   }
-  bool may_grow() const {
-    return resident_with_cells() <= live_bytes_ + live_bytes_ / kFreeShare + kFreeBytes;
+  uint64_t max_free() const {
+    return live_bytes_ / kFreeShare - live_bytes_ / kUncountedShare + kFreeBytes;
   }
+  bool may_grow() const { return resident_with_cells() <= live_bytes_ + max_free(); }
   // A split leaves a partly filled bucket behind. Without a reserve, the cells of a large heap
   // would be so small that most objects find no room in theirs.
-  bool may_split() const {
-    return resident_with_cells() <= live_bytes_ + live_bytes_ / kFreeShare * 3 / 4 + kFreeBytes / 2;
-  }
+  bool may_split() const { return resident_with_cells() <= live_bytes_ + max_free() * 3 / 4; }
 
   // What such a block leaves of a free one that is larger wastes little.
-  bool is_small(uint32_t block) const { return block <= settings_.bucket_bytes / 16; }
+  static bool is_small(uint32_t block) { return block <= kSmallBytes; }
 
   // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly
   // filled bucket in each cell, and what a block leaves at the end of a bucket, waste little.
   bool may_give_bucket(uint32_t block) const {
-    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <=
-                                  live_bytes_ / kFreeShare / 4 + kFreeBytes / 4;
+    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <= max_free() / 4;
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);

@@ -37,8 +37,8 @@ void* map(size_t bytes) {
   return at == MAP_FAILED ? nullptr : at;
 }
 
-// While threads use the shared heap in turns, each waits for the cache lines of the other. So those
-// that find it busy again and again come back less and less often.
+// While two threads use the shared heap alternately, each waits for the cache lines of the other.
+// So those that find it busy again and again come back less and less often.
 void avoid(ThreadPlace& place) {
   const bool is_contended = place.avoided != 0 && place.served < kMinAvoided;
   place.avoided = is_contended ? std::min(2 * place.avoided, kMaxAvoided) : kMinAvoided;

@@ -13,7 +13,7 @@ struct ThreadPlace {
   SharedHeap* heap;   // its own heap, or nullptr
   uint32_t to_avoid;  // allocations for which it does not try the shared heap
   uint32_t avoided;   // that number when the shared heap was busy last, or 0
-  uint32_t served;  // allocations by the shared heap since then, or so many that it does not matter
+  uint32_t served;    // allocations by the shared heap since then, up to a limit
 };
 
 // Must run before place_in, once.
