@@ -138,7 +138,7 @@ class CellHeap {
   // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly
   // filled bucket in each cell, and what a block leaves at the end of a bucket, waste little.
   bool may_give_bucket(uint32_t block) const {
-    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <= max_free() / 4;
+    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <= max_free() / 2;
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);
