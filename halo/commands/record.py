@@ -91,7 +91,7 @@ class RecordCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.destination import check_place
         from halo.trials.runs.process_watch import ProcessWatch
-        from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
+        from halo.trials.runs.wrappers import refuse_known_launcher
 
         if options.contents and not options.objects:
             raise UsageError("--contents needs --objects.")
@@ -102,8 +102,7 @@ class RecordCommand:
         target = find_target(name, settings.environment)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
-        refuse_known_wrapper(target, arguments, settings.environment)
-        refuse_known_starter(target)
+        refuse_known_launcher(target, arguments, settings.environment)
         producer = find_producer(settings, options.engine)
         watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), settings.tracer)
         with workspace() as folder, watching as watch:

@@ -9,7 +9,7 @@ from pathlib import Path
 from halo.errors import UsageError
 from halo.process.target import Target, find_target
 from halo.settings import Settings
-from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
+from halo.trials.runs.wrappers import refuse_known_launcher
 
 MAX_PROGRAMS = 8
 
@@ -59,8 +59,7 @@ def members_of(settings: Settings, programs: Sequence[Sequence[str]], limit: int
     names: dict[str, int] = {}
     for name, *arguments in programs:
         target = find_target(name, settings.environment)
-        refuse_known_wrapper(target, arguments, settings.environment)
-        refuse_known_starter(target)
+        refuse_known_launcher(target, arguments, settings.environment)
         plain = Path(name).name
         names[plain] = names.get(plain, 0) + 1
         unique = plain if names[plain] == 1 else f"{plain}-{names[plain]}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
 from halo.process.target import Target
-from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
+from halo.trials.runs.wrappers import refuse_known_launcher
 
 _APP_IMAGE = b"AI"
 _SANDBOXED = re.compile(rb"^[^#\n]*\b(flatpak|snap)\s+run\b", re.MULTILINE)
@@ -38,8 +38,7 @@ def examine_launcher(
             f"run `{target.name} --appimage-extract` and give the program inside",
         )
     try:
-        refuse_known_wrapper(target, arguments, environment)
-        refuse_known_starter(target)
+        refuse_known_launcher(target, arguments, environment)
     except Unsuitable as error:
         return refusal_of("launcher", error)
     return None

@@ -136,8 +136,8 @@ class BucketPool {
 
  private:
   static constexpr uint32_t kMaxClusters = 1u << 22;
-  // Full pages of a cluster, after which it is split. With one, a third of all pages is unused:
-  // what is kept of them would take half of the free memory that cells may have.
+  // Full pages of a cluster, after which it is split. With one, a third of the pages' memory is
+  // unused, and the records of pages take most of the permitted free memory.
   static constexpr uint32_t kSplitAfter = 2;
   using Clusters = Leaves<Cluster, kMaxClusters, Tracer>;
 

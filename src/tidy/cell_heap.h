@@ -92,8 +92,8 @@ class CellHeap {
 
  private:
   static constexpr uint64_t kCellBytes = 128;  // that are kept of a cell, in all tables
-  // Free memory is at most a twelfth of the used bytes and 2 MiB, less what is not counted: tables
-  // of the directory and of free sizes, about 0.2 MiB and a 256th.
+  // Free memory is at most a twelfth of the used bytes and 2 MiB, minus tables that are not counted
+  // (directory, free sizes): about 0.2 MiB and a 256th.
   static constexpr uint64_t kFreeBytes = 13 << 17, kFreeShare = 12, kUncountedShare = 256;
   static constexpr uint32_t kSmallBytes = 64;
   static constexpr uint64_t kNearKeys = uint64_t{1} << 63;  // with a bucket's number: a key

@@ -16,8 +16,8 @@ namespace {
 pthread_once_t once = PTHREAD_ONCE_INIT;
 bool is_open = false;
 
-// Allocations by which a thread avoids the shared heap after it was busy. If it is busy again
-// before it has served as many as the minimum, twice as many.
+// Number of allocations for which a thread avoids the shared heap after it was busy. The number
+// doubles if the heap is busy again before it has served the minimum.
 constexpr uint32_t kMinAvoided = 64, kMaxAvoided = 4096;
 
 pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;

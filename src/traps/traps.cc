@@ -10,9 +10,9 @@ namespace halo::traps {
 
 namespace {
 
-constexpr int64_t kRetryNs = 50'000;  // while the kernel is short of memory
-constexpr int kMaxBatches = 16;       // of events, before the server does something else
-constexpr size_t kMaxPutOff = 4096;   // events, of as many threads
+constexpr long kRetryNs = 50'000;    // while the kernel is short of memory
+constexpr int kMaxBatches = 16;      // of events, before the server does something else
+constexpr size_t kMaxPutOff = 4096;  // events, of as many threads
 
 uintptr_t map_pages(size_t count) {
   const long at = call(SYS_mmap, 0, static_cast<long>(count * kPageBytes), PROT_READ | PROT_WRITE,
@@ -21,11 +21,6 @@ uintptr_t map_pages(size_t count) {
 }
 
 void close_file(int file) { call(SYS_close, file); }
-
-void pause() {
-  const timespec time{0, kRetryNs};
-  call(SYS_nanosleep, reinterpret_cast<long>(&time));
-}
 
 long copy_page(int file, uintptr_t to, uintptr_t from) {
   uffdio_copy request{};
@@ -202,8 +197,8 @@ void Traps::disarm_all() {
     if (page != 0) disarm(page);
 }
 
-// A thread that reads the bell meanwhile finds a page that is present, or armed; it never brings
-// one about. The write makes the page the parent's own after a fork.
+// Threads may read the bell meanwhile: it is present or armed at any time, so no read maps a new
+// page. The write breaks the sharing with a child.
 void Traps::arm_bell() {
   *reinterpret_cast<volatile char*>(bell_) = 0;
   bell_is_armed_ = park(capacity_, bell_);
@@ -226,7 +221,7 @@ void Traps::bring_back(uint32_t slot, uintptr_t to) {
     if (is_settled(answer)) return;
     if (answer != -EAGAIN) answer = copy_page(file_, to, slot_of(slot));
     if (is_settled(answer)) return discard(slot);
-    if (answer != -EAGAIN) pause();
+    if (answer != -EAGAIN) pause_thread(kRetryNs);
     read_ahead();
   }
 }
@@ -289,7 +284,7 @@ void Traps::fill(int child, uintptr_t page, uintptr_t from) {
   for (;;) {
     const long answer = copy_page(child, page, from);
     if (is_settled(answer)) return;
-    if (answer != -EAGAIN) pause();
+    if (answer != -EAGAIN) pause_thread(kRetryNs);
     Events events;
     const uint32_t count = read_events(child, events);
     adopt(events, count);

@@ -70,6 +70,12 @@ long control(int file, unsigned long request, Request& argument) {
   return call(SYS_ioctl, file, static_cast<long>(request), reinterpret_cast<long>(&argument));
 }
 
+// Sleeps for that many nanoseconds, below a second. Not a cancellation point, unlike libc's.
+inline void pause_thread(long ns) {
+  const timespec time{0, ns};
+  call(SYS_nanosleep, reinterpret_cast<long>(&time));
+}
+
 inline long advise(uintptr_t at, size_t bytes, int advice) {
   return call(SYS_madvise, static_cast<long>(at), static_cast<long>(bytes), advice);
 }

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -84,7 +82,7 @@ void allocated(void* p, size_t bytes, uint32_t group, uint32_t* state) {
 // Waits until the watch has disarmed the span's pages. A child has no watch, and no armed pages.
 void freeing(void* p, uint32_t* state) {
   constexpr int kMaxRings = 2000, kQuickRings = 20;
-  constexpr timespec kPause = {0, 50'000};
+  constexpr long kPauseNs = 50'000;
   const KeepErrno keep;
   const uint32_t word = load_state(state);
   if (state_of(word) == kHaloSpanIgnored) return;
@@ -98,8 +96,7 @@ void freeing(void* p, uint32_t* state) {
     if (const volatile char* page = bell.load(std::memory_order_acquire)) (void)*page;
     if (!told) told = queue->push(command);
     if (stopped) break;
-    // The bell is not armed. libc's nanosleep would be a cancellation point.
-    if (ring >= kQuickRings) traps::call(SYS_nanosleep, reinterpret_cast<long>(&kPause));
+    if (ring >= kQuickRings) traps::pause_thread(kPauseNs);  // the bell is not armed
   }
   ignore(state);
 }

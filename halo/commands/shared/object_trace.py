@@ -66,12 +66,11 @@ def program_to_trace(
     settings: Settings, rest: Sequence[str], command: str
 ) -> tuple[Target, list[str]]:
     """The program after `--` and its arguments; raises if it starts another one instead."""
-    from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
+    from halo.trials.runs.wrappers import refuse_known_launcher
 
     name, arguments = the_program(rest, command)
     target = find_target(name, settings.environment)
-    refuse_known_wrapper(target, arguments, settings.environment)
-    refuse_known_starter(target)
+    refuse_known_launcher(target, arguments, settings.environment)
     return target, arguments
 
 

@@ -63,6 +63,14 @@ def refuse_known_starter(target: Target) -> None:
         )
 
 
+def refuse_known_launcher(
+    target: Target, arguments: Sequence[str], environment: Mapping[str, str]
+) -> None:
+    """Raises `Unsuitable` for a well-known wrapper or starter: it is not the program to record."""
+    refuse_known_wrapper(target, arguments, environment)
+    refuse_known_starter(target)
+
+
 def _is_of_the_system(target: Target) -> bool:
     return str(target.path.resolve()).startswith(SYSTEM_FOLDERS)
 

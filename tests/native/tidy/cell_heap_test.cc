@@ -169,27 +169,37 @@ TEST(CellHeap, PutsObjectsWithNearKeysOnFewPages) {
   }
 }
 
-// Free blocks that fit no request, and those of other cells, use up the bound on free memory.
-TEST(CellHeap, PutsObjectsWithNearKeysOnFewPagesOfAnAgedHeap) {
-  constexpr uint64_t kObjects = 200'000;
+struct AgedHeap {
+  uint64_t objects, freed_of_each;  // one of that number was freed
+  size_t max_pages;                 // of the objects of a hundredth of the keys
+};
+class CellHeapAged : public testing::TestWithParam<AgedHeap> {};
+
+// Free blocks that fit no request, and those of other cells, use up the bound on free memory. If a
+// cell got no bucket then, large heaps would put small objects into the cell for all keys.
+TEST_P(CellHeapAged, PutsObjectsWithNearKeysOnFewPages) {
+  const uint64_t count = GetParam().objects;
   std::mt19937_64 random(4);
   SimulatedMemory memory;
   Heap heap(memory, {});
   ASSERT_TRUE(heap.open());
-  const auto bytes_of = [](uint64_t number) { return number < kObjects / 2 ? 40u : 56u; };
+  const auto bytes_of = [&](uint64_t number) { return number < count / 2 ? 40u : 56u; };
   std::vector<Place> litter;
-  for (uint64_t i = 0; i < kObjects; ++i)
-    litter.push_back(heap.allocate(random() % kObjects, bytes_of(random() % kObjects)));
+  for (uint64_t i = 0; i < count; ++i)
+    litter.push_back(heap.allocate(random() % count, bytes_of(random() % count)));
   std::shuffle(litter.begin(), litter.end(), random);
-  for (uint64_t i = 0; i < kObjects / 4; ++i) ASSERT_TRUE(heap.free(litter[i]));
+  for (uint64_t i = 0; i < count / GetParam().freed_of_each; ++i) ASSERT_TRUE(heap.free(litter[i]));
   std::vector<std::pair<uint64_t, Place>> objects;
-  for (uint64_t i = 0; i < kObjects; ++i) {
-    const uint64_t key = random() % kObjects;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t key = random() % count;
     objects.emplace_back(key, heap.allocate(key, bytes_of(i)));
   }
-  EXPECT_LT(pages_of(objects, kObjects / 100), 300u);
+  EXPECT_LT(pages_of(objects, count / 100), GetParam().max_pages);
   EXPECT_LE(heap.resident(), heap.counts().live_bytes * 9 / 8 + (2 << 20));
 }
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CellHeapAged,
+                         testing::Values(AgedHeap{200'000, 4, 150}, AgedHeap{1'000'000, 2, 1000}));
 
 // Free memory beside live memory, whatever the keys.
 TEST(CellHeap, BoundsFreeMemory) {
