@@ -138,7 +138,7 @@ class BucketPool {
   static constexpr uint32_t kMaxClusters = 1u << 22;
   // Full pages of a cluster, after which it is split. With one, a third of the pages' memory is
   // unused, and the records of pages take most of the permitted free memory.
-  static constexpr uint32_t kSplitAfter = 2;
+  static constexpr uint32_t kSplitAfter = 4;
   using Clusters = Leaves<Cluster, kMaxClusters, Tracer>;
 
   // Buckets of a page: a power of two.

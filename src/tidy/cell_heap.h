@@ -17,8 +17,8 @@
 namespace halo::tidy {
 
 struct HeapSettings {
-  uint32_t bucket_bytes = 2048;  // a power of two, 64 to kPageBytes
-  uint32_t split_after = 4;      // full buckets of a cell
+  uint32_t bucket_bytes = 4096;  // a power of two, 64 to kPageBytes
+  uint32_t split_after = 1;      // full buckets of a cell
   bool adaptive = true;          // false: each key has a cell of its own, whatever it costs
 };
 
@@ -130,15 +130,16 @@ class CellHeap {
   bool may_grow() const { return resident_with_cells() <= live_bytes_ + max_free(); }
   // A split leaves a partly filled bucket behind. Without a reserve, the cells of a large heap
   // would be so small that most objects find no room in theirs.
-  bool may_split() const { return resident_with_cells() <= live_bytes_ + max_free() * 3 / 4; }
+  bool may_split() const { return resident_with_cells() <= live_bytes_ + max_free() * 7 / 8; }
 
   // What such a block leaves of a free one that is larger wastes little.
   static bool is_small(uint32_t block) { return block <= kSmallBytes; }
 
-  // Whether a cell may get a bucket that the cell for all keys would have needed: if a partly
-  // filled bucket in each cell, and what a block leaves at the end of a bucket, waste little.
+  // Whether a cell may get a bucket that the cell for all keys would have needed: if a half-filled
+  // bucket in each cell takes at most half of the permitted free memory, and such a block leaves
+  // little at the end of a bucket.
   bool may_give_bucket(uint32_t block) const {
-    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <= max_free() / 2;
+    return is_small(block) && cells_.count() * uint64_t{settings_.bucket_bytes} <= max_free();
   }
 
   Place allocate_slowly(Leaf leaf, uint64_t key, uint32_t block);

@@ -49,7 +49,7 @@ enum {
 typedef struct tidy_settings {
   unsigned dimensions;                 /* elements of a hint, 1 to 4; default 1 */
   unsigned sizes[TIDY_MAX_DIMENSIONS]; /* elements count modulo these; 0: not limited */
-  size_t bucket_bytes;                 /* a power of two, 64 to 65536; default 2048 */
+  size_t bucket_bytes;                 /* a power of two, 64 to 65536; default 4096 */
   unsigned flags;
 } tidy_settings_t;
 

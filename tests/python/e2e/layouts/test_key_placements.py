@@ -44,7 +44,7 @@ def test_buckets_and_cells_change_the_placement(keyed: tuple[Path, Path], tmp_pa
     trace, keys = keyed
     base = ReplayOptions(keys_by_address=keys, packing="hinted")
     (default,) = replays(trace, base, tmp_path)
-    assert replays(trace, replace(base, bucket=2048), tmp_path) == (default,)
+    assert replays(trace, replace(base, bucket=4096), tmp_path) == (default,)
     (large,) = replays(trace, replace(base, bucket=65536), tmp_path)
     (fixed,) = replays(trace, replace(base, fixed_cells=True), tmp_path)
     # Each hint has a bucket of its own, so nearly every object is on another page.
