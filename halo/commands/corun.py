@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,9 @@ from halo.settings import Settings
 if TYPE_CHECKING:
     from halo.corun.members import Member, PlannedMix
 
-CLASSES = ("open", "exact", "online", "predicted", "learnt", "confined", "random")
+CLASSES = ("open", "exact", "online", "predicted", "learnt", "confined", "selected", "random")
 DEFAULT_SEEDS = 10
+DEFAULT_CLASSES = ("online",)
 
 
 class CorunCommand:
@@ -46,7 +48,8 @@ class CorunCommand:
         parser.add_argument(
             "--alone",
             action="store_true",
-            help="run each program by itself only: how it suffers if all its objects are confined",
+            help="run each program by itself only: how it suffers if all its objects are confined,"
+            " and what it gains with the --classes that are given",
         )
         parser.add_argument(
             "--restrict",
@@ -111,7 +114,7 @@ class CorunCommand:
                 str(options.machine or "this machine"),
                 tuple(members),
                 tuple(mixes),
-                tuple(options.classes or ["online"]),
+                tuple(options.classes or DEFAULT_CLASSES),
                 options.seeds,
             )
             document = Laboratory(tools, maker).run(plan)
@@ -124,7 +127,7 @@ class CorunCommand:
 def _chosen(
     settings: Settings, options: argparse.Namespace, rest: list[str]
 ) -> tuple[list[Member], list[PlannedMix]]:
-    """The programs, and the mixes of them: none with --alone."""
+    """The programs, and the mixes of them. With --alone each is one, if classes are given."""
     from halo.corun.members import PlannedMix, check_together, members_of, split_programs
 
     if options.mixes is not None:
@@ -142,7 +145,7 @@ def _chosen(
         )
     members = members_of(settings, split_programs(rest), options.limit or 0)
     if options.alone:
-        return members, []
+        return members, _each_alone(members) if options.classes else []
     check_together(len(members))
     roles = ("",) * len(members)
     return members, [PlannedMix("given", "given", tuple(members), roles)]
@@ -155,10 +158,17 @@ def _from_file(
 
     file = MixesFile(options.mixes, settings)
     if options.alone:
-        return [file.member(name) for name in options.names or file.names()], []
+        alone = [file.member(name) for name in options.names or file.names()]
+        return alone, _each_alone(alone) if options.classes else []
     mixes = file.mixes(tuple(options.names))
     members = {member.name: member for mix in mixes for member in mix.members}
     return list(members.values()), mixes
+
+
+def _each_alone(members: Sequence[Member]) -> list[PlannedMix]:
+    from halo.corun.members import PlannedMix
+
+    return [PlannedMix(member.name, "alone", (member,), ("",)) for member in members]
 
 
 def _folder(path: Path | None) -> Path | None:

@@ -10,14 +10,16 @@ from halo.schema.caches.corun import CorunDocument, CorunProgram, Mix
 
 
 def show_corun(document: CorunDocument) -> None:
-    """Prints to stdout: the programs alone, then each mix, and a summary of several mixes."""
+    """Prints to stdout: the programs alone, each mix, and a summary of mixes of several."""
     console = make_console()
     show_grid(console, programs_table(document))
     tested = [mix for mix in document.mixes if mix.classes != OPEN] or list(document.mixes)
     if not tested:
         return
-    show_grid(console, mixes_table(tested))
-    show_grid(console, summary_table(summarise(tested)))
+    show_grid(console, mixes_table(tested, document.mixes))
+    mixed = [mix for mix in tested if len(mix.programs) > 1]
+    if mixed:
+        show_grid(console, summary_table(summarise(mixed)))
 
 
 def programs_table(document: CorunDocument) -> Grid:
@@ -51,16 +53,22 @@ def _program_row(one: CorunProgram) -> Row:
     )
 
 
-def mixes_table(mixes: Sequence[Mix]) -> Grid:
-    """One row for each program of each mix, with its speed-up over all objects open."""
+def mixes_table(mixes: Sequence[Mix], everything: Sequence[Mix]) -> Grid:
+    """One row for each program of each mix, compared with all objects open.
+
+    `everything` has these mixes, and each with all objects open.
+    """
+    before = {mix.name: mix for mix in everything if mix.classes == OPEN}
     rows = []
     for mix in mixes:
         for at, one in enumerate(mix.programs):
             start = (mix.name, mix.classes) if at == 0 else ("", "")
             spread = f"{min(one.speedups):.3f} to {max(one.speedups):.3f}"
             missed = sum(one.misses) / max(one.requests * len(one.misses), 1)
+            misses = sum(one.misses) / max(sum(before[mix.name].programs[at].misses), 1) - 1
             last = at == len(mix.programs) - 1
-            cells = (*start, one.name, one.role, f"{middle(one):.3f}", spread, f"{missed:.1%}")
+            cells = (*start, one.name, one.role, f"{middle(one):.3f}", spread)
+            cells = (*cells, f"{misses:+.1%}", f"{missed:.1%}")
             rows.append(Row(cells, last=last))
     return Grid(
         [
@@ -70,10 +78,11 @@ def mixes_table(mixes: Sequence[Mix]) -> Grid:
             Field("role"),
             Field("speed-up", figures=True),
             Field("of the seeds", figures=True),
+            Field("misses", figures=True),
             Field("missed", figures=True),
         ],
         rows,
-        "Speed-up over all objects open: median of the seeds, and their range",
+        "Speed-up over all objects open: median of the seeds, and their range; misses: change",
     )
 
 

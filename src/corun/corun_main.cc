@@ -116,17 +116,21 @@ ToolStatus run(const Options& options, const Machine& machine) {
     json.list("programs", streams, [&](const Stream& stream) { write(stream, json); });
     json.key("runs");
     json.list([&] {
-      for (const std::string& name : options.classes)
+      for (const std::string& name : options.classes) {
+        const Classes classes = *classes_of(name);
+        std::vector<std::vector<bool>> confined;
         for (unsigned seed = 1; seed <= options.seeds; ++seed) {
+          if (seed == 1 || classes == Classes::kRandom)
+            confined = confined_owners(machine, colours, programs, classes, seed);
           json.new_line();
           json.value([&] {
             json.field("classes", std::string_view(name));
             json.field("seed", seed);
-            const auto confined = confined_owners(programs, *classes_of(name), seed);
             json.list("programs", run_mix(machine, colours, programs, confined, seed),
                       [&](const ProgramResult& one) { write(one, json); });
           });
         }
+      }
     });
   });
   putchar('\n');

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "corun/selection.h"
 
 namespace halo::corun {
 
@@ -42,21 +43,30 @@ std::set<Context> random_contexts(const std::vector<const Stream*>& programs, ui
 }  // namespace
 
 std::optional<Classes> classes_of(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kNames = {
-      "open", "exact", "online", "predicted", "learnt", "confined", "random"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "open", "exact", "online", "predicted", "learnt", "confined", "selected", "random"};
   const auto* const found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) return std::nullopt;
   return Classes(found - kNames.begin());
 }
 
-std::vector<std::vector<bool>> confined_owners(const std::vector<const Stream*>& programs,
+std::vector<std::vector<bool>> confined_owners(const simulator::Machine& machine,
+                                               const Colours& colours,
+                                               const std::vector<const Stream*>& programs,
                                                Classes classes, uint64_t seed) {
+  if (classes == Classes::kSelected) {
+    std::vector<std::vector<bool>> selected;
+    for (const Stream* program : programs)
+      selected.push_back(select_owners(machine, colours, *program));
+    return selected;
+  }
   std::set<Context> random;
   if (classes == Classes::kRandom) random = random_contexts(programs, seed);
   const auto confines = [&](size_t program, const OwnerEntry& owner) {
     if (owner.is_object == 0) return false;
     switch (classes) {
       case Classes::kOpen:
+      case Classes::kSelected:
         return false;
       case Classes::kExact:
         return owner.exact != 0;

@@ -49,8 +49,8 @@ class Mix(Struct, frozen=True, kw_only=True):
 
     name: str  # of the mix
     kind: str  # such as `polluter-victim`
-    classes: str  # `open`, `exact`, `online`, `predicted`, `learnt`, `confined` or `random`
-    programs: tuple[MixedProgram, ...]  # two to eight
+    classes: str  # one of those of docs/corun.md, such as `exact`
+    programs: tuple[MixedProgram, ...]  # two to eight; one of kind `alone`
 
 
 class CorunDocument(Struct, frozen=True, kw_only=True):
@@ -63,4 +63,4 @@ class CorunDocument(Struct, frozen=True, kw_only=True):
     first: Count  # colour of the restricted range
     last: Count  # colour of the restricted range
     programs: tuple[CorunProgram, ...]  # alone
-    mixes: tuple[Mix, ...]  # by mix, then by classes; none with `--alone`
+    mixes: tuple[Mix, ...]  # by mix, then by classes

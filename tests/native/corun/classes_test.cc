@@ -100,8 +100,9 @@ TEST(Mapping, ConfinesByClass) {
                                      {50, 1, 1, 1, 0, 0, 0, {}},
                                      {50, 2, 1, 0, 1, 0, 0, {}},
                                      {50, 3, 1, 0, 0, 1, 0, {}}});
+  const simulator::Machine machine = small_machine(false);
   const auto confined = [&](Classes classes) {
-    return confined_owners({&stream}, classes, 1).front();
+    return confined_owners(machine, colours_of(machine), {&stream}, classes, 1).front();
   };
   using Bits = std::vector<bool>;
   EXPECT_EQ((Bits{false, false, false, false}), confined(Classes::kOpen));
@@ -120,9 +121,11 @@ TEST(Mapping, RandomContextsAreAsManyAsExactOnes) {
                                     {50, 7, 1, 1, 0, 0, 0, {}},
                                     {50, 8, 1, 0, 0, 0, 0, {}},
                                     {50, 9, 1, 0, 0, 0, 0, {}}});
+  const simulator::Machine machine = small_machine(false);
   std::set<std::vector<std::vector<bool>>> seen;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
-    const auto confined = confined_owners({&one, &other}, Classes::kRandom, seed);
+    const auto confined =
+        confined_owners(machine, colours_of(machine), {&one, &other}, Classes::kRandom, seed);
     EXPECT_FALSE(confined[0][0] || confined[1][0]) << "memory outside objects stays open";
     EXPECT_EQ(confined[0][1], confined[0][2]) << "one context";
     int contexts = confined[0][1] + confined[0][3];

@@ -41,8 +41,9 @@ struct Simulated : objects::Visitor {
 std::vector<ProgramResult> run(const simulator::Machine& machine,
                                const std::vector<const Stream*>& programs, Classes classes,
                                uint64_t seed) {
-  return run_mix(machine, colours_of(machine), programs, confined_owners(programs, classes, seed),
-                 seed);
+  const Colours colours = colours_of(machine);
+  return run_mix(machine, colours, programs,
+                 confined_owners(machine, colours, programs, classes, seed), seed);
 }
 
 TEST(Mix, OfOneProgramIsTheSimulation) {

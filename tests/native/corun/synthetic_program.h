@@ -83,24 +83,36 @@ class TemporaryFile {
   std::string path_;
 };
 
-inline StreamSummary write_program(const StreamSettings& settings, uint64_t seed, int accesses,
-                                   const std::string& path) {
+// `run(visitor)` makes the accesses, each time the same.
+template <class Run>
+StreamSummary write_stream(const StreamSettings& settings, const Run& run,
+                           const std::string& path) {
   ReuseClasses reuse(settings.watch.restrict_lines, settings.watch.open_lines, 0.9);
   ProgramReplay first(settings.machine, UINT64_MAX, reuse);
-  run_program(first, seed, accesses);
+  run(first);
   StreamWriter writer(path);
   WatchedClasses learnt(settings.watch);
   StreamRecorder recorder(settings, reuse, learnt, {}, writer);
   ProgramReplay second(settings.machine, UINT64_MAX, recorder);
   recorder.follow(second);
-  run_program(second, seed, accesses);
+  run(second);
   return recorder.finish(true);
 }
 
-inline Stream stream_of_program(const StreamSettings& settings, uint64_t seed, int accesses) {
+inline StreamSummary write_program(const StreamSettings& settings, uint64_t seed, int accesses,
+                                   const std::string& path) {
+  return write_stream(settings, [&](auto& visitor) { run_program(visitor, seed, accesses); }, path);
+}
+
+template <class Run>
+Stream stream_of(const StreamSettings& settings, const Run& run) {
   const TemporaryFile file;
-  write_program(settings, seed, accesses, file.path());
+  write_stream(settings, run, file.path());
   return read_stream(file.path());
+}
+
+inline Stream stream_of_program(const StreamSettings& settings, uint64_t seed, int accesses) {
+  return stream_of(settings, [&](auto& visitor) { run_program(visitor, seed, accesses); });
 }
 
 }  // namespace halo::corun

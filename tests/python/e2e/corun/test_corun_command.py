@@ -66,6 +66,21 @@ def test_programs_alone(kept: Path) -> None:
     assert "speed-up" not in outcome.stdout
 
 
+def test_a_program_alone_gains_from_confining_what_displaces_others(tmp_path: Path) -> None:
+    # Twice 6 MiB of pictures, and a table of 3 MiB, in a cache of 8 MiB.
+    frames = [str(BUILD / "bench" / "frames"), "4", "6291456", "3145728", "300000", "1"]
+    options = ["--machine", "e7420", "--alone", "--seeds", "2", "--classes", "selected"]
+    document = tmp_path / "alone.json"
+    outcome = halo("corun", *options, "--json", str(document), "--", *frames)
+    assert outcome.status == 0, outcome.stderr
+    assert "victims" not in outcome.stdout, "no summary without other programs"
+    found = msgspec.json.decode(document.read_bytes(), type=CorunDocument)
+    before, after = found.mixes
+    assert (before.classes, after.classes) == ("open", "selected")
+    for old, new in zip(before.programs[0].misses, after.programs[0].misses, strict=True):
+        assert new < 0.85 * old
+
+
 def test_a_damaged_stream_is_refused(kept: Path, tmp_path: Path) -> None:
     for path in kept.glob("*.stream"):
         content = bytearray(path.read_bytes())
