@@ -67,9 +67,8 @@ def mixes_table(mixes: Sequence[Mix], everything: Sequence[Mix]) -> Grid:
             missed = sum(one.misses) / max(one.requests * len(one.misses), 1)
             misses = sum(one.misses) / max(sum(before[mix.name].programs[at].misses), 1) - 1
             last = at == len(mix.programs) - 1
-            cells = (*start, one.name, one.role, f"{middle(one):.3f}", spread)
-            cells = (*cells, f"{misses:+.1%}", f"{missed:.1%}")
-            rows.append(Row(cells, last=last))
+            figures = (f"{middle(one):.3f}", spread, f"{misses:+.1%}", f"{missed:.1%}")
+            rows.append(Row((*start, one.name, one.role, *figures), last=last))
     return Grid(
         [
             Field("mix"),
