@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +29,9 @@ class UnitMap {
   // The first run of `count` free units, by address; `nowhere` if there is none.
   std::size_t find(std::size_t count) const {
     for (std::size_t begin = first_free_; begin + count <= units_;) {
-      begin = next(begin, false);
+      begin = next(begin, false, units_);
       if (begin + count > units_) break;
-      const std::size_t end = next_used(begin, begin + count);
+      const std::size_t end = next(begin, true, begin + count);
       if (end == begin + count) return begin;
       begin = end;
     }
@@ -50,20 +51,15 @@ class UnitMap {
  private:
   static std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
 
-  // The first unit from `at` on that is in use, or free; at most units_.
-  std::size_t next(std::size_t at, bool used) const {
-    while (at < units_) {
+  // The first unit from `at` to `end` that is in use, or free; `end` if there is none.
+  std::size_t next(std::size_t at, bool used, std::size_t end) const {
+    while (at < end) {
       const std::uint64_t word = used ? words_[at / 64] : ~words_[at / 64];
       const std::uint64_t rest = word >> (at % 64);
-      if (rest != 0) return at + static_cast<std::size_t>(std::countr_zero(rest));
+      if (rest != 0) return std::min(at + static_cast<std::size_t>(std::countr_zero(rest)), end);
       at = (at / 64 + 1) * 64;
     }
-    return units_;
-  }
-
-  std::size_t next_used(std::size_t at, std::size_t end) const {
-    const std::size_t found = next(at, true);
-    return found < end ? found : end;
+    return end;
   }
 
   std::uint64_t* words_ = nullptr;
