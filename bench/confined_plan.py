@@ -46,7 +46,7 @@ def peak(command: Sequence[str | Path], environment: Mapping[str, str]) -> int:
 
 def memory(settings: Settings, name: str, plan: Path, _: int) -> bool:
     job, _reference = prepare(settings, find_bundled(settings, name))
-    command = [job.target.path, *job.arguments]
+    command: list[str | Path] = [job.target.path, *job.arguments]
     glibc = find_allocator("glibc")
     before = peak(command, settings.environment)
     after = peak(command, under_plan(settings.environment, settings.runtime, plan, glibc))
@@ -56,7 +56,7 @@ def memory(settings: Settings, name: str, plan: Path, _: int) -> bool:
 
 def time(settings: Settings, name: str, plan: Path, trials: int) -> bool:
     _, job = prepare(settings, find_bundled(settings, name))
-    command = [job.target.path, *job.arguments]
+    command: list[str | Path] = [job.target.path, *job.arguments]
     glibc = find_allocator("glibc")
     found = measure(
         [
