@@ -6,29 +6,16 @@
 
 #include <algorithm>
 
+#include "traps/page_requests.h"
+
 namespace halo::traps {
 
 namespace {
 
-constexpr long kRetryNs = 50'000;    // while the kernel is short of memory
 constexpr int kMaxBatches = 16;      // of events, before the server does something else
 constexpr size_t kMaxPutOff = 4096;  // events, of as many threads
 
-uintptr_t map_pages(size_t count) {
-  const long at = call(SYS_mmap, 0, static_cast<long>(count * kPageBytes), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-  return at < 0 && at > -4096 ? 0 : static_cast<uintptr_t>(at);
-}
-
 void close_file(int file) { call(SYS_close, file); }
-
-long copy_page(int file, uintptr_t to, uintptr_t from) {
-  uffdio_copy request{};
-  request.dst = to;
-  request.src = from;
-  request.len = kPageBytes;
-  return control(file, UFFDIO_COPY, request);
-}
 
 uintptr_t page_at(uint64_t address) { return address & ~(kPageBytes - 1); }
 
@@ -37,13 +24,31 @@ void wake(int file, uintptr_t page) {
   control(file, UFFDIO_WAKE, range);
 }
 
-// Whether the page is where it belongs: it has been put there, or is there already, or its address
-// is not mapped any more.
-bool is_settled(long answer) {
-  return answer == 0 || answer == -EEXIST || answer == -ENOENT || answer == -ESRCH;
+Refusal open_file(int& opened) {
+  const long file = call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+  if (file == -EPERM) return Refusal::kNoPrivilege;
+  if (file < 0) return Refusal::kNoKernel;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE |
+                 UFFD_FEATURE_EVENT_UNMAP | kFeatureMove;
+  const long answer = control(static_cast<int>(file), UFFDIO_API, api);
+  if (answer != 0) {
+    close_file(static_cast<int>(file));
+    return answer == -EPERM ? Refusal::kNoPrivilege : Refusal::kNoKernel;
+  }
+  opened = static_cast<int>(file);
+  return Refusal::kNone;
 }
 
 }  // namespace
+
+Refusal probe() {
+  int file = -1;
+  const Refusal refusal = open_file(file);
+  if (refusal == Refusal::kNone) close_file(file);
+  return refusal;
+}
 
 const char* text_of(Refusal refusal) {
   switch (refusal) {
@@ -81,23 +86,12 @@ Refusal Traps::open() {
   constexpr long kEverything = ~0u;
   constexpr long kUnshare = 1 << 1;
   if (call(SYS_close_range, 0, kEverything, kUnshare) != 0) return Refusal::kNoKernel;
-  const long file = call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-  if (file == -EPERM) return Refusal::kNoPrivilege;
-  if (file < 0) return Refusal::kNoKernel;
-  uffdio_api api{};
-  api.api = UFFD_API;
-  api.features = UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE |
-                 UFFD_FEATURE_EVENT_UNMAP | kFeatureMove;
-  const long answer = control(static_cast<int>(file), UFFDIO_API, api);
-  if (answer != 0) {
-    close_file(static_cast<int>(file));
-    return answer == -EPERM ? Refusal::kNoPrivilege : Refusal::kNoKernel;
-  }
-  file_ = static_cast<int>(file);
-  parking_ = map_pages(capacity_ + 1);
-  bell_ = map_pages(1);
+  const Refusal refusal = open_file(file_);
+  if (refusal != Refusal::kNone) return refusal;
+  parking_ = map_bytes(parking_bytes());
+  bell_ = map_bytes(kPageBytes);
   if (parking_ == 0 || bell_ == 0 || advise(parking_, parking_bytes(), MADV_DONTFORK) != 0 ||
-      !watch_range(parking_, parking_bytes())) {
+      !register_range(parking_, parking_bytes())) {
     close_file(file_);
     file_ = kNoFile;
     return Refusal::kNoMemory;
@@ -111,14 +105,14 @@ Refusal Traps::open() {
   return Refusal::kNone;
 }
 
-bool Traps::watch_range(uintptr_t at, size_t bytes) {
+bool Traps::register_range(uintptr_t at, size_t bytes) {
   uffdio_register request{};
   request.range = {at, bytes};
   request.mode = UFFDIO_REGISTER_MODE_MISSING;
   return control(file_, UFFDIO_REGISTER, request) == 0;
 }
 
-void Traps::forget_range(uintptr_t at, size_t bytes) {
+void Traps::unregister_range(uintptr_t at, size_t bytes) {
   uffdio_range range{at, bytes};
   control(file_, UFFDIO_UNREGISTER, range);
 }
@@ -169,9 +163,9 @@ void Traps::arm_range(uintptr_t begin, uintptr_t end) {
 
 // Moves a page, which is not armed, to a free slot.
 bool Traps::park(uint32_t slot, uintptr_t page) {
-  if (!watch_range(page, kPageBytes)) return false;
+  if (!register_range(page, kPageBytes)) return false;
   if (move(slot_of(slot), page) == 0) return true;
-  forget_range(page, kPageBytes);
+  unregister_range(page, kPageBytes);
   return false;
 }
 
@@ -208,7 +202,7 @@ void Traps::arm_bell() {
 void Traps::release_bell() {
   if (!bell_is_armed_) return;
   bring_back(capacity_, bell_);
-  forget_range(bell_, kPageBytes);
+  unregister_range(bell_, kPageBytes);
   bell_is_armed_ = false;
 }
 
@@ -228,9 +222,9 @@ void Traps::bring_back(uint32_t slot, uintptr_t to) {
 
 // Its slot is registered, and discarding a registered page would be an event for this thread.
 void Traps::discard(uint32_t slot) {
-  forget_range(slot_of(slot), kPageBytes);
+  unregister_range(slot_of(slot), kPageBytes);
   advise(slot_of(slot), kPageBytes, MADV_DONTNEED);
-  watch_range(slot_of(slot), kPageBytes);
+  register_range(slot_of(slot), kPageBytes);
 }
 
 void Traps::forget(uintptr_t page, uintptr_t registered) {
@@ -238,7 +232,7 @@ void Traps::forget(uintptr_t page, uintptr_t registered) {
   slots_.erase(page);
   pages_[slot] = 0;
   free_.push_back(slot);
-  forget_range(registered, kPageBytes);
+  unregister_range(registered, kPageBytes);
 }
 
 uint32_t Traps::read_events(int file, Events& events) {
@@ -276,6 +270,8 @@ void Traps::fill_children() {
     for (uint32_t slot = 0; slot < capacity_; ++slot)
       if (pages_[slot] != 0) fill(child, pages_[slot], slot_of(slot));
     if (bell_is_armed_) fill(child, bell_, slot_of(capacity_));
+    for (size_t page = 0; page < away_.count; ++page)
+      fill(child, away_.page + page * kPageBytes, away_.at + page * kPageBytes);
     close_file(child);
   }
 }

@@ -55,6 +55,9 @@ enum class Refusal : uint8_t {
 };
 const char* text_of(Refusal refusal);
 
+// Whether traps can be used, as far as the kernel tells without memory of theirs.
+Refusal probe();
+
 class Traps {
  public:
   // Room for that many armed pages. All memory is allocated here.
@@ -84,6 +87,24 @@ class Traps {
   // they wait for. It does nothing in a child.
   const volatile char* bell() const { return reinterpret_cast<const volatile char*>(bell_); }
 
+  // For a broker of frames (frames/broker.h), which runs in the server, too. None of the pages may
+  // be armed.
+
+  // Threads that access an absent page of the range wait until it is there, or the range is
+  // unregistered. Returns false if the kernel refuses.
+  bool register_range(uintptr_t at, size_t bytes);
+  void unregister_range(uintptr_t at, size_t bytes);
+  // Moves present pages to absent ones, which are registered. Returns how many were moved: fewer
+  // than `count` if the kernel refuses the next one.
+  size_t move_pages(uintptr_t to, uintptr_t from, size_t count);
+  // Gives the pages from `page` on, which are registered, the frames of those from `fresh` on, and
+  // keeps their content. Their old frames are then in the range `staging`, which is registered, not
+  // inherited by children, and has no pages before. Returns how many pages have new frames: fewer
+  // than `count` if the kernel refuses the next one.
+  size_t replace_frames(uintptr_t page, uintptr_t staging, uintptr_t fresh, size_t count);
+  // Threads that fork wait for the server. For one that works for long.
+  void serve_forks() { read_ahead(); }
+
   // Serves events until there are none, or some batches; waits for the first up to `ns`
   // nanoseconds.
   void wait(int64_t ns, Listener& listener);
@@ -97,12 +118,12 @@ class Traps {
   bool is_huge(uintptr_t page) const;
   bool park(uint32_t slot, uintptr_t page);
   bool take(uintptr_t page);
-  bool watch_range(uintptr_t at, size_t bytes);
-  void forget_range(uintptr_t at, size_t bytes);
   void arm_bell();
   void release_bell();
 
   long move(uintptr_t to, uintptr_t from);
+  void move_counted(uintptr_t to, uintptr_t from, size_t count, size_t& done);
+  void put_back(uintptr_t to, uintptr_t from);
   void bring_back(uint32_t slot, uintptr_t to);
   void discard(uint32_t slot);
   // The armed page is at address `registered` now.
@@ -118,6 +139,12 @@ class Traps {
   void drop(uintptr_t from, uintptr_t end, Listener& listener);
   void follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener);
 
+  // Pages that a broker works on: their content is elsewhere.
+  struct Away {
+    uintptr_t page = 0, at = 0;
+    size_t count = 0;
+  };
+
   uint32_t capacity_;
   int file_ = kNoFile;
   int page_map_ = kNoFile;
@@ -130,6 +157,7 @@ class Traps {
   std::vector<uint32_t> free_;    // slots
   std::vector<uffd_msg> put_off_;
   std::vector<int> children_;  // their files
+  Away away_;
 };
 
 }  // namespace halo::traps

@@ -34,6 +34,7 @@ std::atomic<Stage> stage{Stage::kWaiting};
 std::atomic<const volatile char*> bell{nullptr};
 std::atomic<traps::Refusal> refusal{traps::Refusal::kNone};
 std::atomic<bool> reporting{false}, stopped{false};
+frames::Refusal colours_refusal = frames::Refusal::kNone;
 pid_t owner = 0;
 char report_path[4096];
 Settings settings;
@@ -108,6 +109,20 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Without frames, groups are confined to their rings as they are.
+void begin_colours(const HaloSpanControl& given) {
+  const char* text = variable("HALO_WATCH_COLOURS");
+  if (text == nullptr) return;
+  const frames::ColourRange colours = frames::ColourRange::parse(text);
+  colours_refusal = colours.is_valid() ? frames::probe_frames() : frames::Refusal::kNotColours;
+  if (colours_refusal == frames::Refusal::kNone && traps::probe() != traps::Refusal::kNone)
+    colours_refusal = frames::Refusal::kNoTraps;
+  if (colours_refusal != frames::Refusal::kNone) return;
+  settings.colours = colours;
+  constexpr uint64_t kKeptParts = 2;  // a program may free as much and allocate it again
+  given.colour_rings(kKeptParts * settings.cache_bytes * colours.count() / colours.total);
+}
+
 __attribute__((destructor)) void finish() {
   if (control == nullptr || !is_owner()) return;
   constexpr useconds_t kStep = 1000;
@@ -115,7 +130,8 @@ __attribute__((destructor)) void finish() {
   reporting = true;
   if (stage == Stage::kWatching)
     for (int step = 0; step < kSteps && !stopped; ++step) usleep(kStep);
-  if (report_path[0] != '\0') write_report(report_path, *live, traps::text_of(refusal));
+  if (report_path[0] != '\0')
+    write_report(report_path, *live, traps::text_of(refusal), frames::text_of(colours_refusal));
 }
 
 }  // namespace
@@ -135,6 +151,7 @@ extern "C" __attribute__((visibility("default"))) const HaloSpanWatcher* halo_wa
   if (const char* share = variable("HALO_WATCH_SHARE")) settings.share = strtod(share, nullptr);
   if (const char* path = variable("HALO_WATCH_REPORT"))
     snprintf(report_path, sizeof report_path, "%s", path);
+  begin_colours(*given);
   control = given;
   queue = new (queue_memory) CommandQueue;
   live = new (watch_memory) LiveWatch(settings, *given, *queue);

@@ -51,11 +51,23 @@ LiveWatch::LiveWatch(const Settings& settings, const HaloSpanControl& control, C
       by_address_(kMaxSpans),
       had_first_(kMaxWatched),
       groups_(control.groups) {
+  if (settings.colours.is_valid()) confiner_.emplace(settings.colours, control, traps_);
   retries_.reserve(kMaxWatched);
   free_spans_.reserve(kMaxSpans);
   for (uint32_t at = kMaxSpans; at-- > 0;) free_spans_.push_back(at);
   for (uint32_t at = 0; at < control.groups; ++at)
     groups_[at].is_confined = control.group(at).is_confined != 0;
+}
+
+traps::Refusal LiveWatch::open() {
+  const traps::Refusal refusal = traps_.open();
+  if (refusal == traps::Refusal::kNone && confiner_) confiner_->open();
+  return refusal;
+}
+
+void LiveWatch::close() {
+  if (confiner_) confiner_->close();
+  traps_.close();
 }
 
 watch::Now LiveWatch::now() { return {budget_.open_us(), {sample_.accesses(), sample_.traps()}}; }
@@ -67,6 +79,10 @@ void LiveWatch::serve() {
   const uint64_t time = monotonic_ns();
   const bool rearms = time - rearmed_ns_ >= uint64_t{kTickNs};
   if (rearms) rearmed_ns_ = time;
+  if (confiner_ && !budget_.is_open()) {
+    confiner_->fill_rings(time);
+    confine_live_spans();
+  }
   if (settings_.stress) return rearms ? arm_everything() : void();
   budget_.pass(time);
   if (budget_.may_open()) open_window();
@@ -144,6 +160,7 @@ void LiveWatch::begin(const Command& command) {
   constexpr uint32_t kOneLine = 16;
   sample_.add(spans_[at].begin, spans_[at].end,
               std::max(control_.group(command.group).density, kOneLine));
+  if (confiner_) spans_[at].is_in_ring = confiner_->is_in_ring(command.group, address);
   if (budget_.is_open()) watch_span(spans_[at]);
 }
 
@@ -158,6 +175,7 @@ void LiveWatch::end(void* p) {
     unmark(page / traps::kPageBytes);
     if (settings_.stress) traps_.disarm(page);
   }
+  if (span.is_switched) confiner_->forget_span(span.begin);
   by_address_.erase(address);
   spans_[at] = {};
   free_spans_.push_back(at);
@@ -198,10 +216,31 @@ void LiveWatch::unmark(watch::Page page) {
   --first_count_;
 }
 
-void LiveWatch::judge(uint64_t, watch::ContextIndex group, uint64_t hits, uint64_t misses) {
+void LiveWatch::judge(uint64_t address, watch::ContextIndex group, uint64_t hits, uint64_t misses) {
   groups_[group].hits += hits;
   groups_[group].misses += misses;
   ++groups_[group].judged;
+  const uint32_t at = by_address_.find(address);
+  if (at == watch::NumberMap::kAbsent || hits + misses == 0) return;
+  const bool pollutes = monitor_.type_of(hits, misses) == watch::Type::kPolluter;
+  spans_[at].polluter_phases = pollutes ? spans_[at].polluter_phases + 1 : 0;
+}
+
+// Spans that were judged polluters twice in a row, in the memory where they are. If there are no
+// frames, they stay open.
+void LiveWatch::confine_live_spans() {
+  for (LiveSpan& span : spans_) {
+    if (span.begin == 0 || span.polluter_phases < kPhasesToSwitch) continue;
+    span.polluter_phases = 0;
+    if (span.is_in_ring || span.is_switched) continue;
+    span.is_switched = confiner_->switch_span(span.begin, span.end);
+    return;  // one in each tick
+  }
+}
+
+std::optional<ConfinerReport> LiveWatch::confiner_report() const {
+  if (!confiner_) return std::nullopt;
+  return confiner_->report();
 }
 
 // The classes of groups follow the predictor.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/spans/span_watcher.h"
@@ -13,14 +14,16 @@
 #include "watch/monitor.h"
 #include "watching/budget.h"
 #include "watching/command_queue.h"
+#include "watching/confiner.h"
 #include "watching/page_sample.h"
 
 namespace halo::watching {
 
 struct Settings {
-  uint64_t cache_bytes = 0;  // of the last level
-  double share = 0.005;      // of the elapsed time that the watch may take
-  bool stress = false;       // arms all pages of all spans each millisecond, for tests
+  uint64_t cache_bytes = 0;     // of the last level
+  double share = 0.005;         // of the elapsed time that the watch may take
+  bool stress = false;          // arms all pages of all spans each millisecond, for tests
+  frames::ColourRange colours;  // of confined groups' frames; not valid: any
 };
 
 // What the watch found about a group.
@@ -45,16 +48,18 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   LiveWatch(const Settings& settings, const HaloSpanControl& control, CommandQueue& queue);
 
   // To be called by the thread that is going to call `serve`.
-  traps::Refusal open() { return traps_.open(); }
+  traps::Refusal open();
   // Serves traps and commands for a while.
   void serve();
   // Must be called by that thread before it ends.
-  void close() { traps_.close(); }
+  void close();
 
   const volatile char* bell() const { return traps_.bell(); }
   const std::vector<GroupReport>& groups() const { return groups_; }
   const watch::Monitor& monitor() const { return monitor_; }
   Report report() const;
+  // Nothing if groups are not confined by colours.
+  std::optional<ConfinerReport> confiner_report() const;
 
  private:
   static constexpr uint32_t kMaxSpans = 4096;
@@ -62,12 +67,16 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   static constexpr uint32_t kMaxPages = 4096;    // armed, under stress
   static constexpr int64_t kIdleTickNs = 20'000'000;
   static constexpr int64_t kTickNs = 1'000'000;
+  static constexpr uint32_t kPhasesToSwitch = 2;
 
   struct LiveSpan {
     uintptr_t begin = 0, end = 0;  // whole pages; 0: free
     uintptr_t address = 0;
     size_t bytes = 0;
     uint32_t group = 0;
+    uint32_t polluter_phases = 0;  // in a row, while it is not confined
+    bool is_in_ring = false;
+    bool is_switched = false;  // to frames of the colours
   };
 
   static watch::Parameters parameters_of(const Settings& settings);
@@ -80,6 +89,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   void close_window();
   void watch_span(const LiveSpan& span);
   void learn();
+  void confine_live_spans();
   void mark_first(watch::Page page);
   void unmark(watch::Page page);
 
@@ -100,6 +110,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   const HaloSpanControl& control_;
   CommandQueue& queue_;
   traps::Traps traps_;
+  std::optional<Confiner> confiner_;
   PageSample sample_;
   Budget budget_;
   watch::Monitor monitor_;

@@ -8,7 +8,20 @@
 
 namespace halo::watching {
 
-void write_report(const char* path, const LiveWatch& live, const char* refusal) {
+namespace {
+
+void print_colours(Output& out, const ConfinerReport& report, const char* refusal) {
+  const char* first = report.refusal == frames::Refusal::kNone ? refusal : text_of(report.refusal);
+  out.print("\"colours\": {\"refusal\": \"%s\", \"filled\": %lu, \"replaced\": %lu, ", first,
+            report.filled, report.replaced);
+  out.print("\"failed\": %lu, \"switched\": %lu, \"populated\": %lu}, ", report.failed,
+            report.switched, report.populated);
+}
+
+}  // namespace
+
+void write_report(const char* path, const LiveWatch& live, const char* refusal,
+                  const char* colours_refusal) {
   char name[4096];
   insert_process_id(path, name);
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -23,8 +36,12 @@ void write_report(const char* path, const LiveWatch& live, const char* refusal) 
             report.spent_us, report.windows, report.rate);
   out.print("\"watched\": %lu, \"skipped\": %lu, \"hits\": %lu, \"misses\": %lu, ", counts.watched,
             counts.skipped, counts.hits, counts.misses);
-  out.print("\"bursts\": %lu, \"dropped\": %lu, \"expired\": %lu, \"groups\": [", counts.bursts,
-            counts.dropped, counts.expired);
+  out.print("\"bursts\": %lu, \"dropped\": %lu, \"expired\": %lu, ", counts.bursts, counts.dropped,
+            counts.expired);
+  const std::optional<ConfinerReport> confiner = live.confiner_report();
+  if (confiner || *colours_refusal != '\0')
+    print_colours(out, confiner.value_or(ConfinerReport{}), colours_refusal);
+  out.print("\"groups\": [");
   const char* separator = "";
   for (const GroupReport& group : live.groups()) {
     out.print("%s{\"hits\": %lu, \"misses\": %lu, \"judged\": %lu, \"confined\": %s}", separator,

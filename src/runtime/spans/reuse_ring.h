@@ -9,16 +9,18 @@
 
 namespace halo::runtime {
 
-// The runs of a region, in system pages, ordered by address. Not safe for threads.
+// The runs of a region, in system pages, ordered by address. Empty runs have no memory: they must
+// be filled before they are used. Not safe for threads.
 class ReuseRing {
  public:
-  static constexpr std::size_t max_runs = 128;
+  static constexpr std::size_t max_runs = 512;
   static constexpr std::size_t nowhere = SIZE_MAX;
+  enum class Kind : std::uint8_t { free, used, empty };
 
-  // All pages are free.
-  void reset(std::size_t pages) {
+  // All pages are of that kind: free or empty.
+  void reset(std::size_t pages, Kind kind = Kind::free) {
     count_ = 1;
-    runs_[0] = {0, static_cast<std::uint32_t>(pages), 0, false};
+    runs_[0] = {0, static_cast<std::uint32_t>(pages), 0, kind};
     clock_ = 0;
   }
 
@@ -26,19 +28,18 @@ class ReuseRing {
   std::size_t allocate(std::size_t pages) {
     std::size_t best = nowhere;
     for (std::size_t at = 0; at < count_; ++at)
-      if (!runs_[at].used && runs_[at].pages >= pages &&
+      if (runs_[at].kind == Kind::free && runs_[at].pages >= pages &&
           (best == nowhere || runs_[at].freed > runs_[best].freed))
         best = at;
-    if (best == nowhere) return nowhere;
-    if (runs_[best].pages > pages) {
-      if (count_ == max_runs) return nowhere;
-      insert(best + 1,
-             {runs_[best].first + static_cast<std::uint32_t>(pages),
-              runs_[best].pages - static_cast<std::uint32_t>(pages), runs_[best].freed, false});
-      runs_[best].pages = static_cast<std::uint32_t>(pages);
-    }
-    runs_[best].used = true;
-    return runs_[best].first;
+    return best == nowhere ? nowhere : use(best, pages);
+  }
+
+  // The first page of the first empty run that has `pages` pages, which are used from now on;
+  // `nowhere` if none has. `free` or `empty` must follow.
+  std::size_t take_empty(std::size_t pages) {
+    for (std::size_t at = 0; at < count_; ++at)
+      if (runs_[at].kind == Kind::empty && runs_[at].pages >= pages) return use(at, pages);
+    return nowhere;
   }
 
   // The pages of the used run at `first`; 0 if there is none.
@@ -49,26 +50,50 @@ class ReuseRing {
 
   // Frees the used run at `first`, and joins it with free neighbours. Returns false if there is
   // none.
-  bool free(std::size_t first) {
-    std::size_t at = find(first);
-    if (at == nowhere) return false;
-    runs_[at].used = false;
-    runs_[at].freed = ++clock_;
-    if (at + 1 < count_ && !runs_[at + 1].used) join(at);
-    if (at > 0 && !runs_[at - 1].used) join(at - 1);
-    return true;
+  bool free(std::size_t first) { return release(first, Kind::free); }
+  // Likewise; it has no memory any more.
+  bool empty(std::size_t first) { return release(first, Kind::empty); }
+
+  std::size_t free_pages() const {
+    std::size_t pages = 0;
+    for (std::size_t at = 0; at < count_; ++at)
+      if (runs_[at].kind == Kind::free) pages += runs_[at].pages;
+    return pages;
   }
 
  private:
   struct Run {
     std::uint32_t first, pages;
     std::uint64_t freed;  // the time; 0: never
-    bool used;
+    Kind kind;
   };
+
+  // The first `pages` pages of a run that is not used.
+  std::size_t use(std::size_t at, std::size_t pages) {
+    if (runs_[at].pages > pages) {
+      if (count_ == max_runs) return nowhere;
+      insert(at + 1, {runs_[at].first + static_cast<std::uint32_t>(pages),
+                      runs_[at].pages - static_cast<std::uint32_t>(pages), runs_[at].freed,
+                      runs_[at].kind});
+      runs_[at].pages = static_cast<std::uint32_t>(pages);
+    }
+    runs_[at].kind = Kind::used;
+    return runs_[at].first;
+  }
+
+  bool release(std::size_t first, Kind to) {
+    const std::size_t at = find(first);
+    if (at == nowhere) return false;
+    runs_[at].kind = to;
+    runs_[at].freed = ++clock_;
+    if (at + 1 < count_ && runs_[at + 1].kind == to) join(at);
+    if (at > 0 && runs_[at - 1].kind == to) join(at - 1);
+    return true;
+  }
 
   std::size_t find(std::size_t first) const {
     for (std::size_t at = 0; at < count_; ++at)
-      if (runs_[at].first == first && runs_[at].used) return at;
+      if (runs_[at].first == first && runs_[at].kind == Kind::used) return at;
     return nowhere;
   }
 

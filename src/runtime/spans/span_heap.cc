@@ -135,7 +135,43 @@ bool SpanHeap::make_ring(Ring& ring, std::uint32_t number, std::size_t bytes) {
     entries_[at] = {0, 0, static_cast<std::uint16_t>(number + 1)};
   ring.begin = memory_.begin() + unit * span_unit;
   ring.bytes = units * span_unit;
-  ring.runs.reset(ring.bytes / system_page);
+  const bool coloured = has_coloured_rings();
+  if (coloured) used_ -= ring.bytes;  // most of it has no memory
+  ring.runs.reset(ring.bytes / system_page,
+                  coloured ? ReuseRing::Kind::empty : ReuseRing::Kind::free);
+  return true;
+}
+
+void SpanHeap::colour_rings(std::size_t ring_bytes, std::size_t kept) {
+  coloured_ = {ring_bytes, kept};
+}
+
+SpanHeap::Part SpanHeap::coloured_ring(std::uint32_t number) {
+  const Locked locked(lock_);
+  if (!locked) return {};
+  Ring& ring = rings_[number];
+  if (ring.bytes == 0 && !make_ring(ring, number, coloured_.ring_bytes)) return {};
+  return {ring.begin, ring.bytes};
+}
+
+SpanHeap::Part SpanHeap::take_empty(std::uint32_t number, std::size_t most) {
+  const Locked locked(lock_);
+  if (!locked) return {};
+  Ring& ring = rings_[number];
+  const std::size_t pages = std::min(ring.wanted_pages, most / system_page);
+  if (pages == 0) return {};
+  ring.wanted_pages = 0;
+  const std::size_t first = ring.runs.take_empty(pages);
+  if (first == ReuseRing::nowhere) return {};
+  return {ring.begin + first * system_page, pages * system_page};
+}
+
+bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, bool filled) {
+  const Locked locked(lock_);
+  if (!locked) return false;
+  Ring& ring = rings_[number];
+  const std::size_t first = (begin - ring.begin) / system_page;
+  filled ? ring.runs.free(first) : ring.runs.empty(first);
   return true;
 }
 
@@ -145,17 +181,20 @@ Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, s
   if (!locked) return {};
   free_deferred();
   Ring& ring = rings_[number];
+  if (has_coloured_rings()) ring_bytes = coloured_.ring_bytes;
   if (ring.bytes == 0 && !make_ring(ring, number, ring_bytes)) return {};
-  const std::size_t page = ring.runs.allocate(round_up(bytes, system_page) / system_page);
+  const std::size_t pages = round_up(bytes, system_page) / system_page;
+  const std::size_t page = ring.runs.allocate(pages);
   if (page == ReuseRing::nowhere) {
+    ring.wanted_pages = std::min(ring.wanted_pages + pages, ring.bytes / system_page);
     ++counts_.unfit;
     return {};
   }
   ++counts_.confined;
-  count(round_up(bytes, system_page));
+  count(pages * system_page);
   auto* p = reinterpret_cast<void*>(ring.begin + page * system_page);
   Entry& entry = entry_of(p);
-  entry.size = static_cast<std::uint32_t>(round_up(bytes, system_page) / system_page);
+  entry.size = static_cast<std::uint32_t>(pages);
   entry.start = static_cast<std::uint16_t>(offset_of(p) % span_unit);
   return {p, false};
 }
@@ -176,9 +215,20 @@ void SpanHeap::free_locked(void* p) {
     free_units(offset_of(p) / span_unit, entry.size);
   } else {
     Ring& ring = rings_[entry.ring - 1];
-    ring.runs.free((reinterpret_cast<std::uintptr_t>(p) - ring.begin) / system_page);
+    const std::size_t page = (reinterpret_cast<std::uintptr_t>(p) - ring.begin) / system_page;
+    free_confined(ring, page, entry.bytes());
   }
   entry.size = 0;
+}
+
+// A ring that is not coloured keeps its memory.
+void SpanHeap::free_confined(Ring& ring, std::size_t page, std::size_t bytes) {
+  if (!has_coloured_rings() || ring.runs.free_pages() * system_page + bytes <= coloured_.kept) {
+    ring.runs.free(page);
+    return;
+  }
+  ring.runs.empty(page);
+  madvise(reinterpret_cast<void*>(ring.begin + page * system_page), bytes, MADV_DONTNEED);
 }
 
 void SpanHeap::free_units(std::size_t unit, std::size_t units) {

@@ -54,6 +54,24 @@ class SpanHeap {
   // ring has no room.
   Span allocate_confined(std::uint32_t ring, std::size_t ring_bytes, std::size_t bytes);
 
+  // From now on rings are made of `ring_bytes` bytes without memory, which the watch fills. Of free
+  // memory, each keeps `kept` bytes. Called before the first allocation.
+  void colour_rings(std::size_t ring_bytes, std::size_t kept);
+  bool has_coloured_rings() const { return coloured_.ring_bytes != 0; }
+
+  // A part of a ring.
+  struct Part {
+    std::uintptr_t begin;
+    std::size_t bytes;  // 0: nothing
+  };
+  // The ring, which is made if it does not exist. Nothing if there is no room, or if the lock is
+  // not free.
+  Part coloured_ring(std::uint32_t ring);
+  // A part to fill, as allocations did not fit, of at most `most` bytes.
+  Part take_empty(std::uint32_t ring, std::size_t most);
+  // That part is filled, or was not and has no memory. Returns false if the lock is not free.
+  bool supply(std::uint32_t ring, std::uintptr_t begin, bool filled);
+
   // `p` must be inside the range. Other pointers than those of spans in use are ignored.
   void free(void* p);
   // 0 if `p` is not a span.
@@ -85,7 +103,8 @@ class SpanHeap {
 
   struct Ring {
     std::uintptr_t begin;
-    std::size_t bytes;  // 0: not made yet
+    std::size_t bytes;         // 0: not made yet
+    std::size_t wanted_pages;  // by allocations that did not fit, if it is coloured
     ReuseRing runs;
   };
 
@@ -97,6 +116,7 @@ class SpanHeap {
   std::size_t take_units(std::size_t units, bool& is_zero);
   bool make_ring(Ring& ring, std::uint32_t number, std::size_t bytes);
   void free_locked(void* p);
+  void free_confined(Ring& ring, std::size_t page, std::size_t bytes);
   void free_units(std::size_t unit, std::size_t units);
   void free_later(void* p);
   void free_deferred();
@@ -115,6 +135,10 @@ class SpanHeap {
   std::size_t kept_ = 0;   // bytes of free units that may be resident
   std::uint64_t starts_ = 0;
   SpanCounts counts_{};
+  struct {
+    std::size_t ring_bytes = 0;  // 0: rings are not coloured
+    std::size_t kept = 0;
+  } coloured_;
   std::array<std::atomic<void*>, 256> freed_later_{};
   std::atomic<std::uint32_t> deferred_{0};
 };

@@ -24,6 +24,11 @@ struct HaloWatchedGroup {
   uint8_t is_confined;
 };
 
+struct HaloRingPart {
+  uintptr_t begin;
+  size_t bytes;  // 0: nothing
+};
+
 struct HaloSpanControl {
   uint32_t groups;
   HaloWatchedGroup (*group)(uint32_t number);
@@ -31,6 +36,19 @@ struct HaloSpanControl {
   void (*arena)(uintptr_t* begin, size_t* bytes);
   // Whether new spans of the group are confined. Any thread.
   void (*confine)(uint32_t number, uint8_t confined);
+
+  // Rings whose memory comes from the watch, of the groups that have one.
+
+  // Rings have no memory until it is supplied; of their free memory they keep `kept` bytes. To be
+  // called in HaloWatchBegin only.
+  void (*colour_rings)(size_t kept);
+  // The group's ring. Nothing: there is no room for it, or it is being changed.
+  HaloRingPart (*ring)(uint32_t number);
+  // A part of the group's ring that needs memory, of at most `most` bytes, as objects did not fit.
+  // Nothing: none does. The watch supplies it: fills all of its pages, or leaves all absent.
+  HaloRingPart (*take_empty)(uint32_t number, size_t most);
+  // Returns 0 if the ring is being changed: the caller has to repeat it.
+  uint8_t (*supply)(uint32_t number, uintptr_t begin, uint8_t filled);
 };
 
 // libhalo-watch.so has this function. The runtime calls it once if a group of its plan has spans,

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t max_range = std::size_t{64} << 30;
 constexpr std::size_t min_range = std::size_t{1} << 30;
+constexpr std::size_t coloured_ring_bytes = std::size_t{256} << 20;
 
 // How a group's objects are placed.
 class GroupSpans {
@@ -33,6 +34,10 @@ class GroupSpans {
     has_spans_ = (group.flags & plan::group_spans) != 0;
     confined_.store(confined, std::memory_order_relaxed);
   }
+
+  // The number of its ring; only if it has one.
+  std::uint32_t ring() const { return ring_; }
+  bool has_ring() const { return has_spans_ && ring_bytes_ != 0; }
 
   void confine(bool confined) {
     if (ring_bytes_ != 0) confined_.store(confined, std::memory_order_relaxed);
@@ -46,7 +51,7 @@ class GroupSpans {
       fits_.fetch_add(1, std::memory_order_relaxed);
       return span;
     }
-    give_up();
+    if (!span_heap.has_coloured_rings()) give_up();  // those grow
     return span_heap.allocate(bytes);
   }
 
@@ -105,7 +110,25 @@ void arena_range(std::uintptr_t* begin, std::size_t* bytes) {
   *bytes = arena.bytes();
 }
 
-constinit HaloSpanControl control = {0, watched_group, arena_range, confine};
+void colour_rings(std::size_t kept) { span_heap.colour_rings(coloured_ring_bytes, kept); }
+
+HaloRingPart part_of(const SpanHeap::Part& part) { return {part.begin, part.bytes}; }
+
+HaloRingPart ring_of(std::uint32_t number) {
+  if (number >= max_span_groups || !groups[number].has_ring()) return {};
+  return part_of(span_heap.coloured_ring(groups[number].ring()));
+}
+
+HaloRingPart take_empty(std::uint32_t number, std::size_t most) {
+  return part_of(span_heap.take_empty(groups[number].ring(), most));
+}
+
+std::uint8_t supply(std::uint32_t number, std::uintptr_t begin, std::uint8_t filled) {
+  return span_heap.supply(groups[number].ring(), begin, filled != 0) ? 1 : 0;
+}
+
+constinit HaloSpanControl control = {0,       watched_group, arena_range, confine, colour_rings,
+                                     ring_of, take_empty,    supply};
 
 // The next allocator's own functions, used by the wrappers below.
 constinit NextAllocator others{};

@@ -98,6 +98,26 @@ TEST(ReuseRing, RunsNeverOverlap) {
   }
 }
 
+TEST(ReuseRing, EmptyRunsAreFilledFirst) {
+  ReuseRing ring;
+  ring.reset(10, ReuseRing::Kind::empty);
+  EXPECT_EQ(ring.allocate(1), ReuseRing::nowhere);
+  EXPECT_EQ(ring.take_empty(11), ReuseRing::nowhere);
+  EXPECT_EQ(ring.take_empty(4), 0u);
+  EXPECT_EQ(ring.allocate(1), ReuseRing::nowhere) << "it is being filled";
+  EXPECT_TRUE(ring.free(0));
+  EXPECT_EQ(ring.free_pages(), 4u);
+  EXPECT_EQ(ring.allocate(3), 0u);
+  EXPECT_EQ(ring.allocate(2), ReuseRing::nowhere) << "empty neighbours are not joined";
+  EXPECT_TRUE(ring.empty(0));
+  EXPECT_EQ(ring.free_pages(), 1u);
+  EXPECT_EQ(ring.take_empty(3), 0u);
+  EXPECT_EQ(ring.take_empty(6), 4u);
+  EXPECT_TRUE(ring.empty(4));
+  EXPECT_TRUE(ring.empty(0));
+  EXPECT_EQ(ring.take_empty(4), 4u) << "page 3 is free";
+}
+
 class SpanHeapTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(heap->reserve(std::size_t{1} << 30)); }
@@ -206,6 +226,53 @@ TEST_F(SpanHeapTest, ConfinedSpansStayInTheirRing) {
   EXPECT_EQ(all.size(), 4u);
   EXPECT_EQ(heap->counts().unfit, 1u);
   for (void* p : all) heap->free(p);
+}
+
+// What the watch does for a ring: its memory, or none.
+void fill_ring(SpanHeap& heap, std::uint32_t ring, bool filled = true) {
+  const SpanHeap::Part part = heap.take_empty(ring, std::size_t{1} << 30);
+  if (part.bytes != 0) heap.supply(ring, part.begin, filled);
+}
+
+TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
+  constexpr std::size_t bytes = 2 * span_unit;
+  heap->colour_rings(64 * span_unit, 64 * span_unit);
+  EXPECT_EQ(heap->take_empty(3, bytes).bytes, 0u) << "no allocation needs it";
+  EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
+  fill_ring(*heap, 3, false);
+  EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr) << "there were no frames";
+  fill_ring(*heap, 3);
+  auto* p = static_cast<char*>(heap->allocate_confined(3, span_unit, bytes).p);
+  ASSERT_NE(p, nullptr);
+  const SpanHeap::Part ring = heap->coloured_ring(3);
+  EXPECT_EQ(ring.bytes, 64 * span_unit);
+  EXPECT_LT(reinterpret_cast<std::uintptr_t>(p) - ring.begin, ring.bytes);
+  EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
+  heap->free(p);
+  EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, p);
+}
+
+TEST_F(SpanHeapTest, ColouredRingsKeepABoundedAmountOfFreeMemory) {
+  constexpr std::size_t bytes = 2 * span_unit;
+  heap->colour_rings(64 * span_unit, 3 * bytes);
+  std::vector<char*> live;
+  while (live.size() < 8) {
+    auto* p = static_cast<char*>(heap->allocate_confined(0, span_unit, bytes).p);
+    if (p == nullptr) {
+      fill_ring(*heap, 0);
+      continue;
+    }
+    std::memset(p, 1, bytes);
+    live.push_back(p);
+  }
+  for (char* p : live) heap->free(p);
+  const SpanHeap::Part ring = heap->coloured_ring(0);
+  std::vector<unsigned char> present(ring.bytes / 4096);
+  mincore(reinterpret_cast<void*>(ring.begin), ring.bytes, present.data());
+  std::size_t resident = 0;
+  for (const unsigned char page : present) resident += page % 2;
+  EXPECT_EQ(resident, 3 * bytes / 4096);
+  EXPECT_NE(heap->allocate_confined(0, span_unit, bytes).p, nullptr);
 }
 
 TEST_F(SpanHeapTest, HugeSpansAndFullRangesAreRefused) {

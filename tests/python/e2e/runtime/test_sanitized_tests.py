@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.command import BUILD, REPOSITORY
 
-WITHOUT_THREAD_SANITIZER = {"traps-tests"}
+WITHOUT_THREAD_SANITIZER = {"frames-tests", "traps-tests"}
 """A page that the sanitizer's runtime accesses may wait for the server, which waits for it."""
 STARTS_THREADS = re.compile(r"\b(pthread_create|thrd_create|\w*_M_start_thread\w*)\b")
 

@@ -1,0 +1,123 @@
+#include "frames/broker.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "traps/page_requests.h"
+
+namespace halo::frames {
+
+using traps::advise;
+using traps::call;
+using traps::map_bytes;
+
+Refusal probe_frames() {
+  FrameNumbers numbers;
+  const uintptr_t page = map_bytes(kPageBytes);
+  if (page == 0) return Refusal::kNoMemory;
+  *reinterpret_cast<volatile char*>(page) = 1;
+  uint64_t frame = 0;
+  const bool shown = numbers.open() && numbers.read(page, 1, &frame) && frame != 0;
+  call(SYS_munmap, static_cast<long>(page), kPageBytes);
+  return shown ? Refusal::kNone : Refusal::kHidden;
+}
+
+Refusal Broker::open() {
+  staging_ = map_bytes(kBatch * kPageBytes);
+  if (staging_ == 0 || advise(staging_, kBatch * kPageBytes, MADV_DONTFORK) != 0)
+    return Refusal::kNoMemory;
+  advise(staging_, kBatch * kPageBytes, MADV_NOHUGEPAGE);
+  return stock_.open();
+}
+
+void Broker::close() {
+  stock_.close();
+  if (staging_ != 0) call(SYS_munmap, static_cast<long>(staging_), kBatch * kPageBytes);
+  staging_ = 0;
+}
+
+Coloured Broker::colour(uintptr_t begin, uintptr_t end, bool fills) {
+  Coloured result;
+  const bool opened = numbers_.open();
+  while (begin < end) {
+    const size_t left = (end - begin) / kPageBytes;
+    const size_t count = std::min(left, kBatch);
+    const size_t changed = opened ? pages_to_change(begin, count, fills) : count;
+    if (changed != 0 && stock_.count() == 0) {
+      const Refusal refusal = opened ? stock_.gather(left) : Refusal::kHidden;
+      if (stock_.count() == 0) {
+        result.failed += left;
+        result.refusal = refusal;
+        break;
+      }
+    }
+    begin += colour_batch(begin, count, fills, result) * kPageBytes;
+  }
+  numbers_.close();
+  return result;
+}
+
+Broker::Kind Broker::kind_of(uint64_t frame) const {
+  if (frame == FrameNumbers::kAbsent) return Kind::kAbsent;
+  return colours_.contains(frame) ? Kind::kRight : Kind::kOther;
+}
+
+size_t Broker::pages_to_change(uintptr_t page, size_t count, bool fills) {
+  for (size_t at = 0; at < count; ++at) traps_.disarm(page + at * kPageBytes);
+  if (!numbers_.read(page, count, frames_.data())) return count;
+  return static_cast<size_t>(
+      std::count_if(frames_.begin(), frames_.begin() + count, [&](uint64_t frame) {
+        const Kind kind = kind_of(frame);
+        return kind == Kind::kOther || (kind == Kind::kAbsent && fills);
+      }));
+}
+
+// Returns how many pages were dealt with: all, or until the stock was empty. Frames are read again:
+// from now on no thread maps pages.
+size_t Broker::colour_batch(uintptr_t page, size_t count, bool fills, Coloured& result) {
+  if (!traps_.register_range(page, count * kPageBytes) ||
+      !numbers_.read(page, count, frames_.data())) {
+    result.failed += count;
+    traps_.unregister_range(page, count * kPageBytes);
+    return count;
+  }
+  size_t at = 0;
+  while (at < count) {
+    const Kind kind = kind_of(frames_[at]);
+    size_t run = 1;
+    while (at + run < count && kind_of(frames_[at + run]) == kind) ++run;
+    const bool changes = kind == Kind::kOther || (kind == Kind::kAbsent && fills);
+    if (!changes) {
+      if (kind == Kind::kRight) result.kept += run;
+      at += run;
+      continue;
+    }
+    if (stock_.count() == 0) break;
+    run = std::min(run, stock_.count());
+    const uintptr_t first = page + at * kPageBytes;
+    const size_t done =
+        kind == Kind::kAbsent ? traps_.move_pages(first, stock_.first(), run) : replace(first, run);
+    stock_.taken(done);
+    (kind == Kind::kAbsent ? result.filled : result.replaced) += done;
+    if (done < run) ++result.failed;
+    at += std::min(run, done + 1);  // a page that cannot be moved stays as it is
+  }
+  traps_.unregister_range(page, count * kPageBytes);
+  return at;
+}
+
+size_t Broker::replace(uintptr_t page, size_t count) {
+  if (!traps_.register_range(staging_, kBatch * kPageBytes)) return 0;
+  const size_t done = traps_.replace_frames(page, staging_, stock_.first(), count);
+  traps_.unregister_range(staging_, kBatch * kPageBytes);
+  advise(staging_, kBatch * kPageBytes, MADV_DONTNEED);
+  // The rest of the stock may have content now.
+  if (done < count)
+    std::memset(reinterpret_cast<void*>(stock_.first() + done * kPageBytes), 0,
+                (count - done) * kPageBytes);
+  return done;
+}
+
+}  // namespace halo::frames

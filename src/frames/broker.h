@@ -1,0 +1,69 @@
+// Gives ranges of addresses page frames of some colours (NightWatch, section 4: restrictive
+// mapping; section 3.2: remapping), without a changed kernel.
+//
+// It moves pages by userfaultfd. So threads that access a page meanwhile wait, also in system
+// calls, and find the content. Needs CAP_SYS_ADMIN, and what traps need.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "frames/colour_range.h"
+#include "frames/frame_numbers.h"
+#include "frames/frame_stock.h"
+#include "traps/traps.h"
+
+namespace halo::frames {
+
+// Whether the kernel shows frames to this process.
+Refusal probe_frames();
+
+// What became of the pages of a range.
+struct Coloured {
+  size_t filled = 0;    // were absent
+  size_t replaced = 0;  // had a frame of another colour
+  size_t kept = 0;      // had a frame of the colours
+  size_t failed = 0;    // have none: the kernel refused to move them, or frames were missing
+  Refusal refusal = Refusal::kNone;  // why frames were missing
+};
+
+// All functions belong to the server of the traps.
+class Broker {
+ public:
+  // `colours` must be valid.
+  Broker(const ColourRange& colours, traps::Traps& traps)
+      : colours_(colours), traps_(traps), stock_(colours, traps) {}
+
+  // Called once, after the traps were opened, before the other functions.
+  Refusal open();
+  void close();
+
+  // Gives the pages from `begin` to `end` frames of the colours. Armed ones are disarmed. Absent
+  // pages stay absent unless `fills`; filled ones are zero.
+  Coloured colour(uintptr_t begin, uintptr_t end, bool fills);
+
+  // Has frames ready for that many pages, at most FrameStock::kCapacity, if there are none.
+  Refusal prepare(size_t pages) { return stock_.gather(pages); }
+  // Frames that are ready.
+  size_t ready() const { return stock_.count(); }
+  uint64_t populated() const { return stock_.populated(); }
+
+ private:
+  static constexpr size_t kBatch = 256;  // pages, whose threads wait at once
+
+  enum class Kind { kAbsent, kOther, kRight };
+  Kind kind_of(uint64_t frame) const;
+  size_t pages_to_change(uintptr_t page, size_t count, bool fills);
+  size_t colour_batch(uintptr_t page, size_t count, bool fills, Coloured& result);
+  size_t replace(uintptr_t page, size_t count);
+
+  ColourRange colours_;
+  traps::Traps& traps_;
+  FrameStock stock_;
+  FrameNumbers numbers_;
+  uintptr_t staging_ = 0;
+  std::array<uint64_t, kBatch> frames_{};
+};
+
+}  // namespace halo::frames
