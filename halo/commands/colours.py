@@ -1,18 +1,19 @@
-"""`halo colours`: whether page colours can confine objects on this machine."""
+"""`halo colours`: whether page colours can confine objects here, and whether they do."""
 
 from __future__ import annotations
 
 import argparse
 
 from halo.commands.shared.options import add_json_option
+from halo.commands.shared.program import positive
 from halo.errors import UsageError
 from halo.settings import Settings
 
 
 class ColoursCommand:
     name = "colours"
-    summary = "Test whether the colours of page frames matter for the caches of this machine."
-    usage = "halo colours --test [--json FILE]"
+    summary = "Test whether the colours of page frames matter on this machine, or check a process."
+    usage = "halo colours --test [--json FILE] | halo colours --audit PID"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -20,23 +21,48 @@ class ColoursCommand:
             action="store_true",
             help="compare loads from pages of one colour and of all colours (needs root)",
         )
-        add_json_option(parser, "the times")
+        parser.add_argument(
+            "--audit",
+            type=positive,
+            metavar="PID",
+            help="count the confined pages of a process of `halo exec --watch --colours` that have"
+            " frames of these colours (needs root)",
+        )
+        add_json_option(parser, "the times of --test")
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.colours.machine_test import describe, measure_colours, verdict
-        from halo.files.atomic import write_json
-        from halo.files.destination import check_place
-
         if rest:
             raise UsageError("`halo colours` takes no program; leave out the `--`.")
-        if not options.test:
-            raise UsageError("`halo colours` needs --test.")
+        if options.test == (options.audit is not None):
+            raise UsageError("`halo colours` needs either --test or --audit PID.")
+        if options.test:
+            return _test(settings, options)
         if options.json is not None:
-            check_place(options.json)
-        document = measure_colours(settings)
-        if options.json is not None:
-            write_json(document, options.json)
-        for level in document.levels:
-            print(describe(level))
-        print(verdict(document))
-        return 0
+            raise UsageError("`halo colours --json` needs --test.")
+        return _audit(options.audit)
+
+
+def _test(settings: Settings, options: argparse.Namespace) -> int:
+    from halo.colours.machine_test import describe, measure_colours, verdict
+    from halo.files.atomic import write_json
+    from halo.files.destination import check_place
+
+    if options.json is not None:
+        check_place(options.json)
+    document = measure_colours(settings)
+    if options.json is not None:
+        write_json(document, options.json)
+    for level in document.levels:
+        print(describe(level))
+    print(verdict(document))
+    return 0
+
+
+def _audit(process: int) -> int:
+    from halo.colours.audit import audit, describe_audit
+    from halo.colours.board import read_board
+
+    board = read_board(process)
+    found = audit(process, board)
+    print(describe_audit(found, board))
+    return 0 if found.is_confined else 1

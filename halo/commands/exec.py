@@ -7,6 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
+from halo.colours.colour_range import ColourRange, parse_colours
 from halo.commands.shared.program import (
     add_allocator_option,
     check_library,
@@ -70,6 +71,13 @@ class ExecCommand:
             help="size of the last-level cache (default: as the kernel reports it)",
         )
         parser.add_argument(
+            "--colours",
+            type=_colours,
+            metavar="LOW-HIGH/TOTAL",
+            help="confine groups to page frames of these colours, from LOW up to HIGH - 1, instead"
+            " of a small part of memory (with --watch; needs root)",
+        )
+        parser.add_argument(
             "--print-env",
             action="store_true",
             help="print the environment variables that have the same effect, and run nothing",
@@ -119,10 +127,20 @@ def _watch(options: argparse.Namespace, plan: Path) -> Watch | None:
                 f"{plan} has no group with spans, which are what is watched; make a plan with:"
                 " halo plan --strategy confine"
             )
-        return Watch(options.watch_report, options.watch_share, options.watch_cache)
-    if options.watch_report is not None:
-        raise UsageError("`halo exec --watch-report` needs --watch.")
+        colours = str(options.colours or "")
+        return Watch(options.watch_report, options.watch_share, options.watch_cache, colours)
+    for option in ("watch_report", "colours"):
+        if getattr(options, option) is not None:
+            name = option.replace("_", "-")
+            raise UsageError(f"`halo exec --{name}` needs --watch.")
     return None
+
+
+def _colours(text: str) -> ColourRange:
+    try:
+        return parse_colours(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _share(text: str) -> float:

@@ -14,16 +14,20 @@ MAX_SHARE = 50.0
 @dataclass(frozen=True)
 class Watch:
     """`share`: per cent of the elapsed time that traps may take. `cache`: bytes of the last level;
-    0: as the kernel reports it. The JSON report is written to `report` when the program ends."""
+    0: as the kernel reports it. `colours`: `LOW-HIGH/TOTAL`, of confined groups' page frames;
+    empty: any. The JSON report is written to `report` when the program ends."""
 
     report: Path | None = None
     share: float = DEFAULT_SHARE
     cache: int = 0
+    colours: str = ""
 
     def variables(self) -> Mapping[str, str]:
         found = {"HALO_WATCH": "1", "HALO_WATCH_SHARE": repr(self.share / 100)}
         if self.cache:
             found["HALO_WATCH_CACHE"] = str(self.cache)
+        if self.colours:
+            found["HALO_WATCH_COLOURS"] = self.colours
         if self.report is not None:
             found["HALO_WATCH_REPORT"] = os.fspath(self.report.absolute())
         return found
