@@ -43,7 +43,7 @@ class Broker {
   // pages stay absent unless `fills`; filled ones are zero.
   Coloured colour(uintptr_t begin, uintptr_t end, bool fills);
 
-  // Has frames ready for that many pages, at most FrameStock::kCapacity, if there are none.
+  // Has frames ready for that many pages, at most FrameStock::kCapacity.
   Refusal prepare(size_t pages) { return stock_.gather(pages); }
   // Frames that are ready.
   size_t ready() const { return stock_.count(); }

@@ -77,10 +77,12 @@ void FrameStock::taken(size_t count) {
 }
 
 Refusal FrameStock::gather(size_t wanted) {
-  if (count() != 0) return Refusal::kNone;
   wanted = std::min(wanted, kCapacity);
+  if (count() >= wanted) return Refusal::kNone;
   if (tables_ == nullptr) return Refusal::kNoMemory;
   if (!numbers_.open()) return Refusal::kHidden;
+  advise(first(), count() * kPageBytes, MADV_DONTNEED);
+  begin_ = end_ = 0;
   if (!traps_.register_range(at_, kCapacity * kPageBytes)) return Refusal::kNoMemory;
   tables_->first.fill(kNoPage);
   Refusal refusal = Refusal::kNone;

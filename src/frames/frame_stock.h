@@ -52,8 +52,8 @@ class FrameStock {
   // The first `count` pages were moved away.
   void taken(size_t count);
 
-  // Gathers frames if the stock is empty, until there are `wanted` pages, at most kCapacity. There
-  // may be fewer; then it returns why.
+  // Has `wanted` pages, at most kCapacity: gathers all of them if there are fewer. There may be
+  // fewer afterwards; then it returns why.
   Refusal gather(size_t wanted);
 
   uint64_t populated() const { return populated_; }  // pages in scratch memory so far
