@@ -38,6 +38,10 @@ class Board {
 
   // Returns false if there is no room.
   bool add(uintptr_t begin, uintptr_t end);
+  // The range in that place, of kMaxRanges.
+  BoardContent::Range range(size_t place) const {
+    return content_ == nullptr ? BoardContent::Range{} : content_->range[place];
+  }
   // The range that begins there, if there is one.
   void remove(uintptr_t begin);
 

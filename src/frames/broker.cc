@@ -38,25 +38,50 @@ void Broker::close() {
   staging_ = 0;
 }
 
+Refusal Broker::prepare(size_t pages) {
+  if (stock_.count() >= std::min(pages, FrameStock::kCapacity)) return Refusal::kNone;
+  const Refusal refusal = stock_.begin_search(pages);
+  if (refusal != Refusal::kNone) return refusal;
+  for (;;)
+    if (const std::optional<Refusal> found = stock_.search_step()) return *found;
+}
+
 Coloured Broker::colour(uintptr_t begin, uintptr_t end, bool fills) {
-  Coloured result;
+  Job job = {begin, end, fills, {}};
+  while (!step(job)) continue;
+  return job.result;
+}
+
+bool Broker::step(Job& job) {
+  if (stock_.is_searching()) {
+    const std::optional<Refusal> found = stock_.search_step();
+    if (found && stock_.count() == 0) give_up(job, *found);
+    return job.at >= job.end;
+  }
+  if (job.at >= job.end) return true;
+  const size_t left = (job.end - job.at) / kPageBytes;
+  const size_t count = std::min(left, kBatch);
   const bool opened = numbers_.open();
-  while (begin < end) {
-    const size_t left = (end - begin) / kPageBytes;
-    const size_t count = std::min(left, kBatch);
-    const size_t changed = opened ? pages_to_change(begin, count, fills) : count;
-    if (changed != 0 && stock_.count() == 0) {
-      const Refusal refusal = opened ? stock_.gather(left) : Refusal::kHidden;
-      if (stock_.count() == 0) {
-        result.failed += left;
-        result.refusal = refusal;
-        break;
-      }
-    }
-    begin += colour_batch(begin, count, fills, result) * kPageBytes;
+  const size_t changed = opened ? pages_to_change(job.at, count, job.fills) : 0;
+  if (!opened) {
+    give_up(job, Refusal::kHidden);
+  } else if (changed != 0 && stock_.count() == 0) {
+    const Refusal refusal = stock_.begin_search(left);
+    if (refusal != Refusal::kNone) give_up(job, refusal);
+  } else if (changed != 0) {
+    job.at += colour_batch(job.at, count, job.fills, job.result) * kPageBytes;
+  } else {
+    job.result.kept += count_right(count);
+    job.at += count * kPageBytes;
   }
   numbers_.close();
-  return result;
+  return job.at >= job.end;
+}
+
+void Broker::give_up(Job& job, Refusal refusal) {
+  job.result.failed += (job.end - job.at) / kPageBytes;
+  job.result.refusal = refusal;
+  job.at = job.end;
 }
 
 Broker::Kind Broker::kind_of(uint64_t frame) const {
@@ -64,11 +89,18 @@ Broker::Kind Broker::kind_of(uint64_t frame) const {
   return colours_.contains(frame) ? Kind::kRight : Kind::kOther;
 }
 
+// Of the pages whose frames were read last.
+size_t Broker::count_right(size_t count) const {
+  return static_cast<size_t>(
+      std::count_if(frames_.begin(), frames_.begin() + static_cast<long>(count),
+                    [&](uint64_t frame) { return kind_of(frame) == Kind::kRight; }));
+}
+
 size_t Broker::pages_to_change(uintptr_t page, size_t count, bool fills) {
   for (size_t at = 0; at < count; ++at) traps_.disarm(page + at * kPageBytes);
   if (!numbers_.read(page, count, frames_.data())) return count;
-  return static_cast<size_t>(
-      std::count_if(frames_.begin(), frames_.begin() + count, [&](uint64_t frame) {
+  return static_cast<size_t>(std::count_if(
+      frames_.begin(), frames_.begin() + static_cast<long>(count), [&](uint64_t frame) {
         const Kind kind = kind_of(frame);
         return kind == Kind::kOther || (kind == Kind::kAbsent && fills);
       }));

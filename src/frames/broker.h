@@ -39,12 +39,23 @@ class Broker {
   Refusal open();
   void close();
 
-  // Gives the pages from `begin` to `end` frames of the colours. Armed ones are disarmed. Absent
-  // pages stay absent unless `fills`; filled ones are zero.
+  // A range that is being given frames of the colours.
+  struct Job {
+    uintptr_t at = 0, end = 0;  // the rest
+    bool fills = false;         // absent pages; filled ones are zero. Otherwise they stay absent
+    Coloured result;
+  };
+
+  // Does a part of the job, which takes some milliseconds. Armed pages are disarmed. Returns
+  // whether the job is done.
+  bool step(Job& job);
+  // The job in the midst of which the broker is will not go on.
+  void cancel() { stock_.stop_search(); }
+  // All parts at once.
   Coloured colour(uintptr_t begin, uintptr_t end, bool fills);
 
   // Has frames ready for that many pages, at most FrameStock::kCapacity.
-  Refusal prepare(size_t pages) { return stock_.gather(pages); }
+  Refusal prepare(size_t pages);
   // Frames that are ready.
   size_t ready() const { return stock_.count(); }
   uint64_t populated() const { return stock_.populated(); }
@@ -54,7 +65,9 @@ class Broker {
 
   enum class Kind { kAbsent, kOther, kRight };
   Kind kind_of(uint64_t frame) const;
+  size_t count_right(size_t count) const;
   size_t pages_to_change(uintptr_t page, size_t count, bool fills);
+  void give_up(Job& job, Refusal refusal);
   size_t colour_batch(uintptr_t page, size_t count, bool fills, Coloured& result);
   size_t replace(uintptr_t page, size_t count);
 

@@ -64,6 +64,7 @@ Refusal FrameStock::open() {
 }
 
 void FrameStock::close() {
+  stop_search();
   unmap(at_, kCapacity * kPageBytes);
   unmap(reinterpret_cast<uintptr_t>(tables_), sizeof(Tables));
   at_ = 0;
@@ -76,32 +77,57 @@ void FrameStock::taken(size_t count) {
   if (begin_ == end_) begin_ = end_ = 0;
 }
 
-Refusal FrameStock::gather(size_t wanted) {
-  wanted = std::min(wanted, kCapacity);
-  if (count() >= wanted) return Refusal::kNone;
+Refusal FrameStock::begin_search(size_t wanted) {
+  stop_search();
   if (tables_ == nullptr) return Refusal::kNoMemory;
   if (!numbers_.open()) return Refusal::kHidden;
   advise(first(), count() * kPageBytes, MADV_DONTNEED);
   begin_ = end_ = 0;
-  if (!traps_.register_range(at_, kCapacity * kPageBytes)) return Refusal::kNoMemory;
   tables_->first.fill(kNoPage);
-  Refusal refusal = Refusal::kNone;
-  std::array<size_t, kMaxScratch> bytes{};
-  for (size_t range = 0; range < kMaxScratch && count() < wanted; ++range) {
-    // Further ones are large: the kernel gives frames first that were returned before.
-    const size_t pages = range == 0 ? scratch_pages(wanted) : kScratchPages;
-    bytes[range] = pages * kPageBytes;
-    scratch_[range] = map_frames(bytes[range]);
-    refusal = scratch_[range] == 0 ? Refusal::kNoMemory : populate(range, pages);
-    take_sorted(wanted);
-    if (refusal != Refusal::kNone) break;
+  search_ = {.is_active = true, .wanted = std::min(wanted, kCapacity)};
+  return Refusal::kNone;
+}
+
+std::optional<Refusal> FrameStock::search_step() {
+  if (search_.block == search_.pages && !map_scratch()) return end_search(Refusal::kNoMemory);
+  for (size_t block = 0; block < kStepBlocks && search_.block < search_.pages; ++block) {
+    traps_.serve_forks();
+    const Refusal refusal = populate_block();
+    if (refusal == Refusal::kNone) continue;
+    take_sorted();
+    return end_search(refusal);
   }
-  for (size_t range = 0; range < kMaxScratch; ++range) unmap(scratch_[range], bytes[range]);
-  scratch_.fill(0);
-  traps_.unregister_range(at_, kCapacity * kPageBytes);
+  if (search_.block < search_.pages) return std::nullopt;
+  take_sorted();
+  if (count() >= search_.wanted) return end_search(Refusal::kNone);
+  if (search_.ranges == kMaxScratch) return end_search(Refusal::kExhausted);
+  return std::nullopt;
+}
+
+void FrameStock::stop_search() {
+  if (search_.is_active) end_search(Refusal::kNone);
+}
+
+Refusal FrameStock::end_search(Refusal refusal) {
+  for (size_t range = 0; range < search_.ranges; ++range)
+    unmap(scratch_[range], search_.bytes[range]);
   numbers_.close();
-  if (count() >= wanted) return Refusal::kNone;
-  return refusal == Refusal::kNone ? Refusal::kExhausted : refusal;
+  const bool found = count() >= search_.wanted;
+  search_ = {};
+  return found ? Refusal::kNone : refusal;
+}
+
+// The next range.
+bool FrameStock::map_scratch() {
+  // Further ones are large: the kernel gives frames first that were returned before.
+  const size_t pages = search_.ranges == 0 ? scratch_pages(search_.wanted) : kScratchPages;
+  const uintptr_t at = map_frames(pages * kPageBytes);
+  if (at == 0) return false;
+  scratch_[search_.ranges] = at;
+  search_.bytes[search_.ranges++] = pages * kPageBytes;
+  search_.pages = pages;
+  search_.block = 0;
+  return true;
 }
 
 // So that enough frames are expected among them.
@@ -110,30 +136,30 @@ size_t FrameStock::scratch_pages(size_t wanted) const {
   return std::min((pages + kBlockPages - 1) / kBlockPages * kBlockPages, kScratchPages);
 }
 
-// Sorts the pages of the range by colour.
-Refusal FrameStock::populate(size_t range, size_t pages) {
-  for (size_t block = 0; block < pages; block += kBlockPages) {
-    traps_.serve_forks();
-    const uintptr_t at = scratch_[range] + block * kPageBytes;
-    if (advise(at, kBlockPages * kPageBytes, kPopulateWrite) != 0) return Refusal::kNoMemory;
-    populated_ += kBlockPages;
-    if (!numbers_.read(at, kBlockPages, tables_->frames.data())) return Refusal::kHidden;
-    for (size_t page = kBlockPages; page-- > 0;) {
-      const uint64_t frame = tables_->frames[page];
-      if (frame == 0) return Refusal::kHidden;
-      if (frame == FrameNumbers::kAbsent || !colours_.contains(frame)) continue;
-      const auto number = static_cast<uint32_t>(range * kScratchPages + block + page);
-      uint32_t& first = tables_->first[colours_.colour_of(frame)];
-      tables_->next[number] = first;
-      first = number;
-    }
+// Sorts the pages of the next block by colour.
+Refusal FrameStock::populate_block() {
+  const size_t range = search_.ranges - 1;
+  const uintptr_t at = scratch_[range] + search_.block * kPageBytes;
+  if (advise(at, kBlockPages * kPageBytes, kPopulateWrite) != 0) return Refusal::kNoMemory;
+  populated_ += kBlockPages;
+  if (!numbers_.read(at, kBlockPages, tables_->frames.data())) return Refusal::kHidden;
+  for (size_t page = kBlockPages; page-- > 0;) {
+    const uint64_t frame = tables_->frames[page];
+    if (frame == 0) return Refusal::kHidden;
+    if (frame == FrameNumbers::kAbsent || !colours_.contains(frame)) continue;
+    const auto number = static_cast<uint32_t>(range * kScratchPages + search_.block + page);
+    uint32_t& first = tables_->first[colours_.colour_of(frame)];
+    tables_->next[number] = first;
+    first = number;
   }
+  search_.block += kBlockPages;
   return Refusal::kNone;
 }
 
 // Interleaved by colour; colours without frames are left out.
-void FrameStock::take_sorted(size_t wanted) {
-  for (uint32_t empty = 0; empty < colours_.count() && count() < wanted;) {
+void FrameStock::take_sorted() {
+  if (!traps_.register_range(at_, kCapacity * kPageBytes)) return;
+  for (uint32_t empty = 0; empty < colours_.count() && count() < search_.wanted;) {
     uint32_t& first = tables_->first[colours_.low + turn_ % colours_.count()];
     ++turn_;
     if (first == kNoPage) {
@@ -145,6 +171,7 @@ void FrameStock::take_sorted(size_t wanted) {
     first = tables_->next[page];
     if (traps_.move_pages(at_ + end_ * kPageBytes, address_of(page), 1) == 1) ++end_;
   }
+  traps_.unregister_range(at_, kCapacity * kPageBytes);
 }
 
 }  // namespace halo::frames

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "frames/colour_range.h"
 #include "frames/frame_numbers.h"
@@ -52,14 +53,20 @@ class FrameStock {
   // The first `count` pages were moved away.
   void taken(size_t count);
 
-  // Has `wanted` pages, at most kCapacity: gathers all of them if there are fewer. There may be
-  // fewer afterwards; then it returns why.
-  Refusal gather(size_t wanted);
+  // Begins to gather `wanted` pages, at most kCapacity, in place of what there is.
+  Refusal begin_search(size_t wanted);
+  bool is_searching() const { return search_.is_active; }
+  // A part of the search, which takes some milliseconds. Nothing: it goes on. Otherwise it has
+  // ended; there may be fewer pages than wanted, and the result says why.
+  std::optional<Refusal> search_step();
+  // Returns what is being searched.
+  void stop_search();
 
   uint64_t populated() const { return populated_; }  // pages in scratch memory so far
 
  private:
   static constexpr uint32_t kNoPage = UINT32_MAX;
+  static constexpr size_t kStepBlocks = 4;
 
   struct Tables {
     std::array<uint32_t, kMaxScratch * kScratchPages> next;  // page of the same colour
@@ -67,12 +74,22 @@ class FrameStock {
     std::array<uint64_t, kBlockPages> frames;
   };
 
+  struct Search {
+    bool is_active = false;
+    size_t wanted = 0;
+    size_t ranges = 0;            // mapped ones
+    size_t pages = 0, block = 0;  // of the last one: all, and those that are populated
+    std::array<size_t, kMaxScratch> bytes{};
+  };
+
   size_t scratch_pages(size_t wanted) const;
-  Refusal populate(size_t range, size_t pages);
+  bool map_scratch();
+  Refusal populate_block();
+  Refusal end_search(Refusal refusal);
   uintptr_t address_of(uint32_t page) const {
     return scratch_[page / kScratchPages] + page % kScratchPages * kPageBytes;
   }
-  void take_sorted(size_t wanted);
+  void take_sorted();
 
   ColourRange colours_;
   traps::Traps& traps_;
@@ -82,6 +99,7 @@ class FrameStock {
   size_t begin_ = 0, end_ = 0;
   uint32_t turn_ = 0;  // the next page's colour, from the first one on
   std::array<uintptr_t, kMaxScratch> scratch_{};
+  Search search_;
   uint64_t populated_ = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace halo::watching {
 
-using frames::Coloured;
+using frames::BoardContent;
 using frames::Refusal;
 
 void Confiner::open() {
@@ -20,62 +20,108 @@ void Confiner::open() {
 // The board stays: its pages remain confined until the process ends.
 void Confiner::close() { broker_.close(); }
 
-void Confiner::fill_rings(uint64_t now_ns) {
-  if (!is_open_ || now_ns < not_before_ns_) return;
-  for (uint32_t group = 0; group < control_.groups; ++group) {
-    if (control_.group(group).ring == 0) continue;
-    if (rings_[group].bytes == 0) find_ring(group);
-    if (rings_[group].bytes == 0) continue;
-    const HaloRingPart part = control_.take_empty(group, kMaxFill);
-    if (part.bytes == 0) continue;
-    const Coloured coloured = broker_.colour(part.begin, part.begin + part.bytes, true);
-    const bool filled = coloured.failed == 0;
-    if (!filled) traps::advise(part.begin, part.bytes, MADV_DONTNEED);
-    while (control_.supply(group, part.begin, filled ? 1 : 0) == 0) traps::pause_thread(100'000);
-    report_.filled += filled ? coloured.filled : 0;
-    report_.failed += coloured.failed;
-    count(coloured, now_ns);
-    if (!filled) return;
+void Confiner::work(uint64_t now_ns) {
+  if (!is_open_) return;
+  if (kind_ == Kind::kNone) {
+    if (now_ns < not_before_ns_) return;
+    find_rings();
+    begin_fill();
+    if (kind_ == Kind::kNone) begin_audit(now_ns);
   }
+  if (kind_ != Kind::kNone && broker_.step(job_)) finish(now_ns);
+}
+
+void Confiner::begin(Kind kind, uintptr_t begin, uintptr_t end) {
+  kind_ = kind;
+  begin_ = begin;
+  job_ = {begin, end, kind == Kind::kFill, {}};
 }
 
 // Groups may share a ring.
-void Confiner::find_ring(uint32_t group) {
-  const HaloRingPart ring = control_.ring(group);
-  if (ring.bytes == 0) return;
-  const bool known = std::any_of(rings_.begin(), rings_.end(), [&](const HaloRingPart& other) {
-    return other.bytes != 0 && other.begin == ring.begin;
-  });
-  rings_[group] = ring;
-  if (known) return;
-  traps::advise(ring.begin, ring.bytes, MADV_NOHUGEPAGE);
-  board_.add(ring.begin, ring.begin + ring.bytes);
+void Confiner::find_rings() {
+  for (uint32_t group = 0; group < control_.groups; ++group) {
+    if (rings_[group].bytes != 0) continue;
+    const HaloRingPart ring = control_.ring(group);
+    if (ring.bytes == 0) continue;
+    const bool known = std::any_of(rings_.begin(), rings_.end(), [&](const HaloRingPart& other) {
+      return other.bytes != 0 && other.begin == ring.begin;
+    });
+    rings_[group] = ring;
+    if (known) continue;
+    traps::advise(ring.begin, ring.bytes, MADV_NOHUGEPAGE);
+    board_.add(ring.begin, ring.begin + ring.bytes);
+  }
 }
 
-bool Confiner::switch_span(uintptr_t begin, uintptr_t end) {
-  if (!is_open_ || !board_.add(begin, end)) return false;
-  const Coloured coloured = broker_.colour(begin, end, false);
-  report_.replaced += coloured.replaced;
-  report_.failed += coloured.failed;
-  if (report_.refusal == Refusal::kNone) report_.refusal = coloured.refusal;
-  if (coloured.failed != 0) board_.remove(begin);
-  report_.switched += coloured.failed == 0 ? 1 : 0;
-  return coloured.failed == 0;
+void Confiner::begin_fill() {
+  for (uint32_t group = 0; group < control_.groups; ++group) {
+    if (rings_[group].bytes == 0) continue;
+    const HaloRingPart part = control_.take_empty(group, kMaxFill);
+    if (part.bytes == 0) continue;
+    group_ = group;
+    return begin(Kind::kFill, part.begin, part.begin + part.bytes);
+  }
 }
 
-bool Confiner::is_in_ring(uint32_t group, uintptr_t address) const {
-  return address - rings_[group].begin < rings_[group].bytes;
+// All confined ranges, one after the other.
+void Confiner::begin_audit(uint64_t now_ns) {
+  if (audit_place_ == BoardContent::kMaxRanges) {
+    if (now_ns - audited_ns_ < kAuditNs) return;
+    audited_ns_ = now_ns;
+    audit_place_ = 0;
+  }
+  while (audit_place_ < BoardContent::kMaxRanges) {
+    const BoardContent::Range range = board_.range(audit_place_++);
+    if (range.begin != 0) return begin(Kind::kAudit, range.begin, range.end);
+  }
 }
 
 // Frames come back when other memory is freed.
-void Confiner::count(const Coloured& coloured, uint64_t now_ns) {
+void Confiner::finish(uint64_t now_ns) {
+  const frames::Coloured& coloured = job_.result;
   if (report_.refusal == Refusal::kNone) report_.refusal = coloured.refusal;
-  if (coloured.failed == 0) {
+  if (kind_ == Kind::kFill) {
+    finish_fill();
+  } else if (kind_ == Kind::kSwitch) {
+    report_.replaced += coloured.replaced;
+    if (coloured.failed == 0 && board_.add(begin_, job_.end)) ++report_.switched;
+  } else {
+    report_.corrected += coloured.replaced;
+  }
+  if (kind_ != Kind::kAudit) report_.failed += coloured.failed;
+  kind_ = Kind::kNone;
+  if (coloured.refusal == Refusal::kNone) {
     pause_ns_ = kMinPauseNs;
     return;
   }
   not_before_ns_ = now_ns + pause_ns_;
   pause_ns_ = std::min(2 * pause_ns_, kMaxPauseNs);
+}
+
+// All of it, or nothing.
+void Confiner::finish_fill() {
+  constexpr long kPauseNs = 100'000;
+  const bool filled = job_.result.failed == 0;
+  if (!filled) traps::advise(begin_, job_.end - begin_, MADV_DONTNEED);
+  while (control_.supply(group_, begin_, filled ? 1 : 0) == 0) traps::pause_thread(kPauseNs);
+  if (filled) report_.filled += job_.result.filled;
+}
+
+bool Confiner::switch_span(uintptr_t begin_at, uintptr_t end) {
+  if (!is_open_ || is_busy()) return false;
+  begin(Kind::kSwitch, begin_at, end);
+  return true;
+}
+
+void Confiner::forget_span(uintptr_t begin) {
+  board_.remove(begin);
+  if (kind_ == Kind::kNone || kind_ == Kind::kFill || begin_ != begin) return;
+  broker_.cancel();
+  kind_ = Kind::kNone;
+}
+
+bool Confiner::is_in_ring(uint32_t group, uintptr_t address) const {
+  return address - rings_[group].begin < rings_[group].bytes;
 }
 
 ConfinerReport Confiner::report() const {

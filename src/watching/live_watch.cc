@@ -74,18 +74,16 @@ watch::Now LiveWatch::now() { return {budget_.open_us(), {sample_.accesses(), sa
 
 void LiveWatch::serve() {
   const bool fast = settings_.stress || budget_.is_open();
-  traps_.wait(fast ? kTickNs : kIdleTickNs, *this);
+  const bool busy = confiner_ && confiner_->is_busy();
+  traps_.wait(busy ? 0 : fast ? kTickNs : kIdleTickNs, *this);
   rung();  // commands without a ring
   const uint64_t time = monotonic_ns();
   const bool rearms = time - rearmed_ns_ >= uint64_t{kTickNs};
   if (rearms) rearmed_ns_ = time;
-  if (confiner_ && !budget_.is_open()) {
-    confiner_->fill_rings(time);
-    confine_live_spans();
-  }
+  if (confiner_ && !budget_.is_open()) confine_by_colours(*confiner_, time);
   if (settings_.stress) return rearms ? arm_everything() : void();
   budget_.pass(time);
-  if (budget_.may_open()) open_window();
+  if (budget_.may_open() && !(confiner_ && confiner_->is_busy())) open_window();
   if (!budget_.is_open()) return;
   monitor_.passed(now());
   if (budget_.must_close()) return close_window();
@@ -175,7 +173,7 @@ void LiveWatch::end(void* p) {
     unmark(page / traps::kPageBytes);
     if (settings_.stress) traps_.disarm(page);
   }
-  if (span.is_switched) confiner_->forget_span(span.begin);
+  if (confiner_ && span.is_switched) confiner_->forget_span(span.begin);
   by_address_.erase(address);
   spans_[at] = {};
   free_spans_.push_back(at);
@@ -226,16 +224,14 @@ void LiveWatch::judge(uint64_t address, watch::ContextIndex group, uint64_t hits
   spans_[at].polluter_phases = pollutes ? spans_[at].polluter_phases + 1 : 0;
 }
 
-// Spans that were judged polluters twice in a row, in the memory where they are. If there are no
-// frames, they stay open.
-void LiveWatch::confine_live_spans() {
+// Spans that were judged polluters twice in a row are switched first.
+void LiveWatch::confine_by_colours(Confiner& confiner, uint64_t time) {
   for (LiveSpan& span : spans_) {
-    if (span.begin == 0 || span.polluter_phases < kPhasesToSwitch) continue;
-    span.polluter_phases = 0;
-    if (span.is_in_ring || span.is_switched) continue;
-    span.is_switched = confiner_->switch_span(span.begin, span.end);
-    return;  // one in each tick
+    if (confiner.is_busy()) break;
+    if (span.polluter_phases < kPhasesToSwitch || span.is_in_ring || span.is_switched) continue;
+    span.is_switched = confiner.switch_span(span.begin, span.end);
   }
+  confiner.work(time);
 }
 
 std::optional<ConfinerReport> LiveWatch::confiner_report() const {

@@ -76,7 +76,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
     uint32_t group = 0;
     uint32_t polluter_phases = 0;  // in a row, while it is not confined
     bool is_in_ring = false;
-    bool is_switched = false;  // to frames of the colours
+    bool is_switched = false;  // to frames of the colours, or about to be
   };
 
   static watch::Parameters parameters_of(const Settings& settings);
@@ -89,7 +89,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   void close_window();
   void watch_span(const LiveSpan& span);
   void learn();
-  void confine_live_spans();
+  void confine_by_colours(Confiner& confiner, uint64_t time);
   void mark_first(watch::Page page);
   void unmark(watch::Page page);
 

@@ -14,8 +14,8 @@ void print_colours(Output& out, const ConfinerReport& report, const char* refusa
   const char* first = report.refusal == frames::Refusal::kNone ? refusal : text_of(report.refusal);
   out.print("\"colours\": {\"refusal\": \"%s\", \"filled\": %lu, \"replaced\": %lu, ", first,
             report.filled, report.replaced);
-  out.print("\"failed\": %lu, \"switched\": %lu, \"populated\": %lu}, ", report.failed,
-            report.switched, report.populated);
+  out.print("\"failed\": %lu, \"switched\": %lu, \"corrected\": %lu, \"populated\": %lu}, ",
+            report.failed, report.switched, report.corrected, report.populated);
 }
 
 }  // namespace

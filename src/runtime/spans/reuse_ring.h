@@ -35,7 +35,7 @@ class ReuseRing {
   }
 
   // The first page of the first empty run that has `pages` pages, which are used from now on;
-  // `nowhere` if none has. `free` or `empty` must follow.
+  // `nowhere` if none has. `free` or `drain` must follow.
   std::size_t take_empty(std::size_t pages) {
     for (std::size_t at = 0; at < count_; ++at)
       if (runs_[at].kind == Kind::empty && runs_[at].pages >= pages) return use(at, pages);
@@ -52,7 +52,7 @@ class ReuseRing {
   // none.
   bool free(std::size_t first) { return release(first, Kind::free); }
   // Likewise; it has no memory any more.
-  bool empty(std::size_t first) { return release(first, Kind::empty); }
+  bool drain(std::size_t first) { return release(first, Kind::empty); }
 
   std::size_t free_pages() const {
     std::size_t pages = 0;

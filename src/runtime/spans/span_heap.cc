@@ -171,7 +171,7 @@ bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, bool filled) {
   if (!locked) return false;
   Ring& ring = rings_[number];
   const std::size_t first = (begin - ring.begin) / system_page;
-  filled ? ring.runs.free(first) : ring.runs.empty(first);
+  filled ? ring.runs.free(first) : ring.runs.drain(first);
   return true;
 }
 
@@ -227,7 +227,7 @@ void SpanHeap::free_confined(Ring& ring, std::size_t page, std::size_t bytes) {
     ring.runs.free(page);
     return;
   }
-  ring.runs.empty(page);
+  ring.runs.drain(page);
   madvise(reinterpret_cast<void*>(ring.begin + page * system_page), bytes, MADV_DONTNEED);
 }
 

@@ -50,6 +50,16 @@ class Memory {
   unsigned char* operator[](size_t page) const { return at_ + page * kPageBytes; }
   uintptr_t begin() const { return reinterpret_cast<uintptr_t>(at_); }
   uintptr_t end() const { return begin() + pages_ * kPageBytes; }
+  // An eighth of the colours that few pages have: fresh memory may have frames that an earlier test
+  // returned, which are of one eighth.
+  ColourRange rare_colours() const {
+    ColourRange rarest{};
+    for (uint32_t low = 0; low < 256; low += 32)
+      if (const ColourRange one = {low, low + 32, 256};
+          low == 0 || coloured(one) < coloured(rarest))
+        rarest = one;
+    return rarest;
+  }
   std::vector<uint64_t> frames() const {
     std::vector<uint64_t> found(pages_);
     FrameNumbers numbers;
@@ -84,6 +94,15 @@ class BrokerTest : public testing::Test {
   }
   void TearDown() override {
     if (broker) server.run_in_server([this](traps::Traps&) { broker->close(); });
+  }
+  // Replaces the broker by one of these colours.
+  void use(const ColourRange& colours) {
+    server.run_in_server([&](traps::Traps& traps) {
+      broker->close();
+      broker.emplace(colours, traps);
+      opened = broker->open();
+    });
+    ASSERT_EQ(opened, Refusal::kNone);
   }
   Coloured colour(const Memory& memory, bool fills) {
     Coloured found;
@@ -208,6 +227,7 @@ TEST_F(BrokerTest, ChildrenThatAreForkedMeanwhileReadTheContent) {
 TEST_F(BrokerTest, PagesThatALivingChildSharesStayAsTheyAre) {
   Memory memory(20);
   memory.write();
+  use(memory.rare_colours());
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
@@ -236,9 +256,34 @@ TEST_F(BrokerTest, ReadyFramesAreUsedFirst) {
   EXPECT_EQ(broker->populated(), populated);
 }
 
+TEST_F(BrokerTest, AJobHasPartsBetweenWhichItMayBeCancelled) {
+  Memory memory(600);
+  memory.write();
+  const ColourRange colours = memory.rare_colours();
+  use(colours);
+  Broker::Job job = {memory.begin(), memory.end(), false, {}};
+  const auto step = [&] {
+    bool done = false;
+    server.run_in_server([&](traps::Traps&) { done = broker->step(job); });
+    return done;
+  };
+  EXPECT_FALSE(step());
+  EXPECT_FALSE(step());
+  server.run_in_server([this](traps::Traps&) { broker->cancel(); });
+  EXPECT_EQ(broker->ready(), 0u);
+  EXPECT_TRUE(memory.is_intact());
+  int steps = 1;
+  while (!step()) ++steps;
+  EXPECT_GT(steps, 4);
+  EXPECT_EQ(job.result.replaced + job.result.kept, 600u);
+  EXPECT_EQ(memory.coloured(colours), 600u);
+  EXPECT_TRUE(memory.is_intact());
+}
+
 TEST_F(BrokerTest, WithoutMemoryPagesStayOpen) {
   Memory memory(300);
   memory.write();
+  use(memory.rare_colours());
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   const rlimit none{0, before.rlim_max};
@@ -248,7 +293,7 @@ TEST_F(BrokerTest, WithoutMemoryPagesStayOpen) {
     found = broker->colour(memory.begin(), memory.end(), false);
     setrlimit(RLIMIT_AS, &before);
   });
-  EXPECT_GT(found.failed, 250u);
+  EXPECT_GT(found.failed, 200u);
   EXPECT_EQ(found.refusal, Refusal::kNoMemory);
   EXPECT_TRUE(memory.is_intact());
   EXPECT_EQ(colour(memory, false).failed, 0u) << "afterwards there is memory";

@@ -109,12 +109,12 @@ TEST(ReuseRing, EmptyRunsAreFilledFirst) {
   EXPECT_EQ(ring.free_pages(), 4u);
   EXPECT_EQ(ring.allocate(3), 0u);
   EXPECT_EQ(ring.allocate(2), ReuseRing::nowhere) << "empty neighbours are not joined";
-  EXPECT_TRUE(ring.empty(0));
+  EXPECT_TRUE(ring.drain(0));
   EXPECT_EQ(ring.free_pages(), 1u);
   EXPECT_EQ(ring.take_empty(3), 0u);
   EXPECT_EQ(ring.take_empty(6), 4u);
-  EXPECT_TRUE(ring.empty(4));
-  EXPECT_TRUE(ring.empty(0));
+  EXPECT_TRUE(ring.drain(4));
+  EXPECT_TRUE(ring.drain(0));
   EXPECT_EQ(ring.take_empty(4), 4u) << "page 3 is free";
 }
 
