@@ -47,7 +47,7 @@ Refusal Broker::prepare(size_t pages) {
 }
 
 Coloured Broker::colour(uintptr_t begin, uintptr_t end, bool fills) {
-  Job job = {begin, end, fills, {}};
+  Job job = {.at = begin, .end = end, .fills = fills};
   while (!step(job)) continue;
   return job.result;
 }
@@ -66,10 +66,10 @@ bool Broker::step(Job& job) {
   if (!opened) {
     give_up(job, Refusal::kHidden);
   } else if (changed != 0 && stock_.count() == 0) {
-    const Refusal refusal = stock_.begin_search(left);
+    const Refusal refusal = job.searches ? stock_.begin_search(left + kSpare) : Refusal::kExhausted;
     if (refusal != Refusal::kNone) give_up(job, refusal);
   } else if (changed != 0) {
-    job.at += colour_batch(job.at, count, job.fills, job.result) * kPageBytes;
+    job.at += colour_batch(job, count) * kPageBytes;
   } else {
     job.result.kept += count_right(count);
     job.at += count * kPageBytes;
@@ -78,8 +78,13 @@ bool Broker::step(Job& job) {
   return job.at >= job.end;
 }
 
+void Broker::fail(Job& job, uintptr_t page, size_t count) {
+  job.result.failed += count;
+  if (job.failed_at == 0) job.failed_at = page;
+}
+
 void Broker::give_up(Job& job, Refusal refusal) {
-  job.result.failed += (job.end - job.at) / kPageBytes;
+  fail(job, job.at, (job.end - job.at) / kPageBytes);
   job.result.refusal = refusal;
   job.at = job.end;
 }
@@ -108,10 +113,12 @@ size_t Broker::pages_to_change(uintptr_t page, size_t count, bool fills) {
 
 // Returns how many pages were dealt with: all, or until the stock was empty. Frames are read again:
 // from now on no thread maps pages.
-size_t Broker::colour_batch(uintptr_t page, size_t count, bool fills, Coloured& result) {
+size_t Broker::colour_batch(Job& job, size_t count) {
+  const uintptr_t page = job.at;
+  Coloured& result = job.result;
   if (!traps_.register_range(page, count * kPageBytes) ||
       !numbers_.read(page, count, frames_.data())) {
-    result.failed += count;
+    fail(job, page, count);
     traps_.unregister_range(page, count * kPageBytes);
     return count;
   }
@@ -120,7 +127,7 @@ size_t Broker::colour_batch(uintptr_t page, size_t count, bool fills, Coloured& 
     const Kind kind = kind_of(frames_[at]);
     size_t run = 1;
     while (at + run < count && kind_of(frames_[at + run]) == kind) ++run;
-    const bool changes = kind == Kind::kOther || (kind == Kind::kAbsent && fills);
+    const bool changes = kind == Kind::kOther || (kind == Kind::kAbsent && job.fills);
     if (!changes) {
       if (kind == Kind::kRight) result.kept += run;
       at += run;
@@ -133,7 +140,7 @@ size_t Broker::colour_batch(uintptr_t page, size_t count, bool fills, Coloured& 
         kind == Kind::kAbsent ? traps_.move_pages(first, stock_.first(), run) : replace(first, run);
     stock_.taken(done);
     (kind == Kind::kAbsent ? result.filled : result.replaced) += done;
-    if (done < run) ++result.failed;
+    if (done < run) fail(job, first + done * kPageBytes, 1);
     at += std::min(run, done + 1);  // a page that cannot be moved stays as it is
   }
   traps_.unregister_range(page, count * kPageBytes);

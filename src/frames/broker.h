@@ -43,7 +43,9 @@ class Broker {
   struct Job {
     uintptr_t at = 0, end = 0;  // the rest
     bool fills = false;         // absent pages; filled ones are zero. Otherwise they stay absent
-    Coloured result;
+    bool searches = true;       // for frames, if none are ready
+    uintptr_t failed_at = 0;    // where the first page is that has none; 0: there is none
+    Coloured result{};
   };
 
   // Does a part of the job, which takes some milliseconds. Armed pages are disarmed. Returns
@@ -62,13 +64,15 @@ class Broker {
 
  private:
   static constexpr size_t kBatch = 256;  // pages, whose threads wait at once
+  static constexpr size_t kSpare = 64;   // frames that are found beyond those that are needed
 
   enum class Kind { kAbsent, kOther, kRight };
   Kind kind_of(uint64_t frame) const;
   size_t count_right(size_t count) const;
   size_t pages_to_change(uintptr_t page, size_t count, bool fills);
-  void give_up(Job& job, Refusal refusal);
-  size_t colour_batch(uintptr_t page, size_t count, bool fills, Coloured& result);
+  static void fail(Job& job, uintptr_t page, size_t count);
+  static void give_up(Job& job, Refusal refusal);
+  size_t colour_batch(Job& job, size_t count);
   size_t replace(uintptr_t page, size_t count);
 
   ColourRange colours_;

@@ -23,10 +23,9 @@ void Confiner::close() { broker_.close(); }
 void Confiner::work(uint64_t now_ns) {
   if (!is_open_) return;
   if (kind_ == Kind::kNone) {
-    if (now_ns < not_before_ns_) return;
     find_rings();
-    begin_fill();
-    if (kind_ == Kind::kNone) begin_audit(now_ns);
+    begin_audit(now_ns);
+    if (kind_ == Kind::kNone && now_ns >= not_before_ns_) begin_fill();
   }
   if (kind_ != Kind::kNone && broker_.step(job_)) finish(now_ns);
 }
@@ -34,7 +33,7 @@ void Confiner::work(uint64_t now_ns) {
 void Confiner::begin(Kind kind, uintptr_t begin, uintptr_t end) {
   kind_ = kind;
   begin_ = begin;
-  job_ = {begin, end, kind == Kind::kFill, {}};
+  job_ = {.at = begin, .end = end, .fills = kind == Kind::kFill};
 }
 
 // Groups may share a ring.
@@ -72,11 +71,14 @@ void Confiner::begin_audit(uint64_t now_ns) {
   }
   while (audit_place_ < BoardContent::kMaxRanges) {
     const BoardContent::Range range = board_.range(audit_place_++);
-    if (range.begin != 0) return begin(Kind::kAudit, range.begin, range.end);
+    if (range.begin == 0) continue;
+    begin(Kind::kAudit, range.begin, range.end);
+    job_.searches = now_ns >= no_search_before_ns_;
+    return;
   }
 }
 
-// Frames come back when other memory is freed.
+// Frames come back when other memory is freed, so it is tried again, but ever less often.
 void Confiner::finish(uint64_t now_ns) {
   const frames::Coloured& coloured = job_.result;
   if (report_.refusal == Refusal::kNone) report_.refusal = coloured.refusal;
@@ -88,23 +90,24 @@ void Confiner::finish(uint64_t now_ns) {
   } else {
     report_.corrected += coloured.replaced;
   }
-  if (kind_ != Kind::kAudit) report_.failed += coloured.failed;
+  const Kind kind = kind_;
+  if (kind != Kind::kAudit) report_.failed += coloured.failed;
   kind_ = Kind::kNone;
-  if (coloured.refusal == Refusal::kNone) {
-    pause_ns_ = kMinPauseNs;
+  if (coloured.refusal == Refusal::kNone || !job_.searches) return;
+  if (kind == Kind::kAudit) {
+    no_search_before_ns_ = now_ns + kAuditPauseNs;
     return;
   }
   not_before_ns_ = now_ns + pause_ns_;
   pause_ns_ = std::min(2 * pause_ns_, kMaxPauseNs);
 }
 
-// All of it, or nothing.
+// As far as there were frames.
 void Confiner::finish_fill() {
   constexpr long kPauseNs = 100'000;
-  const bool filled = job_.result.failed == 0;
-  if (!filled) traps::advise(begin_, job_.end - begin_, MADV_DONTNEED);
-  while (control_.supply(group_, begin_, filled ? 1 : 0) == 0) traps::pause_thread(kPauseNs);
-  if (filled) report_.filled += job_.result.filled;
+  const size_t bytes = (job_.failed_at == 0 ? job_.end : job_.failed_at) - begin_;
+  while (control_.supply(group_, begin_, bytes) == 0) traps::pause_thread(kPauseNs);
+  report_.filled += bytes / frames::kPageBytes;
 }
 
 bool Confiner::switch_span(uintptr_t begin_at, uintptr_t end) {

@@ -50,7 +50,8 @@ class Confiner {
 
  private:
   static constexpr uint64_t kMinPauseNs = 1'000'000'000, kMaxPauseNs = 64'000'000'000;
-  static constexpr uint64_t kAuditNs = 30'000'000'000;
+  static constexpr uint64_t kAuditNs = 5'000'000'000;
+  static constexpr uint64_t kAuditPauseNs = 20'000'000'000;
   static constexpr size_t kMaxFill = size_t{64} << 20;  // bytes at once
 
   enum class Kind { kNone, kFill, kSwitch, kAudit };
@@ -76,6 +77,7 @@ class Confiner {
 
   uint64_t not_before_ns_ = 0;  // frames had run out
   uint64_t pause_ns_ = kMinPauseNs;
+  uint64_t no_search_before_ns_ = 0;                       // of audits: frames had run out
   uint64_t audited_ns_ = 0;                                // when the last audit began
   size_t audit_place_ = frames::BoardContent::kMaxRanges;  // on the board, of the next range
   ConfinerReport report_;

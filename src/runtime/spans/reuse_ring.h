@@ -54,6 +54,18 @@ class ReuseRing {
   // Likewise; it has no memory any more.
   bool drain(std::size_t first) { return release(first, Kind::empty); }
 
+  // The used run at `first` keeps its first `pages` pages, of more; the others are empty. Returns
+  // false if there is no such run, or no room in the table.
+  bool drain_behind(std::size_t first, std::size_t pages) {
+    const std::size_t at = find(first);
+    if (at == nowhere || count_ == max_runs || runs_[at].pages <= pages) return false;
+    insert(at + 1, {runs_[at].first + static_cast<std::uint32_t>(pages),
+                    runs_[at].pages - static_cast<std::uint32_t>(pages), 0, Kind::empty});
+    runs_[at].pages = static_cast<std::uint32_t>(pages);
+    if (at + 2 < count_ && runs_[at + 2].kind == Kind::empty) join(at + 1);
+    return true;
+  }
+
   std::size_t free_pages() const {
     std::size_t pages = 0;
     for (std::size_t at = 0; at < count_; ++at)

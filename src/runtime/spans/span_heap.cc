@@ -166,12 +166,20 @@ SpanHeap::Part SpanHeap::take_empty(std::uint32_t number, std::size_t most) {
   return {ring.begin + first * system_page, pages * system_page};
 }
 
-bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, bool filled) {
+bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, std::size_t bytes) {
   const Locked locked(lock_);
   if (!locked) return false;
   Ring& ring = rings_[number];
   const std::size_t first = (begin - ring.begin) / system_page;
-  filled ? ring.runs.free(first) : ring.runs.drain(first);
+  const std::size_t taken = ring.runs.pages_at(first) * system_page;
+  const bool partly = bytes < taken;
+  if (partly) madvise(reinterpret_cast<void*>(begin + bytes), taken - bytes, MADV_DONTNEED);
+  if (bytes == 0 || (partly && !ring.runs.drain_behind(first, bytes / system_page))) {
+    madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
+    ring.runs.drain(first);
+  } else {
+    ring.runs.free(first);
+  }
   return true;
 }
 
@@ -182,7 +190,10 @@ Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, s
   free_deferred();
   Ring& ring = rings_[number];
   if (has_coloured_rings()) ring_bytes = coloured_.ring_bytes;
-  if (ring.bytes == 0 && !make_ring(ring, number, ring_bytes)) return {};
+  if (ring.bytes == 0 && !make_ring(ring, number, ring_bytes)) {
+    ++counts_.unfit;
+    return {};
+  }
   const std::size_t pages = round_up(bytes, system_page) / system_page;
   const std::size_t page = ring.runs.allocate(pages);
   if (page == ReuseRing::nowhere) {

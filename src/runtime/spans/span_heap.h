@@ -69,8 +69,9 @@ class SpanHeap {
   Part coloured_ring(std::uint32_t ring);
   // A part to fill, as allocations did not fit, of at most `most` bytes.
   Part take_empty(std::uint32_t ring, std::size_t most);
-  // That part is filled, or was not and has no memory. Returns false if the lock is not free.
-  bool supply(std::uint32_t ring, std::uintptr_t begin, bool filled);
+  // The first `bytes` bytes of that part are filled; the rest has no memory, or is discarded.
+  // Returns false if the lock is not free.
+  bool supply(std::uint32_t ring, std::uintptr_t begin, std::size_t bytes);
 
   // `p` must be inside the range. Other pointers than those of spans in use are ignored.
   void free(void* p);

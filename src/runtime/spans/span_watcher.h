@@ -45,10 +45,11 @@ struct HaloSpanControl {
   // The group's ring. Nothing: there is no room for it, or it is being changed.
   HaloRingPart (*ring)(uint32_t number);
   // A part of the group's ring that needs memory, of at most `most` bytes, as objects did not fit.
-  // Nothing: none does. The watch supplies it: fills all of its pages, or leaves all absent.
+  // Nothing: none does. The watch has to supply it.
   HaloRingPart (*take_empty)(uint32_t number, size_t most);
-  // Returns 0 if the ring is being changed: the caller has to repeat it.
-  uint8_t (*supply)(uint32_t number, uintptr_t begin, uint8_t filled);
+  // The first `bytes` bytes of that part are filled, maybe none; others are discarded. Returns 0 if
+  // the ring is being changed: the caller has to repeat it.
+  uint8_t (*supply)(uint32_t number, uintptr_t begin, size_t bytes);
 };
 
 // libhalo-watch.so has this function. The runtime calls it once if a group of its plan has spans,

@@ -123,8 +123,8 @@ HaloRingPart take_empty(std::uint32_t number, std::size_t most) {
   return part_of(span_heap.take_empty(groups[number].ring(), most));
 }
 
-std::uint8_t supply(std::uint32_t number, std::uintptr_t begin, std::uint8_t filled) {
-  return span_heap.supply(groups[number].ring(), begin, filled != 0) ? 1 : 0;
+std::uint8_t supply(std::uint32_t number, std::uintptr_t begin, std::size_t bytes) {
+  return span_heap.supply(groups[number].ring(), begin, bytes) ? 1 : 0;
 }
 
 constinit HaloSpanControl control = {0,       watched_group, arena_range, confine, colour_rings,

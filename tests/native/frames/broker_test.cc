@@ -261,7 +261,7 @@ TEST_F(BrokerTest, AJobHasPartsBetweenWhichItMayBeCancelled) {
   memory.write();
   const ColourRange colours = memory.rare_colours();
   use(colours);
-  Broker::Job job = {memory.begin(), memory.end(), false, {}};
+  Broker::Job job = {.at = memory.begin(), .end = memory.end()};
   const auto step = [&] {
     bool done = false;
     server.run_in_server([&](traps::Traps&) { done = broker->step(job); });

@@ -229,9 +229,9 @@ TEST_F(SpanHeapTest, ConfinedSpansStayInTheirRing) {
 }
 
 // What the watch does for a ring: its memory, or none.
-void fill_ring(SpanHeap& heap, std::uint32_t ring, bool filled = true) {
+void fill_ring(SpanHeap& heap, std::uint32_t ring, std::size_t most = SIZE_MAX) {
   const SpanHeap::Part part = heap.take_empty(ring, std::size_t{1} << 30);
-  if (part.bytes != 0) heap.supply(ring, part.begin, filled);
+  if (part.bytes != 0) heap.supply(ring, part.begin, std::min(part.bytes, most));
 }
 
 TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
@@ -239,7 +239,7 @@ TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
   heap->colour_rings(64 * span_unit, 64 * span_unit);
   EXPECT_EQ(heap->take_empty(3, bytes).bytes, 0u) << "no allocation needs it";
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
-  fill_ring(*heap, 3, false);
+  fill_ring(*heap, 3, 0);
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr) << "there were no frames";
   fill_ring(*heap, 3);
   auto* p = static_cast<char*>(heap->allocate_confined(3, span_unit, bytes).p);
@@ -250,6 +250,26 @@ TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
   heap->free(p);
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, p);
+}
+
+TEST_F(SpanHeapTest, APartMayBeSuppliedInPart) {
+  constexpr std::size_t bytes = 2 * span_unit;
+  heap->colour_rings(64 * span_unit, 64 * span_unit);
+  for (int count = 0; count < 5; ++count) heap->allocate_confined(0, span_unit, bytes);
+  fill_ring(*heap, 0, 3 * bytes);
+  std::vector<void*> live;
+  while (void* p = heap->allocate_confined(0, span_unit, bytes).p) live.push_back(p);
+  EXPECT_EQ(live.size(), 3u);
+  fill_ring(*heap, 0);
+  EXPECT_NE(heap->allocate_confined(0, span_unit, bytes).p, nullptr) << "behind those";
+}
+
+TEST_F(SpanHeapTest, RingsThatHaveNoRoomAreCounted) {
+  heap->colour_rings(std::size_t{2} << 30, 0);
+  EXPECT_EQ(heap->coloured_ring(0).bytes, 0u);
+  EXPECT_EQ(heap->allocate_confined(0, span_unit, 2 * span_unit).p, nullptr);
+  EXPECT_EQ(heap->counts().unfit, 1u);
+  EXPECT_NE(heap->allocate(2 * span_unit).p, nullptr);
 }
 
 TEST_F(SpanHeapTest, ColouredRingsKeepABoundedAmountOfFreeMemory) {
