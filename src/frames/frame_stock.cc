@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frames/memory_left.h"
 #include "traps/page_requests.h"
 
 namespace halo::frames {
@@ -14,6 +15,7 @@ using traps::map_bytes;
 
 namespace {
 
+constexpr uint64_t kMinLeft = 2;    // times the size of a range, so that the program has some, too
 constexpr size_t kMorePages = 64;   // than are expected to be needed
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 
@@ -121,6 +123,7 @@ Refusal FrameStock::end_search(Refusal refusal) {
 bool FrameStock::map_scratch() {
   // Further ones are large: the kernel gives frames first that were returned before.
   const size_t pages = search_.ranges == 0 ? scratch_pages(search_.wanted) : kScratchPages;
+  if (memory_left() < kMinLeft * pages * kPageBytes) return false;
   const uintptr_t at = map_frames(pages * kPageBytes);
   if (at == 0) return false;
   scratch_[search_.ranges] = at;

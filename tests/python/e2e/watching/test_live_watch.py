@@ -122,12 +122,23 @@ def test_polluters_are_found_and_confined_without_counters(tmp_path: Path) -> No
     assert (polluter["confined"], hot["confined"]) == (True, False)
 
 
-def test_programs_do_not_notice_that_all_their_pages_are_trapped(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spans", "variables"),
+    [
+        (Spans(), {}),
+        (Spans(1 << 18, confined=True), {"HALO_WATCH_COLOURS": "0-32/256"}),
+    ],
+    ids=["open", "coloured"],
+)
+def test_programs_do_not_notice_that_all_their_pages_are_trapped(
+    spans: Spans, variables: dict[str, str], tmp_path: Path
+) -> None:
     program = str(compile_program(tmp_path, BUSY, "-pthread"))
     profile = record_large([program], tmp_path / "a.profile")
-    plan_of_large(profile, Spans(), tmp_path / "a.plan")
-    watched = run_watched([program], tmp_path / "a.plan", HALO_WATCH_STRESS="1")
+    plan_of_large(profile, spans, tmp_path / "a.plan")
+    watched = run_watched([program], tmp_path / "a.plan", HALO_WATCH_STRESS="1", **variables)
     assert watched.stdout == "intact\n"
+    assert not variables or watched.report["colours"]["filled"] > 0
     assert watched.report["announced"] > 100
 
 
