@@ -89,7 +89,7 @@ uint64_t left_in_groups(const char* root, const Names& names, std::string_view g
 uint64_t left_by_line(const char* root, std::string_view line) {
   const size_t first = line.find(':');
   const size_t second = line.find(':', first + 1);
-  if (first == line.npos || second == line.npos) return kNoLimit;
+  if (first == std::string_view::npos || second == std::string_view::npos) return kNoLimit;
   const std::string_view controllers = line.substr(first + 1, second - first - 1);
   std::string_view group = line.substr(second + 1);
   if (group == "/") group = {};
@@ -101,7 +101,7 @@ uint64_t left_by_line(const char* root, std::string_view line) {
 uint64_t available(std::string_view machine) {
   constexpr std::string_view kKey = "MemAvailable:";
   const size_t at = machine.find(kKey);
-  if (at == machine.npos) return kNoLimit;
+  if (at == std::string_view::npos) return kNoLimit;
   const uint64_t kibibytes = number_of(machine.substr(at + kKey.size()));
   return kibibytes == kNoLimit ? kNoLimit : kibibytes << 10;
 }
