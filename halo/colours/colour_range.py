@@ -1,4 +1,4 @@
-"""Ranges of page colours: `LOW-HIGH/TOTAL`, as in src/frames/colour_range.h."""
+"""Ranges of page colours: `FIRST-LAST/TOTAL`, as in src/frames/colour_range.h."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ class ColourRange:
         return self.low <= frame % self.total < self.high
 
     def __str__(self) -> str:
-        return f"{self.low}-{self.high}/{self.total}"
+        return f"{self.low}-{self.high - 1}/{self.total}"
 
 
 def parse_colours(text: str) -> ColourRange:
     """`ValueError` with one sentence if the text is not a range of colours."""
     form = _FORM.fullmatch(text)
     if form is None:
-        raise ValueError(f"not a range of colours, such as 0-32/256: {text}")
-    colours = ColourRange(*map(int, form.groups()))
+        raise ValueError(f"not a range of colours, such as 0-31/256: {text}")
+    first, last, total = map(int, form.groups())
+    colours = ColourRange(first, last + 1, total)
     if not 1 <= colours.total <= MAX_TOTAL or colours.total.bit_count() != 1:
         raise ValueError(f"the number of colours is not a power of two up to {MAX_TOTAL}: {text}")
     if colours.high > colours.total:

@@ -73,9 +73,9 @@ class ExecCommand:
         parser.add_argument(
             "--colours",
             type=_colours,
-            metavar="LOW-HIGH/TOTAL",
-            help="confine groups to page frames of these colours, from LOW up to HIGH - 1, instead"
-            " of a small part of memory (with --watch; needs root)",
+            metavar="FIRST-LAST/TOTAL",
+            help="confine groups to page frames of these colours, such as 0-31/256, instead of a"
+            " small part of memory (with --watch; needs root)",
         )
         parser.add_argument(
             "--print-env",

@@ -14,7 +14,7 @@ MAX_SHARE = 50.0
 @dataclass(frozen=True)
 class Watch:
     """`share`: per cent of the elapsed time that traps may take. `cache`: bytes of the last level;
-    0: as the kernel reports it. `colours`: `LOW-HIGH/TOTAL`, of confined groups' page frames;
+    0: as the kernel reports it. `colours`: `FIRST-LAST/TOTAL`, of confined groups' page frames;
     empty: any. The JSON report is written to `report` when the program ends."""
 
     report: Path | None = None

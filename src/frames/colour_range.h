@@ -25,7 +25,7 @@ struct ColourRange {
   uint32_t colour_of(uint64_t frame) const { return static_cast<uint32_t>(frame % total); }
   bool contains(uint64_t frame) const { return colour_of(frame) >= low && colour_of(frame) < high; }
 
-  // From `LOW-HIGH/TOTAL`. Not valid if the text is not.
+  // From `FIRST-LAST/TOTAL`. Not valid if the text is not.
   static ColourRange parse(const char* text) {
     ColourRange range;
     const char* const end = text + std::strlen(text);
@@ -36,7 +36,10 @@ struct ColourRange {
       text = at + 1;
       return good;
     };
-    if (!number(range.low, '-') || !number(range.high, '/') || !number(range.total, 0)) return {};
+    uint32_t last = 0;
+    if (!number(range.low, '-') || !number(last, '/') || !number(range.total, 0)) return {};
+    if (last >= range.total) return {};
+    range.high = last + 1;
     return range;
   }
 };

@@ -6,7 +6,7 @@ namespace halo::frames {
 namespace {
 
 TEST(ColourRange, IsReadFromText) {
-  const ColourRange range = ColourRange::parse("32-64/256");
+  const ColourRange range = ColourRange::parse("32-63/256");
   EXPECT_TRUE(range.is_valid());
   EXPECT_EQ(range.count(), 32u);
   EXPECT_TRUE(range.contains(256 + 32));
@@ -16,7 +16,7 @@ TEST(ColourRange, IsReadFromText) {
 }
 
 TEST(ColourRange, OthersAreNotValid) {
-  for (const char* text : {"", "1", "1-2", "1-2/", "1-2/3", "4-4/8", "5-4/8", "0-9/8", "0-8/8 ",
+  for (const char* text : {"", "1", "1-2", "1-2/", "1-2/3", "5-4/8", "6-4/8", "0-8/8", "0-7/8 ",
                            "-1-2/8", "0-1/8192", "0-1/0", "a-b/c", "0-1/4294967296"})
     EXPECT_FALSE(ColourRange::parse(text).is_valid()) << text;
 }

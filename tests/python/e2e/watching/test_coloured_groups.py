@@ -21,7 +21,7 @@ from support.polluter import POLLUTER
 from support.spans import plan_of_large, record_large
 
 HALO = str(REPOSITORY / "bin" / "halo")
-COLOURS = "0-32/256"
+COLOURS = "0-31/256"
 CACHE = 2 << 20
 RING = 1 << 18
 
@@ -204,13 +204,13 @@ def test_the_audit_refuses_other_processes(sleeper: int) -> None:
 @pytest.mark.parametrize(
     ("colours", "sentence"),
     [
-        ("4-4/8", "the range of colours is empty"),
+        ("6-4/8", "the range of colours is empty"),
         ("5-4/8", "the range of colours is empty"),
-        ("0-9/8", "there are only 8 colours"),
+        ("0-8/8", "there are only 8 colours"),
         ("0-3/12", "not a power of two"),
         ("0-1/0", "not a power of two"),
         ("0-1/8192", "not a power of two up to 4096"),
-        ("32", "not a range of colours, such as 0-32/256"),
+        ("32", "not a range of colours, such as 0-31/256"),
         ("-1-2/8", "not a range of colours"),
     ],
 )

@@ -126,7 +126,7 @@ def test_polluters_are_found_and_confined_without_counters(tmp_path: Path) -> No
     ("spans", "variables"),
     [
         (Spans(), {}),
-        (Spans(1 << 18, confined=True), {"HALO_WATCH_COLOURS": "0-32/256"}),
+        (Spans(1 << 18, confined=True), {"HALO_WATCH_COLOURS": "0-31/256"}),
     ],
     ids=["open", "coloured"],
 )
