@@ -15,11 +15,12 @@ from halo.commands.shared.program import (
     the_program,
     warn_of_deep_binding,
 )
+from halo.console.outcome import say
 from halo.errors import UsageError
 from halo.process.allocators import find_allocator, under_plan
 from halo.process.foreground import become
 from halo.process.target import find_target
-from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch
+from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
 from halo.settings import Settings
 
 LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
@@ -108,6 +109,8 @@ class ExecCommand:
                 print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
         warn_of_deep_binding(settings, target.path)
+        if beside is not None and (reason := watch_refusal(beside)):
+            say(f"halo: The program runs under its plan without a watch: {reason}.")
         become(str(target.path), rest, environment)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from halo.errors import HaloError, MissingPart
 from halo.process.allocators import KNOWN, find_allocator
 from halo.process.target import Target
+from halo.process.watch import watch_refusal
 from halo.recording.parts import Limits, gather_parts, workspace
 from halo.recording.producer import Job, Producer
 from halo.recording.registry import ENGINES
@@ -43,6 +44,7 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         yield _attempt(name, partial(_allocator, name), "make setup")
     yield _huge_pages()
     yield _counters()
+    yield _watch(settings)
     yield from _python()
     yield _addr2line()
 
@@ -114,6 +116,15 @@ def _counters() -> Check:
     counters = Path("/sys/bus/event_source/devices/cpu").exists()
     detail = f"perf_event_paranoid {level}, {'a' if counters else 'no'} hardware counter unit"
     return Check("perf counters", True, detail, needed=False)
+
+
+def _watch(settings: Settings) -> Check:
+    """Whether programs can be watched while they run (`halo exec --watch`)."""
+    if not settings.watch.is_file():
+        return Check("live watch", False, "not built", BUILD, needed=False)
+    reason = watch_refusal(settings.watch)
+    fix = "run as root, on Linux 6.8 or later, outside containers that refuse userfaultfd"
+    return Check("live watch", not reason, reason or "userfaultfd moves pages", fix, needed=False)
 
 
 def _python() -> Iterator[Check]:

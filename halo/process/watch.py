@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,3 +32,14 @@ class Watch:
         if self.report is not None:
             found["HALO_WATCH_REPORT"] = os.fspath(self.report.absolute())
         return found
+
+
+def watch_refusal(library: Path) -> str:
+    """Why this process, and what it becomes, cannot be watched; empty if it can.
+
+    Raises `OSError` if the library of the watch cannot be loaded.
+    """
+    refusal = ctypes.CDLL(os.fspath(library)).halo_watch_refusal
+    refusal.argtypes, refusal.restype = (), ctypes.c_char_p
+    text: bytes = refusal()
+    return text.decode()

@@ -6,14 +6,17 @@
 
 #include <algorithm>
 
+#include "traps/mappings.h"
 #include "traps/page_requests.h"
 
 namespace halo::traps {
 
 namespace {
 
-constexpr int kMaxBatches = 16;      // of events, before the server does something else
-constexpr size_t kMaxPutOff = 4096;  // events, of as many threads
+constexpr int kMaxBatches = 16;          // of events, before the server does something else
+constexpr size_t kMaxPutOff = 4096;      // events, of as many threads
+constexpr uint32_t kMappingsOfPage = 2;  // an armed page's own, and one as it parts another
+constexpr int kDiscardLocked = 24;       // MADV_DONTNEED_LOCKED, from Linux 5.18 on
 
 void close_file(int file) { call(SYS_close, file); }
 
@@ -24,10 +27,23 @@ void wake(int file, uintptr_t page) {
   control(file, UFFDIO_WAKE, range);
 }
 
+Refusal refusal_of(long error) {
+  switch (error) {
+    case -EPERM:
+    case -EACCES:
+      return Refusal::kNoPrivilege;
+    case -ENOMEM:
+    case -EMFILE:
+    case -ENFILE:
+      return Refusal::kNoMemory;
+    default:
+      return Refusal::kNoKernel;
+  }
+}
+
 Refusal open_file(int& opened) {
   const long file = call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-  if (file == -EPERM) return Refusal::kNoPrivilege;
-  if (file < 0) return Refusal::kNoKernel;
+  if (file < 0) return refusal_of(file);
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE |
@@ -35,7 +51,7 @@ Refusal open_file(int& opened) {
   const long answer = control(static_cast<int>(file), UFFDIO_API, api);
   if (answer != 0) {
     close_file(static_cast<int>(file));
-    return answer == -EPERM ? Refusal::kNoPrivilege : Refusal::kNoKernel;
+    return refusal_of(answer);
   }
   opened = static_cast<int>(file);
   return Refusal::kNone;
@@ -55,7 +71,7 @@ const char* text_of(Refusal refusal) {
     case Refusal::kNone:
       return "";
     case Refusal::kNoPrivilege:
-      return "userfaultfd needs CAP_SYS_PTRACE";
+      return "userfaultfd is refused: it needs CAP_SYS_PTRACE, and no filter against it";
     case Refusal::kNoKernel:
       return "the kernel has no userfaultfd that moves pages (Linux 6.8)";
     case Refusal::kNoMemory:
@@ -64,7 +80,8 @@ const char* text_of(Refusal refusal) {
   return "";
 }
 
-Traps::Traps(uint32_t capacity) : capacity_(capacity), slots_(capacity), pages_(capacity) {
+Traps::Traps(uint32_t capacity)
+    : capacity_(capacity), max_armed_(capacity), slots_(capacity), pages_(capacity) {
   free_.reserve(capacity);
   put_off_.reserve(kMaxPutOff);
   children_.reserve(kMaxPutOff);
@@ -78,16 +95,22 @@ void Traps::close() {
   release_bell();
   close_file(file_);
   if (page_map_ != kNoFile) close_file(page_map_);
+  if (maps_ != kNoFile) close_file(maps_);
   call(SYS_munmap, static_cast<long>(parking_), static_cast<long>(parking_bytes()));
-  file_ = page_map_ = kNoFile;
+  file_ = page_map_ = maps_ = kNoFile;
 }
 
+// QEMU would close its own files. So a flag that does not exist tells first whether the kernel has
+// userfaultfd, which QEMU has not.
 Refusal Traps::open() {
+  constexpr long kNoFlag = 1 << 30;
   constexpr long kEverything = ~0u;
   constexpr long kUnshare = 1 << 1;
-  if (call(SYS_close_range, 0, kEverything, kUnshare) != 0) return Refusal::kNoKernel;
-  const Refusal refusal = open_file(file_);
-  if (refusal != Refusal::kNone) return refusal;
+  if (const long answer = call(SYS_userfaultfd, kNoFlag); answer != -EINVAL)
+    return refusal_of(answer);
+  const long unshared = call(SYS_close_range, 0, kEverything, kUnshare);
+  if (unshared != 0) return refusal_of(unshared);
+  if (const Refusal refusal = open_file(file_); refusal != Refusal::kNone) return refusal;
   parking_ = map_bytes(parking_bytes());
   bell_ = map_bytes(kPageBytes);
   if (parking_ == 0 || bell_ == 0 || advise(parking_, parking_bytes(), MADV_DONTFORK) != 0 ||
@@ -99,9 +122,8 @@ Refusal Traps::open() {
   advise(parking_, parking_bytes(), MADV_NOHUGEPAGE);
   advise(bell_, kPageBytes, MADV_NOHUGEPAGE);
   arm_bell();
-  const long page_map = call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/pagemap"),
-                             O_RDONLY | O_CLOEXEC);
-  page_map_ = page_map < 0 ? kNoFile : static_cast<int>(page_map);
+  page_map_ = open_to_read("/proc/self/pagemap");
+  maps_ = open_to_read("/proc/self/maps");
   return Refusal::kNone;
 }
 
@@ -112,9 +134,16 @@ bool Traps::register_range(uintptr_t at, size_t bytes) {
   return control(file_, UFFDIO_REGISTER, request) == 0;
 }
 
-void Traps::unregister_range(uintptr_t at, size_t bytes) {
+bool Traps::unregister_range(uintptr_t at, size_t bytes) {
   uffdio_range range{at, bytes};
-  control(file_, UFFDIO_UNREGISTER, range);
+  return control(file_, UFFDIO_UNREGISTER, range) != -ENOMEM;
+}
+
+// To a page without content that is registered, but not armed.
+void Traps::give_zeroes(uintptr_t page) {
+  uffdio_zeropage request{};
+  request.range = {page, kPageBytes};
+  control(file_, UFFDIO_ZEROPAGE, request);
 }
 
 // Zero, or a negative error number.
@@ -150,7 +179,7 @@ void Traps::arm_range(uintptr_t begin, uintptr_t end) {
   request.category_inverted = kPageIsZero | kPageIsHuge;
   request.category_mask = kPageIsPresent | request.category_inverted;
   request.return_mask = kPageIsPresent;
-  while (begin < end && page_map_ != kNoFile && !free_.empty()) {
+  while (begin < end && page_map_ != kNoFile && armed() < max_armed_) {
     request.start = begin;
     const long found = control(page_map_, kScanPages, request);
     if (found <= 0) return;
@@ -164,13 +193,20 @@ void Traps::arm_range(uintptr_t begin, uintptr_t end) {
 // Moves a page, which is not armed, to a free slot.
 bool Traps::park(uint32_t slot, uintptr_t page) {
   if (!register_range(page, kPageBytes)) return false;
-  if (move(slot_of(slot), page) == 0) return true;
+  const long answer = move(slot_of(slot), page);
+  if (answer == 0) return true;
   unregister_range(page, kPageBytes);
+  if (answer == -EEXIST) discard(slot);  // mlockall has filled it
   return false;
 }
 
+void Traps::leave_mappings() {
+  const uint64_t left = mappings_left(maps_);
+  max_armed_ = static_cast<uint32_t>(std::min<uint64_t>(capacity_, left / 2 / kMappingsOfPage));
+}
+
 bool Traps::take(uintptr_t page) {
-  if (free_.empty()) return false;
+  if (armed() >= max_armed_) return false;
   const uint32_t slot = free_.back();
   if (!park(slot, page)) return false;
   free_.pop_back();
@@ -222,8 +258,9 @@ void Traps::bring_back(uint32_t slot, uintptr_t to) {
 
 // Its slot is registered, and discarding a registered page would be an event for this thread.
 void Traps::discard(uint32_t slot) {
-  unregister_range(slot_of(slot), kPageBytes);
-  advise(slot_of(slot), kPageBytes, MADV_DONTNEED);
+  if (!unregister_range(slot_of(slot), kPageBytes)) return;
+  if (advise(slot_of(slot), kPageBytes, kDiscardLocked) != 0)
+    advise(slot_of(slot), kPageBytes, MADV_DONTNEED);
   register_range(slot_of(slot), kPageBytes);
 }
 
@@ -311,7 +348,10 @@ void Traps::serve_fault(uintptr_t page, Listener& listener) {
     disarm(page);
     listener.accessed(page);
   } else {
-    wake(file_, page);  // two threads accessed it
+    // Two threads accessed it; or a registration could not be ended; or mlockall fills a free slot.
+    if (page - parking_ >= parking_bytes()) unregister_range(page, kPageBytes);
+    give_zeroes(page);
+    wake(file_, page);
   }
 }
 

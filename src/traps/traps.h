@@ -15,7 +15,8 @@
 // Invariants:
 // - A page is armed if and only if it is in `slots_`; then its content is in that slot of the
 //   parking range, its address has no page and is registered.
-// - Pages that are not armed are not registered. So faults of fresh memory are never reported.
+// - Pages that are not armed are not registered. So faults of fresh memory are never reported,
+//   unless the kernel had no mapping left to end a registration: such faults are given a zero page.
 // - The bell is armed like a page, in the last slot, but is not in `slots_`.
 // - The parking range is not inherited by children. A child receives the content of armed pages
 //   when its event is read, and until then waits if it accesses one.
@@ -76,6 +77,10 @@ class Traps {
   bool arm(uintptr_t page);
   // Arms the pages from `begin` to `end` that can be armed, if the kernel tells which are present.
   void arm_range(uintptr_t begin, uintptr_t end);
+  // Limits the armed pages so that the program keeps half of the mappings that it may still make:
+  // an armed page is a mapping, and parts another one. To be called before pages are armed, as the
+  // kernel takes a microsecond for each mapping to tell their number.
+  void leave_mappings();
   // Does nothing if the page is not armed.
   void disarm(uintptr_t page);
   void disarm_all();
@@ -93,7 +98,8 @@ class Traps {
   // Threads that access an absent page of the range wait until it is there, or the range is
   // unregistered. Returns false if the kernel refuses.
   bool register_range(uintptr_t at, size_t bytes);
-  void unregister_range(uintptr_t at, size_t bytes);
+  // Returns false if the range would be a part of a mapping, and there is no room for another one.
+  bool unregister_range(uintptr_t at, size_t bytes);
   // Moves present pages to absent ones, which are registered. Returns how many were moved: fewer
   // than `count` if the kernel refuses the next one.
   size_t move_pages(uintptr_t to, uintptr_t from, size_t count);
@@ -110,7 +116,6 @@ class Traps {
   void wait(int64_t ns, Listener& listener);
 
  private:
-  static constexpr int kNoFile = -1;
   using Events = std::array<uffd_msg, 16>;
 
   uintptr_t slot_of(uint32_t number) const { return parking_ + number * kPageBytes; }
@@ -118,6 +123,7 @@ class Traps {
   bool is_huge(uintptr_t page) const;
   bool park(uint32_t slot, uintptr_t page);
   bool take(uintptr_t page);
+  void give_zeroes(uintptr_t page);
   void arm_bell();
   void release_bell();
 
@@ -146,8 +152,10 @@ class Traps {
   };
 
   uint32_t capacity_;
+  uint32_t max_armed_;  // at most `capacity_`
   int file_ = kNoFile;
   int page_map_ = kNoFile;
+  int maps_ = kNoFile;
   bool is_rung_ = false;
   bool bell_is_armed_ = false;
   uintptr_t parking_ = 0;

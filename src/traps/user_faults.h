@@ -4,6 +4,7 @@
 // change its errno.
 #pragma once
 
+#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -68,6 +69,14 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 template <class Request>
 long control(int file, unsigned long request, Request& argument) {
   return call(SYS_ioctl, file, static_cast<long>(request), reinterpret_cast<long>(&argument));
+}
+
+inline constexpr int kNoFile = -1;
+
+// kNoFile if the file cannot be opened.
+inline int open_to_read(const char* path) {
+  const long file = call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  return file < 0 ? kNoFile : static_cast<int>(file);
 }
 
 // Sleeps for that many nanoseconds, below a second. Not a cancellation point, unlike libc's.

@@ -233,6 +233,14 @@ void Monitor::referenced(Page page, const Now& now) {
   }
 }
 
+bool Monitor::lost(Page page, const Now& now) {
+  const uint32_t at = by_page_.find(page);
+  if (at == NumberMap::kAbsent || samples_[at].state != State::kSecond) return false;
+  ++counts_.dropped;
+  finish(at, now);
+  return true;
+}
+
 void Monitor::open_window(uint32_t number, const Now& now) {
   Sample& sample = samples_[number];
   sample.state = State::kWindow;

@@ -70,6 +70,11 @@ class Monitor {
   // An armed page was referenced, and is not armed any more. Others are ignored.
   void referenced(Page page, const Now& now);
 
+  // The next reference to an armed page will not be reported, and the page is not armed any more.
+  // If it is the second of a pair, there is no judgement: misses before an unseen reference would
+  // count. Otherwise returns false.
+  bool lost(Page page, const Now& now);
+
   // Something may be due.
   void passed(const Now& now);
 

@@ -53,6 +53,7 @@ LiveWatch::LiveWatch(const Settings& settings, const HaloSpanControl& control, C
       groups_(control.groups) {
   if (settings.colours.is_valid()) confiner_.emplace(settings.colours, control, traps_);
   retries_.reserve(kMaxWatched);
+  lost_.reserve(kMaxWatched);
   free_spans_.reserve(kMaxSpans);
   for (uint32_t at = kMaxSpans; at-- > 0;) free_spans_.push_back(at);
   for (uint32_t at = 0; at < control.groups; ++at)
@@ -73,10 +74,16 @@ void LiveWatch::close() {
 watch::Now LiveWatch::now() { return {budget_.open_us(), {sample_.accesses(), sample_.traps()}}; }
 
 void LiveWatch::serve() {
+  pass();
+  ++passes_;
+}
+
+void LiveWatch::pass() {
   const bool fast = settings_.stress || budget_.is_open();
   const bool busy = confiner_ && confiner_->is_busy();
   traps_.wait(busy ? 0 : fast ? kTickNs : kIdleTickNs, *this);
   rung();  // commands without a ring
+  if (pauses_ != 0) return rest();
   const uint64_t time = monotonic_ns();
   const bool rearms = time - rearmed_ns_ >= uint64_t{kTickNs};
   if (rearms) rearmed_ns_ = time;
@@ -86,15 +93,28 @@ void LiveWatch::serve() {
   if (budget_.may_open() && !(confiner_ && confiner_->is_busy())) open_window();
   if (!budget_.is_open()) return;
   monitor_.passed(now());
+  drop_lost();
   if (budget_.must_close()) return close_window();
   if (!rearms) return;
   sample_.arm(traps_);
   std::erase_if(retries_, [this](uintptr_t page) { return traps_.arm(page); });
 }
 
+// Nothing is armed. What the monitor waits for is lost.
+void LiveWatch::rest() {
+  if (budget_.is_open()) return close_window();
+  traps_.disarm_all();
+}
+
 // All spans are new to the monitor.
 void LiveWatch::open_window() {
   if (free_spans_.size() == kMaxSpans) return;
+  traps_.leave_mappings();
+  may_have_armed_ = true;
+  if (pauses_ != 0) {
+    may_have_armed_ = false;
+    return;
+  }
   budget_.open();
   for (const LiveSpan& span : spans_)
     if (span.begin != 0) watch_span(span);
@@ -105,7 +125,9 @@ void LiveWatch::close_window() {
   for (const LiveSpan& span : spans_)
     if (span.begin != 0) monitor_.stop_watching(span.address, now());
   traps_.disarm_all();
+  may_have_armed_ = false;
   retries_.clear();
+  lost_.clear();
   budget_.close();
   learn();
 }
@@ -117,6 +139,13 @@ void LiveWatch::watch_span(const LiveSpan& span) {
 
 // Pages of group heaps, too: nothing but the program's threads uses them.
 void LiveWatch::arm_everything() {
+  constexpr uint32_t kMeasured = 256;
+  if (stress_ticks_++ % kMeasured == 0) {
+    traps_.disarm_all();
+    traps_.leave_mappings();
+  }
+  may_have_armed_ = true;
+  if (pauses_ != 0) return;
   for (const LiveSpan& span : spans_) traps_.arm_range(span.begin, span.end);
   uintptr_t begin = 0;
   size_t bytes = 0;
@@ -144,6 +173,7 @@ void LiveWatch::obey(const Command& command) {
 
 void LiveWatch::begin(const Command& command) {
   ++announced_;
+  end(command.p);  // of an earlier span there, if that was not told
   if (free_spans_.empty()) ++ignored_;
   const uint32_t watched = change_state(command.announced, kHaloSpanWatched);
   const uint32_t wanted = free_spans_.empty() ? change_state(watched, kHaloSpanIgnored) : watched;
@@ -187,7 +217,7 @@ void LiveWatch::arm(watch::Page page) {
   const uintptr_t address = address_of(page);
   if (traps_.is_armed(address)) return;
   if (had_first_.find(page) != watch::NumberMap::kAbsent) {
-    traps_.arm(address);
+    if (!traps_.arm(address)) lost(address);
     return;
   }
   if (traps_.arm(address)) return;
@@ -224,8 +254,15 @@ void LiveWatch::judge(uint64_t address, watch::ContextIndex group, uint64_t hits
   spans_[at].polluter_phases = pollutes ? spans_[at].polluter_phases + 1 : 0;
 }
 
-// Spans that were judged polluters twice in a row are switched first.
+// Pages are away for moments, like armed ones.
 void LiveWatch::confine_by_colours(Confiner& confiner, uint64_t time) {
+  may_have_armed_ = true;
+  if (pauses_ == 0) work_by_colours(confiner, time);
+  may_have_armed_ = settings_.stress;
+}
+
+// Spans that were judged polluters twice in a row are switched first.
+void LiveWatch::work_by_colours(Confiner& confiner, uint64_t time) {
   for (LiveSpan& span : spans_) {
     if (confiner.is_busy()) break;
     if (span.polluter_phases < kPhasesToSwitch || span.is_in_ring || span.is_switched) continue;
@@ -265,6 +302,18 @@ void LiveWatch::accessed(uintptr_t page) {
   if (budget_.must_close()) close_window();
 }
 
-void LiveWatch::lost(uintptr_t) {}
+// The monitor may be in the middle of an event.
+void LiveWatch::lost(uintptr_t address) {
+  const watch::Page page = address / traps::kPageBytes;
+  if (had_first_.find(page) == watch::NumberMap::kAbsent || lost_.size() == lost_.capacity())
+    return;
+  lost_.push_back(page);
+}
+
+void LiveWatch::drop_lost() {
+  for (const watch::Page page : lost_)
+    if (monitor_.lost(page, now())) unmark(page);
+  lost_.clear();
+}
 
 }  // namespace halo::watching

@@ -4,6 +4,7 @@
 // One thread owns everything here but the queue. It must not touch the program's memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,12 +50,20 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
 
   // To be called by the thread that is going to call `serve`.
   traps::Refusal open();
-  // Serves traps and commands for a while.
+  // Serves traps and commands for a while: a pass.
   void serve();
   // Must be called by that thread before it ends.
   void close();
 
   const volatile char* bell() const { return traps_.bell(); }
+  // For any thread. False only if no page is armed, and every child has the content of those that
+  // were.
+  bool may_have_armed() const { return may_have_armed_; }
+  // For any thread: how often events were served. A child whose event was read before has its
+  // content once the number changes.
+  uint32_t passes() const { return passes_; }
+  // For any thread. Nothing is armed while it is not 0, two passes later at the latest.
+  std::atomic<uint32_t>& pauses() { return pauses_; }
   const std::vector<GroupReport>& groups() const { return groups_; }
   const watch::Monitor& monitor() const { return monitor_; }
   Report report() const;
@@ -81,6 +90,9 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
 
   static watch::Parameters parameters_of(const Settings& settings);
   watch::Now now();
+  void pass();
+  void rest();
+  void drop_lost();
   void obey(const Command& command);
   void begin(const Command& command);
   void end(void* p);
@@ -90,6 +102,7 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   void watch_span(const LiveSpan& span);
   void learn();
   void confine_by_colours(Confiner& confiner, uint64_t time);
+  void work_by_colours(Confiner& confiner, uint64_t time);
   void mark_first(watch::Page page);
   void unmark(watch::Page page);
 
@@ -118,10 +131,14 @@ class LiveWatch final : private watch::Actions, private traps::Listener {
   std::vector<uint32_t> free_spans_;
   watch::NumberMap by_address_;     // spans
   std::vector<uintptr_t> retries_;  // pages that could not be armed for their first reference
+  std::vector<watch::Page> lost_;   // pages whose second reference will not be seen
   // Pages that had their first reference, so that they are armed for their second one next.
   watch::NumberMap had_first_;
   uint32_t first_count_ = 0;
   std::vector<GroupReport> groups_;
+  std::atomic<bool> may_have_armed_{false};
+  std::atomic<uint32_t> passes_{0}, pauses_{0};
+  uint32_t stress_ticks_ = 0;
   uint64_t rearmed_ns_ = 0;  // when pages were last armed again
   uint64_t announced_ = 0;
   uint64_t ignored_ = 0;

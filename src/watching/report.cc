@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <span>
+
 #include "base/output.h"
 #include "base/output_path.h"
 
@@ -20,7 +22,7 @@ void print_colours(Output& out, const ConfinerReport& report, const char* refusa
 
 }  // namespace
 
-void write_report(const char* path, const LiveWatch& live, const char* refusal,
+void write_report(const char* path, const LiveWatch* live, const char* refusal,
                   const char* colours_refusal) {
   char name[4096];
   insert_process_id(path, name);
@@ -28,8 +30,9 @@ void write_report(const char* path, const LiveWatch& live, const char* refusal,
   const int file = open(name, kFlags, 0666);
   if (file < 0) return;
   Output out(file);
-  const Report report = live.report();
-  const watch::Monitor::Counts& counts = live.monitor().counts();
+  const Report report = live != nullptr ? live->report() : Report{};
+  const watch::Monitor::Counts counts =
+      live != nullptr ? live->monitor().counts() : watch::Monitor::Counts{};
   out.print("{\"refusal\": \"%s\", \"announced\": %lu, \"ignored\": %lu, ", refusal,
             report.announced, report.ignored);
   out.print("\"traps\": %lu, \"spent_us\": %lu, \"windows\": %lu, \"rate\": %lu, ", report.traps,
@@ -38,12 +41,15 @@ void write_report(const char* path, const LiveWatch& live, const char* refusal,
             counts.skipped, counts.hits, counts.misses);
   out.print("\"bursts\": %lu, \"dropped\": %lu, \"expired\": %lu, ", counts.bursts, counts.dropped,
             counts.expired);
-  const std::optional<ConfinerReport> confiner = live.confiner_report();
+  const std::optional<ConfinerReport> confiner =
+      live != nullptr ? live->confiner_report() : std::nullopt;
   if (confiner || *colours_refusal != '\0')
     print_colours(out, confiner.value_or(ConfinerReport{}), colours_refusal);
   out.print("\"groups\": [");
   const char* separator = "";
-  for (const GroupReport& group : live.groups()) {
+  const std::span<const GroupReport> groups =
+      live != nullptr ? std::span(live->groups()) : std::span<const GroupReport>();
+  for (const GroupReport& group : groups) {
     out.print("%s{\"hits\": %lu, \"misses\": %lu, \"judged\": %lu, \"confined\": %s}", separator,
               group.hits, group.misses, group.judged, group.is_confined ? "true" : "false");
     separator = ", ";

@@ -34,6 +34,8 @@ struct HaloSpanControl {
   HaloWatchedGroup (*group)(uint32_t number);
   // The addresses of all blocks of group heaps: the first one, and the bytes.
   void (*arena)(uintptr_t* begin, size_t* bytes);
+  // Likewise, of all spans.
+  void (*spans)(uintptr_t* begin, size_t* bytes);
   // Whether new spans of the group are confined. Any thread.
   void (*confine)(uint32_t number, uint8_t confined);
 

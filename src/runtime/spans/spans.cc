@@ -110,6 +110,11 @@ void arena_range(std::uintptr_t* begin, std::size_t* bytes) {
   *bytes = arena.bytes();
 }
 
+void spans_range(std::uintptr_t* begin, std::size_t* bytes) {
+  *begin = span_heap.begin();
+  *bytes = span_heap.mapped();
+}
+
 void colour_rings(std::size_t kept) { span_heap.colour_rings(coloured_ring_bytes, kept); }
 
 HaloRingPart part_of(const SpanHeap::Part& part) { return {part.begin, part.bytes}; }
@@ -127,8 +132,8 @@ std::uint8_t supply(std::uint32_t number, std::uintptr_t begin, std::size_t byte
   return span_heap.supply(groups[number].ring(), begin, bytes) ? 1 : 0;
 }
 
-constinit HaloSpanControl control = {0,       watched_group, arena_range, confine, colour_rings,
-                                     ring_of, take_empty,    supply};
+constinit HaloSpanControl control = {
+    0, watched_group, arena_range, spans_range, confine, colour_rings, ring_of, take_empty, supply};
 
 // The next allocator's own functions, used by the wrappers below.
 constinit NextAllocator others{};

@@ -91,6 +91,30 @@ TEST_F(MonitorTest, MissesInTheWindowDoNotCount) {
   EXPECT_EQ(1u, monitor.counts().hits);
 }
 
+TEST_F(MonitorTest, APageWhoseReferenceIsLostIsNotJudged) {
+  allocate();
+  reference();
+  pass(parameters.restrict_lines, 0);
+  pass(parameters.restrict_lines, 5 * parameters.open_lines);
+  actions.armed.erase(kPage);
+  EXPECT_TRUE(monitor.lost(kPage, now));
+  EXPECT_EQ(1u, monitor.counts().dropped);
+  EXPECT_EQ(0u, monitor.counts().misses);
+  now.us += parameters.pause_us;
+  monitor.passed(now);
+  EXPECT_TRUE(actions.armed.contains(kPage)) << "for another pair";
+  monitor.freed(kAddress, now);
+  EXPECT_EQ(std::pair(uint64_t{0}, uint64_t{0}), actions.judged[0]);
+}
+
+TEST_F(MonitorTest, APageThatWaitsForItsFirstReferenceCannotLoseTheSecond) {
+  allocate();
+  EXPECT_FALSE(monitor.lost(kPage, now));
+  EXPECT_EQ(0u, monitor.counts().dropped);
+  sample(0);
+  EXPECT_EQ(1u, monitor.counts().hits);
+}
+
 TEST_F(MonitorTest, ABurstIsNotJudged) {
   allocate();
   reference();

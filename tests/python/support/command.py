@@ -6,7 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -29,10 +29,14 @@ def halo(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdin: str = "",
+    before: Sequence[str] = (),
 ) -> Outcome:
-    """Runs `halo ARGUMENTS`; `env` is put over the environment of the tests."""
+    """Runs `halo ARGUMENTS`; `env` is put over the environment of the tests.
+
+    `before`: the words of a command that runs it.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", "halo", *arguments],
+        [*before, sys.executable, "-m", "halo", *arguments],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         input=stdin,

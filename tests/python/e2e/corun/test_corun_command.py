@@ -148,7 +148,9 @@ def test_an_impossible_machine_is_refused(tmp_path: Path) -> None:
     three = CACHE.format("L1", 32768) + CACHE.format("L2", 3 << 20) + TLB
     (tmp_path / "three.toml").write_text(three)
     (tmp_path / "one.toml").write_text(CACHE.format("L1", 8 << 20) + TLB)
+    (tmp_path / "none.toml").write_text(TLB)
     for name, words in (
+        ("none", "one to 4 entries [[cache]]"),
         ("three", "96 colours, which is not a power of two"),
         ("one", "no last level behind a private one"),
     ):

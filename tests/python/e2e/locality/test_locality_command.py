@@ -140,12 +140,14 @@ def test_a_stored_trace_gives_the_same(machine: Path, tmp_path: Path) -> None:
         (("trace", "-o", "other"), 111, "need a program to run, not a stored TRACE"),
         (("trace",), 121, "it is not an object trace of halo"),
         (("--machine", "pdp11", "--", "/bin/true"), 117, "does not exist; halo has machines"),
+        (("--machine", "no-cache.toml", "--", "/bin/true"), 117, "one to 4 entries [[cache]]"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(
     words: tuple[str, ...], status: int, sentence: str, tmp_path: Path
 ) -> None:
     (tmp_path / "trace").write_bytes(b"no trace")
+    (tmp_path / "no-cache.toml").write_text('[[tlb]]\nname = "DTLB"\npages = 64\nways = 4\n')
     outcome = halo("locality", *words, cwd=tmp_path)
     assert (outcome.status, outcome.stderr.count("\n")) == (status, 1), outcome.stderr
     assert sentence in outcome.stderr

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from halo.plan.model import Spans
-from support.command import BUILD, halo
-from support.planned import RUNTIME, compile_program
+from support.command import halo
+from support.planned import compile_program
 from support.polluter import POLLUTER
 from support.spans import plan_of_large, record_large
+from support.watched import CACHE, run_watched
 
-WATCH = BUILD / "lib" / "libhalo-watch.so"
-CACHE = 2 << 20
 DENSE = 1024  # all lines of a page, in sixteenths
 
 # Threads write, read and free large objects, also by system calls; processes are forked meanwhile.
@@ -79,33 +74,6 @@ int main(void) {
 """
 
 
-@dataclass(frozen=True)
-class Watched:
-    stdout: str
-    report: dict[str, Any]
-
-
-def run_watched(command: Sequence[str], plan: Path, **variables: str) -> Watched:
-    report = plan.with_suffix(".watch.json")
-    done = subprocess.run(
-        command,
-        env={
-            **os.environ,
-            "LD_PRELOAD": f"{RUNTIME} {WATCH}",
-            "HALO_PLAN": str(plan),
-            "HALO_WATCH": "1",
-            "HALO_WATCH_CACHE": str(CACHE),
-            "HALO_WATCH_REPORT": str(report),
-            **variables,
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return Watched(done.stdout, json.loads(report.read_text()))
-
-
 def test_polluters_are_found_and_confined_without_counters(tmp_path: Path) -> None:
     program = str(compile_program(tmp_path, POLLUTER))
     profile = record_large([program, "1"], tmp_path / "a.profile")
@@ -113,7 +81,7 @@ def test_polluters_are_found_and_confined_without_counters(tmp_path: Path) -> No
     functions = plan_of_large(profile, Spans(1 << 18, density=DENSE), plan, apart=True)
     plain = subprocess.run([program, "2000"], capture_output=True, text=True).stdout
     watched = run_watched([program, "2000"], plan, HALO_WATCH_SHARE="0.3")
-    assert watched.stdout == plain
+    assert (watched.status, watched.stdout) == (0, plain)
     groups = dict(zip(functions, watched.report["groups"], strict=True))
     polluter, hot = groups["make_polluter"], groups["make_hot"]
     assert polluter["misses"] > 100
@@ -137,7 +105,7 @@ def test_programs_do_not_notice_that_all_their_pages_are_trapped(
     profile = record_large([program], tmp_path / "a.profile")
     plan_of_large(profile, spans, tmp_path / "a.plan")
     watched = run_watched([program], tmp_path / "a.plan", HALO_WATCH_STRESS="1", **variables)
-    assert watched.stdout == "intact\n"
+    assert (watched.status, watched.stdout) == (0, "intact\n")
     assert not variables or watched.report["colours"]["filled"] > 0
     assert watched.report["announced"] > 100
 
@@ -147,7 +115,9 @@ def test_the_watch_stays_within_its_share(tmp_path: Path) -> None:
     program = str(compile_program(tmp_path, POLLUTER))
     profile = record_large([program, "1"], tmp_path / "a.profile")
     plan_of_large(profile, Spans(1 << 18), tmp_path / "a.plan")
-    report = run_watched([program, "5"], tmp_path / "a.plan", HALO_WATCH_SHARE="0.01").report
+    watched = run_watched([program, "5"], tmp_path / "a.plan", HALO_WATCH_SHARE="0.01")
+    assert watched.status == 0
+    report = watched.report
     assert (report["windows"], report["spent_us"], report["announced"]) == (0, 0, 5)
 
 

@@ -94,12 +94,17 @@ def test_large_objects_keep_their_content(
     assert (spans["unfit"] > 0) == (ring == 1 << 20), "twelve objects of up to 370000 bytes"
 
 
-def test_an_older_form_has_no_spans(program: Path, profile: Profile, tmp_path: Path) -> None:
-    """The version is raised by spans alone, so that plans without them serve with older halos."""
+@pytest.mark.parametrize(
+    ("version", "words"), [(5, "unknown flag"), (7, "newer version than this runtime reads")]
+)
+def test_another_version_is_refused(
+    program: Path, profile: Profile, tmp_path: Path, version: int, words: str
+) -> None:
+    """Version 5 has no spans. Plans without them are of earlier versions, for older halos."""
     plan = plan_with(profile, Spans(1 << 20, confined=True), tmp_path)
     content = bytearray(plan.read_bytes())
     assert content[8] == 6
-    content[8] = 5
+    content[8] = version
     plan.write_bytes(content)
     said = subprocess.run(
         [str(program)],
@@ -108,4 +113,6 @@ def test_an_older_form_has_no_spans(program: Path, profile: Profile, tmp_path: P
         text=True,
     )
     assert said.stdout == "intact\n"
+    assert len(said.stderr.splitlines()) == 1
+    assert words in said.stderr
     assert "every allocation is forwarded" in said.stderr
