@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "traps/mappings.h"
 #include "traps/page_requests.h"
@@ -84,6 +85,7 @@ Traps::Traps(uint32_t capacity)
     : capacity_(capacity), max_armed_(capacity), slots_(capacity), pages_(capacity) {
   free_.reserve(capacity);
   put_off_.reserve(kMaxPutOff);
+  lost_.reserve(capacity);
   children_.reserve(kMaxPutOff);
   for (uint32_t slot = capacity; slot-- > 0;) free_.push_back(slot);
 }
@@ -244,16 +246,20 @@ void Traps::release_bell() {
 
 // Moves the content of the slot to the address `to`, whose waiting threads go on. A move fails
 // while another thread forks, until its event is read. It also fails if the page is protected or
-// pinned; then the page is copied.
+// pinned; then the page is copied. If the program discards it meanwhile, it does not come back.
 void Traps::bring_back(uint32_t slot, uintptr_t to) {
+  returning_ = {slot, to, false};
   for (;;) {
     long answer = move(to, slot_of(slot));
-    if (is_settled(answer)) return;
+    if (is_settled(answer)) break;
     if (answer != -EAGAIN) answer = copy_page(file_, to, slot_of(slot));
-    if (is_settled(answer)) return discard(slot);
-    if (answer != -EAGAIN) pause_thread(kRetryNs);
-    read_ahead();
+    if (answer != -EAGAIN && !is_settled(answer)) pause_thread(kRetryNs);
+    if (!is_settled(answer)) read_ahead();
+    if (!is_settled(answer) && !returning_.is_lost) continue;
+    discard(slot);
+    break;
   }
+  returning_ = {};
 }
 
 // Its slot is registered, and discarding a registered page would be an event for this thread.
@@ -277,17 +283,21 @@ uint32_t Traps::read_events(int file, Events& events) {
   return bytes <= 0 ? 0 : static_cast<uint32_t>(static_cast<size_t>(bytes) / sizeof events[0]);
 }
 
-// Reads events in the middle of another one. Children are served at once. A fault is put off: its
-// thread faults again once it is woken.
+// Reads events in the middle of another one. Children are served at once, and pages discarded: the
+// program may already write to them again. A fault is put off: its thread faults again once it is
+// woken.
 void Traps::read_ahead() {
   Events events;
   const uint32_t count = read_events(file_, events);
   adopt(events, count);
   for (uint32_t at = 0; at < count; ++at) {
-    if (events[at].event == UFFD_EVENT_PAGEFAULT)
-      wake(file_, page_at(events[at].arg.pagefault.address));
-    else if (events[at].event != UFFD_EVENT_FORK && put_off_.size() < put_off_.capacity())
-      put_off_.push_back(events[at]);
+    const uffd_msg& event = events[at];
+    if (event.event == UFFD_EVENT_PAGEFAULT)
+      wake(file_, page_at(event.arg.pagefault.address));
+    else if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP)
+      lose(event.arg.remove.start, event.arg.remove.end);
+    else if (event.event != UFFD_EVENT_FORK && put_off_.size() < put_off_.capacity())
+      put_off_.push_back(event);
   }
   fill_children();
 }
@@ -333,7 +343,7 @@ void Traps::serve(const uffd_msg& event, Listener& listener) {
       return serve_fault(page_at(event.arg.pagefault.address), listener);
     case UFFD_EVENT_REMOVE:
     case UFFD_EVENT_UNMAP:
-      return drop(event.arg.remove.start, event.arg.remove.end, listener);
+      return lose(event.arg.remove.start, event.arg.remove.end);
     case UFFD_EVENT_REMAP:
       return follow(event.arg.remap.from, event.arg.remap.to, event.arg.remap.len, listener);
     default:
@@ -355,15 +365,38 @@ void Traps::serve_fault(uintptr_t page, Listener& listener) {
   }
 }
 
-// The pages from `from` to `end` were unmapped or discarded.
-void Traps::drop(uintptr_t from, uintptr_t end, Listener& listener) {
+// The pages from `from` to `end` were unmapped or discarded. Those that a broker works on are
+// zeroes from now on.
+void Traps::lose(uintptr_t from, uintptr_t end) {
+  if (returning_.to >= from && returning_.to < end) returning_.is_lost = true;
   for (uint32_t slot = 0; slot < capacity_; ++slot) {
     const uintptr_t page = pages_[slot];
-    if (page < from || page >= end) continue;
+    if (page < from || page >= end || slot == returning_.slot) continue;
     discard(slot);
     forget(page, page);
+    if (lost_.size() < lost_.capacity()) lost_.push_back(page);
+  }
+  for (size_t at = 0; at < away_.count; ++at)
+    if (const uintptr_t page = away_.page + at * kPageBytes; page >= from && page < end)
+      std::memset(reinterpret_cast<void*>(away_.at + at * kPageBytes), 0, kPageBytes);
+}
+
+void Traps::tell_lost(Listener& listener) {
+  while (!lost_.empty()) {
+    const uintptr_t page = lost_.back();
+    lost_.pop_back();
     listener.lost(page);
   }
+}
+
+// Serving one may put off others.
+void Traps::serve_put_off(Listener& listener) {
+  for (size_t at = 0; at < put_off_.size(); ++at) {
+    const uffd_msg event = put_off_[at];
+    serve(event, listener);
+  }
+  put_off_.clear();
+  tell_lost(listener);
 }
 
 void Traps::follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener) {
@@ -377,6 +410,7 @@ void Traps::follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listene
 }
 
 void Traps::wait(int64_t ns, Listener& listener) {
+  serve_put_off(listener);
   if (!bell_is_armed_) arm_bell();  // it fails while another thread forks
   pollfd ready{file_, POLLIN, 0};
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -387,11 +421,9 @@ void Traps::wait(int64_t ns, Listener& listener) {
     if (count == 0) break;
     adopt(events, count);
     fill_children();
-    for (uint32_t at = 0; at < count; ++at) serve(events[at], listener);
-    while (!put_off_.empty()) {
-      const uffd_msg event = put_off_.back();
-      put_off_.pop_back();
-      serve(event, listener);
+    for (uint32_t at = 0; at < count; ++at) {
+      serve(events[at], listener);
+      serve_put_off(listener);
     }
   }
   if (!is_rung_) return;

@@ -142,13 +142,22 @@ class Traps {
   void fill(int child, uintptr_t page, uintptr_t from);
   void serve(const uffd_msg& event, Listener& listener);
   void serve_fault(uintptr_t page, Listener& listener);
-  void drop(uintptr_t from, uintptr_t end, Listener& listener);
+  void serve_put_off(Listener& listener);
+  void lose(uintptr_t from, uintptr_t end);
+  void tell_lost(Listener& listener);
   void follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener);
 
   // Pages that a broker works on: their content is elsewhere.
   struct Away {
     uintptr_t page = 0, at = 0;
     size_t count = 0;
+  };
+
+  // A page that is on its way back.
+  struct Returning {
+    uint32_t slot = UINT32_MAX;
+    uintptr_t to = 0;
+    bool is_lost = false;
   };
 
   uint32_t capacity_;
@@ -160,10 +169,12 @@ class Traps {
   bool bell_is_armed_ = false;
   uintptr_t parking_ = 0;
   uintptr_t bell_ = 0;
-  watch::NumberMap slots_;        // of armed pages
-  std::vector<uintptr_t> pages_;  // of each slot; 0: free
-  std::vector<uint32_t> free_;    // slots
-  std::vector<uffd_msg> put_off_;
+  watch::NumberMap slots_;         // of armed pages
+  std::vector<uintptr_t> pages_;   // of each slot; 0: free
+  std::vector<uint32_t> free_;     // slots
+  std::vector<uffd_msg> put_off_;  // in their order
+  std::vector<uintptr_t> lost_;    // pages of which the listener does not know yet
+  Returning returning_;
   std::vector<int> children_;  // their files
   Away away_;
 };
