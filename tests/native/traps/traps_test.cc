@@ -187,6 +187,33 @@ TEST_F(TrapsTest, ADiscardedPageIsEmpty) {
   EXPECT_EQ(server.losses, std::vector<uintptr_t>{pages.address(1)});
 }
 
+// Moves fail while a thread forks, so the server reads events in the midst of bringing pages back.
+TEST_F(TrapsTest, APageThatIsDiscardedWhileItComesBackIsEmpty) {
+  const Pages pages(32);
+  std::atomic<bool> ends = false;
+  std::thread forks([&] {
+    while (!ends) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      wait_for(child);
+    }
+  });
+  size_t wrong = 0;
+  for (int round = 0; round < 150; ++round) {
+    for (size_t page = 0; page < pages.count(); ++page) {
+      std::memset(pages[page], Pages::value(page), kPageBytes);
+      server.arm(pages[page]);
+    }
+    std::thread discards([&] { madvise(pages[0], pages.count() * kPageBytes, MADV_DONTNEED); });
+    for (size_t page = 0; page < pages.count(); ++page) server.disarm(pages[page]);
+    discards.join();
+    for (size_t page = 0; page < pages.count(); ++page) wrong += pages[page][0] != 0;
+  }
+  ends = true;
+  forks.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(TrapsTest, AnUnmappedPageIsForgotten) {
   const Pages pages(2);
   ASSERT_TRUE(server.arm(pages[1]));
