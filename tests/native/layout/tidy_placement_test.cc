@@ -102,7 +102,7 @@ TEST(TidyReplay, PlacesAsTheHeapDoes) {
 TEST(TidyReplay, LeavesOthersWhereTheyWere) {
   Program program;
   program.allocate(1, 40);
-  program.allocate(2, 4000);
+  program.allocate(2, 5000);
   program.allocate(3, 40);
   const ObjectKeys keys = {{}, {}, 5};  // none, too large, none
   for (const bool ignores : {false, true})
