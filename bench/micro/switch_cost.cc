@@ -46,7 +46,7 @@ struct Results {
   bool complete = true;
 };
 
-class Deaf : public halo::traps::Listener {
+class Ignoring : public halo::traps::Listener {
   void accessed(uintptr_t) override {}
   void lost(uintptr_t) override {}
   void rung() override {}
@@ -98,7 +98,7 @@ void serve(const Chunk& chunk, size_t rounds, Results& results) {
   Broker first(kFirst, traps), second(kSecond, traps);
   const Refusal refusal = std::max(first.open(), second.open());
   if (refusal != Refusal::kNone) results.refusal = text_of(refusal);
-  Deaf listener;
+  Ignoring listener;
   for (size_t round = 0; round < rounds && refusal == Refusal::kNone; ++round) {
     results.rounds.push_back(switch_once(round % 2 == 0 ? first : second, chunk, results));
     traps.wait(1'000'000, listener);
