@@ -40,8 +40,8 @@ from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
-from halo.trials.race import judge, race
-from halo.trials.run import NEAR
+from halo.trials.racing.race import Heat, judge, race
+from halo.trials.run import NEAR, field_of
 from halo.trials.runs.job import Job
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio, ratio
@@ -172,24 +172,24 @@ class Program:
         """Both selections, on the training input."""
         candidates = {it.label: it for it in make_candidates(self._plans, self._next_allocators())}
         hinted = [label for label, it in candidates.items() if it.variant.strategy == HINTS]
-        others = {label: it for label, it in candidates.items() if label not in hinted}
-        found: dict[str, list[Trial]] = {label: [] for label in candidates}
-        finalists: Sequence[str] = ()
+        others = [it for label, it in candidates.items() if label not in hinted]
+        final: dict[str, list[Trial]] = {}
 
-        def heat(labels: Sequence[str], rounds: int, number: int) -> Samples:
-            nonlocal finalists
-            finalists = labels
+        def measure_heat(labels: Sequence[str], heat: Heat) -> Samples:
             configs = [self._config(self._jobs[0], candidates[it]) for it in (*labels, *hinted)]
-            for label, times in measure(configs, rounds).items():
-                found[label] += [Trial(wall=it, user=0, system=0, peak_memory=0) for it in times]
-            return {label: found[label][-rounds:] for label in labels}
+            found = {
+                label: [Trial(wall=it, user=0, system=0, peak_memory=0) for it in times]
+                for label, times in measure(configs, heat.rounds).items()
+            }
+            if heat.final:
+                for label, samples in found.items():
+                    final.setdefault(label, []).extend(samples)
+            return {label: found[label] for label in labels}
 
-        controls = [label for label, it in others.items() if it.plan is None]
-        huge = [label for label, it in others.items() if it.huge_pages]
-        _, without = race(heat, list(others), controls, trials, huge)
-        last = {label: found[label] for label in (*finalists, *hinted)}
-        kept = judge(last, controls, trials).kept
-        training = {label: [it.wall for it in samples[-trials:]] for label, samples in last.items()}
+        field = field_of(others)
+        without = race(measure_heat, field, lambda _: trials).verdict
+        kept = judge(final, field.controls).kept if final else without.kept
+        training = {label: [it.wall for it in samples] for label, samples in final.items()}
         return Raced(kept, without.kept, training)
 
     def clock(self, kept: Sequence[str], trials: int) -> Times:

@@ -45,7 +45,8 @@ class MeasuredTrials(Struct, frozen=True):
     """All trials, each by the label of its configuration."""
 
     allocators_on_training: Trials = {}  # find the next allocators
-    candidates_on_training: Trials = {}  # the race
+    candidates_on_training: Trials = {}  # the rounds of the race that choose the finalists
+    finalists_on_training: Trials = {}  # the rounds that decide
     dropped_candidates_on_training: Trials = {}  # more rounds of dropped plans
     reference: Trials = {}  # allocators, and `halo`: the kept plan or allocator
 

@@ -41,6 +41,7 @@ class Trial(Struct, frozen=True):
     status: Count = 0  # exit status
     stderr_bytes: Count = 0  # bytes written to standard error
     minor_faults: Count = 0  # page faults that read nothing from a disk
+    waits: Count | None = None  # times that the program waited (voluntary context switches)
 
     @property
     def huge_bytes(self) -> int:

@@ -25,7 +25,7 @@ from halo.simulation import code_misses, context_misses, simulation_of
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
-from halo.trials.race import judge
+from halo.trials.racing.race import judge
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import digest
@@ -136,7 +136,7 @@ def _keep(
     }
     session.findings.candidates = running
     session.findings.race = samples
-    session.findings.verdict = judge(samples, [none.label], session.options.trials)
+    session.findings.verdict = judge(samples, [none.label])
 
 
 def _simulate(

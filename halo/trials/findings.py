@@ -11,7 +11,7 @@ from halo.process.allocators import KNOWN
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost
 from halo.trials.candidates import Candidate
-from halo.trials.race import Verdict
+from halo.trials.racing.race import Verdict
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
@@ -23,8 +23,9 @@ WIDE = 0.10  # a larger interquartile range, as a share of the median, allows no
 class Findings:
     """The results so far; after a failure later fields are empty.
 
-    `checked` are later rounds of the plans that the race dropped, and of its controls. `left_out`
-    is by allocator the reason why it could not run the program; `remarks` are warnings.
+    `race` are the rounds that chose the finalists, `final` those of the finalists. `checked` are
+    later rounds of the other plans, and of the allocators alone. `left_out` is by allocator the
+    reason why it could not run the program; `remarks` are warnings.
     """
 
     program: str
@@ -34,6 +35,7 @@ class Findings:
     record: RecordCost | None = None
     candidates: Sequence[Candidate] = ()
     race: Samples = field(default_factory=dict)
+    final: Samples = field(default_factory=dict)
     checked: Samples = field(default_factory=dict)
     verdict: Verdict | None = None
     reference: Samples = field(default_factory=dict)

@@ -15,7 +15,7 @@ from statistics import median
 from halo.process.allocators import KNOWN
 from halo.schema.summary import Conclusion
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
-from halo.trials.runs.rounds import walls
+from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
 THRESHOLD = 0.02  # a change of time whose whole interval is within it counts as none
@@ -74,22 +74,34 @@ def conclude(findings: Findings) -> Conclusion:
 
 
 def plan_changes(findings: Findings) -> list[PlanChange]:
-    """The change by each plan against its allocator alone, over their common rounds."""
-    rounds = findings.verdict.rounds if findings.verdict else 0
+    """The change by each plan against its allocator alone, over their common rounds.
+
+    For a finalist these are the rounds of the final, as those before it chose the fastest.
+    """
     controls = {c.allocator.name: c.label for c in findings.candidates if c.plan is None}
     found = []
     for candidate in findings.candidates:
         control = controls.get(candidate.allocator.name)
         if candidate.plan is None or control is None:
             continue
-        samples = findings.checked if candidate.label in findings.checked else findings.race
-        mine = walls(samples.get(candidate.label, []))[-rounds:]
-        own = walls(samples.get(control, []))[-rounds:]
-        if mine and own:
-            count = min(len(mine), len(own))
-            change = ratio(mine[-count:], own[-count:])
-            found.append(PlanChange(candidate.label, candidate.allocator.name, change, count))
+        in_final = candidate.label in findings.final
+        phases = [findings.final] if in_final else [findings.race, findings.checked]
+        mine, own = paired(phases, candidate.label, control)
+        if mine:
+            change = ratio(mine, own)
+            found.append(PlanChange(candidate.label, candidate.allocator.name, change, len(mine)))
     return found
+
+
+def paired(phases: Sequence[Samples], label: str, other: str) -> tuple[list[float], list[float]]:
+    """The wall-clock times of two labels in the rounds that both had."""
+    mine: list[float] = []
+    others: list[float] = []
+    for samples in phases:
+        pairs = list(zip(samples.get(label, []), samples.get(other, []), strict=False))
+        mine += walls([one for one, _ in pairs])
+        others += walls([one for _, one in pairs])
+    return mine, others
 
 
 def percent(change: Ratio) -> str:

@@ -4,24 +4,46 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 from halo.console.terminal import is_live, make_console, show_prose
 from halo.trials.runs.rounds import Step
 
+ROUGH = 10  # part of a stage after which its own pace predicts the rest
+
 
 class Reporter:
-    """Writes stages always, and single steps only if stderr is a terminal."""
+    """Writes stages always, and single steps only if stderr is a terminal.
 
-    def __init__(self, name: str) -> None:
+    With `stages`, their number, each stage has its own number.
+    """
+
+    def __init__(
+        self, name: str, stages: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._name = name
+        self._stages = stages
+        self._clock = clock
         self._live = is_live(sys.stderr)
-        self._start = time.monotonic()
+        self._start = self._stage_start = clock()
+        self._number = 0
+        self._expected = 0.0
 
-    def stage(self, text: str) -> None:
-        """Writes a line at the start of a stage."""
-        seconds = time.monotonic() - self._start
+    def stage(self, text: str, seconds: float = 0.0, is_extra: bool = False) -> None:
+        """Writes a line at the start of a stage.
+
+        `seconds`: what it is expected to take; 0 if that is unknown. An extra stage is not among
+        the numbered ones.
+        """
+        self._stage_start, self._expected = self._clock(), seconds
+        number = ""
+        if self._stages and not is_extra:
+            self._number += 1
+            number = f"[{self._number}/{self._stages}] "
+        after = f"{self._stage_start - self._start:.0f} s in"
+        about = f", about {duration(seconds)}" if seconds else ""
         clear = "\r\x1b[K" if self._live else ""
-        sys.stderr.write(f"{clear}halo: {self._name}: {text} ({seconds:.0f} s in)\n")
+        sys.stderr.write(f"{clear}halo: {self._name}: {number}{text} ({after}{about})\n")
         sys.stderr.flush()
 
     def tell(self, text: str) -> None:
@@ -34,13 +56,30 @@ class Reporter:
         self.tell(f"warning: {text}")
 
     def notice(self, step: Step) -> None:
-        """Shows one step of a series of rounds."""
-        if self._live:
-            sys.stderr.write(f"\r\x1b[K  round {step.round + 1} of {step.rounds}: {step.label}")
-            sys.stderr.flush()
+        """Shows one step of a stage, and the time that is left of it."""
+        if not self._live:
+            return
+        left = self.seconds_left(step)
+        about = f", about {duration(left)} left" if left else ""
+        sys.stderr.write(f"\r\x1b[K  run {step.done + 1} of {step.total}: {step.label}{about}")
+        sys.stderr.flush()
+
+    def seconds_left(self, step: Step) -> float:
+        """Of the stage, by its pace so far; at its very start by what was expected; 0: unknown."""
+        taken = self._clock() - self._stage_start
+        if step.done * ROUGH >= step.total and step.done:
+            return taken / step.done * (step.total - step.done)
+        return max(self._expected - taken, 0.0)
 
     def clear(self) -> None:
         """Removes the live line."""
         if self._live:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def duration(seconds: float) -> str:
+    """A short duration as one reads it, such as `8 s` or `3 min`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min"

@@ -66,7 +66,7 @@ def summarize_findings(findings: Findings) -> Summary:
 
 
 def _candidate(findings: Findings, candidate: Candidate) -> RacedCandidate:
-    trials = findings.race.get(candidate.label, [])
+    trials = findings.final.get(candidate.label) or findings.race.get(candidate.label, [])
     times = summarize(walls(trials)) if trials else None
     return RacedCandidate(
         label=candidate.label,
@@ -112,17 +112,18 @@ def left_out(allocator: str, program: str, why: str) -> str:
 
 
 def _runtime_warnings(findings: Findings) -> list[str]:
-    kept, trials = findings.kept, findings.reference.get(HALO, [])
-    if kept is None or kept.variant.strategy == NONE or not trials:
+    kept, final = findings.kept, findings.reference.get(HALO, [])
+    if kept is None or kept.variant.strategy == NONE or not final:
         return []
     found = []
-    if any(t.runtime and not t.runtime.get("active") for c in findings.race.values() for t in c):
+    raced = [*findings.race.values(), *findings.final.values()]
+    if any(t.runtime and not t.runtime.get("active") for trials in raced for t in trials):
         found.append("The runtime was not active under some candidate on the training input.")
-    idle = next((t for t in trials if not t.runtime.get("active", False)), None)
+    idle = next((t for t in final if not t.runtime.get("active", False)), None)
     if idle is not None:
         reason = idle.runtime.get("reason") or "it left no report"
         found.append(f"The runtime was not active on the reference input: {reason}.")
-    huge = [trial.huge_bytes for trial in trials]
+    huge = [trial.huge_bytes for trial in final]
     if max(huge) > 0 and min(huge) < 0.5 * max(huge):
         found.append("The kernel granted huge pages in some trials and not in others.")
     return found
@@ -138,6 +139,7 @@ def raw_results(findings: Findings) -> Results:
         trials=MeasuredTrials(
             allocators_on_training=findings.training,
             candidates_on_training=findings.race,
+            finalists_on_training=findings.final,
             dropped_candidates_on_training=findings.checked,
             reference=findings.reference,
         ),

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
+from statistics import fmean, median
 
 from halo.process.allocators import Allocator
 from halo.process.target import check_privileges
 from halo.profile import Profile
 from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
-from halo.trials.candidates import PlanVariant, make_candidates, make_plans
-from halo.trials.findings import HALO
-from halo.trials.placement import MIN_TRIALS, all_within, plan_changes
-from halo.trials.race import HEATS, race
+from halo.schema.trial import Trial
+from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
+from halo.trials.findings import HALO, best_baseline, wide_spreads
+from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
+from halo.trials.racing.field import Field
+from halo.trials.racing.race import Heat, race, screen_runs
+from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, paired_gain
 from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.rounds import Samples, relative_times, walls
+from halo.trials.runs.laboratory import COOLDOWN
+from halo.trials.runs.rounds import Samples, Span, relative_times, walls
 from halo.trials.session import Session
 from halo.trials.stages import Rounds, check_program, measure, record, time_allocators
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
-MAX_ROUNDS = 21
-FINAL_SECONDS = 6.0  # of runs of one finalist: short runs have more rounds, as they are noisier
+STAGES = 6
+FINAL_SECONDS = 60.0  # of the final: short runs have more rounds, as they are noisier
+MIN_OF_FINAL, MAX_OF_FINAL = 9, LAST_LOOK  # rounds, however long or short the runs are
+REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
+MAX_OF_REFERENCE = 11  # rounds
 
 
 @dataclass(frozen=True)
@@ -53,57 +60,99 @@ def baseline(session: Session, reference: Job) -> None:
         _measure(session, reference, session.baselines())
 
 
-def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
-    session.reporter.stage("measuring on the reference input")
-    rounds = Rounds(session.options.trials)
-    session.findings.reference = measure(session, "reference", job, configs, rounds)
-
-
-def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> None:
-    findings = session.findings
-    session.reporter.stage("making candidate plans")
-    folder, explain = session.options.results, session.reporter.tell
-    plans = make_plans(profile, choice.variants, folder, explain)
-    candidates = make_candidates(plans, _next_allocators(session))
-    findings.candidates = candidates
-    session.reporter.stage(f"racing {len(candidates)} candidates on the training input")
-    configs = {c.label: session.planned(c, c.label) for c in candidates}
-
-    def run_heat(labels: Sequence[str], rounds: int, heat: int) -> Samples:
-        chosen = [configs[label] for label in labels]
-        if heat < HEATS - 1:
-            chosen = [replace(config, needs_cooldown=False) for config in chosen]
-        return measure(session, f"race-{heat}", train, chosen, Rounds(rounds, int(heat == 0)))
-
-    controls = [c.label for c in candidates if c.plan is None]
-    huge_page_users = [c.label for c in candidates if c.huge_pages]
-    control = median(walls(findings.training[candidates[0].allocator.name]))
-    rounds = final_rounds(control, session.options.trials)
-    findings.race, findings.verdict = race(
-        run_heat, list(configs), controls, rounds, huge_page_users
+def field_of(candidates: Sequence[Candidate]) -> Field:
+    """The field of a race among candidates, in the order of `make_candidates`."""
+    first = candidates[0].allocator
+    plans = [one for one in candidates if one.plan is not None]
+    labels = {one.variant.label: one.label for one in plans if one.allocator == first}
+    return Field(
+        controls=[one.label for one in candidates if one.plan is None],
+        challengers=list(labels.values()),
+        twins={labels[one.variant.label]: one.label for one in plans if one.allocator != first},
+        huge_page_users=[one.label for one in plans if one.huge_pages],
     )
 
 
+def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> None:
+    findings, reporter = session.findings, session.reporter
+    plans = make_plans(profile, choice.variants, session.options.results, reporter.tell)
+    candidates = make_candidates(plans, next_allocators(session))
+    findings.candidates = candidates
+    configs = {c.label: session.planned(c, c.label) for c in candidates}
+    racing = field_of(candidates)
+    seconds = median(walls(findings.training[candidates[0].allocator.name]))
+    runs = screen_runs(racing)
+    many = f"{len(plans)} plan{'s' * (len(plans) != 1)}"
+    reporter.stage(f"racing {many} on the training input", runs * seconds)
+    done = 0  # runs of the stage
+
+    def run_heat(labels: Sequence[str], heat: Heat) -> Samples:
+        nonlocal done
+        chosen = [configs[label] for label in labels]
+        if not heat.final:
+            chosen = [replace(config, needs_cooldown=False) for config in chosen]
+        if heat.final and heat.first == 0:
+            done = 0
+            one_round = sum(_expected(findings.race.get(it.label), it) for it in chosen)
+            reporter.stage("racing the finalists", heat.expected * one_round)
+        span = Span(done, done + len(labels) * (heat.expected - heat.first))
+        found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))
+        done += len(labels) * heat.rounds
+        if not heat.final:
+            for label, trials in found.items():
+                findings.race.setdefault(label, []).extend(trials)
+        return found
+
+    raced = race(run_heat, racing, maximum_rounds(session.options.trials))
+    findings.race, findings.final, findings.verdict = raced.screen, raced.final, raced.verdict
+    if not raced.final:
+        reporter.stage("racing the finalists: none, for no plan may gain 1 %")
+
+
+def _expected(trials: Sequence[Trial] | None, config: Configuration) -> float:
+    """Seconds of a run in the final, with its cool-down."""
+    seconds = median(walls(trials)) if trials else 0.0
+    return max(seconds, COOLDOWN) if config.needs_cooldown else seconds
+
+
+def maximum_rounds(trials: int) -> Callable[[Samples], int]:
+    """Gives the maximum number of rounds of the final, from the trials of the screen."""
+
+    def rounds(screen: Samples) -> int:
+        known = [median(walls(trials)) for trials in screen.values() if trials]
+        one_round = len(screen) * fmean(known)
+        return final_rounds(one_round, trials)
+
+    return rounds
+
+
 def _check_dropped(session: Session, train: Job) -> None:
-    """Runs more rounds of the plans that the race dropped early, if only these leave a doubt.
+    """Runs more rounds of the plans that were no finalists, if only these leave a doubt.
 
     That is if no plan was kept and no finalist changes the time: the program is not
     placement-sensitive only if that holds for every plan.
     """
     findings = session.findings
     changes = plan_changes(findings)
-    dropped = {c.label for c in changes if c.rounds < MIN_TRIALS}
+    dropped = {c.label: c.rounds for c in changes if c.rounds < MIN_TRIALS}
     kept = findings.kept
     if kept is None or kept.plan is not None or not dropped or not all_within(changes):
         return
+    if any(c.rounds > 2 and c.change.low > 1 + THRESHOLD for c in changes):
+        # The answer is certain to be another one; the plans with the most rounds suffice for it.
+        most = max(dropped.values())
+        dropped = {label: rounds for label, rounds in dropped.items() if rounds == most}
     controls = {c.label for c in findings.candidates if c.plan is None}
-    chosen = [c for c in findings.candidates if c.label in dropped | controls]
-    session.reporter.stage(f"running the {len(dropped)} other plans: does any change the time?")
+    chosen = [c for c in findings.candidates if c.label in dropped or c.label in controls]
+    rounds = MIN_TRIALS - min(dropped.values())
+    seconds = rounds * sum(median(walls(findings.race[c.label])) for c in chosen)
+    what = "running the other plans: does any change the time?"
+    session.reporter.stage(what, seconds, is_extra=True)
     configs = [session.planned(c, c.label) for c in chosen]
-    findings.checked = measure(session, "dropped", train, configs, Rounds(MIN_TRIALS))
+    findings.checked = measure(session, "dropped", train, configs, Rounds(rounds, 0))
 
 
-def _next_allocators(session: Session) -> list[Allocator]:
+def next_allocators(session: Session) -> list[Allocator]:
     """The best allocators on the training input, the fastest first."""
     times = relative_times(session.findings.training)
     running = [allocator for allocator in session.allocators if allocator.name in times]
@@ -126,7 +175,39 @@ def _measure_reference(session: Session, reference: Job) -> None:
         findings.reference[HALO] = own
 
 
+def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
+    """As many rounds as asked for; else the fewest, and more while the answer is not certain."""
+    findings, asked = session.findings, session.options.trials
+    seconds = len(configs) * session.native_seconds[job]
+    fewest = asked or MIN_TRIALS
+    most = asked or max(MIN_TRIALS, min(MAX_OF_REFERENCE, int(REFERENCE_SECONDS / seconds)))
+    expected = 1 + (fewest + most) // 2
+    session.reporter.stage("measuring on the reference input", expected * seconds)
+    for rounds in range(fewest, most + 1):
+        warm_up = int(rounds == fewest)
+        span = Span(0, max(expected, rounds + 1) * len(configs))
+        findings.reference = measure(
+            session, "reference", job, configs, Rounds(rounds, warm_up, span)
+        )
+        if _is_certain(session):
+            return
+
+
+def _is_certain(session: Session) -> bool:
+    """Whether more rounds would not change the answer."""
+    findings = session.findings
+    if wide_spreads(findings):
+        return False
+    best, mine = best_baseline(findings), findings.reference.get(HALO)
+    if best is None or mine is None:
+        return True
+    gain = paired_gain(walls(findings.reference[best]), walls(mine))
+    interval = gain.interval()
+    is_nothing = interval.low > 1 - THRESHOLD and interval.high < 1 + THRESHOLD
+    return gain.rounds >= FIRST_LOOK and (interval.low > 1 or interval.high < 1 or is_nothing)
+
+
 def final_rounds(seconds: float, trials: int) -> int:
-    """The number of rounds for the finalists of the race, whose runs take about that long."""
-    minimum = max(MIN_TRIALS, trials)
-    return max(minimum, min(MAX_ROUNDS, round(FINAL_SECONDS / max(seconds, 0.01))))
+    """The maximum number of rounds of the final, whose rounds take about that long."""
+    fitting = round(FINAL_SECONDS / max(seconds, 0.01))
+    return max(trials, min(MAX_OF_FINAL, max(MIN_OF_FINAL, fitting)))

@@ -29,7 +29,10 @@ from halo.trials.runs.launcher import Launcher
 
 @dataclass(frozen=True)
 class Options:
-    """The options of all measurements; `litter` ages the heap of every trial."""
+    """The options of all measurements; `litter` ages the heap of every trial.
+
+    `trials`: 0 for as many as the answer needs.
+    """
 
     trials: int
     results: Path
@@ -50,6 +53,7 @@ class Session:
         self.reporter = reporter
         self.allocators = baseline_allocators()
         self.remarks: list[str] = []
+        self.native_seconds: dict[Job, float] = {}  # of the first runs
         self._stack = ExitStack()
 
     def __enter__(self) -> Session:

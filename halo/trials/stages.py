@@ -21,19 +21,22 @@ from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.rounds import Samples, interleave, walls
+from halo.trials.runs.rounds import Samples, Span, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session, identities
 
 PROFILE = "train.profile"
+# Seconds that a recording in bursts typically takes: at its start, and for a native second.
+RECORDER_START, RECORDER = 2.0, 10.0
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """The settings of a series: warm-up rounds, and whether runs have a cool-down."""
+    """A series: recorded rounds and warm-up rounds, and the part of its stage that it is."""
 
     recorded: int
     warm_up: int = 1
+    span: Span | None = None
 
 
 def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> None:
@@ -42,7 +45,7 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     Not journaled, as the outputs of all other runs are compared with those of these runs.
     """
     reporter, trials = session.reporter, session.options.trials
-    if trials < MIN_TRIALS:
+    if 0 < trials < MIN_TRIALS:
         reporter.warn(
             f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
             " nothing."
@@ -51,6 +54,7 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     native = session.baselines()[0]
     for job in jobs:
         found = run_first(session.laboratory, session.launcher, job, native, place_objects)
+        session.native_seconds[job] = found.seconds
         for remark in found.remarks:
             if remark not in session.remarks:
                 reporter.warn(remark)
@@ -70,19 +74,21 @@ def measure(
         session.reporter.notice,
         rounds.warm_up,
         keep=partial(session.journal.rounds, name, inputs),
+        span=rounds.span,
     )
 
 
 def time_allocators(session: Session, job: Job) -> None:
-    """Times the baseline allocators on the training input."""
-    session.reporter.stage("timing the allocators on the training input")
+    """Times the baseline allocators on the training input, which has run under glibc before."""
     plain = session.baselines()
-
-    def count() -> int:
-        return quick_trials(session.laboratory.measure(job, plain[0]).wall)
-
-    trials = session.journal.stage("allocator-rounds", session.job_inputs(job), count)
-    session.findings.training = measure(session, "allocators", job, plain, Rounds(trials))
+    seconds = session.native_seconds[job]
+    trials = session.journal.stage(
+        "allocator-rounds", session.job_inputs(job), lambda: quick_trials(seconds)
+    )
+    session.reporter.stage(
+        "timing the allocators on the training input", trials * len(plain) * seconds
+    )
+    session.findings.training = measure(session, "allocators", job, plain, Rounds(trials, 0))
     for name, why in session.laboratory.left_out.items():
         session.reporter.warn(left_out(name, session.findings.program, why))
 
@@ -92,7 +98,8 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    session.reporter.stage("recording the training run")
+    native = median(walls(session.findings.training["glibc"]))
+    session.reporter.stage("recording the training run", RECORDER_START + RECORDER * native)
     path = session.options.results / PROFILE
 
     def compute() -> dict[str, Any]:
@@ -103,7 +110,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     used = [asdict(it) for it in (limits, streams) if it is not None]
     found = with_file(session, "record", job, {"limits": used}, path, compute)
-    seconds, native = found["seconds"], median(walls(session.findings.training["glibc"]))
+    seconds = found["seconds"]
     session.findings.record = RecordCost(seconds, native, found["output_equal"], seconds / native)
     return read_profile(path)
 
@@ -162,4 +169,4 @@ def quick_trials(seconds: float) -> int:
     """The rounds needed to compare the allocators: many of a short run, few of a long one."""
     if seconds > 30:
         return 2
-    return max(5, min(15, round(2 / max(seconds, 0.01))))
+    return max(3, min(15, round(3 / max(seconds, 0.01))))

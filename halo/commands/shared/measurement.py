@@ -29,7 +29,7 @@ from halo.trials.findings import Findings
 from halo.trials.folders import refuse_finished
 from halo.trials.reporter import Reporter
 from halo.trials.results import raw_results, summarize_findings
-from halo.trials.run import Choice, baseline, run
+from halo.trials.run import STAGES, Choice, baseline, run
 from halo.trials.runs.job import Job
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import Options, Session
@@ -78,7 +78,7 @@ def measure_program(
     if train is not None:
         commands["train"] = train.command
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
-    reporter = Reporter(name)
+    reporter = Reporter(name, STAGES if train is not None else 0)
     try:
         with Session(settings, chosen, findings, reporter) as session:
             if train is None:

@@ -103,9 +103,10 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trials",
         type=positive,
-        default=DEFAULT_TRIALS,
+        default=0,
         metavar="N",
-        help="number of recorded trials, after a warm-up round (default %(default)s)",
+        help="number of recorded trials, after a warm-up round (default: 7, and up to 11 while the"
+        " answer is not certain)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE")
     parser.add_argument(

@@ -91,6 +91,8 @@ class Laboratory:
             self._trial(run, runtime, log),
             status=output.exit_status,
             stderr_bytes=output.stderr_bytes,
+            minor_faults=run.minor_faults,
+            waits=run.waits,
         )
         if trial.huge_bytes:
             self._huge_freed = time.monotonic()
@@ -134,10 +136,9 @@ class Laboratory:
 
     def _trial(self, run: Run, runtime: Runtime, log: LitterLog | None) -> Trial:
         wall = run.wall - float(runtime.get("report_seconds", 0.0))
-        faults = run.minor_faults
         if log is None:
             times = (wall, run.user, run.system)
-            return Trial(*times, run.peak_memory, runtime, run.counters, minor_faults=faults)
+            return Trial(*times, run.peak_memory, runtime, run.counters)
         if log.program_seconds is not None:
             wall = log.program_seconds  # without the runtime's report
         else:
@@ -146,9 +147,7 @@ class Laboratory:
         user = max(0.0, run.user - log.user_seconds)
         system = max(0.0, run.system - log.system_seconds)
         memory = run.peak_memory
-        return Trial(
-            wall, user, system, memory, runtime, run.counters, log.raw, minor_faults=faults
-        )
+        return Trial(wall, user, system, memory, runtime, run.counters, log.raw)
 
     def sample(self, perf: str, job: Job, config: Configuration) -> tuple[Path, float]:
         """Runs once under perf: the samples, and the program's start in monotonic seconds.

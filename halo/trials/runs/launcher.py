@@ -40,6 +40,7 @@ class Run:
     system: float
     peak_memory: int
     minor_faults: int
+    waits: int  # voluntary context switches
     counters: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -100,7 +101,8 @@ class Launcher:
             raise HaloError("The process that starts the trials ended; run halo again.") from error
         if isinstance(answer, str):
             raise CannotRun(f"{program} cannot be started: {answer}.")
-        pid, status, wall, user, system, kilobytes, faults = answer
+        pid, status, wall, user, system, kilobytes, faults, waits = answer
         counters = counted(before, self._counters.read())
         ending = Ending.from_wait(status)
-        return Run(pid, ending, wall / 1e9, user, system, kilobytes * 1024, faults, counters)
+        memory = kilobytes * 1024
+        return Run(pid, ending, wall / 1e9, user, system, memory, faults, waits, counters)

@@ -19,14 +19,21 @@ Samples = dict[str, list[Trial]]
 
 
 class Step(NamedTuple):
-    """The position in a series of rounds, for the progress display."""
+    """The next run, for the progress display: how many of the stage's are done, of how many."""
 
-    round: int
-    rounds: int
+    done: int
+    total: int
     label: str
 
 
 Notice = Callable[[Step], None]
+
+
+class Span(NamedTuple):
+    """The part of a stage that a series is: the runs before it, and those of the whole stage."""
+
+    before: int
+    total: int
 
 
 def silent(step: Step) -> None:
@@ -53,8 +60,11 @@ def interleave(
     notice: Notice = silent,
     warm_up: int = 1,
     keep: Keep = in_memory,
+    span: Span | None = None,
 ) -> Samples:
     """Runs `trials` recorded rounds after `warm_up` dropped ones, unless all are stored.
+
+    `notice` counts the runs of the span; by default the series is a stage of its own.
 
     The first configuration of the list runs first, so that its output is the reference. An optional
     configuration that cannot run the job is left out from then on, with its samples. Raises
@@ -62,14 +72,17 @@ def interleave(
     """
     running = [c for c in configs if c.label not in laboratory.left_out]
     warm = 0
+    whole = span or Span(0, (warm_up + trials) * len(running))
 
     def run(number: int) -> Round:
         nonlocal warm
+        step = Step(whole.before, whole.total, "")
         while warm < warm_up:
-            _run_round(laboratory, job, running, Step(warm, warm_up + trials, ""), notice)
+            at = step._replace(done=step.done + warm * len(running))
+            _run_round(laboratory, job, running, at, notice)
             warm += 1
-        step = Step(warm_up + number, warm_up + trials, "")
-        found = _run_round(laboratory, job, running, step, notice)
+        at = step._replace(done=step.done + (warm_up + number) * len(running))
+        found = _run_round(laboratory, job, running, at, notice)
         output = laboratory.output(job)
         assert output is not None
         return {
@@ -100,8 +113,8 @@ def _run_round(
     if laboratory.output(job) is not None:
         random.shuffle(order)
     found = {}
-    for config in order:
-        notice(step._replace(label=config.label))
+    for at, config in enumerate(order):
+        notice(step._replace(done=step.done + at, label=config.label))
         try:
             found[config.label] = laboratory.measure(job, config)
         except ConfigurationFailed as failure:

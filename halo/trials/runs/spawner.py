@@ -29,7 +29,7 @@ def run(
     arguments: list[str],
     environment: dict[str, str],
     paths: tuple[str, str, str],
-) -> tuple[int, int, int, float, float, int, int]:
+) -> tuple[int, int, int, float, float, int, int, int]:
     """Runs one process to its end.
 
     Returns pid, status, wall nanoseconds, CPU seconds, peak kilobytes, and page faults without disk
@@ -49,7 +49,7 @@ def run(
     _, status, usage = posix.wait4(child, 0)
     wall = time.perf_counter_ns() - start
     processor = (usage.ru_utime, usage.ru_stime)
-    return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt
+    return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, usage.ru_nvcsw
 
 
 def await_end(child: int) -> None:

@@ -40,10 +40,18 @@ def rounds_asked_for(
 def test_plans_that_were_dropped_run_again_if_only_they_are_in_doubt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    findings = measured({"halo": times(1.0), "dense": times(1.1)[:3], "hot": times(1.2)[:4]})
+    findings = measured({"halo": times(1.0), "dense": times(1.01)[:3], "hot": times(1.0)[:4]})
     asked = rounds_asked_for(findings, tmp_path, monkeypatch)
     assert asked == ["none over glibc", "dense over glibc", "hot over glibc"]
     assert set(findings.checked) == set(asked)
+
+
+def test_if_a_plan_is_certainly_slower_only_those_with_the_most_rounds_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings = measured({"dense": times(1.2)[:3], "hot": times(1.1)[:5], "one": times(1.0)[:5]})
+    asked = rounds_asked_for(findings, tmp_path, monkeypatch)
+    assert asked == ["none over glibc", "hot over glibc", "one over glibc"]
 
 
 @pytest.mark.parametrize("case", ["a finalist is in doubt", "a plan was kept", "none was dropped"])

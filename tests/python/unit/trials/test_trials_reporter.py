@@ -1,0 +1,62 @@
+"""What a stage is said to take, and what is left of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from halo.trials.reporter import Reporter, duration
+from halo.trials.runs.rounds import Step
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_stages_are_numbered_and_say_what_they_take(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    reporter = Reporter("prog", 2, clock)
+    reporter.stage("first", 12.4)
+    clock.now += 20
+    reporter.stage("in between", is_extra=True)
+    reporter.stage("second", 300)
+    assert capsys.readouterr().err.splitlines() == [
+        "halo: prog: [1/2] first (0 s in, about 12 s)",
+        "halo: prog: in between (20 s in)",
+        "halo: prog: [2/2] second (20 s in, about 5 min)",
+    ]
+
+
+def test_after_a_tenth_of_a_stage_its_own_pace_predicts_the_rest() -> None:
+    """The bar of the progress display: within a factor of 1.5, although it expected otherwise."""
+    rng = random.Random(5)
+    clock = Clock()
+    reporter = Reporter("prog", 6, clock)
+    reporter.stage("racing", 10)
+    taken = [rng.uniform(0.8, 1.2) for _ in range(60)]
+    for done, seconds in enumerate(taken):
+        left = sum(taken[done:])
+        if done >= 6:
+            assert left / 1.5 <= reporter.seconds_left(Step(done, 60, "")) <= left * 1.5
+        clock.now += seconds
+    assert reporter.seconds_left(Step(60, 60, "")) == 0
+
+
+def test_at_its_start_a_stage_has_what_was_expected_left() -> None:
+    clock = Clock()
+    reporter = Reporter("prog", 0, clock)
+    reporter.stage("racing", 60)
+    clock.now += 2
+    assert reporter.seconds_left(Step(1, 60, "")) == pytest.approx(58)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "1 s"), (41.6, "42 s"), (89, "89 s"), (100, "2 min")]
+)
+def test_durations_are_short(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
