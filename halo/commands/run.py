@@ -46,7 +46,7 @@ class RunCommand:
         )
         from halo.trials.results import summarize_findings
         from halo.trials.runs.wrappers import refuse_known_wrapper
-        from halo.trials.table import next_step, show
+        from halo.trials.table import line_without_halo, next_step, show
 
         name, train, reference = two_programs(rest)
         target = find_target(name, settings.environment)
@@ -65,5 +65,9 @@ class RunCommand:
         print(f"Results: {folder}")
         step = next_step(findings, settings.command, folder, [name, *reference])
         if step:
-            print(f"Next: {step}{f' <{shlex.quote(str(stdin))}' if stdin else ''}")
+            redirection = f" <{shlex.quote(str(stdin))}" if stdin else ""
+            print(f"Next: {step}{redirection}")
+            direct = line_without_halo(findings, settings.runtime, folder, [name, *reference])
+            if direct:
+                print(f"Without halo: {direct}{redirection}")
         return 0

@@ -11,6 +11,7 @@ from halo.report.bars import Bars
 from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, waste_lines
 from halo.report.numbers import number, seconds
 from halo.report.picture import Picture, picture
+from halo.report.race import RaceLine, race_lines
 from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.graph import Graph, Source, build_graph, source_of_folder
@@ -31,6 +32,7 @@ class Section:
     program: str
     verdict: Verdict
     times: Sequence[times.Line]
+    race: Sequence[RaceLine]
     time_chart: Bars
     memory_chart: Bars
     keeps_plan: bool
@@ -73,6 +75,7 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
         program=measurement.program,
         verdict=verdict,
         times=times.table(measurement),
+        race=race_lines(measurement),
         time_chart=times.time_chart(measurement),
         memory_chart=times.memory_chart(measurement),
         keeps_plan=keeps_plan,

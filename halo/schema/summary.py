@@ -22,6 +22,14 @@ class Times(Struct, frozen=True):
     huge_bytes: Count | UnsetType = UNSET  # of the groups in huge pages, median; under a plan
 
 
+class Change(Struct, frozen=True):
+    """A change of time in per cent; less time is negative."""
+
+    percent: Number  # of the medians
+    low: Number  # of the 95 % interval
+    high: Number  # of the 95 % interval
+
+
 class RacedCandidate(Struct, frozen=True):
     """A candidate of the race on the training input."""
 
@@ -31,8 +39,10 @@ class RacedCandidate(Struct, frozen=True):
     allocator: str = ""  # the next allocator
     seconds: Number | None = None  # median on the training input
     quartiles: Quartiles | None = None  # seconds
-    trials: Count = 0  # number of trials
+    trials: Count = 0  # number of trials, in the final if it was there
     kept: bool = False  # whether it won
+    in_final: bool = False  # whether it was a finalist
+    change: Change | None = None  # by the plan, against its allocator alone in the same rounds
 
 
 class Conclusion(Struct, frozen=True):

@@ -67,6 +67,20 @@ def speedup(findings: Findings) -> Ratio | None:
     return ratio(walls(findings.reference[best]), walls(findings.reference[HALO]))
 
 
+def gains(findings: Findings) -> dict[str, Ratio]:
+    """By allocator, how many times as fast the kept configuration is on the reference input.
+
+    The allocators are glibc, which programs have by default, and the fastest one.
+    """
+    mine, best = findings.reference.get(HALO), best_baseline(findings)
+    names = [name for name in dict.fromkeys(("glibc", best)) if name is not None]
+    return {
+        name: ratio(walls(findings.reference[name]), walls(mine))
+        for name in names
+        if mine and findings.reference.get(name)
+    }
+
+
 def wide_spreads(findings: Findings) -> dict[str, float]:
     """Wide interquartile ranges on the reference input by label, as shares of the median."""
     spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}

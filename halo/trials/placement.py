@@ -50,6 +50,12 @@ class PlanChange:
         """Whether the whole interval counts as no change."""
         return self.change.low >= 1 - THRESHOLD and self.change.high <= 1 + THRESHOLD
 
+    @property
+    def percents(self) -> tuple[float, float, float]:
+        """The change in per cent and its interval."""
+        value, low, high = self.change.value, self.change.low, self.change.high
+        return 100 * (value - 1), 100 * (low - 1), 100 * (high - 1)
+
     def __str__(self) -> str:
         return f"'{self.label}' changes its time by {percent(self.change)}"
 

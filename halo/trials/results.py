@@ -9,11 +9,11 @@ from msgspec import UNSET
 
 from halo.process.allocators import KNOWN
 from halo.schema.results import FORMAT, VERSION, MeasuredTrials, Results
-from halo.schema.summary import RacedCandidate, Summary, Times
+from halo.schema.summary import Change, RacedCandidate, Summary, Times
 from halo.schema.trial import Trial
 from halo.trials.candidates import NONE, Candidate
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
-from halo.trials.placement import conclude
+from halo.trials.placement import conclude, plan_changes
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import summarize
 
@@ -68,6 +68,7 @@ def summarize_findings(findings: Findings) -> Summary:
 def _candidate(findings: Findings, candidate: Candidate) -> RacedCandidate:
     trials = findings.final.get(candidate.label) or findings.race.get(candidate.label, [])
     times = summarize(walls(trials)) if trials else None
+    change = next((it for it in plan_changes(findings) if it.label == candidate.label), None)
     return RacedCandidate(
         label=candidate.label,
         strategy=candidate.variant.strategy,
@@ -77,6 +78,8 @@ def _candidate(findings: Findings, candidate: Candidate) -> RacedCandidate:
         quartiles=times.quartiles if times else None,
         trials=len(trials),
         kept=candidate == findings.kept,
+        in_final=candidate.label in findings.final,
+        change=Change(*change.percents) if change is not None else None,
     )
 
 

@@ -10,11 +10,12 @@ from statistics import median
 from rich.text import Text
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.process.allocators import KNOWN, find_allocator
+from halo.process.allocators import KNOWN, find_allocator, under_plan
 from halo.schema.trial import Trial
-from halo.trials.findings import HALO, Findings, best_baseline, speedup
+from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
 from halo.trials.placement import MIN_TRIALS, conclude
-from halo.trials.results import warnings
+from halo.trials.racing.standings import standings
+from halo.trials.results import summarize_findings, warnings
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import ratio, summarize
 
@@ -93,6 +94,31 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
     return shlex.join([*command, *arguments])
 
 
+def line_without_halo(
+    findings: Findings, runtime: Path, folder: Path, arguments: Sequence[str]
+) -> str:
+    """The command line that uses the kept plan by variables alone; empty without a plan."""
+    kept = findings.kept
+    if kept is None or kept.plan is None:
+        return ""
+    variables = under_plan({}, runtime, folder / kept.plan.name, kept.allocator)
+    return shlex.join(
+        ["env", *(f"{name}={value}" for name, value in variables.items()), *arguments]
+    )
+
+
+def gains_line(findings: Findings) -> str:
+    """The gains over glibc and over the fastest allocator; empty after too few trials."""
+    kept, mine = findings.kept, findings.reference.get(HALO, [])
+    if kept is None or len(mine) < MIN_TRIALS:
+        return ""
+    over = [f"{gain.value:.2f}x over {name}" for name, gain in gains(findings).items()]
+    if kept.plan is None:
+        over = over[:1]
+    what = kept.allocator.name if kept.plan is None else f"the plan '{kept.variant.label}'"
+    return f"{what}: {', '.join(over)} (times as fast on the reference input)" if over else ""
+
+
 def _beats_glibc(findings: Findings, best: str) -> bool:
     """Whether enough trials prove that this allocator is faster than glibc's."""
     mine, glibc = (walls(findings.reference.get(name, [])) for name in (best, "glibc"))
@@ -102,9 +128,13 @@ def _beats_glibc(findings: Findings, best: str) -> bool:
 def show(all_findings: Sequence[Findings]) -> None:
     """Prints the table, the sentences and the warnings to stdout."""
     console = make_console()
+    if len(all_findings) == 1 and all_findings[0].race:
+        show_grid(console, standings(summarize_findings(all_findings[0]).candidates))
     show_grid(console, table(all_findings))
     for findings in all_findings:
         show_prose(console, conclude(findings).sentence)
+        if line := gains_line(findings):
+            show_prose(console, line, "  ")
         if findings.litter is not None:
             show_prose(console, f"every heap was aged: {findings.litter}", "  ")
         for warning in warnings(findings):
