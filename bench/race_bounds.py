@@ -2,7 +2,7 @@
 
 race_bounds.py [--paths N]
 
-Rounds without a gain, with normal noise, are looked at from the first look to the last. The bounds
+Rounds without a gain, with normal noise, are tested at each look, from the first to the last. The bounds
 are chosen one after the other, so that each look rejects the same share of all paths, and all
 together ERROR of them. Then the same bounds meet noise with heavier tails. Prints both.
 """
@@ -35,7 +35,7 @@ def statistic(rounds: Floats) -> Floats:
 
 
 def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Floats:
-    """The statistic at each look (columns) of so many paths (rows)."""
+    """The statistic at each look (columns) of `count` paths (rows)."""
     parts = []
     for _ in range(0, count, CHUNK):
         rounds = draw((CHUNK, LAST_LOOK))

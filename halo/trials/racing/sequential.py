@@ -1,4 +1,4 @@
-"""A sequential test of paired gains: it may be looked at after each round.
+"""A sequential test of paired gains, which may be repeated after each round.
 
 The gain of a round is the logarithm of one time over another of the same round. The estimate is the
 mean without a fifth at each end, with its standard error (Yuen, "The two-sample trimmed t for
@@ -25,7 +25,7 @@ BOUNDS = (
 )
 """In standard errors, for each number of rounds from FIRST_LOOK on."""
 LAST_LOOK = FIRST_LOOK + len(BOUNDS) - 1
-TRIM = 5  # of so many ordered values, one is dropped at each end
+TRIM = 5  # of each 5 ordered values, one is dropped at each end
 DOUBT = 2.5  # standard errors beyond which a gain is given up
 
 
