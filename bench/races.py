@@ -1,9 +1,10 @@
 """Races among plans, from recorded trials whose answers are known.
 
 races.py record [--rounds N] FILE NAME...   runs all candidates of bundled programs N times each
+races.py take FILE RESULTS...               takes the trials of `halo eval compare` instead
 races.py simulate [--races N] FILE          runs races on random rounds of these, and judges them
 
-`record` runs every candidate in every round, so that no race has dropped any. `simulate` draws
+Every candidate has run in every round, so that no race has dropped any. `simulate` draws
 rounds with replacement for each race (a bootstrap of rounds). The answer is known from all rounds:
 medians of times relative to the round. A race is wrong if the kept plan is below 0.99 of the best
 allocator alone. It misses a gain if a plan gains 5 % or more, and what is kept is 5 % or more
@@ -25,7 +26,9 @@ from statistics import median
 import msgspec
 
 from halo.files.atomic import write_json
+from halo.process.allocators import KNOWN
 from halo.recording.parts import Limits
+from halo.results import read_measurement
 from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
@@ -53,7 +56,7 @@ class Recorded(msgspec.Struct):
     challengers: list[str]
     twins: dict[str, str]
     huge_page_users: list[str]
-    trials: dict[str, list[tuple[float, float, int]]]
+    trials: dict[str, list[tuple[float, float, int | None]]]
 
     def trial(self, label: str, number: int) -> Trial:
         wall, processor, waits = self.trials[label][number]
@@ -98,11 +101,33 @@ def record_program(settings: Settings, name: str, rounds: int, folder: Path) -> 
         list(field.challengers),
         dict(field.twins),
         list(field.huge_page_users),
-        {
-            label: [(trial.wall, trial.user + trial.system, trial.waits or 0) for trial in found]
-            for label, found in samples.items()
-        },
+        {label: [row(trial) for trial in found] for label, found in samples.items()},
     )
+
+
+def taken(path: Path) -> Recorded:
+    """The trials on the training input of a results document of `halo eval compare`.
+
+    Its plans forward to one allocator, the control.
+    """
+    results = read_measurement(path).results
+    trials = results.training
+    control = results.summary.allocator
+    if control is None or control not in trials:
+        sys.exit(f"{path} has no trials of `halo eval compare`")
+    plans = [label for label in trials if label not in KNOWN]
+    return Recorded(
+        results.summary.program,
+        [control],
+        plans,
+        {},
+        [label for label in plans if any(trial.huge_bytes for trial in trials[label])],
+        {label: [row(trial) for trial in trials[label]] for label in (control, *plans)},
+    )
+
+
+def row(trial: Trial) -> tuple[float, float, int | None]:
+    return trial.wall, trial.user + trial.system, trial.waits
 
 
 def truth(program: Recorded) -> dict[str, float]:
@@ -159,7 +184,7 @@ def simulate(programs: Sequence[Recorded], races: int) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", choices=("record", "simulate"))
+    parser.add_argument("action", choices=("record", "take", "simulate"))
     parser.add_argument("file", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--rounds", type=int, default=25)
@@ -173,6 +198,9 @@ def main() -> int:
     if given.action == "simulate":
         chosen = [one for one in known if not given.names or one.program in given.names]
         return simulate(chosen, given.races)
+    if given.action == "take":
+        write_json([taken(Path(name)) for name in given.names], given.file)
+        return 0
     settings = read_settings()
     for name in given.names:
         with tempfile.TemporaryDirectory(prefix="halo-races-") as folder:
