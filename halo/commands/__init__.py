@@ -11,6 +11,7 @@ from halo.commands.bench import BenchCommand
 from halo.commands.colours import ColoursCommand
 from halo.commands.conflicts import ConflictsCommand
 from halo.commands.corun import CorunCommand
+from halo.commands.deploy import DeployCommand
 from halo.commands.doctor import DoctorCommand
 from halo.commands.eval.baseline import BaselineCommand
 from halo.commands.eval.compare import CompareCommand
@@ -75,6 +76,7 @@ COMMANDS: Sequence[Command] = (
     LocalityCommand(),
     PlanCommand(),
     ExecCommand(),
+    DeployCommand(),
     ReportCommand(),
     PlotCommand(),
     DoctorCommand(),

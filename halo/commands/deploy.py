@@ -1,0 +1,133 @@
+"""`halo deploy`: writes a folder from which a program runs under its plan without halo."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halo.commands.shared.program import check_runtime
+from halo.console.outcome import say
+from halo.errors import CannotRun, UsageError
+from halo.process.allocators import find_allocator
+from halo.process.target import Target, locate_target
+from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.deployment.choice import Choice
+
+
+class DeployCommand:
+    name = "deploy"
+    summary = "Write a folder that runs a program under its plan on a machine without halo."
+    usage = (
+        "halo deploy [OPTIONS] RESULTS [-- PROG]"
+        " | halo deploy [OPTIONS] --plan PLAN --allocator NAME [-- PROG]"
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "results",
+            type=Path,
+            nargs="?",
+            metavar="RESULTS",
+            help="results folder of `halo run`, whose kept plan and allocator are deployed; or the"
+            " allocator alone, if it is faster than glibc's and no plan helps",
+        )
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="DIR",
+            help="folder to write, new or empty (default PROGRAM-deploy)",
+        )
+        parser.add_argument(
+            "--path",
+            type=Path,
+            metavar="PATH",
+            help="where DIR will be on the other machine; `env` and the snippets name it (default:"
+            " where DIR is now)",
+        )
+        parser.add_argument(
+            "--plan", type=Path, metavar="PLAN", help="plan to deploy, instead of RESULTS"
+        )
+        parser.add_argument(
+            "--allocator",
+            metavar="NAME",
+            help="allocator of the objects that the plan does not place, or alone without a plan:"
+            " glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default glibc)",
+        )
+        parser.add_argument(
+            "--systemd",
+            metavar="UNIT",
+            help="also write UNIT.d/halo.conf, a drop-in for this service of systemd",
+        )
+        parser.add_argument(
+            "--docker", action="store_true", help="also write Dockerfile, lines to add to one"
+        )
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.console.terminal import make_console, show_prose
+        from halo.deployment.contents import RUN, requirements
+        from halo.deployment.folder import Request, deploy
+        from halo.deployment.names import unit_name
+        from halo.deployment.next_lines import default_output
+
+        unit = unit_name(options.systemd) if options.systemd is not None else ""
+        choice = _choice(options)
+        if choice.plan is not None:
+            check_runtime(settings)
+        target = _target(settings, choice, rest)
+        if rest and target is not None:
+            choice = replace(choice, program=target.path.name)
+        output = options.output or default_output(choice)
+        place = options.path or output.absolute()
+        request = Request(output, place, target, unit, options.docker)
+        found, notes = deploy(
+            choice, request, settings.runtime, settings.repository, settings.environment
+        )
+        for note in notes:
+            say(f"halo: note: {note}")
+        if target is None and choice.path:
+            say(f"halo: note: {choice.path} is not here; the folder was not checked with it.")
+        console = make_console()
+        show_prose(console, f"Deployed: {found.what}")
+        if found.why:
+            show_prose(console, f"Measured: {found.why}")
+        show_prose(console, f"Needs: {requirements(found.libraries)}")
+        print(f"Folder: {output}")
+        start = f"{place}/{RUN} {shlex.quote(choice.program or 'PROG')} ARGS"
+        print(f"Next: {'' if place == output.absolute() else f'copy it to {place}, then: '}{start}")
+        return 0
+
+
+def _choice(options: argparse.Namespace) -> Choice:
+    from halo.deployment.choice import choice_of_allocator, choice_of_plan, choice_of_results
+    from halo.results import read_measurements
+
+    chosen = options.plan is not None or options.allocator is not None
+    if (options.results is not None) == chosen:
+        raise UsageError(
+            "`halo deploy` needs either RESULTS, a results folder of halo run, or --plan PLAN,"
+            " --allocator NAME or both."
+        )
+    if options.results is not None:
+        return choice_of_results(read_measurements([options.results])[0])
+    allocator = find_allocator(options.allocator or "glibc")
+    if options.plan is None:
+        return choice_of_allocator(allocator)
+    return choice_of_plan(options.plan, allocator)
+
+
+def _target(settings: Settings, choice: Choice, rest: list[str]) -> Target | None:
+    """The program to check with: the given one, or the recorded one if it is still there."""
+    if len(rest) > 1:
+        raise UsageError("`halo deploy` takes a program without arguments after the `--`.")
+    if rest:
+        return locate_target(rest[0], settings.environment)
+    try:
+        return locate_target(choice.path, settings.environment)
+    except CannotRun:
+        return None

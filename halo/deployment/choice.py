@@ -1,0 +1,101 @@
+"""Decides what is deployed: a plan over its allocator, or an allocator alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from halo.errors import BadInput
+from halo.plan import Plan, read_plan
+from halo.process.allocators import Allocator, find_allocator
+from halo.results.model import HALO, Measurement
+from halo.trials.candidates import NONE
+from halo.trials.placement import MIN_TRIALS
+from halo.trials.runs.rounds import walls
+from halo.trials.statistics import ratio
+
+GLIBC = "glibc"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to deploy.
+
+    `plan` is None for an allocator alone. `program` is a name; `path` leads to the program as it
+    was recorded or measured, or is empty. `why` is a sentence, or empty.
+    """
+
+    program: str
+    path: str
+    plan: Path | None
+    allocator: Allocator
+    why: str = ""
+
+
+def choice_of_results(measurement: Measurement) -> Choice:
+    """The kept plan, unless it lost on the reference input; else an allocator that beats glibc's.
+
+    Raises `BadInput` if there is neither, and `MissingPart` if the allocator is not installed.
+    """
+    command = measurement.results.commands.get("reference", ("",))
+    path, why = command[0], measurement.summary.verdict.sentence
+    kept = measurement.kept
+    if kept is not None and kept.strategy != NONE and kept.plan and not _lost(measurement):
+        plan = measurement.folder / kept.plan
+        recorded = _recorded_path(read_plan(plan)) or path
+        allocator = find_allocator(kept.allocator)
+        return Choice(measurement.program, recorded, plan, allocator, why)
+    best = _faster_than_glibc(measurement)
+    if best is None:
+        raise BadInput(
+            f"There is nothing to deploy from {measurement.folder}: it has no plan that helps, and"
+            " no allocator that is measurably faster than glibc's. To deploy one nevertheless:"
+            " halo deploy --plan PLAN --allocator NAME"
+        )
+    return Choice(measurement.program, path, None, find_allocator(best), why)
+
+
+def choice_of_plan(plan: Path, allocator: Allocator) -> Choice:
+    """This plan over this allocator."""
+    recorded = _recorded_path(read_plan(plan))
+    return Choice(Path(recorded).name or plan.stem, recorded, plan, allocator)
+
+
+def choice_of_allocator(allocator: Allocator) -> Choice:
+    """This allocator alone; raises `BadInput` for glibc's."""
+    if allocator.library is None:
+        raise BadInput(
+            "There is nothing to deploy: glibc's allocator is part of the C library. Give another"
+            " one with --allocator, or a plan with --plan."
+        )
+    return Choice("", "", None, allocator)
+
+
+def _recorded_path(plan: Plan) -> str:
+    """The program's path in the review; empty if there is none."""
+    if plan.review is None:
+        return ""
+    return str(plan.review.profile.get("program", {}).get("path", ""))
+
+
+def _lost(measurement: Measurement) -> bool:
+    """Whether enough trials prove that the kept plan is slower than the best allocator."""
+    best = _best(measurement)
+    return best != HALO and _is_faster(measurement, best, HALO)
+
+
+def _faster_than_glibc(measurement: Measurement) -> str | None:
+    """The fastest allocator if enough trials prove that it is faster than glibc's."""
+    best = _best(measurement)
+    return best if best != GLIBC and _is_faster(measurement, best, GLIBC) else None
+
+
+def _best(measurement: Measurement) -> str:
+    trials = measurement.reference
+    return min(measurement.allocators, key=lambda n: median(walls(trials[n])), default=HALO)
+
+
+def _is_faster(measurement: Measurement, one: str, other: str) -> bool:
+    mine, theirs = (walls(measurement.reference.get(label, ())) for label in (one, other))
+    return min(len(mine), len(theirs)) >= MIN_TRIALS and ratio(theirs, mine).low > 1
