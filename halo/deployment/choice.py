@@ -13,7 +13,7 @@ from halo.results.model import HALO, Measurement
 from halo.trials.candidates import NONE
 from halo.trials.placement import MIN_TRIALS
 from halo.trials.runs.rounds import walls
-from halo.trials.statistics import ratio
+from halo.trials.statistics import Ratio, ratio
 
 GLIBC = "glibc"
 
@@ -39,12 +39,13 @@ def choice_of_results(measurement: Measurement) -> Choice:
     Raises `BadInput` if there is neither, and `MissingPart` if the allocator is not installed.
     """
     command = measurement.results.commands.get("reference", ("",))
-    path, why = command[0], measurement.summary.verdict.sentence
+    path = command[0]
     kept = measurement.kept
     if kept is not None and kept.strategy != NONE and kept.plan and not _lost(measurement):
         plan = measurement.folder / kept.plan
         recorded = _recorded_path(read_plan(plan)) or path
         allocator = find_allocator(kept.allocator)
+        why = measurement.summary.verdict.sentence
         return Choice(measurement.program, recorded, plan, allocator, why)
     best = _faster_than_glibc(measurement)
     if best is None:
@@ -53,6 +54,11 @@ def choice_of_results(measurement: Measurement) -> Choice:
             " no allocator that is measurably faster than glibc's. To deploy one nevertheless:"
             " halo deploy --plan PLAN --allocator NAME"
         )
+    gain = _gain(measurement, best, GLIBC)
+    why = (
+        f"under {best}, {measurement.program} is {gain.value:.2f} times as fast as under glibc"
+        f" (95 % interval {gain.low:.2f} to {gain.high:.2f})."
+    )
     return Choice(measurement.program, path, None, find_allocator(best), why)
 
 
@@ -97,5 +103,11 @@ def _best(measurement: Measurement) -> str:
 
 
 def _is_faster(measurement: Measurement, one: str, other: str) -> bool:
-    mine, theirs = (walls(measurement.reference.get(label, ())) for label in (one, other))
-    return min(len(mine), len(theirs)) >= MIN_TRIALS and ratio(theirs, mine).low > 1
+    trials = (len(measurement.reference.get(label, ())) for label in (one, other))
+    return min(trials) >= MIN_TRIALS and _gain(measurement, one, other).low > 1
+
+
+def _gain(measurement: Measurement, one: str, other: str) -> Ratio:
+    """The time of `other` over that of `one`, on the reference input."""
+    trials = measurement.reference
+    return ratio(walls(trials[other]), walls(trials[one]))

@@ -109,13 +109,13 @@ def _deployment(choice: Choice, place: Path, runtime: Path, repository: Path) ->
 
 
 def _own_licence(repository: Path) -> Path | None:
-    """halo's licence: of the checkout, or of the installed package."""
+    """The licence of the installed package, or of the checkout."""
     try:
         files = distribution("halo-placement").files or []
     except PackageNotFoundError:
         files = []
     installed = [Path(str(it.locate())) for it in files if it.name == "LICENSE"]
-    return next((it for it in (repository / "LICENSE", *installed) if it.is_file()), None)
+    return next((it for it in (*installed, repository / "LICENSE") if it.is_file()), None)
 
 
 def _fill(folder: Path, found: Deployment, choice: Choice, request: Request) -> None:

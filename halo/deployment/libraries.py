@@ -12,6 +12,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
 
 from halo.deployment.names import safe_name
 from halo.errors import BadInput
@@ -39,7 +40,7 @@ class SharedLibrary:
 
 
 def read_library(path: Path, licence: Path | None = None) -> SharedLibrary:
-    """Reads the file behind `path`; raises `BadInput` if it is not a shared library.
+    """Reads the file behind `path`; raises `BadInput` unless it is a library that has a malloc.
 
     Without `licence`, it is the copyright file of the Debian package that has the library.
     """
@@ -48,8 +49,8 @@ def read_library(path: Path, licence: Path | None = None) -> SharedLibrary:
         with real.open("rb") as stream:
             elf = ELFFile(stream)
             dynamic = elf.get_section_by_name(".dynamic")
-            if not isinstance(dynamic, DynamicSection):
-                raise BadInput(f"{path} is not a shared library; give another one.")
+            if not isinstance(dynamic, DynamicSection) or not _defines_malloc(elf):
+                raise BadInput(f"{path} is not a library with a malloc; give an allocator.")
             tags = [(tag.entry.d_tag, tag) for tag in dynamic.iter_tags()]
             needed = [str(tag.needed) for kind, tag in tags if kind == "DT_NEEDED"]  # type: ignore[attr-defined]
             sonames = [str(tag.soname) for kind, tag in tags if kind == "DT_SONAME"]  # type: ignore[attr-defined]
@@ -64,6 +65,12 @@ def read_library(path: Path, licence: Path | None = None) -> SharedLibrary:
         others=tuple(_described(file, versions) for file in needed if not _GLIBC.match(file)),
         licence=licence or _copyright(real),
     )
+
+
+def _defines_malloc(elf: ELFFile) -> bool:
+    table = elf.get_section_by_name(".dynsym")
+    found = table.get_symbol_by_name("malloc") if isinstance(table, SymbolTableSection) else None
+    return any(symbol["st_shndx"] != "SHN_UNDEF" for symbol in found or ())
 
 
 def _versions(elf: ELFFile) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 from halo.deployment.choice import choice_of_allocator, choice_of_results
 from halo.errors import BadInput, BadPlan
 from halo.process.allocators import Allocator, find_allocator
+from halo.results.model import Measurement
 from halo.results.reader import read_measurement
 from support.samples.results import document, save
 
@@ -20,7 +21,7 @@ def times(trials: int = TRIALS, **medians: float) -> dict[str, Sequence[float]]:
     return {name: [median] * trials for name, median in medians.items()}
 
 
-def measurement(folder: Path, kept: str, found: dict[str, Sequence[float]]):  # type: ignore[no-untyped-def]
+def measurement(folder: Path, kept: str, found: dict[str, Sequence[float]]) -> Measurement:
     return read_measurement(save(document(kept=kept, times=found), folder / "results"))
 
 
@@ -30,6 +31,7 @@ def test_a_plan_that_lost_leaves_the_fastest_allocator(tmp_path: Path) -> None:
     assert choice.plan is None
     assert choice.allocator == find_allocator("jemalloc")
     assert choice.program == "prog"
+    assert choice.why.startswith("under jemalloc, prog is 1.50 times as fast as under glibc")
 
 
 def test_without_a_plan_the_allocator_has_to_beat_glibc(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from halo.errors import BadInput
 from halo.process.allocators import KNOWN, find_allocator
 from support.command import compile_c
 from support.planned import RUNTIME
+from support.programs.sources import LIST
 
 ALLOCATORS = [name for name in KNOWN if name != "glibc"]
+MALLOC = "void *malloc(unsigned long size) { return (void *)size; }"
 
 
 def versions(path: Path, prefix: str) -> list[tuple[int, ...]]:
@@ -49,7 +51,7 @@ def test_allocators_are_copied_whole_by_their_soname(name: str) -> None:
 
 
 def test_a_library_without_a_soname_or_a_package(tmp_path: Path) -> None:
-    made = compile_c("int x;", tmp_path / "libmine.so", "-shared", "-fPIC", "-nostdlib")
+    made = compile_c(MALLOC, tmp_path / "libmine.so", "-shared", "-fPIC", "-nostdlib")
     library = read_library(made)
     assert (library.name, library.glibc, library.others, library.licence) == (
         "libmine.so",
@@ -60,7 +62,10 @@ def test_a_library_without_a_soname_or_a_package(tmp_path: Path) -> None:
     assert requirements([library]) == "x86-64 Linux with glibc"
 
 
-def test_what_is_not_a_library_is_a_sentence(tmp_path: Path) -> None:
+def test_what_is_not_an_allocator_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.so").write_text("no library")
-    with pytest.raises(BadInput, match=r"text\.so"):
-        read_library(tmp_path / "text.so")
+    program = compile_c(LIST, tmp_path / "program")
+    library = compile_c("int x;", tmp_path / "libx.so", "-shared", "-fPIC")
+    for path in (tmp_path / "text.so", tmp_path / "none.so", program, library):
+        with pytest.raises(BadInput, match=path.name):
+            read_library(path)
