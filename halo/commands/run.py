@@ -44,9 +44,10 @@ class RunCommand:
             measure_program,
             write_summary,
         )
+        from halo.deployment.next_lines import next_lines
         from halo.trials.results import summarize_findings
         from halo.trials.runs.wrappers import refuse_known_wrapper
-        from halo.trials.table import line_without_halo, next_step, show
+        from halo.trials.table import next_step, show
 
         name, train, reference = two_programs(rest)
         target = find_target(name, settings.environment)
@@ -67,7 +68,7 @@ class RunCommand:
         if step:
             redirection = f" <{shlex.quote(str(stdin))}" if stdin else ""
             print(f"Next: {step}{redirection}")
-            direct = line_without_halo(findings, settings.runtime, folder, [name, *reference])
-            if direct:
-                print(f"Without halo: {direct}{redirection}")
+            lines = next_lines(settings.command, folder, settings.runtime, [name, *reference])
+            if lines is not None:
+                print(f"Deploy: {lines[0]}\nOr paste: {lines[1]}{redirection}")
         return 0

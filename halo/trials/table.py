@@ -10,7 +10,7 @@ from statistics import median
 from rich.text import Text
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.process.allocators import KNOWN, find_allocator, under_plan
+from halo.process.allocators import KNOWN, find_allocator
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
 from halo.trials.placement import MIN_TRIALS, conclude
@@ -92,19 +92,6 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
         plan = str(folder / kept.plan.name)
         command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.name, "--"]
     return shlex.join([*command, *arguments])
-
-
-def line_without_halo(
-    findings: Findings, runtime: Path, folder: Path, arguments: Sequence[str]
-) -> str:
-    """The command line that uses the kept plan by variables alone; empty without a plan."""
-    kept = findings.kept
-    if kept is None or kept.plan is None:
-        return ""
-    variables = under_plan({}, runtime, folder / kept.plan.name, kept.allocator)
-    return shlex.join(
-        ["env", *(f"{name}={value}" for name, value in variables.items()), *arguments]
-    )
 
 
 def gains_line(findings: Findings) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from halo.console.terminal import make_console, show_grid
 from halo.trials.findings import gains
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings
-from halo.trials.table import gains_line, line_without_halo
+from halo.trials.table import gains_line
 from support.samples.findings import complete, measured, times
 
 
@@ -50,14 +48,6 @@ def test_without_a_plan_the_line_has_the_gain_of_the_allocator() -> None:
     findings = complete(2.0, kept="none over jemalloc")
     assert gains_line(findings).startswith("jemalloc: 1.50x over glibc (")
     assert "jemalloc," not in gains_line(findings)
-    assert line_without_halo(findings, Path("/lib/libhalo.so"), Path("/r"), ["prog"]) == ""
-
-
-def test_the_line_without_halo_can_be_pasted() -> None:
-    line = line_without_halo(complete(1.0), Path("/lib/libhalo.so"), Path("/r"), ["prog", "a b"])
-    assert line == (
-        "env LD_PRELOAD=/lib/libhalo.so:/lib/libjemalloc.so.2 HALO_PLAN=/r/halo.plan prog 'a b'"
-    )
 
 
 def test_the_table_fits_a_narrow_terminal() -> None:
