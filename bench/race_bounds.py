@@ -2,9 +2,9 @@
 
 race_bounds.py [--paths N]
 
-Rounds without a gain, with normal noise, are tested at each look, from the first to the last. The bounds
-are chosen one after the other, so that each look rejects the same share of all paths, and all
-together ERROR of them. Then the same bounds meet noise with heavier tails. Prints both.
+Rounds without a gain, with normal noise, are tested at each look, from the first to the last. The
+bounds are chosen one after the other, so that each look rejects the same share of all paths, and
+all together ERROR of them. Then the same bounds meet noise with heavier tails. Prints both.
 """
 
 from __future__ import annotations
