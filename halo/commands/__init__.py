@@ -25,6 +25,7 @@ from halo.commands.heap.litter import LitterCommand
 from halo.commands.hints import HintsCommand
 from halo.commands.layout import LayoutCommand
 from halo.commands.locality import LocalityCommand
+from halo.commands.merge import MergeCommand
 from halo.commands.plan import PlanCommand
 from halo.commands.plot import PlotCommand
 from halo.commands.probe import ProbeCommand
@@ -74,6 +75,7 @@ COMMANDS: Sequence[Command] = (
     HintsCommand(),
     LayoutCommand(),
     LocalityCommand(),
+    MergeCommand(),
     PlanCommand(),
     ExecCommand(),
     DeployCommand(),

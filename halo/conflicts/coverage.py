@@ -71,7 +71,7 @@ def check_same_program(training: Profile, reference: Profile, paths: tuple[Path,
             f"{names} are of different programs, {training.program} and {reference.program}; give"
             " two profiles of one program."
         )
-    builds = {_build_of(training), _build_of(reference)} - {""}
+    builds = {build_of(training), build_of(reference)} - {""}
     if len(builds) > 1:
         raise BadInput(
             f"{names} are of different builds of {reference.program}; record both with one build."
@@ -109,7 +109,7 @@ def state_coverage(both: int, reference: int) -> float:
 def states_of(profile: Profile, predictor: Predictor) -> Counter[Hashable]:
     """The allocations of a run by state; of a predictor with a size, those with a listed size."""
     found: Counter[Hashable] = Counter()
-    for context, stack in _stacks(profile):
+    for context, stack in call_stacks(profile):
         state = predictor.state(stack)
         if not predictor.sized:
             found[state] += context.allocations
@@ -126,8 +126,11 @@ def unlisted_share(profile: Profile) -> float:
     return left / max(1, sum(context.allocations for context in contexts))
 
 
-def _stacks(profile: Profile) -> Iterator[tuple[Context, Stack]]:
-    """The depth sums the known distances: it stands for the stack pointer, without recursion."""
+def call_stacks(profile: Profile) -> Iterator[tuple[Context, Stack]]:
+    """All contexts with their stacks.
+
+    The depth sums the known distances: it stands for the stack pointer, without recursion.
+    """
     modules = [module.build_id or module.path for module in profile.modules]
     sites = [
         (modules[frame.module] if frame.module >= 0 else "", frame.offset)
@@ -139,7 +142,7 @@ def _stacks(profile: Profile) -> Iterator[tuple[Context, Stack]]:
         yield context, Stack(tuple(sites[frame] for frame in frames), depth)
 
 
-def _build_of(profile: Profile) -> str:
+def build_of(profile: Profile) -> str:
     """The build-id of the program's executable, or empty if the profile has none."""
     paths = (profile.program, os.path.realpath(profile.program))
     return next((it.build_id for it in profile.modules if it.path in paths), "")

@@ -2,7 +2,7 @@
 
 from halo.profile.affinity import AffinityGraph, affinity_graph
 from halo.profile.frame_names import name_frames
-from halo.profile.merge import merge_parts
+from halo.profile.merge import merge_parts, merge_profiles
 from halo.profile.model import (
     FORMAT,
     VERSION,
@@ -15,9 +15,11 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reader import read_profile
+from halo.profile.repeat import repeated
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
+from halo.profile.sections.inputs import INPUTS, InputRun
 from halo.profile.sections.loaded import LOADED, process_modules
 from halo.profile.sections.object_trace import OBJECT_TRACE, ObjectTrace
 from halo.profile.sections.sampling import SAMPLING, Sampling
@@ -30,6 +32,7 @@ __all__ = [
     "CONFLICTS",
     "FORMAT",
     "HOT_STREAMS",
+    "INPUTS",
     "LOADED",
     "OBJECT_TRACE",
     "SAMPLING",
@@ -41,6 +44,7 @@ __all__ = [
     "Context",
     "Frame",
     "HotStreams",
+    "InputRun",
     "Module",
     "ObjectTrace",
     "Parameters",
@@ -52,9 +56,11 @@ __all__ = [
     "Totals",
     "affinity_graph",
     "merge_parts",
+    "merge_profiles",
     "name_frames",
     "process_modules",
     "profile_json",
     "read_profile",
+    "repeated",
     "write_profile",
 ]

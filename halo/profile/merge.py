@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from pathlib import Path
+from typing import Any
 
 from halo.errors import BadProfile
 from halo.profile.model import Parameters, Profile, Recorder, Totals
 from halo.profile.reader import read_profile
 from halo.profile.sections.registry import SECTIONS
-from halo.profile.sections.section import Part
+from halo.profile.sections.section import Part, Section
 from halo.profile.stacks import StackMerger
 from halo.profile.usage import EdgeMerger, UsageMerger
+
+MergeSection = Callable[[Section[Any], Sequence[Part], str], Any]
+"""Returns a section of all parts of that program; None to leave it out."""
+
+
+def _every_section(section: Section[Any], parts: Sequence[Part], program: str) -> Any:
+    return section.merge(parts, program)
 
 
 def merge_parts(
@@ -30,7 +38,12 @@ def merge_parts(
     return merge_profiles([read_profile(part) for part in parts], str(program), tuple(args))
 
 
-def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]) -> Profile:
+def merge_profiles(
+    parts: Sequence[Profile],
+    program: str,
+    args: tuple[str, ...],
+    merge_section: MergeSection = _every_section,
+) -> Profile:
     """As `merge_parts`, for profiles already in memory (at least one)."""
     parameters = _common_parameters(parts)
     stacks, usage, weights = StackMerger(), UsageMerger(), EdgeMerger()
@@ -48,7 +61,7 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
         )
         for part, numbers in zip(parts, context_of, strict=True)
     ]
-    sections = {section.key: section.merge(merged, program) for section in SECTIONS}
+    sections = {section.key: merge_section(section, merged, program) for section in SECTIONS}
     return Profile(
         producer="+".join(sorted({part.producer for part in parts})),
         parameters=parameters,
@@ -68,7 +81,7 @@ def merge_profiles(parts: Sequence[Profile], program: str, args: tuple[str, ...]
 def _common_parameters(parts: Sequence[Profile]) -> Parameters:
     found = {part.parameters for part in parts}
     if len(found) > 1:
-        raise BadProfile("The parts were recorded with different parameters; record them alike.")
+        raise BadProfile("The recordings have different parameters; record them alike.")
     return found.pop()
 
 

@@ -23,6 +23,10 @@ class Tally(NamedTuple):
         misses = tuple(a + b for a, b in zip(self.misses, other.misses, strict=True))
         return Tally(self.accesses + other.accesses, self.cycles + other.cycles, misses)
 
+    def times(self, number: int) -> Tally:
+        misses = tuple(number * count for count in self.misses)
+        return Tally(number * self.accesses, number * self.cycles, misses)
+
 
 class ObjectMisses(NamedTuple):
     """An object, by the index of its allocation, with its misses in the first level."""
@@ -43,6 +47,13 @@ class Classes:
     @property
     def total(self) -> ClassCounts:
         return add_classes((self.outside, *self.contexts))
+
+    def times(self, number: int) -> Classes:
+        outside, *contexts = (
+            ClassCounts(*(number * count for count in astuple(one)))
+            for one in (self.outside, *self.contexts)
+        )
+        return Classes(outside, tuple(contexts))
 
 
 def add_classes(counts: Iterable[ClassCounts]) -> ClassCounts:

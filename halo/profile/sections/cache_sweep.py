@@ -56,12 +56,25 @@ class CacheSweepSection(Section[CacheSweep]):
             (part.line, *((cache.bytes, cache.ways) for cache in part.caches)) for part in parts
         }
         if len(shapes) > 1:
-            raise BadProfile("The parts were simulated with different caches; record them alike.")
+            raise BadProfile(
+                "The recordings were simulated with different caches; record them alike."
+            )
         return CacheSweep(
             line=parts[0].line,
             heap=sum(part.heap for part in parts),
             outside=sum(part.outside for part in parts),
             caches=tuple(map(_sum, zip(*(part.caches for part in parts), strict=True))),
+        )
+
+    def repeated(self, value: CacheSweep, times: int) -> CacheSweep:
+        return CacheSweep(
+            line=value.line,
+            heap=times * value.heap,
+            outside=times * value.outside,
+            caches=tuple(
+                SweptCache(it.bytes, it.ways, times * it.heap, times * it.outside)
+                for it in value.caches
+            ),
         )
 
 

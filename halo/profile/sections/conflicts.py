@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from halo.errors import BadProfile
 from halo.profile.checks import Checks
@@ -151,7 +152,8 @@ class ConflictsSection(Section[Conflicts]):
         machine, sampling = found[0][1].machine, found[0][1].sampling
         if any((value.machine, value.sampling) != (machine, sampling) for _, value in found):
             raise BadProfile(
-                "The parts have conflicts of different machines; record them with the same machine."
+                "The recordings have conflicts of different machines; record them with the same"
+                " machine."
             )
         merged = _Merged()
         for part, value in found:
@@ -164,6 +166,24 @@ class ConflictsSection(Section[Conflicts]):
             outside_slots=_added(value.outside_slots for _, value in found),
             states_left_out=sum(value.states_left_out for _, value in found),
             pairs_left_out=sum(value.pairs_left_out for _, value in found),
+        )
+
+    def repeated(self, value: Conflicts, times: int) -> Conflicts:
+        def scaled(counts: Sequence[int]) -> tuple[int, ...]:
+            return tuple(times * count for count in counts)
+
+        return replace(
+            value,
+            states=tuple(
+                replace(
+                    state,
+                    **{name: times * getattr(state, name) for name in _SUMS},
+                    **{name: scaled(getattr(state, name)) for name in _LISTS},
+                )
+                for state in value.states
+            ),
+            pairs=tuple(Pair(pair.first, pair.second, *scaled(pair[2:])) for pair in value.pairs),
+            outside_slots=scaled(value.outside_slots),
         )
 
 

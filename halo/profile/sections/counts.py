@@ -26,3 +26,6 @@ class Counts(Section[Mapping[str, int]]):
 
     def combine(self, found: Sequence[tuple[Part, Mapping[str, int]]]) -> Mapping[str, int]:
         return sum((Counter(value) for _, value in found), Counter())
+
+    def repeated(self, value: Mapping[str, int], times: int) -> Mapping[str, int]:
+        return {name: times * count for name, count in value.items()}

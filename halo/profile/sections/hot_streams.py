@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from halo.profile.checks import Checks
@@ -86,6 +86,18 @@ class HotStreamsSection(Section[HotStreams]):
         totals["threshold"] = max(value.threshold for _, value in found)
         ranked = sorted(sets, key=lambda item: (-item.saved, item.sites))
         return HotStreams(**totals, sets=tuple(ranked))
+
+    def repeated(self, value: HotStreams, times: int) -> HotStreams:
+        return replace(
+            value,
+            references=times * value.references,
+            dropped=times * value.dropped,
+            covered=times * value.covered,
+            sets=tuple(
+                replace(item, heat=times * item.heat, saved=times * item.saved)
+                for item in value.sets
+            ),
+        )
 
 
 HOT_STREAMS = HotStreamsSection()

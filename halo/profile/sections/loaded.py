@@ -18,6 +18,7 @@ class LoadedSection(Section[Modules]):
 
     key = "loaded"
     refers_to_stacks = False
+    needs_all = False
 
     def read(self, checks: Checks, contexts: int, frames: int) -> Modules:
         return checks.modules(self.key)
@@ -31,6 +32,9 @@ class LoadedSection(Section[Modules]):
         found = [self.of(part.profile) or () for part in parts]
         mine = {module for it in found if any(one.path == path for one in it) for module in it}
         return tuple(sorted(mine)) or None
+
+    def repeated(self, value: Modules, times: int) -> Modules:
+        return value
 
 
 LOADED = LoadedSection()

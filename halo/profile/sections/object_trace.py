@@ -51,10 +51,13 @@ class ObjectTraceSection(Section[ObjectTrace]):
     def combine(self, found: Sequence[tuple[Part, ObjectTrace]]) -> ObjectTrace:
         """The section of the one process that was traced."""
         if len(found) > 1:
-            raise BadProfile("The parts have several object traces; merge those of one recording.")
+            raise BadProfile("There are several object traces, and a profile has that of one run.")
         [(part, value)] = found
         pairs = ((part.contexts[context], number) for context, number in value.contexts)
         return ObjectTrace(value.file, tuple(sorted(pairs)), value.bytes)
+
+    def repeated(self, value: ObjectTrace, times: int) -> ObjectTrace:
+        return value
 
 
 def _found(trace: ObjectTrace, folder: Path) -> ObjectTrace:

@@ -9,6 +9,7 @@ from halo.profile.model import Profile
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS
 from halo.profile.sections.hot_streams import HOT_STREAMS
+from halo.profile.sections.inputs import INPUTS
 from halo.profile.sections.loaded import LOADED
 from halo.profile.sections.object_trace import OBJECT_TRACE
 from halo.profile.sections.sampling import SAMPLING
@@ -24,6 +25,7 @@ SECTIONS: Sequence[Section[Any]] = [
     CACHE_SWEEP,
     CONFLICTS,
     OBJECT_TRACE,
+    INPUTS,
 ]
 
 

@@ -27,6 +27,7 @@ class SamplingSection(Section[Sampling]):
 
     key = "sampling"
     refers_to_stacks = False
+    needs_all = False
 
     def read(self, checks: Checks, contexts: int, frames: int) -> Sampling:
         raw = checks.object(self.key)
@@ -46,6 +47,9 @@ class SamplingSection(Section[Sampling]):
         weights = [sum(weight for _, _, weight in part.profile.edges) for part in parts]
         errors = [it.edge_error * w for it, w in zip(found, weights, strict=True) if it]
         return Sampling(sum(it.bursts for it in found if it), fsum(errors) / max(1, sum(weights)))
+
+    def repeated(self, value: Sampling, times: int) -> Sampling:
+        return value
 
 
 SAMPLING = SamplingSection()

@@ -31,6 +31,8 @@ class Section(Generic[T]):
     key: str
     refers_to_stacks = True
     """Whether it contains ids of contexts or frames."""
+    needs_all = True
+    """Whether a profile of several inputs has it only if the profiles of all inputs have it."""
 
     def of(self, profile: Profile) -> T | None:
         found: T | None = profile.sections.get(self.key)
@@ -50,5 +52,15 @@ class Section(Generic[T]):
         return self.combine(found) if found else None
 
     def combine(self, found: Sequence[tuple[Part, T]]) -> T:
-        """As `merge`, for the parts that have it, at least one."""
+        """As `merge`, for the parts that have it, at least one.
+
+        Raises `BadProfile` if the parts do not fit together.
+        """
+        raise NotImplementedError
+
+    def repeated(self, value: T, times: int) -> T:
+        """The section of a run that was repeated that often: counts of events are multiplied.
+
+        Peaks, limits and numbers of different things stay.
+        """
         raise NotImplementedError

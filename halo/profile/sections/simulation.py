@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
@@ -80,7 +81,9 @@ class SimulationSection(Section[Simulation]):
         parts = [value for _, value in found]
         machine = parts[0].machine
         if any(value.machine != machine for value in parts):
-            raise BadProfile("The parts were simulated on different machines; record them alike.")
+            raise BadProfile(
+                "The recordings were simulated on different machines; record them alike."
+            )
         contexts = _sums(
             (part.contexts[at], tally)
             for part, value in found
@@ -108,6 +111,20 @@ class SimulationSection(Section[Simulation]):
             objects_for_half=sum(it.objects_for_half for it in parts),
             classes=_merged_classes(found),
             hot_lines=_merged_hot_lines(parts),
+        )
+
+    def repeated(self, value: Simulation, times: int) -> Simulation:
+        classes = value.classes
+        return replace(
+            value,
+            outside=value.outside.times(times),
+            contexts=tuple(tally.times(times) for tally in value.contexts),
+            code=tuple((frame, tally.times(times)) for frame, tally in value.code),
+            prefetched=tuple(times * count for count in value.prefetched),
+            cycles=times * value.cycles,
+            objects_missed=times * value.objects_missed,
+            objects_for_half=times * value.objects_for_half,
+            classes=None if classes is None else classes.times(times),
         )
 
 

@@ -18,6 +18,7 @@ from halo.commands.shared.review import groups_table
 from halo.conflicts.names import StateName
 from halo.conflicts.table import coverage_table, pairs_table, states_table
 from halo.console.terminal import Cell, Field, Grid, Row, show_grid, show_prose, wrap
+from halo.merging.table import inputs_table, scores_table
 from halo.plan.model import GroupReview, Member
 from halo.profile import Conflicts
 from halo.profile.simulation import Simulation, Tally
@@ -26,6 +27,7 @@ from halo.results.aged_summary import aged_grid
 from halo.schema.conflicts import CompetingPair
 from halo.schema.coverage import CoverageDocument, PredictorCoverage
 from halo.schema.document import convert
+from halo.schema.merge import InputScore, MergedInput, MergeDocument, PlanCoverage
 from halo.schema.simulation import Level, SimulatedMachine
 from halo.simulation.table import levels_table, tallies_table
 from halo.trials import probe_report, table
@@ -126,6 +128,29 @@ def of_coverage(_: Path) -> list[Grid]:
     return [coverage_table(document)]
 
 
+def of_merge(_: Path) -> list[Grid]:
+    shares = PlanCoverage(affinity=0.987, accesses=1.0, allocations=0.0)
+    score = InputScore(others=shares, all=shares, own=shares, kept=1.0)
+    one = MergedInput(
+        profile="results/server-20261126/a-long-name.profile",
+        arguments=(),
+        accesses=123456789012,
+        weight=1.0,
+        repeats=123456,
+        score=score,
+    )
+    document = MergeDocument(
+        program="",
+        output=None,
+        inputs=(one, one),
+        contexts=12345,
+        left_out=(),
+        apart=None,
+        agreement="They agree.",
+    )
+    return [inputs_table(document), scores_table(document)]
+
+
 def of_offenders(folder: Path) -> list[Grid]:
     return analysed("offenders", folder)
 
@@ -147,7 +172,7 @@ def of_split(folder: Path) -> list[Grid]:
 
 MAKERS = [
     *(of_run, of_baseline, of_probe, of_age, of_plan, of_simulate),
-    *(of_conflicts, of_coverage, of_offenders, of_sharing, of_split),
+    *(of_conflicts, of_coverage, of_merge, of_offenders, of_sharing, of_split),
 ]
 
 

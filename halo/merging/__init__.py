@@ -1,0 +1,1 @@
+"""Merges profiles of several inputs of one build, and scores how well their plans agree."""
