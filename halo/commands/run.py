@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.commands.shared.program import (
     add_choosing_options,
@@ -16,8 +18,12 @@ from halo.commands.shared.program import (
     two_programs,
     warn_of_deep_binding,
 )
+from halo.errors import UsageError
 from halo.process.target import find_target
 from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.trials.runs.job import Job
 
 
 class RunCommand:
@@ -35,6 +41,14 @@ class RunCommand:
             type=Path,
             metavar="FILE",
             help="standard input of the training runs (default: that of --stdin)",
+        )
+        parser.add_argument(
+            "--train",
+            type=_arguments,
+            action="append",
+            default=[],
+            metavar="'ARGS'",
+            help="arguments of a further training input, quoted as one word; repeatable",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
@@ -55,10 +69,12 @@ class RunCommand:
         stdin = input_file(options.stdin)
         first = input_file(options.train_stdin) or stdin
         jobs = (job_of(options, target, train, first), job_of(options, target, reference, stdin))
+        more = [job_of(options, target, arguments, first) for arguments in options.train]
+        _check_training(options, [jobs[0], *more])
         check_options(settings, options, whole=True)
         warn_of_deep_binding(settings, target.path)
         findings, folder = measure_program(
-            settings, options, target.path.name, jobs[1], options.results, train=jobs[0]
+            settings, options, target.path.name, jobs[1], options.results, jobs[0], more=more
         )
         write_summary([summarize_findings(findings)], options.json)
         check_failures([findings])
@@ -72,3 +88,26 @@ class RunCommand:
             if lines is not None:
                 print(f"Deploy: {lines[0]}\nOr paste: {lines[1]}{redirection}")
         return 0
+
+
+def _arguments(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a list of arguments ({str(error).lower()})"
+        ) from error
+
+
+def _check_training(options: argparse.Namespace, jobs: Sequence[Job]) -> None:
+    """Refuses training inputs that are the same, and options that need the trace of one run."""
+    if len(set(jobs)) < len(jobs):
+        raise UsageError(
+            "Two training inputs are the same; give --train only the arguments of further ones."
+        )
+    traced = [name for name in ("search", "hints", "confine") if getattr(options, name)]
+    if len(jobs) > 1 and traced:
+        raise UsageError(
+            f"--{traced[0]} plans from the trace of one run, so it cannot have several training"
+            " inputs; leave out --train."
+        )

@@ -17,7 +17,9 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
         words = ["halo", "eval", "baseline", "--trials", trials, *tolerance, "--", *reference]
         return [("Measure again", shlex.join(words))]
     verb = ["eval", "compare"] if measurement.configurations else ["run"]
-    run = ["halo", *verb, "--trials", trials, *tolerance, "--", *train, "--", *reference]
+    inputs = _further_inputs(measurement)
+    run = ["halo", *verb, "--trials", trials, *tolerance, *inputs]
+    run += ["--", *train, "--", *reference]
     found = [("Measure again", shlex.join(run))]
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:
@@ -25,6 +27,13 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
         use = ["halo", "exec", "--plan", plan, "--allocator", kept.allocator, "--", *reference]
         found.append(("Run it under the kept plan", shlex.join(use)))
     return found
+
+
+def _further_inputs(measurement: Measurement) -> list[str]:
+    """The options for all training inputs but the first."""
+    given = measurement.results.commands
+    more = sorted((int(name[6:]), given[name]) for name in given if name.startswith("train-"))
+    return [word for _, command in more for word in ("--train", shlex.join(command[1:]))]
 
 
 def _tolerance(measurement: Measurement) -> list[str]:

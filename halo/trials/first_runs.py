@@ -17,9 +17,10 @@ MAX_RUNS = 8
 
 @dataclass(frozen=True)
 class FirstRuns:
-    """Seconds of the first run, and warnings as sentences."""
+    """Seconds of the first run, the peak memory of all in bytes, and warnings as sentences."""
 
     seconds: float
+    peak_memory: int
     remarks: list[str]
 
 
@@ -51,4 +52,8 @@ def run_first(
             f"{command_of(job)} takes {1000 * seconds:.0f} ms, too short to measure: most of it is"
             f" the start of the process; use an input that needs {1000 * SHORT:.0f} ms at least."
         )
-    return FirstRuns(runs[0].wall, [remark for remark in remarks if remark])
+    return FirstRuns(
+        runs[0].wall,
+        max(run.peak_memory for run in runs),
+        [remark for remark in remarks if remark],
+    )

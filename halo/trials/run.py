@@ -14,6 +14,7 @@ from halo.recording.registry import find_producer
 from halo.schema.trial import Trial
 from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
 from halo.trials.findings import HALO, best_baseline, wide_spreads
+from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
 from halo.trials.racing.field import Field
 from halo.trials.racing.race import Heat, race, screen_runs
@@ -22,7 +23,15 @@ from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
 from halo.trials.session import Session
-from halo.trials.stages import Rounds, check_program, measure, record, time_allocators
+from halo.trials.stages import (
+    Rounds,
+    check_footprints,
+    check_program,
+    measure,
+    note_cost,
+    record,
+    time_allocators,
+)
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 6
@@ -34,10 +43,11 @@ MAX_OF_REFERENCE = 11  # rounds
 
 @dataclass(frozen=True)
 class Choice:
-    """The variants to choose from, and the limits of the recording."""
+    """The variants to choose from, the limits of the recording, and further training inputs."""
 
     variants: Sequence[PlanVariant] = ()
     limits: Limits = field(default_factory=Limits)
+    more: Sequence[Job] = ()
 
 
 def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
@@ -45,10 +55,19 @@ def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
     check_privileges(train.target)
     find_producer(session.settings)
     with session.watching_outputs(reference):
-        check_program(session, [train, reference] if reference != train else [train])
+        inputs = [train, *choice.more]
+        check_footprints(session, inputs, reference)
+        training = record_inputs(session, inputs, choice.limits) if choice.more else None
+        train = training.raced.job if training else train
         time_allocators(session, train)
-        profile = record(session, train, choice.limits)
+        if training:
+            note_cost(session, training.raced.seconds, training.raced.output_equal)
+            profile = training.profile
+        else:
+            profile = record(session, train, choice.limits)
         _race(session, choice, train, profile)
+        if training:
+            judge_on_others(session, training.others)
         _check_dropped(session, train)
         _measure_reference(session, reference)
 

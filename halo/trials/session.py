@@ -86,6 +86,12 @@ class Session:
             self.findings.left_out = self.laboratory.left_out
             self.findings.remarks = [*self.remarks, *self.laboratory.remarks.values()]
 
+    def remark(self, sentence: str) -> None:
+        """Warns once, and keeps the warning for the results."""
+        if sentence not in self.remarks:
+            self.reporter.warn(sentence)
+            self.remarks.append(sentence)
+
     def baselines(self) -> list[Configuration]:
         """A configuration of each baseline allocator alone; glibc first."""
         return [

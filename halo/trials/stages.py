@@ -16,6 +16,7 @@ from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
 from halo.strategies.planning import merge_recording
 from halo.trials.first_runs import run_first
+from halo.trials.inputs.footprint import footprint_warning
 from halo.trials.placement import MIN_TRIALS
 from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
@@ -39,9 +40,10 @@ class Rounds:
     span: Span | None = None
 
 
-def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> None:
+def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> list[int]:
     """Runs each job under glibc first, to refuse programs that cannot be measured.
 
+    Returns the peak memory of each job in bytes.
     Not journaled, as the outputs of all other runs are compared with those of these runs.
     """
     reporter, trials = session.reporter, session.options.trials
@@ -52,13 +54,24 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
         )
     reporter.stage("running it under glibc first")
     native = session.baselines()[0]
+    peaks = []
     for job in jobs:
         found = run_first(session.laboratory, session.launcher, job, native, place_objects)
         session.native_seconds[job] = found.seconds
         for remark in found.remarks:
-            if remark not in session.remarks:
-                reporter.warn(remark)
-                session.remarks.append(remark)
+            session.remark(remark)
+        peaks.append(found.peak_memory)
+    return peaks
+
+
+def check_footprints(session: Session, inputs: Sequence[Job], reference: Job) -> None:
+    """As `check_program` for all jobs; warns if the training inputs have another footprint."""
+    peaks = check_program(session, [*inputs, *([] if reference in inputs else [reference])])
+    training = max(peaks[: len(inputs)])
+    used = peaks[inputs.index(reference)] if reference in inputs else peaks[-1]
+    warning = footprint_warning(training, used)
+    if warning:
+        session.remark(warning)
 
 
 def measure(
@@ -110,9 +123,14 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     used = [asdict(it) for it in (limits, streams) if it is not None]
     found = with_file(session, "record", job, {"limits": used}, path, compute)
-    seconds = found["seconds"]
-    session.findings.record = RecordCost(seconds, native, found["output_equal"], seconds / native)
+    note_cost(session, found["seconds"], found["output_equal"])
     return read_profile(path)
+
+
+def note_cost(session: Session, seconds: float, output_equal: bool) -> None:
+    """Adds the cost of a recording of the timed training input to the findings."""
+    native = median(walls(session.findings.training["glibc"]))
+    session.findings.record = RecordCost(seconds, native, output_equal, seconds / native)
 
 
 def with_file(

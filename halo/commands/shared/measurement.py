@@ -60,11 +60,12 @@ def measure_program(
     train: Job | None = None,
     extra: Mapping[str, str] | None = None,
     resume: bool = False,
+    more: Sequence[Job] = (),
 ) -> tuple[Findings, Path]:
     """Measures, and writes the results even if a wrong output ended the measurement.
 
-    Stages that an interrupted measurement in `results` has finished are not run again; with
-    `resume`, neither are those of a finished one.
+    `more` are further training inputs. Stages that an interrupted measurement in `results` has
+    finished are not run again; with `resume`, neither are those of a finished one.
     """
     folder = results_folder(results, name, resume)
     chosen = Options(
@@ -77,6 +78,7 @@ def measure_program(
     commands = {"reference": reference.command}
     if train is not None:
         commands["train"] = train.command
+    commands |= {f"train-{number}": job.command for number, job in enumerate(more, 2)}
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name, STAGES if train is not None else 0)
     try:
@@ -85,7 +87,7 @@ def measure_program(
                 baseline(session, reference)
             else:
                 names = _names(options)
-                choice = Choice(_variants(options, names), _limits(options, names))
+                choice = Choice(_variants(options, names), _limits(options, names), more)
                 run(session, choice, train, reference)
     except TrialFailed as error:
         findings.failure = str(error)

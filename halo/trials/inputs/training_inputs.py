@@ -1,0 +1,137 @@
+"""Several training inputs of one measurement: recorded, merged, and one of them raced on.
+
+The race runs on the input with the most live bytes, as placement matters most there. The plan that
+it keeps is then compared with no plan on each of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from halo.merging.document import merge_document
+from halo.merging.inputs import Input, merge_inputs
+from halo.merging.table import remarks
+from halo.profile import Profile, read_profile, write_profile
+from halo.recording.parts import Limits
+from halo.trials.placement import MIN_TRIALS
+from halo.trials.runs.failures import command_of
+from halo.trials.runs.job import Job
+from halo.trials.runs.laboratory import digest
+from halo.trials.runs.rounds import walls
+from halo.trials.session import Session
+from halo.trials.stages import (
+    PROFILE,
+    RECORDER,
+    RECORDER_START,
+    Rounds,
+    measure,
+    run_recording,
+    with_file,
+)
+from halo.trials.statistics import ratio
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A training input and its profile.
+
+    `seconds` are those under the recorder, with `output_equal` if the output was the native one.
+    """
+
+    job: Job
+    path: Path
+    profile: Profile
+    seconds: float
+    output_equal: bool
+
+
+@dataclass(frozen=True)
+class Training:
+    """All training inputs, in the order given, and the profile of all of them."""
+
+    inputs: Sequence[Recorded]
+    profile: Profile
+
+    @property
+    def raced(self) -> Recorded:
+        """The input with the most live bytes; the first of several."""
+        return max(self.inputs, key=lambda one: one.profile.totals.peak_live_bytes)
+
+    @property
+    def others(self) -> list[Job]:
+        """The inputs that the race does not run on."""
+        return [one.job for one in self.inputs if one is not self.raced]
+
+
+def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Training:
+    """Records each job, as `train-1.profile` and so on, and writes the merged `train.profile`.
+
+    Finished recordings of an interrupted measurement are used again. An input without accesses is
+    left out of the profile, as it has no weight.
+    """
+    inputs = [_record(session, number, jobs, limits) for number in range(1, len(jobs) + 1)]
+    used = [one for one in inputs if one.profile.accesses]
+    for one in inputs:
+        if one not in used:
+            session.remark(
+                f"The training input of {one.path.name} accesses no heap objects, so it has no part"
+                " in the plans."
+            )
+    profile = _merged(session, used) if len(used) > 1 else (used or inputs)[0].profile
+    write_profile(profile, session.options.results / PROFILE)
+    return Training(inputs, profile)
+
+
+def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) -> Recorded:
+    job, path = jobs[number - 1], session.options.results / f"train-{number}.profile"
+    session.reporter.stage(
+        f"recording training input {number} of {len(jobs)}",
+        RECORDER_START + RECORDER * session.native_seconds[job],
+        is_extra=number > 1,
+    )
+
+    def compute() -> dict[str, Any]:
+        seconds, equal = run_recording(session, job, limits, path)
+        return {"seconds": seconds, "output_equal": equal, "file": digest(path)}
+
+    found = with_file(session, f"record-{number}", job, {"limits": [asdict(limits)]}, path, compute)
+    return Recorded(job, path, read_profile(path), found["seconds"], found["output_equal"])
+
+
+def _merged(session: Session, used: Sequence[Recorded]) -> Profile:
+    inputs = [Input(Path(one.path.name), one.profile) for one in used]
+    merged = merge_inputs(inputs)
+    for sentence in remarks(merge_document(inputs, merged, (), None)):
+        session.remark(sentence)
+    return merged.profile
+
+
+def judge_on_others(session: Session, jobs: Sequence[Job]) -> None:
+    """Drops the kept plan for no plan if it is slower than that on any of the jobs.
+
+    Both run `MIN_TRIALS` rounds on each job. Slower means that the whole 95 % interval of the gain
+    is below 1.
+    """
+    findings = session.findings
+    kept = findings.kept
+    if kept is None or kept.plan is None or findings.verdict is None:
+        return
+    control = next(one for one in findings.candidates if one.plan is None)
+    for number, job in enumerate(jobs, 1):
+        seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds[job]
+        session.reporter.stage(
+            f"checking {kept.label} on another training input", seconds, is_extra=True
+        )
+        configs = [session.planned(one, one.label) for one in (control, kept)]
+        samples = measure(session, f"other-input-{number}", job, configs, Rounds(MIN_TRIALS))
+        gain = ratio(walls(samples[control.label]), walls(samples[kept.label]))
+        if gain.high < 1:
+            findings.verdict = replace(findings.verdict, kept=control.label)
+            session.remark(
+                f"{kept.label} was the fastest plan, but it is not kept: on {command_of(job)} it is"
+                f" slower than no plan ({gain.value:.2f}, {gain.low:.2f} to {gain.high:.2f})."
+            )
+            return

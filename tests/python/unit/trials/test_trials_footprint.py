@@ -1,0 +1,82 @@
+"""The warning about a plan that is chosen at one footprint and used at another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.settings import read_settings
+from halo.trials import stages
+from halo.trials.inputs.footprint import MAX_FACTOR, footprint_warning
+from halo.trials.reporter import Reporter
+from halo.trials.results import summarize_findings
+from halo.trials.runs.job import Job
+from halo.trials.session import Options, Session
+from support.samples.findings import complete
+
+MB = 10**6
+
+
+def test_a_much_larger_reference_is_said() -> None:
+    assert footprint_warning(12 * MB, 310 * MB) == (
+        "The plan is chosen at a peak memory of 12 MB and used at 310 MB: a larger training input"
+        " would show whether it helps there, too."
+    )
+
+
+def test_a_much_smaller_reference_is_said() -> None:
+    found = footprint_warning(310 * MB, 9_400_000)
+    assert "of 310 MB and used at 9.4 MB: a smaller training input" in found
+
+
+@pytest.mark.parametrize(
+    ("training", "reference"), [(10, 10), (10, 10 * MAX_FACTOR), (10 * MAX_FACTOR, 10), (0, 99)]
+)
+def test_alike_or_unknown_footprints_are_not_mentioned(training: int, reference: int) -> None:
+    assert footprint_warning(training * MB, reference * MB) == ""
+
+
+def job(name: str) -> Job:
+    return Job(None, (name,))  # type: ignore[arg-type]
+
+
+SMALL, MIDDLE, LARGE = job("small"), job("middle"), job("large")
+PEAKS = {SMALL: 10 * MB, MIDDLE: 30 * MB, LARGE: 100 * MB}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reference", "warned"),
+    [
+        ([SMALL], LARGE, True),
+        ([SMALL, MIDDLE], LARGE, False),
+        ([MIDDLE, SMALL], LARGE, False),
+        ([SMALL], SMALL, False),
+        ([SMALL, LARGE], SMALL, True),
+    ],
+)
+def test_the_largest_training_input_counts(
+    inputs: list[Job],
+    reference: Job,
+    warned: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As the race runs on it; the terminal and the JSON have the same sentence."""
+
+    def peaks(session: Session, jobs: list[Job], *_: Any) -> list[int]:
+        assert len(set(jobs)) == len(jobs), "no input is run twice"
+        return [PEAKS[one] for one in jobs]
+
+    monkeypatch.setattr(stages, "check_program", peaks)
+    findings = complete(1.0)
+    session = Session(read_settings(), Options(11, tmp_path, {}), findings, Reporter("prog"))
+    stages.check_footprints(session, inputs, reference)
+    findings.remarks = session.remarks
+    shown = " ".join(capsys.readouterr().err.split())
+    assert ("The plan is chosen at a peak memory of" in shown) == warned
+    found = [it for it in summarize_findings(findings).warnings if "The plan is chosen" in it]
+    assert len(found) == warned
+    assert all(it in shown for it in found)

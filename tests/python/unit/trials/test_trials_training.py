@@ -1,0 +1,136 @@
+"""Several training inputs: which one is raced on, and what is slower on another is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halo.profile import INPUTS, Profile, read_profile
+from halo.recording.parts import Limits
+from halo.settings import read_settings
+from halo.trials.findings import Findings
+from halo.trials.inputs import training_inputs as training_module
+from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
+from halo.trials.reporter import Reporter
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.session import Options, Session
+from halo.trials.stages import Rounds
+from support.samples.findings import NOISE, measured, times
+from support.samples.inputs import Recorded, blue, red
+
+
+class Named:
+    """A target that has only a name."""
+
+    name = "prog"
+
+
+TARGET: Any = Named()
+
+
+def job(*arguments: str) -> Job:
+    return Job(TARGET, arguments)
+
+
+def session_of(findings: Findings, folder: Path) -> Session:
+    return Session(read_settings(), Options(11, folder, {}), findings, Reporter("prog"))
+
+
+def recorded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *samples: tuple[Recorded, int]
+) -> tuple[Session, Any]:
+    """The training inputs of these recordings, with their peaks of live bytes."""
+
+    def with_file(
+        session: Session, name: str, job: Job, inputs: Any, path: Path, compute: Any
+    ) -> dict[str, Any]:
+        sample, live = samples[int(job.arguments[0])]
+        sample.save(path, *job.arguments, totals={"peak_live_bytes": live})
+        return {"seconds": live / 10, "output_equal": True, "file": ""}
+
+    monkeypatch.setattr(training_module, "with_file", with_file)
+    session = session_of(measured({"halo": times(1.0)}), folder)
+    jobs = [job(str(number)) for number in range(len(samples))]
+    return session, record_inputs(session, jobs, Limits())
+
+
+def sites(profile: Profile) -> set[int]:
+    stacks = (next(profile.stack(at)) for at in range(len(profile.contexts)))
+    return {profile.frames[frame].offset for frame in stacks}
+
+
+def test_the_profile_is_of_all_inputs_and_the_race_on_the_largest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, training = recorded(tmp_path, monkeypatch, (red(), 10), (blue(), 30), (red(), 30))
+    assert sites(training.profile) == {16, 24, 48, 64, 72}
+    assert read_profile(tmp_path / "train.profile") == training.profile
+    assert len(INPUTS.of(training.profile) or ()) == 3
+    assert training.raced.job == job("1") and training.raced.seconds == 3.0
+    assert training.others == [job("0"), job("2")]
+    assert session.remarks == []
+
+
+def test_an_input_without_accesses_is_left_out_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = Recorded()
+    silent.called([16], accesses=0)
+    session, training = recorded(tmp_path, monkeypatch, (silent, 10), (blue(), 3))
+    assert sites(training.profile) == {48, 64, 72}
+    assert "train-1.profile accesses no heap objects" in session.remarks[0]
+    assert read_profile(tmp_path / "train.profile") == training.profile
+
+
+def judged(
+    findings: Findings,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by_input: dict[str, Sequence[float]],
+) -> list[str]:
+    """Times of the plan by input, if those of no plan are steady; returns the inputs measured."""
+    asked: list[str] = []
+
+    def measure(
+        session: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        asked.append(job.arguments[0])
+        control, kept = (config.label for config in configs)
+        factors = by_input[job.arguments[0]]
+        return {control: times(1.0)[:7], kept: times(1.0, factors)[:7]}
+
+    monkeypatch.setattr(training_module, "measure", measure)
+    judge_on_others(session_of(findings, folder), [job(name) for name in by_input])
+    return asked
+
+
+FASTER, SLOWER = [0.9] * 7, [1.05] * 7
+
+
+def test_a_plan_that_is_slower_on_another_input_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings = measured({"halo": times(0.9)}, "halo over glibc")
+    asked = judged(findings, tmp_path, monkeypatch, {"a": FASTER, "b": SLOWER, "c": FASTER})
+    assert asked == ["a", "b"], "the answer is known"
+    assert findings.kept is not None and findings.kept.label == "none over glibc"
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "it is not kept: on prog b it is slower than no plan (0.95" in shown
+
+
+@pytest.mark.parametrize("other", [FASTER, list(NOISE)], ids=["faster", "in doubt"])
+def test_a_plan_that_is_not_slower_stays(
+    other: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings = measured({"halo": times(0.9)}, "halo over glibc")
+    assert judged(findings, tmp_path, monkeypatch, {"a": FASTER, "b": other}) == ["a", "b"]
+    assert findings.kept is not None and findings.kept.label == "halo over glibc"
+
+
+def test_without_a_kept_plan_nothing_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert judged(measured({"halo": times(1.0)}), tmp_path, monkeypatch, {"a": FASTER}) == []
