@@ -17,6 +17,7 @@ from halo.merging.modules import (
     differing_builds,
     library_name,
     with_modules,
+    without_absent,
     without_outer_frames,
 )
 from halo.merging.weights import repeats_of
@@ -102,7 +103,7 @@ def alike(inputs: Sequence[Input]) -> tuple[list[Input], Builds]:
     for one in inputs:
         profile = with_modules(one.profile, modules)
         if differing:
-            profile = without_outer_frames(profile, differing, program)
+            profile = without_outer_frames(without_absent(profile, differing), differing, program)
         if INPUTS.of(profile) is None:
             run = InputRun(profile.args, profile.accesses)
             profile = replace(profile, sections={**profile.sections, INPUTS.key: (run,)})

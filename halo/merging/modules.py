@@ -66,6 +66,19 @@ def differing_builds(profiles: Sequence[Profile]) -> Builds:
     return frozenset(unlike)
 
 
+def without_absent(profile: Profile, builds: Builds) -> Profile:
+    """The profile whose `loaded` lacks libraries of these builds that are not here.
+
+    The alignment proof needs the code of all loaded modules. It then holds for the builds that are
+    here; at run time, blocks are aligned to 16 bytes in a process that has another one.
+    """
+    loaded = LOADED.of(profile)
+    if loaded is None:
+        return profile
+    kept = [it for it in loaded if it.build_id not in builds or build_id_of(it.path) == it.build_id]
+    return replace(profile, sections={**profile.sections, LOADED.key: tuple(kept)})
+
+
 def library_name(path: str) -> str:
     """The file name without the version."""
     return PurePath(path).name.partition(".so")[0]

@@ -13,6 +13,7 @@ from typing import Any
 
 from halo.merging.document import merge_document
 from halo.merging.inputs import Input, merge_inputs
+from halo.merging.score import judge, score_inputs
 from halo.merging.table import remarks
 from halo.profile import Profile, read_profile, write_profile
 from halo.recording.parts import Limits
@@ -106,6 +107,7 @@ def _merged(session: Session, used: Sequence[Recorded]) -> Profile:
     merged = merge_inputs(inputs)
     for sentence in remarks(merge_document(inputs, merged, (), None)):
         session.remark(sentence)
+    session.reporter.tell(judge(score_inputs(inputs), [one.path.stem for one in used]))
     return merged.profile
 
 

@@ -55,6 +55,7 @@ def test_plans_are_made_from_all_training_inputs(folder: Path) -> None:
     )
     assert outcome.status == 0, outcome.stderr
     assert "recording training input 3 of 3" in outcome.stderr
+    assert "unlike the other inputs" in " ".join(outcome.stderr.split())
     found = INPUTS.of(read_profile(folder / "both" / "train.profile"))
     assert found is not None
     assert [it.args for it in found] == [
@@ -73,6 +74,24 @@ def test_plans_are_made_from_all_training_inputs(folder: Path) -> None:
     assert page.status == 0, page.stderr
     text = (folder / "page.html").read_text()
     assert "--train" in text and "train.profile" not in text
+
+
+def test_an_interrupted_measurement_keeps_its_recordings(folder: Path) -> None:
+    command = (
+        *("run", "--trials", "1", "--candidates", "halo", "--results", "again"),
+        *("--train", "blue 4000", "--", "./lists", "red", "2000", "--", "./lists", "red", "3000"),
+    )
+    results = folder / "again"
+    assert halo(*command, cwd=folder).status == 0
+    kept = {path: path.stat().st_mtime_ns for path in results.glob("stages/record-*")}
+    profile = (results / "train.profile").read_bytes()
+    assert len(kept) == 2
+    (results / "results.json").unlink()
+    (results / "train-2.profile").write_text("changed")
+    assert halo(*command, cwd=folder).status == 0
+    changed = [path.name for path, when in kept.items() if path.stat().st_mtime_ns != when]
+    assert changed == ["record-2.json"], "only the recording whose profile is gone runs again"
+    assert len((results / "train.profile").read_bytes()) == pytest.approx(len(profile), rel=0.1)
 
 
 def test_another_footprint_is_said_in_terminal_and_json(folder: Path) -> None:

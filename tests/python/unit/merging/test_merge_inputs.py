@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from halo.elf import build_id_of
 from halo.errors import BadInput
 from halo.merging.inputs import Input, Merged, merge_inputs, read_inputs
 from halo.merging.weights import TOLERANCE, repeats_of
@@ -25,8 +26,15 @@ from halo.profile import (
     repeated,
     write_profile,
 )
+from halo.strategies import STRATEGIES, make_grouping
 from support.samples.conflicts import conflicts_document, machine
 from support.samples.inputs import LIBC, OTHER_LIBC, PROGRAM, Recorded, blue, red
+
+WITHOUT_SECTIONS = [
+    strategy.name
+    for strategy in STRATEGIES
+    if strategy.needs is None and strategy.hints is None and strategy.name != "from-file"
+]
 
 
 def offsets(profile: Profile) -> set[tuple[int, ...]]:
@@ -128,6 +136,20 @@ def test_a_repeated_profile_is_that_of_the_runs_one_after_the_other() -> None:
     )
 
 
+@pytest.mark.parametrize("strategy", WITHOUT_SECTIONS)
+def test_no_strategy_depends_on_how_often_a_run_is_repeated(strategy: str) -> None:
+    """Only ratios decide, so repeats that no user sees cannot change a plan."""
+    rng = random.Random(7)
+    recorded = Recorded()
+    for site in range(16, 16 + 8 * 30, 8):
+        recorded.called([site, 3 + rng.randrange(4)], rng.randint(1, 3000), rng.randint(1, 40))
+    for _ in range(90):
+        recorded.edge(rng.randrange(30), rng.randrange(30), rng.randint(1, 500))
+    profile = recorded.input().profile
+    once, often = (make_grouping(it, strategy) for it in (profile, repeated(profile, 60)))
+    assert [group.contexts for group in often.groups] == [group.contexts for group in once.groups]
+
+
 def test_a_merged_profile_is_merged_again() -> None:
     pair = merged(red().input("a"), blue().input("b")).profile
     short = Recorded()
@@ -165,8 +187,6 @@ def test_one_build_has_one_name_whatever_its_path() -> None:
 
 def test_a_file_that_is_here_gives_the_name(tmp_path: Path) -> None:
     """Plans need the code, so the path is one at which the build is."""
-    from halo.elf import build_id_of
-
     build = build_id_of("/bin/true")
     there = Module("/a/true", build)
     here = Module("/bin/true", build)
@@ -187,6 +207,17 @@ def test_frames_of_an_unlike_c_library_before_main_do_not_keep_contexts_apart() 
     assert offsets(found.profile) == {(16, 3), (24, 3), (48, 3)}
     assert accesses_by_site(found.profile) == {16: 800, 24: 800, 48: 400}
     assert found.apart is None
+
+
+def test_the_alignment_proof_is_about_the_libraries_that_are_here() -> None:
+    """It reads the code of all loaded modules, and of an unlike one there is no file."""
+    here = Module("/bin/true", build_id_of("/bin/true"))
+    there = Module("/lib64/true", "cc" * 20)
+    found = merged(
+        red((PROGRAM, here)).input("a", loaded=[it._asdict() for it in (PROGRAM, here)]),
+        red((PROGRAM, there)).input("b", loaded=[it._asdict() for it in (PROGRAM, there)]),
+    )
+    assert LOADED.of(found.profile) == (here, PROGRAM)
 
 
 def test_contexts_through_an_unlike_library_stay_apart() -> None:
