@@ -90,7 +90,7 @@ class PlanCommand:
         if options.program is not None:
             program = find_target(options.program, settings.environment).path
             carry = partial(_carry_over, program)
-        plan = make_plan(profile, options.strategy, chosen, carry)
+        plan = make_plan(profile, options.strategy, chosen, carry, options.profile)
         save_plan(plan, path)
         show_review(plan, path)
         if program.is_file():

@@ -16,11 +16,15 @@ _NAMES = ("llvm-symbolizer-19", "llvm-symbolizer")
 
 @dataclass(frozen=True)
 class Position:
-    """A call in the source: the function's linkage name, the file's name, the line."""
+    """A call in the source: the function's linkage name, the file's name, the line.
+
+    `first` is the line where the function begins; 0 if it is unknown.
+    """
 
     function: str
     file: str
     line: int
+    first: int = 0
 
 
 def symbolizer() -> str | None:
@@ -61,4 +65,5 @@ def positions_in(path: str, return_addresses: Iterable[int]) -> Mapping[int, tup
 
 def _position(symbol: Mapping[str, str | int]) -> Position:
     file = str(symbol["FileName"]).rpartition("/")[2]
-    return Position(function_name(str(symbol["FunctionName"])), file, int(symbol["Line"]))
+    function = function_name(str(symbol["FunctionName"]))
+    return Position(function, file, int(symbol["Line"]), int(symbol.get("StartLine", 0)))

@@ -18,6 +18,7 @@ from halo.plan.model import (
     Review,
     SelectorReview,
     Selectors,
+    Source,
     State,
 )
 from halo.plan.options import REQUIRED, describe_options, option, parse_options
@@ -42,6 +43,7 @@ __all__ = [
     "Review",
     "SelectorReview",
     "Selectors",
+    "Source",
     "State",
     "Walk",
     "Walker",

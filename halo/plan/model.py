@@ -208,10 +208,23 @@ class Identification:
 
 
 @dataclass(frozen=True)
+class Source:
+    """The profile that a plan was made from: its file, and its fingerprint; empty if unknown.
+
+    The fingerprint of a plan for another build differs from `Review.profile`'s, whose contexts are
+    those of that build.
+    """
+
+    file: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
 class Review:
     """The reviewable part, NAME.plan.json; `alignment` is the reason for the blocks' alignment.
 
-    `why_no_hints` is a sentence, if the strategy makes hints and found none.
+    `why_no_hints` is a sentence, if the strategy makes hints and found none. `allocator` is the
+    next allocator that the plan was chosen over, empty if that is unknown.
     """
 
     strategy: str
@@ -222,6 +235,8 @@ class Review:
     alignment: str = ""
     hints: tuple[HintReview, ...] = ()
     why_no_hints: str = ""
+    source: Source = Source()
+    allocator: str = ""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
         "strategy": review.strategy,
         "parameters": dict(review.parameters),
         "profile": dict(review.profile),
+        **({"source": asdict(review.source)} if review.source.fingerprint else {}),
+        **({"allocator": review.allocator} if review.allocator else {}),
         "compact": {"crc32": crc, "max_object": plan.max_object, "huge_pages": plan.huge_pages},
         "modules": [{"path": item.path, "build_id": item.build_id} for item in plan.modules],
         "alignment": {

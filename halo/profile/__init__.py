@@ -24,6 +24,7 @@ from halo.profile.sections.loaded import LOADED, process_modules
 from halo.profile.sections.object_trace import OBJECT_TRACE, ObjectTrace
 from halo.profile.sections.sampling import SAMPLING, Sampling
 from halo.profile.sections.simulation import SIMULATION
+from halo.profile.sections.source_calls import SOURCE_CALLS, SourceCall, SourceCalls
 from halo.profile.simulation import Simulation, Tally
 from halo.profile.writer import profile_json, write_profile
 
@@ -37,6 +38,7 @@ __all__ = [
     "OBJECT_TRACE",
     "SAMPLING",
     "SIMULATION",
+    "SOURCE_CALLS",
     "VERSION",
     "AffinityGraph",
     "CoAllocationSet",
@@ -52,6 +54,8 @@ __all__ = [
     "Recorder",
     "Sampling",
     "Simulation",
+    "SourceCall",
+    "SourceCalls",
     "Tally",
     "Totals",
     "affinity_graph",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -9,9 +10,10 @@ from pathlib import Path
 
 from halo.errors import BadInput
 from halo.files.destination import check_place, file_behind
-from halo.plan import Plan, PlanOptions, build_plan, write_plan
+from halo.plan import Plan, PlanOptions, Source, build_plan, write_plan
 from halo.profile import (
     OBJECT_TRACE,
+    SOURCE_CALLS,
     ObjectTrace,
     Profile,
     merge_parts,
@@ -20,20 +22,28 @@ from halo.profile import (
 )
 from halo.strategies import make_grouping
 from halo.strategies.factory import has_hints
-from halo.transfer import Carried
+from halo.transfer import Carried, recorded_calls
 
 
 def merge_recording(
     parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
 ) -> Profile:
     """Merges the parts of one recording and writes the profile, with its object trace beside."""
-    profile = merge_parts(parts, program, arguments)
+    profile = _with_calls(merge_parts(parts, program, arguments))
     check_place(path)
     trace = OBJECT_TRACE.of(profile)
     if trace is not None:
         profile = replace(profile, sections={**profile.sections, **_kept(trace, path)})
     write_profile(profile, path)
     return profile
+
+
+def _with_calls(profile: Profile) -> Profile:
+    """The profile with the program's calls in its source, while the recorded build is there."""
+    calls = recorded_calls(profile, os.path.realpath(profile.program))
+    if not calls:
+        return profile
+    return replace(profile, sections={**profile.sections, SOURCE_CALLS.key: calls})
 
 
 def _kept(trace: ObjectTrace, profile: Path) -> dict[str, ObjectTrace]:
@@ -53,12 +63,26 @@ def make_plan(
     strategy: str,
     options: Mapping[str, str],
     carry: Callable[[Profile], Carried] | None = None,
+    source: Path | None = None,
 ) -> Plan:
     """Groups the profile's contexts by a strategy and builds the plan that identifies them.
 
     `options` holds the options of both; those that `PlanOptions` does not declare go to the
-    strategy. `carry` transfers the profile to another build than the recorded one.
+    strategy. `carry` transfers the profile to another build than the recorded one. The plan's
+    review names `source`, the file of the profile.
     """
+    plan = _make_plan(profile, strategy, options, carry)
+    assert plan.review is not None
+    origin = Source(str(source.absolute()) if source else "", profile.fingerprint())
+    return replace(plan, review=replace(plan.review, source=origin))
+
+
+def _make_plan(
+    profile: Profile,
+    strategy: str,
+    options: Mapping[str, str],
+    carry: Callable[[Profile], Carried] | None,
+) -> Plan:
     for_plan = {field.name for field in fields(PlanOptions)}
     mine = {key: value for key, value in options.items() if key not in for_plan}
     rest = {key: value for key, value in options.items() if key in for_plan}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from halo.elf.call_list import Call, calls_among
 from halo.elf.disassembly import instructions_of
 from halo.elf.positions import Position, positions_in
+from halo.profile import SOURCE_CALLS, Profile, SourceCall, SourceCalls
 
-_LINES_APART = 2
+_LINES_APART = 2  # compilers differ in the line of a call that has several
 
 
 @dataclass(frozen=True)
@@ -20,14 +21,50 @@ class Step:
     position: Position
     callee: str
 
-    def fits(self, other: Step, lines_apart: int) -> bool:
-        """Whether both can be the same call; compilers differ in the line of a multi-line call."""
+    def fits(self, other: Step, near: Near) -> bool:
+        """Whether both can be the same call, if their lines are as `near` demands."""
         mine, theirs = self.position, other.position
         return (
             (mine.function, mine.file) == (theirs.function, theirs.file)
-            and abs(mine.line - theirs.line) <= lines_apart
             and (not self.callee or not other.callee or self.callee == other.callee)
+            and near(mine, theirs)
         )
+
+
+Near = Callable[[Position, Position], bool]
+
+
+def _lines_into(position: Position) -> int | None:
+    """Lines from the beginning of the function; edits before the function do not change them."""
+    return position.line - position.first if position.first else None
+
+
+def _in_place(mine: Position, theirs: Position) -> bool:
+    return mine.line == theirs.line and _lines_into(mine) == _lines_into(theirs)
+
+
+def _moved_with_function(mine: Position, theirs: Position) -> bool:
+    into = _lines_into(mine)
+    return into is not None and into == _lines_into(theirs)
+
+
+def _on_line(mine: Position, theirs: Position) -> bool:
+    return mine.line == theirs.line
+
+
+def _lines_apart(mine: Position, theirs: Position) -> bool:
+    pairs = ((mine.line, theirs.line), (_lines_into(mine), _lines_into(theirs)))
+    return any(
+        one is not None and other is not None and abs(one - other) <= _LINES_APART
+        for one, other in pairs
+    )
+
+
+def _anywhere(mine: Position, theirs: Position) -> bool:
+    return True
+
+
+_NEAREST_FIRST: Sequence[Near] = (_in_place, _moved_with_function, _on_line, _lines_apart)
 
 
 @dataclass(frozen=True)
@@ -51,18 +88,24 @@ class Build:
             self._by_function[site.steps[0].position.function].append(site)
 
     def fitting(self, steps: Sequence[Step]) -> list[Site]:
-        """The calls that represent the first of these steps; those on the exact lines, if any."""
+        """The calls that represent the first of these steps, by the nearest lines.
+
+        If there are none, the source was edited there. The only call of that callee in the function
+        then counts, wherever it is.
+        """
         candidates = self._by_function.get(steps[0].position.function, [])
-        for lines_apart in (0, _LINES_APART):
-            found = [site for site in candidates if _begins(steps, site, lines_apart)]
+        for near in _NEAREST_FIRST:
+            found = [site for site in candidates if _begins(steps, site, near)]
             if found:
                 return found
-        return []
+        found = [site for site in candidates if _begins(steps, site, _anywhere)]
+        places = {site.steps[0].position for site in found}
+        return found if steps[0].callee and len(places) == 1 else []
 
 
-def _begins(steps: Sequence[Step], site: Site, lines_apart: int) -> bool:
+def _begins(steps: Sequence[Step], site: Site, near: Near) -> bool:
     return len(site.steps) <= len(steps) and all(
-        mine.fits(theirs, lines_apart)
+        mine.fits(theirs, near)
         for mine, theirs in zip(site.steps, steps[: len(site.steps)], strict=True)
     )
 
@@ -71,12 +114,51 @@ def read_build(path: str) -> Build:
     """The calls of a file that have debug information."""
     calls = list(calls_among(instructions_of(path)))
     positions = positions_in(path, (call.return_address for call in calls))
-    sites = (
-        _site(call, positions[call.return_address])
-        for call in calls
-        if call.return_address in positions
+    return Build(_sites(calls, positions))
+
+
+def recorded_calls(profile: Profile, path: str) -> SourceCalls:
+    """The calls of the recorded program at `path` that are in contexts, for the profile.
+
+    Only those with debug information, so empty if there is none.
+    """
+    wanted = {
+        frame.offset
+        for frame in profile.frames
+        if frame.module >= 0 and profile.modules[frame.module].path == path
+    }
+    positions = positions_in(path, wanted)
+    if not positions:
+        return {}
+    calls = (it for it in calls_among(instructions_of(path)) if it.return_address in wanted)
+    return {
+        site.return_address: tuple(
+            SourceCall(at.function, at.file, at.line, at.first, step.callee)
+            for step in site.steps
+            for at in (step.position,)
+        )
+        for site in _sites(calls, positions)
+    }
+
+
+def recorded_build(profile: Profile) -> Build | None:
+    """The calls of the recorded build, as far as the profile has them; None if it has none."""
+    calls = SOURCE_CALLS.of(profile)
+    if not calls:
+        return None
+    return Build(
+        Site(
+            address,
+            tuple(Step(Position(it.function, it.file, it.line, it.first), it.callee) for it in its),
+        )
+        for address, its in calls.items()
     )
-    return Build(sites)
+
+
+def _sites(calls: Iterable[Call], positions: Mapping[int, Sequence[Position]]) -> Iterable[Site]:
+    for call in calls:
+        if call.return_address in positions:
+            yield _site(call, positions[call.return_address])
 
 
 def _site(call: Call, positions: Sequence[Position]) -> Site:

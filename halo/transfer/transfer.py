@@ -14,7 +14,7 @@ from halo.profile import LOADED
 from halo.profile.model import Context, Module, Profile
 from halo.profile.sections.registry import sections_without_stacks
 from halo.transfer.stacks import Address, StackCarrier, stack_of
-from halo.transfer.steps import Build, read_build
+from halo.transfer.steps import Build, read_build, recorded_build
 from halo.transfer.unification import StackNumbers, unify
 
 
@@ -49,11 +49,12 @@ class Carried:
 def carry_over(profile: Profile, program: Path) -> Carried:
     """The profile in the addresses of `program`, which is built from the same source.
 
-    Raises `BadInput` if the recorded build is gone, if one of the two has no debug information, or
-    if they have no call in common; `MissingPart` if llvm-symbolizer is not installed.
+    Raises `BadInput` if neither the recorded build nor its calls in the profile are there, if one
+    of the two has no debug information, or if they have no call in common; `MissingPart` if
+    llvm-symbolizer is not installed.
     """
-    old, new = _recorded(profile), _other(program)
-    old_build = _build(old)
+    old, new = recorded_module(profile), _other(program)
+    old_build = _old_build(profile, old)
     new_build = old_build if old.build_id == new.build_id else _build(new)
     carrier = StackCarrier(old, old_build, new, new_build)
     stacks = [carrier.carry(stack_of(profile, at)) for at in range(len(profile.contexts))]
@@ -65,17 +66,26 @@ def carry_over(profile: Profile, program: Path) -> Carried:
     return _assembled(profile, old, new, stacks)
 
 
-def _recorded(profile: Profile) -> Module:
+def recorded_module(profile: Profile) -> Module:
+    """The recorded program; `BadInput` if the profile does not name it."""
     path = os.path.realpath(profile.program)
     for module in profile.modules:
         if module.path == path and module.build_id:
-            if build_id_of(path) == module.build_id:
-                return module
-            raise BadInput(
-                f"{path} is missing or has changed since it was recorded, so its calls cannot be"
-                " found in another build; record it again."
-            )
+            return module
     raise BadInput("The profile does not name the recorded program; record it again.")
+
+
+def _old_build(profile: Profile, old: Module) -> Build:
+    """From the file if it is still the recorded one, else as far as the profile has it."""
+    if build_id_of(old.path) == old.build_id:
+        return _build(old)
+    found = recorded_build(profile)
+    if found is None:
+        raise BadInput(
+            f"{old.path} is missing or has changed since it was recorded, and it had no debug"
+            " information to find its calls in another build; record that build."
+        )
+    return found
 
 
 def _other(program: Path) -> Module:

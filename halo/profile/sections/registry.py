@@ -15,11 +15,13 @@ from halo.profile.sections.object_trace import OBJECT_TRACE
 from halo.profile.sections.sampling import SAMPLING
 from halo.profile.sections.section import Section
 from halo.profile.sections.simulation import SIMULATION
+from halo.profile.sections.source_calls import SOURCE_CALLS
 
 # In the order of the file. To add a section, add its file and one line here.
 SECTIONS: Sequence[Section[Any]] = [
     SAMPLING,
     LOADED,
+    SOURCE_CALLS,
     HOT_STREAMS,
     SIMULATION,
     CACHE_SWEEP,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -160,15 +159,22 @@ class TestRefusals:
         assert status == 117 and "none of the calls" in said
 
     def test_the_recorded_build_is_gone(self, hospital: Mapping[str, Path], tmp_path: Path) -> None:
+        """Without debug information; with it, the profile has the calls of the recorded build."""
         copy = tmp_path / "copy"
-        shutil.copy(hospital["gcc"], copy)
         profile = tmp_path / "copy.profile"
-        assert (
-            halo("record", "--exact", "-o", str(profile), "--", str(copy), *ARGUMENTS).status == 0
-        )
-        copy.unlink()
+        for flag in ("-g", "-g0"):
+            build_hospital(tmp_path, "gcc", flag).rename(copy)
+            done = halo("record", "--exact", "-o", str(profile), "--", str(copy), *ARGUMENTS)
+            assert done.status == 0
+            copy.unlink()
+            if flag == "-g":
+                carried = halo(
+                    *("plan", str(profile), "--for", str(hospital["clang"])),
+                    *("-o", str(tmp_path / "carried.plan")),
+                )
+                assert (carried.status, carried.stderr) == (0, "")
         status, said = self.refusal(profile, hospital["clang"], tmp_path)
-        assert status == 117 and "record it again" in said
+        assert status == 117 and "record that build" in said
 
     def test_no_symbolizer(self, hospital: Mapping[str, Path], tmp_path: Path) -> None:
         profile = hospital["clang"].with_suffix(".profile")

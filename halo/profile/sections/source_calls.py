@@ -1,0 +1,57 @@
+"""The recorded program's calls in its source, by which another build's calls are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from halo.profile.checks import Checks
+from halo.profile.sections.section import Part, Section
+from halo.schema.document import Damaged, convert
+from halo.schema.values import Count
+
+
+class SourceCall(Struct, frozen=True, array_like=True):
+    """A call in the source: function and callee by linkage name, the file's name, the line.
+
+    `callee` is empty, and `first`, the line where the function begins, is 0 if it is unknown.
+    """
+
+    function: str
+    file: str
+    line: Count
+    first: Count
+    callee: str
+
+
+SourceCalls = Mapping[int, tuple[SourceCall, ...]]
+"""By return address in the program's file: the call itself, then those inlined around it."""
+
+
+class SourceCallsSection(Section[SourceCalls]):
+    """Absent if the recorded program has no debug information, or no tool here reads it."""
+
+    key = "source_calls"
+
+    def read(self, checks: Checks, contexts: int, frames: int) -> SourceCalls:
+        try:
+            rows = convert(
+                checks.document[self.key], list[tuple[Count, tuple[SourceCall, ...]]], self.key
+            )
+        except Damaged as error:
+            checks.bad(str(error))
+        if not all(calls for _, calls in rows):
+            checks.bad(f"{self.key} has a return address without a call")
+        return dict(rows)
+
+    def write(self, value: SourceCalls) -> list[list[Any]]:
+        return [[address, to_builtins(calls)] for address, calls in sorted(value.items())]
+
+    def combine(self, found: Sequence[tuple[Part, SourceCalls]]) -> SourceCalls:
+        """The calls of all parts, which are of one build."""
+        return {address: calls for _, value in found for address, calls in value.items()}
+
+
+SOURCE_CALLS = SourceCallsSection()
