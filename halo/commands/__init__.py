@@ -24,6 +24,7 @@ from halo.commands.heap.detect import DetectCommand
 from halo.commands.heap.litter import LitterCommand
 from halo.commands.hints import HintsCommand
 from halo.commands.layout import LayoutCommand
+from halo.commands.lifecycle.update import UpdateCommand
 from halo.commands.locality import LocalityCommand
 from halo.commands.merge import MergeCommand
 from halo.commands.plan import PlanCommand
@@ -77,6 +78,7 @@ COMMANDS: Sequence[Command] = (
     LocalityCommand(),
     MergeCommand(),
     PlanCommand(),
+    UpdateCommand(),
     ExecCommand(),
     DeployCommand(),
     ReportCommand(),

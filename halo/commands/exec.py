@@ -19,7 +19,7 @@ from halo.console.outcome import say
 from halo.errors import UsageError
 from halo.process.allocators import find_allocator, under_plan
 from halo.process.foreground import become
-from halo.process.target import find_target
+from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
 from halo.settings import Settings
 
@@ -39,6 +39,13 @@ class ExecCommand:
             help="plan in its compact form; may be left out with --check",
         )
         add_allocator_option(parser, "allocator of the objects that the plan does not place")
+        parser.add_argument(
+            "--stale",
+            choices=("run", "fail"),
+            default="run",
+            help="what to do if the plan is for another build: run the program without placement,"
+            " or fail with status 116 (default %(default)s)",
+        )
         parser.add_argument(
             "--check",
             action="store_true",
@@ -85,19 +92,16 @@ class ExecCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.plan.build_match import check_plan
-
         _check_options(options)
         target = None
         if rest or not options.print_env:
             target = find_target(the_program(rest, self.name)[0], settings.environment)
-        if options.plan is not None:
-            check_plan(options.plan, target.path if target else None)
+        stale = _is_stale(options, target)
         allocator = find_allocator(options.allocator)
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
         plan = options.plan or _plan_of_all_objects(target.path if target else None)
-        watch = _watch(options, plan)
+        watch = None if stale else _watch(options, plan)
         beside = settings.watch if watch is not None else None
         if beside is not None:
             check_library("library of the watch", beside)
@@ -108,7 +112,8 @@ class ExecCommand:
             for variable in ("LD_PRELOAD", "HALO_PLAN", *more):
                 print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
-        warn_of_deep_binding(settings, target.path)
+        if not stale:
+            warn_of_deep_binding(settings, target.path)
         if beside is not None and (reason := watch_refusal(beside)):
             say(f"halo: The program runs under its plan without a watch: {reason}.")
         become(str(target.path), rest, environment)
@@ -119,6 +124,25 @@ def _check_options(options: argparse.Namespace) -> None:
         raise UsageError("`halo exec` needs a plan: give it with --plan PLAN.")
     if options.plan is None and options.print_env:
         raise UsageError("`halo exec --check --print-env` needs a plan: give it with --plan PLAN.")
+
+
+def _is_stale(options: argparse.Namespace, target: Target | None) -> bool:
+    """Whether the plan has no effect on the program, of which a sentence then tells the user.
+
+    Raises `BadPlan` if the plan is unusable, and with `--stale fail` if it is stale.
+    """
+    from halo.plan.build_match import StalePlan, check_plan
+
+    if options.plan is None:
+        return False
+    try:
+        check_plan(options.plan, target.path if target else None)
+    except StalePlan as stale:
+        if options.stale == "fail":
+            raise
+        say(f"halo: {stale.without_effect}")
+        return True
+    return False
 
 
 def _watch(options: argparse.Namespace, plan: Path) -> Watch | None:

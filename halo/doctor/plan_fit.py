@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -80,14 +81,14 @@ def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module])
             _WHAT,
             f"none of the modules that {path} names belongs to {program.name}: every allocation"
             " would be forwarded",
-            "record this build of the program and plan again",
+            _update(path, program),
             BadPlan,
         )
     if len(plan.modules) > 1 and all(module.is_c_library for module in here):
         return note(
             _WHAT,
             f"of the modules that {path} names, only the C library's call sites are there",
-            "record this build of the program and plan again",
+            _update(path, program),
         )
     return fine(
         _WHAT,
@@ -95,3 +96,7 @@ def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module])
         f" {listed([module.name for module in here])}"
         f"{f'; {listed(later)} may come later' if later else ''}",
     )
+
+
+def _update(path: Path, program: Module) -> str:
+    return f"halo update {shlex.quote(str(path))} --for {shlex.quote(str(program.path))}"

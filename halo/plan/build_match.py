@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from halo.elf import ElfError, build_id_of
@@ -9,18 +10,33 @@ from halo.errors import BadPlan
 from halo.plan import Plan, read_plan
 
 
+class StalePlan(BadPlan):
+    """A plan that is sound, but for another build of the program or of its libraries."""
+
+    def __init__(self, path: Path, program: Path, difference: str) -> None:
+        command = f"halo update {shlex.quote(str(path))} --for {shlex.quote(str(program))}"
+        cause, way_out = f"{path} was made for {difference}", f"update it with: {command}"
+        super().__init__(f"{cause}; {way_out}")
+        self.without_effect = f"{cause}, so {program.name} runs without it; {way_out}"
+
+
 def check_plan(path: Path, program: Path | None) -> Plan:
-    """Reads the plan. Raises `BadPlan` if it is unusable, or unusable for that program.
+    """Reads the plan. Raises `BadPlan` if it is unusable, `StalePlan` if unusable for that program.
 
     Without this check the runtime would forward everything silently. If there is no reviewable
     form, the plan has no paths, and only the build-id of the program itself is compared.
     """
     plan = read_plan(path)
-    if program is None:
-        return plan
+    difference = "" if program is None else staleness(plan, program)
+    if program is not None and difference:
+        raise StalePlan(path, program, difference)
+    return plan
+
+
+def staleness(plan: Plan, program: Path) -> str:
+    """Which other build the plan is for, in words; empty if it has an effect on that program."""
     if plan.review is None:
-        _check_executable(plan, path, program)
-        return plan
+        return _other_executable(plan, program)
     recorded = str(plan.review.profile.get("program", {}).get("path", ""))
     matching = 0
     for module in plan.modules:
@@ -29,26 +45,18 @@ def check_plan(path: Path, program: Path | None) -> Plan:
         if _build_id(here) == module.build_id:
             matching += 1
         elif its_program:
-            raise BadPlan(
-                f"The plan {path} was made for another build of {recorded} than {program}; record"
-                " this build and plan again."
-            )
+            if Path(recorded).name != program.name:
+                return f"another program, {recorded}, than {program}"
+            return f"another build of {program}"
     if plan.modules and not matching:
-        raise BadPlan(
-            f"The plan {path} was made for other builds of the libraries that {program} uses;"
-            " record it and plan again."
-        )
-    return plan
+        return f"other builds of the libraries that {program} uses"
+    return ""
 
 
-def _check_executable(plan: Plan, path: Path, program: Path) -> None:
-    if plan.executable is None:
-        return
-    if _build_id(program) != plan.modules[plan.executable].build_id:
-        raise BadPlan(
-            f"The plan {path} was made for another program than {program}, or another build of it;"
-            " record this one and plan again."
-        )
+def _other_executable(plan: Plan, program: Path) -> str:
+    if plan.executable is None or _build_id(program) == plan.modules[plan.executable].build_id:
+        return ""
+    return f"another program than {program}, or another build of it"
 
 
 def _same(one: str, other: str) -> bool:

@@ -81,7 +81,8 @@ def test_the_printed_variables_do_the_same(folder: Path, plan: Path) -> None:
 
 def test_a_plan_for_another_build_is_refused(folder: Path, plan: Path, tmp_path: Path) -> None:
     compile_c(LIST + "\nint more(void) { return 1; }", tmp_path / "list")
-    outcome = halo("exec", "--plan", str(plan), "--", str(tmp_path / "list"), cwd=folder)
+    stale = ("exec", "--stale", "fail", "--plan", str(plan))
+    outcome = halo(*stale, "--", str(tmp_path / "list"), cwd=folder)
     assert outcome.status == 116
     assert "another build" in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 1
@@ -92,7 +93,8 @@ def test_a_plan_for_another_program_is_refused_without_its_review(
 ) -> None:
     alone = tmp_path / "alone.plan"
     alone.write_bytes(plan.read_bytes())
-    outcome = halo("exec", "--plan", str(alone), "--", "/usr/bin/env", cwd=folder)
+    stale = ("exec", "--stale", "fail", "--plan", str(alone))
+    outcome = halo(*stale, "--", "/usr/bin/env", cwd=folder)
     assert outcome.status == 116
     assert "another program than /usr/bin/env" in outcome.stderr
     assert halo("exec", "--plan", str(alone), "--", "./list", "3", cwd=folder).status == 7

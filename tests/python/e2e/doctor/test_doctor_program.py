@@ -364,7 +364,8 @@ def test_the_status_is_that_of_the_first_refusal(plain: Path, tmp_path: Path) ->
     other = halo("doctor", "--plan", str(plan), "--", str(plain))
     assert other.status == BadPlan.exit_status
     assert (
-        "belongs to plain: every allocation" in other.stdout and "way out: record" in other.stdout
+        "belongs to plain: every allocation" in other.stdout
+        and "way out: halo update" in other.stdout
     )
     cut = tmp_path / "cut.plan"
     cut.write_bytes(plan.read_bytes()[:50])

@@ -1,0 +1,1 @@
+"""Commands on a plan after it was chosen."""
