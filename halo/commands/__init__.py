@@ -24,6 +24,7 @@ from halo.commands.heap.detect import DetectCommand
 from halo.commands.heap.litter import LitterCommand
 from halo.commands.hints import HintsCommand
 from halo.commands.layout import LayoutCommand
+from halo.commands.lifecycle.check import CheckCommand
 from halo.commands.lifecycle.update import UpdateCommand
 from halo.commands.locality import LocalityCommand
 from halo.commands.merge import MergeCommand
@@ -81,6 +82,7 @@ COMMANDS: Sequence[Command] = (
     UpdateCommand(),
     ExecCommand(),
     DeployCommand(),
+    CheckCommand(),
     ReportCommand(),
     PlotCommand(),
     DoctorCommand(),

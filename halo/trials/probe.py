@@ -136,7 +136,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         # In the dropped round the runtime counts, and so reports whether it is active.
         taken = laboratory.measure(job, plain[best]).wall
         for extreme in extremes:
-            taken += _measure_active(laboratory, job, extreme)
+            taken += measure_active(laboratory, job, extreme)
         rest = options.seconds - (time.monotonic() - start)
         trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
         configs = [plain[best], *extremes]
@@ -173,7 +173,8 @@ def _module_of(job: Job) -> PlanModule | None:
     return PlanModule(build_id, str(job.target.path)) if build_id else None
 
 
-def _measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> float:
+def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> float:
+    """Seconds of a run; `Unsuitable` if the runtime has no effect in it."""
     sample = laboratory.measure(job, replace(extreme, reports=True))
     if not sample.runtime.get("active", False):
         reason = sample.runtime.get("reason") or "it left no report"

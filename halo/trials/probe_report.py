@@ -9,7 +9,7 @@ from halo.schema.probe import Change, ProbeSummary
 from halo.trials.placement import THRESHOLD, percent
 from halo.trials.probe import RANDOM, Answer, Probe
 from halo.trials.results import measured
-from halo.trials.runs.job import Job
+from halo.trials.runs.job import Job, job_options
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, summarize
 
@@ -110,20 +110,11 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
     command = shlex.join(job.command)
     if found.answer is Answer.CARES:
         name = shlex.quote(job.target.name)
-        return " ".join([halo, "run", *_options(job), "--", name, "SMALL-ARGS", "--", command])
+        return " ".join([halo, "run", *job_options(job), "--", name, "SMALL-ARGS", "--", command])
     if found.answer is Answer.DOES_NOT_CARE:
         library = found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
         stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
         return shlex.join([*preloaded, *job.command]) + stdin
     longer = ["--seconds", str(LONGER * seconds)]
-    return " ".join([halo, "probe", *longer, *_options(job), "--", command])
-
-
-def _options(job: Job) -> list[str]:
-    """The job's options as words of a command line."""
-    words = ["--stdin", str(job.stdin)] if job.stdin else []
-    for status in sorted(job.allowed - {0}):
-        words += ["--allow-status", str(status)]
-    words += ["--ignore-output"] if job.ignore_output else []
-    return [shlex.quote(word) for word in words]
+    return " ".join([halo, "probe", *longer, *job_options(job), "--", command])

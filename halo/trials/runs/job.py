@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,6 +30,17 @@ class Job:
     @property
     def command(self) -> list[str]:
         return [self.target.name, *self.arguments]
+
+
+def job_options(job: Job) -> list[str]:
+    """The job's options as quoted words of a command line."""
+    words = ["--stdin", str(job.stdin)] if job.stdin else []
+    for path in job.compared:
+        words += ["--compare", str(path)]
+    for status in sorted(job.allowed - {0}):
+        words += ["--allow-status", str(status)]
+    words += ["--ignore-output"] if job.ignore_output else []
+    return [shlex.quote(word) for word in words]
 
 
 @dataclass(frozen=True)

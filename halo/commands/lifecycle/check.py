@@ -1,0 +1,123 @@
+"""`halo check`: says whether a plan still makes a program fast enough, for instance in CI."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+from halo.commands.shared.options import add_json_option
+from halo.commands.shared.program import (
+    add_cpu_option,
+    add_stream_options,
+    check_cpu,
+    check_runtime,
+    default_folder,
+    input_file,
+    job_of,
+    plain_environment,
+    positive,
+    the_program,
+    warn_of_deep_binding,
+)
+from halo.process.allocators import find_allocator
+from halo.process.target import find_target
+from halo.settings import Settings
+
+
+class CheckCommand:
+    name = "check"
+    summary = "Check that a plan still makes a program faster, without recording it."
+    usage = "halo check [OPTIONS] --plan PLAN -- PROG ARGS"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--plan", type=Path, metavar="PLAN", required=True, help="plan in its compact form"
+        )
+        parser.add_argument(
+            "--allocator",
+            metavar="NAME",
+            help="next allocator of the plan: glibc, jemalloc, mimalloc, tcmalloc or the path of a"
+            " library (default: the one that `halo run` chose the plan over, else glibc)",
+        )
+        parser.add_argument(
+            "--min-speedup",
+            type=_ratio,
+            default=1.05,
+            metavar="RATIO",
+            help="how many times as fast as without the plan the program has to be (default"
+            " %(default)s)",
+        )
+        parser.add_argument(
+            "--seconds",
+            type=positive,
+            default=50,
+            metavar="N",
+            help="time budget in seconds; the check ends as soon as the answer is sure (default"
+            " %(default)s)",
+        )
+        parser.add_argument(
+            "--processor-time",
+            action="store_true",
+            help="compare user and system time instead of the time from start to end; it varies"
+            " less on a machine that others use, too",
+        )
+        add_json_option(parser, "the summary")
+        add_cpu_option(parser)
+        add_stream_options(parser)
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.console.terminal import make_console, show_prose
+        from halo.errors import BadPlan
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.plan.build_match import check_plan
+        from halo.trials.checks.check import CheckOptions, check
+        from halo.trials.checks.report import conclusion, next_step, summarize_check
+        from halo.trials.reporter import Reporter
+        from halo.trials.runs.wrappers import refuse_known_wrapper
+        from halo.updates import chosen_allocator
+
+        name, arguments = the_program(rest, self.name)
+        target = find_target(name, settings.environment)
+        refuse_known_wrapper(target, arguments, settings.environment)
+        job = job_of(options, target, arguments, input_file(options.stdin))
+        check_cpu(options.cpu)
+        if options.json is not None:
+            check_place(options.json)
+        check_runtime(settings)
+        plan = check_plan(options.plan, target.path)
+        if plan.is_inert:
+            raise BadPlan(f"{options.plan} places nothing; choose another with: halo run")
+        known = options.allocator or chosen_allocator(options.plan, plan)
+        allocator = find_allocator(known or "glibc")
+        warn_of_deep_binding(settings, target.path)
+        chosen = CheckOptions(
+            options.min_speedup,
+            options.seconds,
+            plain_environment(settings),
+            default_folder(target.path.name).absolute(),
+            options.cpu,
+            options.processor_time,
+        )
+        reporter = Reporter(target.path.name)
+        try:
+            found = check(settings, job, options.plan, plan, allocator, chosen, reporter)
+        finally:
+            reporter.clear()
+        if options.json is not None:
+            write_json(summarize_check(found, job, options.plan), options.json)
+        show_prose(make_console(), conclusion(found, job, options.plan))
+        if step := next_step(found, job, options.plan, settings.command):
+            print(f"Next: {step}")
+        return found.answer.value
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a ratio, such as 1.05")
+    return value

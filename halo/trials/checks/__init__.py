@@ -1,0 +1,1 @@
+"""Checks whether a plan still helps: sequential rounds under it and without it."""

@@ -1,0 +1,96 @@
+"""Renders a check: its summary as JSON, the conclusion, the next command."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+from statistics import median
+
+from halo.schema.check import CheckSummary
+from halo.trials.checks.check import Answer, Check
+from halo.trials.checks.sequential import ERROR
+from halo.trials.results import measured
+from halo.trials.runs.job import Job, job_options
+
+_LEADS = {
+    Answer.HELPS: "the plan helps",
+    Answer.DOES_NOT_HELP: "the plan does not help enough",
+    Answer.CANNOT_TELL: "it cannot be told whether the plan helps",
+}
+
+
+def summarize_check(found: Check, job: Job, plan: Path) -> CheckSummary:
+    """What `--json` writes."""
+    bounds = (found.interval.low, found.interval.high)
+    low, high = (value if math.isfinite(value) else None for value in bounds)
+    return CheckSummary(
+        program=job.target.path.name,
+        plan=str(plan),
+        allocator=found.allocator.name,
+        answer=found.answer.name.lower().replace("_", "-"),
+        sentence=conclusion(found, job, plan),
+        needed=needed(found),
+        min_speedup=found.min_speedup,
+        speedup=found.speedup,
+        interval=(low, high),
+        error=float(ERROR),
+        clock="processor" if found.processor_time else "wall",
+        rounds=len(found.planned),
+        planned=measured(found.planned) if found.planned else None,
+        alone=measured(found.alone) if found.alone else None,
+        seconds=found.seconds,
+        outputs_compared=not job.ignore_output,
+        warnings=found.warnings,
+    )
+
+
+def conclusion(found: Check, job: Job, plan: Path) -> str:
+    """The answer as one plain sentence."""
+    program, lead = job.target.path.name, _LEADS[found.answer]
+    if not found.planned:
+        taken = f"a round takes {found.round_seconds:.1f} s, so too few fit"
+        return f"{program}: {lead}: {taken}; {needed(found)}."
+    sentence = f"{program}: {lead}: {_figures(found, plan)}"
+    asked = f"at least {found.min_speedup:g} was asked for"
+    if found.answer is Answer.CANNOT_TELL:
+        return f"{sentence}, and {asked}; {needed(found)}."
+    return f"{sentence}; {asked}."
+
+
+def _figures(found: Check, plan: Path) -> str:
+    mine, own = (f"{median(times):.3f}" for times in found.times)
+    kind = " of processor time" if found.processor_time else ""
+    allocator, low, high = found.allocator.name, found.interval.low, found.interval.high
+    bounds = f"95 % interval {low:.2f} to {high:.2f}"
+    if not math.isfinite(low):
+        bounds = f"no interval after only {len(found.planned)} rounds"
+    return (
+        f"with {plan.name} over {allocator} it is {found.speedup:.2f} times as fast as with"
+        f" {allocator} alone ({bounds}), {mine} s{kind} instead of {own} s"
+    )
+
+
+def needed(found: Check) -> str | None:
+    """How to get an answer; None if there is one."""
+    if found.answer is not Answer.CANNOT_TELL:
+        return None
+    seconds = found.needed_seconds
+    ways = ["with --processor-time, which varies less here"] if found.processor_time_tells else []
+    ways += ["with another --min-speedup"] if seconds is None else [f"with --seconds {seconds}"]
+    return f"repeat it {', '.join(ways)}, or on an idle machine"
+
+
+def next_step(found: Check, job: Job, plan: Path, halo: str) -> str | None:
+    """The next command; None if the plan helps."""
+    command, options = shlex.join(job.command), job_options(job)
+    if found.answer is Answer.DOES_NOT_HELP:
+        name = shlex.quote(job.target.name)
+        return " ".join([halo, "run", *options, "--", name, "SMALL-ARGS", "--", command])
+    if found.answer is Answer.CANNOT_TELL and found.needed_seconds is not None:
+        chosen = ["--plan", shlex.quote(str(plan)), "--allocator", found.allocator.name]
+        chosen += ["--min-speedup", f"{found.min_speedup:g}"]
+        chosen += ["--processor-time"] if found.processor_time else []
+        longer = ["--seconds", str(found.needed_seconds)]
+        return " ".join([halo, "check", *chosen, *longer, *options, "--", command])
+    return None
