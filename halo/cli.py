@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from halo import __version__
 from halo.commands import COMMANDS, GROUPS, TRACE, Command
 from halo.commands.old_spellings import current
 from halo.console.outcome import status_of
 from halo.errors import UsageError
 from halo.settings import Settings, read_settings
+from halo.version import version_text
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,6 +27,14 @@ class Parser(argparse.ArgumentParser):
             (file or sys.stderr).write(message)
 
 
+class _Version(argparse.Action):
+    """Unlike argparse's own, finds out the version only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
+        parser._print_message(f"{version_text()}\n", sys.stdout)
+        parser.exit()
+
+
 def build_parser(words: Sequence[str]) -> Parser:
     """The parser of `words`, the arguments before the first `--`.
 
@@ -38,7 +46,9 @@ def build_parser(words: Sequence[str]) -> Parser:
         epilog="Help for a command: halo COMMAND --help. Reference: docs/cli.md",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"halo {__version__}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the version and the commit, and exit"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         _add(commands, command, words)

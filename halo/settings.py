@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+COMMIT_FILE = "halo-commit"  # written by scripts/install.sh, and empty if the commit is not known
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Settings:
     engine_name: str
     debug: bool
     environment: Mapping[str, str]
+    commit_file: Path | None = None  # of an installed copy: names the commit that it was made of
 
     @property
     def runtime(self) -> Path:
@@ -101,22 +103,25 @@ class Settings:
 def read_settings() -> Settings:
     """All HALO_* variables of halo itself, or their defaults (docs/cli.md lists them)."""
     repository = Path(__file__).resolve().parents[1]
+    installed = _find_installed(repository)
     environment = dict(os.environ)
     return Settings(
         repository=repository,
-        build=Path(environment.get("HALO_BUILD") or _find_build(repository)).absolute(),
+        build=Path(environment.get("HALO_BUILD") or installed or repository / "build").absolute(),
         bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
         qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
         engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
+        commit_file=installed / COMMIT_FILE if installed else None,
         environment=environment,
     )
 
 
-def _find_build(repository: Path) -> Path:
-    """The checkout's build folder; in an installed copy, the folder of its .venv."""
-    installed = repository.is_relative_to(sys.prefix)
-    return Path(sys.prefix).parent if installed else repository / "build"
+def _find_installed(repository: Path) -> Path | None:
+    """The folder `lib/halo` of the installed copy that the package is in; None in a checkout."""
+    if (repository / "pyproject.toml").is_file():
+        return None
+    return next((it for it in repository.parents if (it / COMMIT_FILE).is_file()), None)
 
 
 def set_default(name: str, value: str) -> None:

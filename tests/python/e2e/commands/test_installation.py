@@ -31,6 +31,8 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_installed_copy_records_and_plans(prefix: Path, tmp_path: Path) -> None:
     halo = prefix / "bin" / "halo"
     assert str(REPOSITORY) not in run(halo, "doctor", cwd=tmp_path)
+    installed = run(halo, "--version", cwd=tmp_path)
+    assert installed == run(REPOSITORY / "bin" / "halo", "--version", cwd=tmp_path)
     run(halo, "record", "-o", "ls.profile", "--", "ls", "/", cwd=tmp_path)
     run(halo, "plan", "-o", "ls.plan", "ls.profile", cwd=tmp_path)
     assert "bin" in run(halo, "exec", "--plan", "ls.plan", "--", "ls", "/", cwd=tmp_path)

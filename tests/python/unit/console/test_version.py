@@ -1,0 +1,71 @@
+"""`halo --version` names the commit, and never fails for want of one."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from halo.settings import Settings, read_settings
+from halo.version import commit_of
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Settings:
+    """Settings of a checkout that is no repository yet."""
+    (tmp_path / "halo").mkdir()
+    (tmp_path / "halo" / "cli.py").write_text("first\n")
+    return dataclasses.replace(read_settings(), repository=tmp_path, commit_file=None)
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    command = ["git", "-C", str(folder), *identity, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(folder: Path) -> str:
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def test_a_checkout_has_the_commit_of_git(copy: Settings) -> None:
+    git(copy.repository, "init", "-q")
+    head = commit(copy.repository)
+    git(copy.repository, "tag", "v1")
+    assert commit_of(copy) == head[:12]
+    (copy.repository / "halo" / "cli.py").write_text("second\n")
+    assert commit_of(copy) == f"{head[:12]}-dirty"
+
+
+def test_variables_of_git_do_not_matter(copy: Settings, tmp_path: Path) -> None:
+    git(copy.repository, "init", "-q")
+    head = commit(copy.repository)
+    environment = {**copy.environment, "GIT_DIR": str(tmp_path / "elsewhere")}
+    assert commit_of(dataclasses.replace(copy, environment=environment)) == head[:12]
+
+
+def test_a_repository_around_the_checkout_is_not_asked(copy: Settings) -> None:
+    git(copy.repository, "init", "-q")
+    commit(copy.repository)
+    inner = dataclasses.replace(copy, repository=copy.repository / "halo")
+    assert commit_of(inner) == ""
+
+
+def test_without_git_and_without_commits_there_is_none(copy: Settings, tmp_path: Path) -> None:
+    git(copy.repository, "init", "-q")
+    assert commit_of(copy) == ""
+    commit(copy.repository)
+    without = {**copy.environment, "PATH": str(tmp_path / "empty")}
+    assert commit_of(dataclasses.replace(copy, environment=without)) == ""
+
+
+def test_an_installed_copy_has_the_commit_of_its_file(copy: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "halo-commit"
+    installed = dataclasses.replace(copy, commit_file=file)
+    assert commit_of(installed) == ""
+    file.write_text("0123456789ab\n")
+    assert commit_of(installed) == "0123456789ab"
