@@ -11,7 +11,7 @@ SECONDS = 10  # for git, which may wait for a slow disk
 
 
 def version_text() -> str:
-    """One line; without a commit if this is no git checkout, or git is missing."""
+    """One line; without a commit if there is no repository, or no git."""
     commit = commit_of(read_settings())
     return f"halo {__version__}{f' (commit {commit})' if commit else ''}"
 

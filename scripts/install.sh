@@ -17,4 +17,6 @@ venv=$prefix/lib/halo/venv
 print(commit_of(read_settings()))' >"$prefix/lib/halo/halo-commit"
 make_launcher scripts/installed.in "$prefix/bin/halo"
 make_compilers "$prefix/bin" ../lib/halo/lib
+.venv/bin/python3 scripts/packaging/generate_manual.py "$prefix/share/man/man1"
+.venv/bin/python3 scripts/packaging/generate_completions.py "$prefix/share"
 echo "install: $prefix/bin has halo, halo-cc and halo-c++"

@@ -91,12 +91,12 @@ make_venv() {
 
 mkdir -p build
 packages=()
-extra=""
+extra="[manual]"
 for purpose in "${@:-build}"; do
   case $purpose in
     build) packages+=("${build_packages[@]}") ;;
     demo) packages+=("${demo_packages[@]}") ;;
-    test) packages+=("${test_packages[@]}"); extra="[dev,learn,spark]" ;;
+    test) packages+=("${test_packages[@]}"); extra="[dev,learn,manual,spark]" ;;
     bench) packages+=("${bench_packages[@]}") ;;
     soak) packages+=("${soak_packages[@]}") ;;
     thesis) packages+=("${thesis_packages[@]}") ;;

@@ -14,7 +14,7 @@ from halo.version import commit_of
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Settings:
-    """Settings of a checkout that is no repository yet."""
+    """Settings of a checkout without a repository."""
     (tmp_path / "halo").mkdir()
     (tmp_path / "halo" / "cli.py").write_text("first\n")
     return dataclasses.replace(read_settings(), repository=tmp_path, commit_file=None)
