@@ -4,7 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/launchers.sh
 
-[ -f build/build.ninja ] || cmake -S . -B build -G Ninja >build/configure.log 2>&1 || {
+# A build folder that came with a copied or moved checkout would compile the sources at its old place.
+configured() {
+  [ -f build/build.ninja ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" build/CMakeCache.txt
+}
+
+configured || cmake --fresh -S "$(pwd -P)" -B build -G Ninja >build/configure.log 2>&1 || {
   tail -20 build/configure.log >&2
   echo "build: cmake failed; all of its messages are in build/configure.log" >&2
   exit 1

@@ -77,9 +77,17 @@ refuse() {
   done
 }
 
+# The scripts in .venv have the path at which it was made; a copied or moved checkout needs its own.
+came_with_checkout() {
+  local made_at
+  made_at=$(sed -n 's/^command = .* -m venv //p' .venv/pyvenv.cfg 2>/dev/null) || return 1
+  [ -n "$made_at" ] && [ "$(realpath -m "$made_at")" != "$(realpath .venv)" ]
+}
+
 # /usr/bin/python3, not the first one in PATH: that may be another version, or none of Debian's.
 make_venv() {
   local extra=$1 stamp=.venv/.halo-$1
+  came_with_checkout && rm -rf .venv
   [ "$stamp" -nt pyproject.toml ] && [ -x .venv/bin/python3 ] && return 0
   say "setting up .venv"
   [ -x .venv/bin/python3 ] || /usr/bin/python3 -m venv .venv
