@@ -33,7 +33,7 @@ from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.rounds import Samples, Step, interleave
+from halo.trials.runs.rounds import Samples, Span, interleave
 
 GLIBC = "glibc"
 MAX_ROUNDS = 2000  # of advice; more are no way to an answer
@@ -190,10 +190,9 @@ def check(
         warm_up = time.monotonic() - begin
 
         def run(number: int, rounds: int) -> Samples:
-            def notice(step: Step) -> None:
-                reporter.notice(step._replace(round=number, rounds=rounds))
-
-            return interleave(laboratory, job, [planned, alone], 1, notice, warm_up=0)
+            span = Span(2 * number, 2 * rounds)
+            configs = [planned, alone]
+            return interleave(laboratory, job, configs, 1, reporter.notice, warm_up=0, span=span)
 
         reporter.stage(f"timing it under {planned.label}, and without the plan")
         clock = Clock(start, options.seconds, warm_up)
