@@ -15,6 +15,7 @@ from halo.commands.shared.program import (
     add_stream_options,
     input_file,
     job_of,
+    one_or_two_programs,
     two_programs,
     warn_of_deep_binding,
 )
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 class RunCommand:
     name = "run"
     summary = "Record a program, make plans, choose the best and measure it."
-    usage = "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+    usage = (
+        "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS |"
+        " halo run [OPTIONS] --load SCRIPT -- PROG ARGS"
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_measuring_options(parser)
@@ -50,6 +54,11 @@ class RunCommand:
             metavar="'ARGS'",
             help="arguments of a further training input, quoted as one word; repeatable",
         )
+        parser.add_argument(
+            "--train-load",
+            metavar="SCRIPT",
+            help="load of the training runs of a service (default: that of --load)",
+        )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.shared.measurement import (
@@ -63,13 +72,22 @@ class RunCommand:
         from halo.trials.runs.wrappers import refuse_known_wrapper
         from halo.trials.table import next_step, show
 
-        name, train, reference = two_programs(rest)
+        if options.train_load is not None and options.load is None:
+            raise UsageError("--train-load needs --load SCRIPT, the load of the reference runs.")
+        split = two_programs if options.load is None else one_or_two_programs
+        name, train, reference = split(rest)
         target = find_target(name, settings.environment)
         refuse_known_wrapper(target, train, settings.environment)
         stdin = input_file(options.stdin)
         first = input_file(options.train_stdin) or stdin
-        jobs = (job_of(options, target, train, first), job_of(options, target, reference, stdin))
-        more = [job_of(options, target, arguments, first) for arguments in options.train]
+        jobs = (
+            job_of(options, target, train, first, options.train_load),
+            job_of(options, target, reference, stdin),
+        )
+        more = [
+            job_of(options, target, arguments, first, options.train_load)
+            for arguments in options.train
+        ]
         _check_training(options, [jobs[0], *more])
         check_options(settings, options, whole=True)
         warn_of_deep_binding(settings, target.path)

@@ -12,14 +12,16 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
     reference = measurement.results.commands.get("reference", ())
     train = measurement.results.commands.get("train")
     trials = str(len(next(iter(measurement.reference.values()))))
-    tolerance = _tolerance(measurement)
+    service = measurement.results.commands.get("service", ())
+    tolerance = [*service, *_tolerance(measurement)]
     if train is None:
         words = ["halo", "eval", "baseline", "--trials", trials, *tolerance, "--", *reference]
         return [("Measure again", shlex.join(words))]
     verb = ["eval", "compare"] if measurement.configurations else ["run"]
     inputs = _further_inputs(measurement)
-    run = ["halo", *verb, "--trials", trials, *tolerance, *inputs]
-    run += ["--", *train, "--", *reference]
+    run = ["halo", *verb, "--trials", trials, *tolerance, *inputs, "--", *train]
+    if train != reference or not service:
+        run += ["--", *reference]
     found = [("Measure again", shlex.join(run))]
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:

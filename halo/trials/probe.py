@@ -112,7 +112,9 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
+        laboratory = Laboratory(
+            settings, launcher, scratch, options.evidence, fresh=True, remind=reporter.warn
+        )
         reporter.stage("timing the baseline allocators")
         plain = {
             allocator: Configuration(

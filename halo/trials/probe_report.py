@@ -109,8 +109,8 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
     """The next command."""
     command = shlex.join(job.command)
     if found.answer is Answer.CARES:
-        name = shlex.quote(job.target.name)
-        return " ".join([halo, "run", *job_options(job), "--", name, "SMALL-ARGS", "--", command])
+        train = [] if job.service else [shlex.quote(job.target.name), "SMALL-ARGS", "--"]
+        return " ".join([halo, "run", *job_options(job), "--", *train, command])
     if found.answer is Answer.DOES_NOT_CARE:
         library = found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []

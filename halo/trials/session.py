@@ -60,7 +60,11 @@ class Session:
         self.scratch = self._stack.enter_context(workspace())
         self.launcher = self._stack.enter_context(Launcher(self.options.cpu))
         self.laboratory = Laboratory(
-            self.settings, self.launcher, self.scratch, self.options.results
+            self.settings,
+            self.launcher,
+            self.scratch,
+            self.options.results,
+            remind=self.reporter.warn,
         )
         self.journal = Journal(self.options.results / "stages", self._common_inputs())
         return self
@@ -112,12 +116,14 @@ class Session:
 
     def job_inputs(self, job: Job) -> dict[str, Any]:
         """The inputs of a job's runs, for the journal."""
-        files = [job.stdin, *(Path(argument) for argument in job.arguments)]
-        return {
+        load = job.service.load.words if job.service else ()
+        files = [job.stdin, *(Path(word) for word in (*job.arguments, *load))]
+        found = {
             "program": digest(job.target.path),
             "arguments": list(job.arguments),
             "files": [digest(path) for path in files if path is not None and path.is_file()],
         }
+        return {**found, "load": list(load)} if load else found
 
     def recorder_inputs(self, job: Job, **more: Any) -> dict[str, Any]:
         """The inputs of a recording of the job, for the journal."""

@@ -17,7 +17,7 @@ from halo.commands.shared.program import (
     report_outputs,
     results_folder,
 )
-from halo.errors import TrialFailed
+from halo.errors import TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.recording.parts import MAX_TRACED, Limits, largest_followed
@@ -41,6 +41,8 @@ def check_options(settings: Settings, options: argparse.Namespace, whole: bool) 
     if options.results is not None:
         refuse_finished(options.results)
     if litter_of(options) is not None:
+        if getattr(options, "load", None) is not None:
+            raise UsageError("--litter ages programs that end by themselves: omit it or --load.")
         check_library("litterer", settings.litterer)
         check_library("detector", settings.detector)
     if options.json is not None:
@@ -76,8 +78,12 @@ def measure_program(
         litter=litter_of(options),
     )
     commands = {"reference": reference.command}
+    if reference.service is not None:
+        commands["service"] = reference.service.options()
     if train is not None:
         commands["train"] = train.command
+        if train.service is not None and train.service != reference.service:
+            commands["service"] += ["--train-load", str(train.service.load)]
     commands |= {f"train-{number}": job.command for number, job in enumerate(more, 2)}
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name, STAGES if train is not None else 0)

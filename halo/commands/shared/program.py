@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.service import add_service_options, add_timeout_option, service_of
 from halo.console.outcome import say
 from halo.errors import BadInput, MissingPart, UsageError
 from halo.process.allocators import find_allocator, preload, under_plan
@@ -60,6 +61,13 @@ def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
         f"The training run is of {program} and the reference run of {rest[places[0] + 1]}, but a"
         f" plan fits one binary only; {usage}"
     )
+
+
+def one_or_two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """As `two_programs`; of a service, whose load may be the same, once `PROG ARGS` suffices."""
+    if rest and "--" not in rest:
+        return rest[0], list(rest[1:]), list(rest[1:])
+    return two_programs(rest)
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -193,8 +201,8 @@ def warn_of_deep_binding(settings: Settings, program: Path) -> None:
     sys.stderr.write(deep_binding_warning(settings, program))
 
 
-def add_stream_options(parser: argparse.ArgumentParser) -> None:
-    """Input and output files of the program, and its accepted exit statuses."""
+def add_stream_options(parser: argparse.ArgumentParser, services: bool = True) -> None:
+    """Input and output files of the program, its accepted exit statuses, its load."""
     add_stdin_option(parser)
     parser.add_argument(
         "--compare",
@@ -205,6 +213,8 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
         help="file that the program writes, compared like its output; repeatable",
     )
     add_tolerance_options(parser)
+    if services:
+        add_service_options(parser)
 
 
 def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
@@ -222,22 +232,33 @@ def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not compare standard output, for instance if it contains a time or an address",
     )
+    add_timeout_option(parser)
 
 
 def job_of(
-    options: argparse.Namespace, target: Target, arguments: Sequence[str], stdin: Path | None
+    options: argparse.Namespace,
+    target: Target,
+    arguments: Sequence[str],
+    stdin: Path | None,
+    load: str | None = None,
 ) -> Job:
-    """The program on one input, with the options of `add_stream_options`."""
+    """The program on one input, with the options of `add_stream_options`.
+
+    `load` replaces that of `--load`. Raises `BadInput` if it cannot be run.
+    """
     from halo.trials.runs.job import Job
 
     compared = tuple(path.absolute() for path in options.compare)
-    return tolerant(options, Job(target, tuple(arguments), stdin, compared))
+    service = service_of(options, load)
+    return tolerant(options, Job(target, tuple(arguments), stdin, compared, service=service))
 
 
 def tolerant(options: argparse.Namespace, job: Job) -> Job:
     """The job with the options of `add_tolerance_options`."""
     allowed = frozenset({0, *options.allow_status})
-    return replace(job, allowed=allowed, ignore_output=options.ignore_output)
+    return replace(
+        job, allowed=allowed, ignore_output=options.ignore_output, timeout=options.timeout
+    )
 
 
 def _exit_status(text: str) -> int:

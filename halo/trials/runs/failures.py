@@ -13,7 +13,11 @@ READ_BYTES = 4096
 
 
 class ProgramFailed(TrialFailed):
-    """The first run crashed, or ended with a status that is not allowed."""
+    """The first run crashed, or ended with a status that is not allowed: nothing to compare."""
+
+
+class Overdue(ProgramFailed):
+    """A run, or the load of a service, was stopped at its time limit."""
 
 
 class ConfigurationFailed(TrialFailed):

@@ -10,6 +10,8 @@ from typing import Any
 
 from halo.aging import Litter
 from halo.process.target import Target
+from halo.trials.runs.launcher import Failure
+from halo.trials.services.service import Service
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,8 @@ class Job:
     """A program on one input; `compared` are the files it writes, besides its standard output.
 
     A run with a status that is not `allowed` has failed; with `ignore_output` the standard
-    output is not compared.
+    output is not compared. A `service` has a load, whose output is compared. `timeout` is the
+    user's limit of a run, in seconds.
     """
 
     target: Target
@@ -26,6 +29,8 @@ class Job:
     compared: tuple[Path, ...] = ()
     allowed: frozenset[int] = frozenset({0})
     ignore_output: bool = False
+    service: Service | None = None
+    timeout: float | None = None
 
     @property
     def command(self) -> list[str]:
@@ -40,6 +45,8 @@ def job_options(job: Job) -> list[str]:
     for status in sorted(job.allowed - {0}):
         words += ["--allow-status", str(status)]
     words += ["--ignore-output"] if job.ignore_output else []
+    words += ["--timeout", f"{job.timeout:g}"] if job.timeout else []
+    words += job.service.options() if job.service else []
     return [shlex.quote(word) for word in words]
 
 
@@ -62,7 +69,10 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a run, equal in all runs; `stderr_bytes` is not compared."""
+    """The output of a run, equal in all runs; `stderr_bytes` is not compared.
+
+    A run with a `failure` differs from one without.
+    """
 
     exit_status: int
     signal: int
@@ -70,15 +80,19 @@ class Output:
     stdout_sha256: str
     files_sha256: tuple[tuple[str, str], ...]
     stderr_bytes: int = field(default=0, compare=False)
+    failure: Failure | None = field(default=None, compare=False)
 
     def compared(self, ignore_output: bool) -> dict[str, Any]:
         """The fields that `difference` compares, as JSON."""
-        unseen = {"stderr_bytes"} | ({"stdout_bytes", "stdout_sha256"} if ignore_output else set())
+        unseen = {"stderr_bytes", "failure"}
+        unseen |= {"stdout_bytes", "stdout_sha256"} if ignore_output else set()
         found = {key: value for key, value in asdict(self).items() if key not in unseen}
         return {**found, "files_sha256": [list(pair) for pair in self.files_sha256]}
 
     def difference(self, other: Output, ignore_output: bool = False) -> str:
         """The first difference as text; empty if there is none."""
+        if other.failure is not None:
+            return f"{other.failure.what}{other.failure.words}"
         if self.signal != other.signal:
             return f"{_ending(other)} instead of {_ending(self)}"
         if self.exit_status != other.exit_status:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -17,6 +18,7 @@ from halo.aging import LitterLog
 from halo.errors import BadInput, TrialFailed
 from halo.process.target import Target
 from halo.profile import Profile
+from halo.recording.producer import Command
 from halo.schema.trial import Runtime, Trial
 from halo.settings import Settings
 from halo.trials.folders import fresh_folder
@@ -33,7 +35,9 @@ from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.launcher import Launcher, Run, Streams
 from halo.trials.runs.litter import HeapAging
 from halo.trials.runs.simulated_runs import simulated_profile
+from halo.trials.runs.single_run import TimeLimits, native_limits, run_job
 from halo.trials.runs.standard_input import ignored_input
+from halo.trials.services.service_trial import LOAD_ERRORS
 
 STREAMS = ("stdout", "stderr")
 # Seconds of the cool-down: a host reclaims freed huge pages after two (free page reporting). An
@@ -59,10 +63,12 @@ class Laboratory:
         scratch: Path,
         evidence: Path,
         fresh: bool = False,
+        remind: Callable[[str], None] | None = None,
     ) -> None:
         """Differing outputs are kept in the folder `evidence`.
 
-        If `fresh`, it is created only then, under another name if it exists already.
+        If `fresh`, it is created only then, under another name if it exists already. `remind` gets
+        a sentence if a first run takes long.
         """
         self._settings = settings
         self._launcher = launcher
@@ -70,6 +76,8 @@ class Laboratory:
         self._scratch = scratch
         self._evidence = evidence
         self._fresh = fresh
+        self._remind = remind
+        self._seconds: dict[Job, float] = {}  # of the first run
         self._first: dict[Job, Output] = {}
         self._native: dict[Job, Configuration] = {}  # of the first run
         self.left_out: dict[str, str] = {}
@@ -88,7 +96,7 @@ class Laboratory:
         runtime = self._runtime_report(run.pid) if config.reports else Runtime()
         log = self._aging.log(_program(job, config).name, run.pid) if aged else None
         trial = structs.replace(
-            self._trial(run, runtime, log),
+            self._trial(job, run, runtime, log),
             status=output.exit_status,
             stderr_bytes=output.stderr_bytes,
             minor_faults=run.minor_faults,
@@ -112,8 +120,18 @@ class Laboratory:
         argv = [target.name, *job.arguments]
         if config.needs_cooldown:
             time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
-        run = self._launcher.run(target.path, argv, environment, streams)
-        failed = bool(run.ending.signal) or self._is_unexpected(job, run.ending.exit_status)
+        run = run_job(
+            self._launcher,
+            job,
+            Command(target.path, argv, environment),
+            streams,
+            self._settings.environment,
+            self._limits(job, aged),
+            None if job.timeout or aged or job in self._seconds else self._remind,
+        )
+        self._seconds.setdefault(job, run.wall)
+        failed = bool(run.ending.signal or run.failure)
+        failed = failed or self._is_unexpected(job, run.ending.exit_status)
         return run, Output(
             exit_status=0 if run.ending.signal else run.ending.exit_status,
             signal=run.ending.signal,
@@ -123,7 +141,13 @@ class Laboratory:
             if failed
             else tuple((str(path), _written(path)) for path in job.compared),
             stderr_bytes=streams.stderr.stat().st_size,
+            failure=run.failure,
         )
+
+    def _limits(self, job: Job, aged: bool) -> TimeLimits:
+        """Those of a run; ageing the heap takes time of its own, so that only the user knows."""
+        limits = native_limits(job, self._seconds.get(job))
+        return replace(limits, run=None) if aged and job.timeout is None else limits
 
     def _is_unexpected(self, job: Job, status: int) -> bool:
         """Whether a run failed, so that its files need not exist."""
@@ -134,8 +158,10 @@ class Laboratory:
         stdin = job.stdin or Path(os.devnull)
         return Streams(stdin, self._scratch / "stdout", self._scratch / "stderr")
 
-    def _trial(self, run: Run, runtime: Runtime, log: LitterLog | None) -> Trial:
-        wall = run.wall - float(runtime.get("report_seconds", 0.0))
+    def _trial(self, job: Job, run: Run, runtime: Runtime, log: LitterLog | None) -> Trial:
+        wall = run.wall
+        if job.service is None:
+            wall -= float(runtime.get("report_seconds", 0.0))
         if log is None:
             times = (wall, run.user, run.system)
             return Trial(*times, run.peak_memory, runtime, run.counters)
@@ -191,6 +217,12 @@ class Laboratory:
 
     def _check_first(self, job: Job, config: Configuration, output: Output) -> None:
         """Raises `ProgramFailed` if the first run failed."""
+        if output.failure is not None:
+            self._keep_failed(job)
+            raise ProgramFailed(
+                f"{command_of(job)} cannot be measured under {config.label}, {so_far(config)}:"
+                f" {output.failure.what}{output.failure.words}; {output.failure.way_out}."
+            )
         if output.signal:
             self._fail_first(job, config, f"died by signal {output.signal}", "fix that first")
         if output.exit_status not in job.allowed:
@@ -203,8 +235,7 @@ class Laboratory:
             shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
 
     def _fail_first(self, job: Job, config: Configuration, ending: str, way_out: str) -> NoReturn:
-        for stream in STREAMS:
-            self._keep(self._scratch / stream, f"failed.{stream}")
+        self._keep_failed(job)
         if job.stdin is None and ignored_input():
             way_out = (
                 "its standard input was empty, for halo's own is not passed on: give it with"
@@ -215,6 +246,10 @@ class Laboratory:
             f"{command_of(job)} {ending} on its first run under {config.label},"
             f" {so_far(config)}{words}; {way_out}."
         )
+
+    def _keep_failed(self, job: Job) -> None:
+        for stream in (*STREAMS, *([LOAD_ERRORS] if job.service else [])):
+            self._keep(self._scratch / stream, f"failed.{stream}")
 
     def _fail(self, job: Job, config: Configuration, difference: str) -> NoReturn:
         """Blames the configuration only if glibc repeats the first output."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import marshal
 import os
 import select
@@ -15,9 +16,10 @@ from typing import Any
 
 from halo.errors import CannotRun, HaloError
 from halo.process.foreground import Ending
-from halo.trials.runs.counters import Counters, counted
+from halo.trials.runs.counters import Counters, Reading, counted
 
 SPAWNER = Path(__file__).with_name("spawner.py")
+MARK = "HALO_RUN"  # a variable by which all processes of a run are found
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,18 @@ class Streams:
     stdin: Path
     stdout: Path
     stderr: Path
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run is unusable although its process did not fail by itself.
+
+    `what` is a clause, `words` the end of a standard error after `: `, `way_out` the remedy.
+    """
+
+    what: str
+    words: str
+    way_out: str
 
 
 @dataclass(frozen=True)
@@ -42,6 +56,7 @@ class Run:
     minor_faults: int
     waits: int  # voluntary context switches
     counters: Mapping[str, int] = field(default_factory=dict)
+    failure: Failure | None = None
 
 
 class Launcher:
@@ -58,6 +73,9 @@ class Launcher:
             # A signal to halo's process group must not kill it: it ends the run's processes.
             start_new_session=True,
         )
+        assert self._process.stdout
+        # Unbuffered, as `select` does not see what a buffer holds.
+        self._answers = io.FileIO(self._process.stdout.fileno(), closefd=False)
         self._counters = Counters(self._process.pid)
 
     @property
@@ -74,10 +92,9 @@ class Launcher:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdout
         self._counters.__exit__(kind, value, trace)
-        self._process.stdin.close()
-        self._process.wait()
+        self.stop()
         self._process.stdout.close()
 
     def run(
@@ -87,22 +104,84 @@ class Launcher:
         environment: Mapping[str, str],
         streams: Streams,
     ) -> Run:
-        assert self._process.stdin and self._process.stdout
+        """Runs a process to its end."""
+        self.send(program, arguments, environment, streams)
+        found = self.wait()
+        assert found is not None
+        return found
+
+    def start(
+        self,
+        program: Path,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        streams: Streams,
+    ) -> int:
+        """Starts a process, for whose end `wait` waits; returns its id.
+
+        When it ends, all that it has started ends too, daemons included.
+        """
+        mark = f"{MARK}={self.pid:010}"
+        name, _, value = mark.partition("=")
+        self.send(program, arguments, {**environment, name: value}, streams, mark)
+        pid = self._answer(None)
+        assert isinstance(pid, int)
+        return pid
+
+    def send(
+        self,
+        program: Path,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        streams: Streams,
+        mark: str = "",
+    ) -> None:
+        """Has the spawner start a process, for whose end `wait` waits."""
+        assert self._process.stdin
         paths = tuple(str(path) for path in (streams.stdin, streams.stdout, streams.stderr))
-        request: Any = (str(program), list(arguments), dict(environment), paths)
-        before = self._counters.read()
+        request: Any = (str(program), list(arguments), dict(environment), paths, mark)
+        self._program = program
+        self._before = self.read_counters()
         try:
             marshal.dump(request, self._process.stdin)
             self._process.stdin.flush()
-            # Wait for signals here: within marshal an interruption would look like a lost process.
-            select.select([self._process.stdout], [], [])
-            answer = marshal.load(self._process.stdout)
-        except (EOFError, BrokenPipeError) as error:
-            raise HaloError("The process that starts the trials ended; run halo again.") from error
-        if isinstance(answer, str):
-            raise CannotRun(f"{program} cannot be started: {answer}.")
+        except BrokenPipeError as error:
+            raise _lost() from error
+
+    def wait(self, limit: float | None = None) -> Run | None:
+        """The process that was started last, when it has ended; None after `limit` seconds."""
+        answer = self._answer(limit)
+        if answer is None:
+            return None
         pid, status, wall, user, system, kilobytes, faults, waits = answer
-        counters = counted(before, self._counters.read())
+        counters = counted(self._before, self.read_counters())
         ending = Ending.from_wait(status)
         memory = kilobytes * 1024
         return Run(pid, ending, wall / 1e9, user, system, memory, faults, waits, counters)
+
+    def stop(self) -> None:
+        """Ends the running process and all its descendants; nothing can be started afterwards."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
+
+    def read_counters(self) -> dict[str, Reading]:
+        """The event counters of all processes of this launcher."""
+        return self._counters.read()
+
+    def _answer(self, limit: float | None) -> Any:
+        """The spawner's next answer; None after `limit` seconds. Raises `CannotRun`."""
+        # Wait for signals here: within marshal an interruption would look like a lost process.
+        if not select.select([self._answers], [], [], limit)[0]:
+            return None
+        try:
+            answer = marshal.load(self._answers)
+        except EOFError as error:
+            raise _lost() from error
+        if isinstance(answer, str):
+            raise CannotRun(f"{self._program} cannot be started: {answer}.")
+        return answer
+
+
+def _lost() -> HaloError:
+    return HaloError("The process that starts the trials ended; run halo again.")

@@ -17,6 +17,7 @@ from halo.settings import Settings
 from halo.simulation import run_misses
 from halo.trials.runs.job import Job
 from halo.trials.runs.launcher import Launcher, Run, Streams
+from halo.trials.runs.single_run import UNLIMITED, recorded_limits, run_job
 
 
 def run_recorder(
@@ -35,7 +36,8 @@ def run_recorder(
     recorded = Recorded(job.target, job.arguments, limits, guest)
     streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
     with engine.session(inside, recorded, folder) as command:
-        run = launcher.run(command.path, command.arguments, command.environment, streams)
+        times = recorded_limits(job) if guest else UNLIMITED
+        run = run_job(launcher, job, command, streams, settings.environment, times)
     engine.judge(recorded, run.ending, folder)
     return run
 

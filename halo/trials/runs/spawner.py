@@ -29,11 +29,14 @@ def run(
     arguments: list[str],
     environment: dict[str, str],
     paths: tuple[str, str, str],
+    mark: str,
 ) -> tuple[int, int, int, float, float, int, int, int]:
     """Runs one process to its end.
 
     Returns pid, status, wall nanoseconds, CPU seconds, peak kilobytes, and page faults without disk
     reads. The process leads a session of its own, by which its descendants are found and ended.
+    With `mark`, which is a variable of its environment, its pid is written at its start, and all
+    processes that have the mark end with it.
     """
     stdin, stdout, stderr = paths
     actions = (
@@ -45,43 +48,52 @@ def run(
     child = posix.posix_spawn(
         program, arguments, environment, file_actions=actions, setsigdef=defaults, setsid=True
     )
-    await_end(child)
-    _, status, usage = posix.wait4(child, 0)
+    if mark:
+        answer(child)
+    await_end(child, mark)
     wall = time.perf_counter_ns() - start
+    if mark:
+        stop(child, mark)
+    _, status, usage = posix.wait4(child, 0)
     processor = (usage.ru_utime, usage.ru_stime)
     return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, usage.ru_nvcsw
 
 
-def await_end(child: int) -> None:
+def await_end(child: int, mark: str) -> None:
     """Returns when the child has ended; raises `Stopped` if our input ends first."""
     try:
         ended = posix.pidfd_open(child)
-    except OSError:  # a kernel or a sandbox without pidfd: wait4 waits
+    except OSError:  # a kernel or a sandbox without pidfd
+        posix.waitid(posix.P_PID, child, posix.WEXITED | posix.WNOWAIT)
         return
     try:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
         poll.register(0, select.POLLIN)
         if all(descriptor == 0 for descriptor, _ in poll.poll()):
-            stop(child)
+            stop(child, mark)
+            posix.waitpid(child, posix.WNOHANG)
             raise Stopped
     finally:
         posix.close(ended)
 
 
-def stop(child: int) -> None:
-    """Ends the child's session and all its descendants, by SIGKILL after the grace period."""
+def stop(child: int, mark: str) -> None:
+    """Ends the child's session, all its descendants and all processes with the mark.
+
+    By SIGKILL after the grace period.
+    """
     start = time.monotonic()
-    living = members(child, set())
+    living = members(child, set(), mark)
     for number in (TERM, CONT):
         send(number, living)
     while living and time.monotonic() < start + GRACE:
         time.sleep(0.01)
-        living = members(child, living)
+        living = members(child, living, mark)
     while living and time.monotonic() < start + 2 * GRACE:  # unkillable ones are not ours
         send(KILL, living)
         time.sleep(0.01)
-        living = members(child, living)
+        living = members(child, living, mark)
 
 
 def send(number: int, processes: set[int]) -> None:
@@ -92,8 +104,11 @@ def send(number: int, processes: set[int]) -> None:
             continue  # it has ended by itself
 
 
-def members(child: int, before: set[int]) -> set[int]:
-    """The living processes of the child's session, of `before`, and all their descendants."""
+def members(child: int, before: set[int], mark: str) -> set[int]:
+    """The living processes of the child's session, of `before`, and all their descendants.
+
+    With `mark`, also the processes that have it in their environment, such as a daemon.
+    """
     parents: dict[int, int] = {}
     found = set()
     for name in posix.listdir("/proc"):
@@ -109,11 +124,24 @@ def members(child: int, before: set[int]) -> set[int]:
         if state in b"ZX":
             continue
         parents[int(name)] = parent
-        if session == child or int(name) in before:
+        if session == child or int(name) in before or (mark and has_mark(name, mark)):
             found.add(int(name))
     while more := {it for it, parent in parents.items() if parent in found} - found:
         found |= more
     return found
+
+
+def has_mark(pid: str, mark: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as stream:
+            return mark.encode() in stream.read().split(b"\0")
+    except OSError:
+        return False  # of another user, or ended
+
+
+def answer(value: "int | str | tuple[float, ...]") -> None:
+    marshal.dump(value, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 
 
 def main() -> None:
@@ -131,12 +159,11 @@ def main() -> None:
         except EOFError:
             return
         try:
-            marshal.dump(run(defaults, *request), sys.stdout.buffer)
+            answer(run(defaults, *request))
         except Stopped:
             return
         except OSError as error:
-            marshal.dump(str(error), sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+            answer(str(error))
 
 
 if __name__ == "__main__":
