@@ -25,7 +25,7 @@ EDGES = 40
 class Section:
     """The data of a program for the template; `missing` is the reason if there are no contexts.
 
-    `alone` is the allocator that the label halo means if no plan was kept.
+    `without_plan`: plans were tried, and none was kept.
     """
 
     anchor: str
@@ -42,7 +42,7 @@ class Section:
     waste: Sequence[WasteLine]
     comparisons: Sequence[misses.Comparison]
     page_faults: misses.Comparison | None
-    alone: str
+    without_plan: bool
     outputs_compared: bool
     levels: Sequence[str]
     contexts: Sequence[misses.Place]
@@ -79,13 +79,13 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
         time_chart=times.time_chart(measurement),
         memory_chart=times.memory_chart(measurement),
         keeps_plan=keeps_plan,
-        plan=f"{kept.candidate} over {kept.allocator}" if kept is not None else "",
+        plan=f"{kept.candidate} over {kept.allocator}" if kept is not None and keeps_plan else "",
         groups=groups_of(plan),
         group_count=group_count(plan),
         waste=waste_lines(typical_pools(halo)),
         comparisons=[comparison for comparison in found if comparison is not None],
         page_faults=misses.page_faults(measurement),
-        alone=kept.allocator if kept is not None and not keeps_plan else "",
+        without_plan=kept is not None and not keeps_plan,
         outputs_compared=measurement.summary.outputs_compared,
         levels=misses.levels(measurement),
         contexts=misses.worst_contexts(measurement, graph),

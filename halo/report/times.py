@@ -12,6 +12,7 @@ from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.metrics import fastest_allocator
 from halo.results.model import HALO
+from halo.schema.trial import Trials
 from halo.trials.candidates import NONE
 from halo.trials.statistics import Summary, summarize
 
@@ -29,11 +30,20 @@ class Line:
     memory: str
 
 
+def shown_trials(measurement: Measurement) -> Trials:
+    """Trials on the reference input; without a plan not halo's, which are an allocator's own."""
+    return {
+        label: trials
+        for label, trials in measurement.reference.items()
+        if label != HALO or not measurement.keeps_none
+    }
+
+
 def times_of(measurement: Measurement) -> dict[str, Summary]:
     """Median and quartiles on the reference input, configurations in the order of the file."""
     return {
         label: summarize([trial.wall for trial in trials])
-        for label, trials in measurement.reference.items()
+        for label, trials in shown_trials(measurement).items()
     }
 
 
@@ -74,7 +84,7 @@ def time_chart(measurement: Measurement) -> Bars:
 def memory_chart(measurement: Measurement) -> Bars:
     """Peak memory in MB from 0, with quartiles."""
     best, rows = fastest_allocator(measurement), []
-    for label, trials in measurement.reference.items():
+    for label, trials in shown_trials(measurement).items():
         found = summarize([trial.peak_memory / 1e6 for trial in trials])
         text = megabytes(found.median * 1e6)
         kind = kind_of(label, best)
@@ -93,7 +103,7 @@ def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -
         value = measurement.summary.speedup
         text = f"{value:.2f} ({low:.2f} to {high:.2f})"
         if measurement.keeps_none:
-            text = "no plan" if low == high == 1 else f"no plan, {text}"
+            value, low, high, text = 1.0, 1.0, 1.0, "no plan"
         rows.append(Row(measurement.program, text, verdict.kind, value, low, high))
     if len(rows) < 2:
         return None
@@ -116,7 +126,6 @@ def what_is(measurement: Measurement, label: str) -> str:
     if found is None:
         return ""
     if found.strategy == NONE:
-        alone = f"{found.allocator} alone"
-        return f"no plan was kept, so this is {alone}" if label == HALO else alone
+        return f"{found.allocator} alone"
     how = f", identified by {found.identification}" if found.identification else ""
     return f"the plan '{found.candidate}' over {found.allocator}{how}"

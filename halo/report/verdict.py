@@ -54,7 +54,7 @@ def _older(measurement: Measurement) -> Verdict:
         return Verdict(UNCLEAR, best, sentence)
     if measurement.keeps_none:
         sentence = (
-            f"No plan was kept for {program}: halo is {kept.allocator} alone here. Whether it is"
+            f"No plan was kept for {program}. Whether it is"
             f" placement-sensitive is not in these results; the fastest allocator is {best}."
         )
         return Verdict(LOSS if interval[1] < 1 else UNCLEAR, "no plan", sentence)

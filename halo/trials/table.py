@@ -26,8 +26,11 @@ TITLE = "Seconds on the reference input, median ± half the interquartile range"
 
 
 def table(all_findings: Sequence[Findings]) -> Grid:
-    """A row for each configuration of each program; a single program is named in the title."""
-    measured = [name for name in COLUMNS if any(f.reference.get(name) for f in all_findings)]
+    """A row for each configuration of each program; a single program is named in the title.
+
+    Without a plan, halo's trials are those of an allocator alone, and have no row.
+    """
+    measured = [name for name in COLUMNS if any(_has_row(f, name) for f in all_findings)]
     with_halo = HALO in measured
     several = len(all_findings) != 1
     fields = [
@@ -40,7 +43,8 @@ def table(all_findings: Sequence[Findings]) -> Grid:
     rows = []
     for findings in all_findings:
         best = best_baseline(findings)
-        for at, name in enumerate(measured):
+        shown = [name for name in measured if name != HALO or _has_row(findings, HALO)]
+        for at, name in enumerate(shown):
             samples = findings.reference.get(name)
             gain = [_gain(findings) if name == HALO else ""] if with_halo else []
             cells = [
@@ -50,9 +54,14 @@ def table(all_findings: Sequence[Findings]) -> Grid:
                 _memory(samples),
                 *gain,
             ]
-            rows.append(Row(cells, last=name == measured[-1]))
+            rows.append(Row(cells, last=name == shown[-1]))
     title = TITLE if several else f"{all_findings[0].program}: {TITLE[0].lower()}{TITLE[1:]}"
     return Grid(fields, rows, title)
+
+
+def _has_row(findings: Findings, name: str) -> bool:
+    alone = findings.kept is not None and findings.kept.plan is None
+    return bool(findings.reference.get(name)) and not (name == HALO and alone)
 
 
 def _time(samples: Sequence[Trial] | None, best: bool) -> Text:

@@ -14,7 +14,7 @@ from halo.files.atomic import write_json
 from halo.trials.candidates import choose_variants
 from halo.trials.findings import Findings
 from halo.trials.results import raw_results, summarize_findings
-from halo.trials.table import next_step
+from halo.trials.table import next_step, table
 from support.samples.findings import MACHINE, complete, eleven
 
 KEYS = {
@@ -79,6 +79,23 @@ def test_the_next_step_is_a_command() -> None:
     assert plain.endswith("libjemalloc.so.2 prog")
     lost = next_step(complete(2.5), "halo", folder, ["prog"])
     assert lost.endswith("libjemalloc.so.2 prog")  # a plan that lost on the reference input
+
+
+def names(*all_findings: Findings) -> list[str]:
+    grid = table(all_findings)
+    at = [field.name for field in grid.fields].index("allocator")
+    return [str(row.cells[at]) for row in grid.rows]
+
+
+def test_halo_has_no_row_without_a_plan() -> None:
+    """Its trials are then those of an allocator, so that their ratio says nothing of halo."""
+    with_plan, without = complete(1.0), complete(2.4, kept="none over jemalloc")
+    allocators = ["glibc", "jemalloc", "mimalloc", "tcmalloc"]
+    assert names(with_plan) == [*allocators, "halo"]
+    assert names(without) == allocators
+    assert "speed-up" not in " ".join(field.name for field in table([without]).fields)
+    assert names(without, with_plan) == [*allocators, *allocators, "halo"]
+    assert [row.last for row in table([without, with_plan]).rows].index(True) == 3
 
 
 def test_another_allocator_is_advised_only_if_it_is_significantly_faster() -> None:
