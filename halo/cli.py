@@ -5,26 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
-from halo.commands import COMMANDS, GROUPS, TRACE, Command
-from halo.commands.old_spellings import current
+from halo.commands import COMMANDS, GROUPS, TRACE, Command, every_command
+from halo.commands.old_spellings import MOVED, current
+from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
 from halo.console.outcome import status_of
-from halo.errors import UsageError
+from halo.console.parser import Parser, did_you_mean
 from halo.settings import Settings, read_settings
 from halo.version import version_text
 
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence with a documented exit status."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message[:1].upper()}{message[1:]}; see: {self.prog} --help")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Unlike argparse's own, lets errors of the stream pass: its reader may have gone."""
-        if message:
-            (file or sys.stderr).write(message)
+HELP = "help"
 
 
 class _Version(argparse.Action):
@@ -40,28 +31,21 @@ def build_parser(words: Sequence[str]) -> Parser:
 
     It has only the options of commands among the words, so that other modules are not loaded.
     """
-    parser = Parser(
-        prog="halo",
-        description="Makes native Linux programs faster by placing heap objects from evidence.",
-        epilog="Help for a command: halo COMMAND --help. Reference: docs/cli.md",
-        allow_abbrev=False,
-    )
+    parser = OverviewParser(prog="halo", usage=USAGE, description=PURPOSE, epilog=CLOSING)
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="show the version and the commit, and exit"
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_commands("command")
     for command in COMMANDS:
         _add(commands, command, words)
     for group in GROUPS:
-        names = ", ".join(command.name for command in group.commands)
         sub = commands.add_parser(
             group.name,
-            help=f"{group.summary.rstrip('.')}: {names}.",
+            help=summary_of(group),
             description=group.summary,
             epilog=f"Help for a command: halo {group.name} COMMAND --help",
-            allow_abbrev=False,
         )
-        inner = sub.add_subparsers(dest="inner", metavar="COMMAND", required=True)
+        inner = sub.add_commands("inner")
         for command in group.commands:
             _add(inner, command, words)
     return parser
@@ -73,11 +57,35 @@ def _add(commands: Any, command: Command, words: Sequence[str]) -> None:
         help=command.summary,
         description=command.summary,
         usage=command.usage,
-        allow_abbrev=False,
+        epilog="\n".join(["For instance:", *(f"  {example}" for example in command.examples)]),
     )
     if command.name in words:
         command.add_arguments(parser)
     parser.set_defaults(implementation=command)
+
+
+def find_parser(parser: Parser, words: Sequence[str]) -> tuple[Parser, Sequence[str]]:
+    """The parser of the command that the words begin with, and the words behind its name.
+
+    Raises `UsageError` if there is no such command, with the nearest ones.
+    """
+    while parser.children and words and not words[0].startswith("-"):
+        if words[0] not in parser.children:
+            near = did_you_mean(words[0], _spellings(parser))
+            listed = f"; the commands are: {', '.join(parser.children)}"
+            parser.error(f"'{words[0]}' is not a command of {parser.prog}{near or listed}")
+        parser, words = parser.children[words[0]], words[1:]
+    return parser, words
+
+
+def _spellings(parser: Parser) -> dict[str, str]:
+    """The commands by what may be typed for them: their names, and at the top their last words."""
+    names = {name: name for name in parser.children}
+    if parser.prog != "halo":
+        return names
+    moved = {name: " ".join(words) for name, words in MOVED.items()}
+    last_words = {words.split()[-1]: words for words, _ in every_command()}
+    return {**moved, **last_words, **names, HELP: HELP}
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -97,21 +105,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
+    if own[:1] == [HELP]:
+        own = [*(word for word in own if word != HELP), "--help"]
     own = current(own, [command.name for command in TRACE.commands], runs=bool(rest))
     parser = build_parser(own)
     if not own and not rest:
         parser.print_help()
         return 0
+    leaf, behind = find_parser(parser, own)
+    leaf.check_options(behind)
     try:
-        options = parser.parse_args(own)
-    except UsageError as error:
-        if str(error).startswith("Unrecognized arguments") and not rest:
-            raise UsageError(f"{error} (a program to run goes after `--`)") from error
-        raise
+        options, extra = parser.parse_known_args(own)
     except SystemExit as ended:  # after --help or --version
         return int(ended.code or 0)
     command: Command = options.implementation
+    if extra:
+        leaf.error(_unexpected(leaf.prog, command, extra))
     return command.run(settings, options, rest)
+
+
+def _unexpected(prog: str, command: Command, extra: Sequence[str]) -> str:
+    if extra[0].startswith("-"):
+        return f"{extra[0]} is not an option of {prog}"
+    hint = " (a program to run goes after `--`)" if "-- PROG" in command.usage else ""
+    return f"unexpected argument{'s' * (len(extra) > 1)}: {' '.join(extra)}{hint}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Writes usage lines and option tables into docs/cli.md, from the parser of the command line.
 
 generate_cli_reference.py [--check]: with --check, exit status 1 if the page is not what it would
-write. The page marks what is generated, in the order of `halo --help`:
+write. The page marks what is generated, in the order of `halo/commands/__init__.py`:
 `<!-- generated: halo COMMAND -->` to `<!-- end -->`; `halo` alone is the list of commands.
 """
 
@@ -22,7 +22,7 @@ REGION = re.compile(r"(<!-- generated: (halo[^>]*?) -->\n).*?(<!-- end -->\n)", 
 
 
 def commands_table() -> str:
-    """All commands with their summaries, in the order of `halo --help`."""
+    """All commands with their summaries, in that order."""
     rows = [
         f"| [`halo {words}`](#halo-{words.replace(' ', '-')}) | {_cell(command.summary)} |\n"
         for words, command in every_command()
@@ -31,13 +31,15 @@ def commands_table() -> str:
 
 
 def reference(command: Command) -> str:
-    """Usage and options of a command."""
+    """Usage, options and examples of a command."""
     parser = argparse.ArgumentParser(add_help=False)
     command.add_arguments(parser)
     usage = command.usage.replace(" | halo ", "\n    halo ")
     rows = [f"| {_names(action)} | {_meaning(action)} |\n" for action in parser._actions]
     table = ["\n| option | meaning |\n| --- | --- |\n", *rows] if rows else []
-    return f"{_cell(command.summary)}\n\n    {usage}\n{''.join(table)}"
+    examples = "".join(f"    {example}\n" for example in command.examples)
+    text = f"{_cell(command.summary)}\n\n    {usage}\n{''.join(table)}"
+    return f"{text}\nFor instance:\n\n{examples}"
 
 
 def _names(action: argparse.Action) -> str:

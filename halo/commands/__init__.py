@@ -45,11 +45,17 @@ from halo.settings import Settings
 
 
 class Command(Protocol):
-    """A command: its name, one line of help, its options, and its action."""
+    """A command: its name, one line of help, its options, and its action.
+
+    `examples` are one or two command lines, as they would be typed.
+    """
 
     name: str
     summary: str
     usage: str
+
+    @property
+    def examples(self) -> Sequence[str]: ...
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
 

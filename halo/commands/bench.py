@@ -20,6 +20,7 @@ class BenchCommand:
     name = "bench"
     summary = "Do the same as `halo run` for bundled programs."
     usage = "halo bench [OPTIONS] NAME... | --all | --list"
+    examples = ("halo bench --trials 15 --results results/two jq hospital",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="bundled programs to measure")

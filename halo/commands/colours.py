@@ -14,6 +14,7 @@ class ColoursCommand:
     name = "colours"
     summary = "Test whether the colours of page frames matter on this machine, or check a process."
     usage = "halo colours --test [--json FILE] | halo colours --audit PID"
+    examples = ("halo colours --test",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -19,6 +19,10 @@ class ConflictsCommand:
     name = "conflicts"
     summary = "Show which objects compete for the same sets of the first cache."
     usage = "halo conflicts [OPTIONS] PROFILE"
+    examples = (
+        "halo record --conflicts -o jq.profile -- jq . small.json",
+        "halo conflicts jq.profile",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

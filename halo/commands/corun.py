@@ -34,6 +34,7 @@ class CorunCommand:
     usage = (
         "halo corun [OPTIONS] -- PROG ARGS -- PROG ARGS | halo corun [OPTIONS] --mixes FILE [MIX]"
     )
+    examples = ("halo corun --alone --machine e7420-prefetching -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -26,6 +26,7 @@ class DeployCommand:
         "halo deploy [OPTIONS] RESULTS [-- PROG]"
         " | halo deploy [OPTIONS] --plan PLAN --allocator NAME [-- PROG]"
     )
+    examples = ("halo deploy results/jq-20260101-120000 -o jq-halo",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

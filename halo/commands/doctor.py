@@ -22,6 +22,7 @@ class DoctorCommand:
     name = "doctor"
     summary = "Check this machine, and whether halo can place the objects of a program."
     usage = "halo doctor [OPTIONS] [-- PROG [ARGS]]"
+    examples = ("halo doctor", "halo doctor --run -- jq . small.json")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

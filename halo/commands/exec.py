@@ -30,6 +30,10 @@ class ExecCommand:
     name = "exec"
     summary = "Run a program under a plan, in place of halo's own process."
     usage = "halo exec [OPTIONS] --plan PLAN -- PROG ARGS"
+    examples = (
+        "halo exec --plan jq.plan -- jq . large.json",
+        "halo exec --plan jq.plan --allocator jemalloc --print-env",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -24,6 +24,7 @@ class HintsCommand:
     name = "hints"
     summary = "Find field values that tell an allocator which objects are used together."
     usage = "halo hints [OPTIONS] TRACE"
+    examples = ("halo hints --phase traverse prog.trace", "halo hints --captured prog.profile")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

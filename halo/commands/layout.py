@@ -36,6 +36,7 @@ class LayoutCommand:
     name = "layout"
     summary = "Simulate how many misses another order of a program's objects would have."
     usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE"
+    examples = ("halo layout -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace_options(

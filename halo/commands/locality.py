@@ -32,6 +32,10 @@ class LocalityCommand:
     name = "locality"
     summary = "Find the allocation contexts that pollute the last-level cache."
     usage = "halo locality [OPTIONS] -- PROG ARGS | halo locality [OPTIONS] TRACE"
+    examples = (
+        "halo locality -- jq . small.json",
+        "halo locality --machine e7420 --json jq.json -- jq . small.json",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace_options(parser, "stored object trace, best with --max-object 268435455")

@@ -16,6 +16,7 @@ class MergeCommand:
     name = "merge"
     summary = "Merge profiles of several inputs or machines of one build, and see if they agree."
     usage = "halo merge [OPTIONS] PROFILE PROFILE... -o PROFILE"
+    examples = ("halo merge small.profile large.profile -o both.profile",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -24,6 +24,7 @@ class PlanCommand:
     name = "plan"
     summary = "Make a plan from a profile: a compact file and a JSON file for review."
     usage = "halo plan [OPTIONS] PROFILE | halo plan --list"
+    examples = ("halo plan --strategy dense --option by_size=true jq.profile",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         from halo.strategies import names

@@ -31,6 +31,7 @@ class PlotCommand:
     name = "plot"
     summary = "Draw a figure, or write a table, of results."
     usage = "halo plot [OPTIONS] FIGURE RESULT... | halo plot --list"
+    examples = ("halo plot speedup -o speedup.svg results/*/",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -26,6 +26,7 @@ class ProbeCommand:
     name = "probe"
     summary = "Test whether a program is placement-sensitive, without recording it."
     usage = "halo probe [OPTIONS] -- PROG ARGS"
+    examples = ("halo probe -- xsltproc style.xsl input.xml",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -49,6 +49,7 @@ class RecordCommand:
     name = "record"
     summary = "Record a program and write a profile."
     usage = "halo record [OPTIONS] -- PROG ARGS | halo record [OPTIONS] --trace TRACE"
+    examples = ("halo record -o jq.profile -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         engines = "; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)

@@ -13,6 +13,7 @@ class ReportCommand:
     name = "report"
     summary = "Write one self-contained HTML page about results."
     usage = "halo report [OPTIONS] RESULT..."
+    examples = ("halo report -o page.html results/jq-20250101-120000 offenders.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -34,6 +34,10 @@ class RunCommand:
         "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS |"
         " halo run [OPTIONS] --load SCRIPT -- PROG ARGS"
     )
+    examples = (
+        "halo run -- jq . small.json -- jq . large.json",
+        "halo run --results jq-run -- jq . small.json -- jq . large.json",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_measuring_options(parser)

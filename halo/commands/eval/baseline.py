@@ -22,6 +22,7 @@ class BaselineCommand:
     name = "baseline"
     summary = "Measure a program under the baseline allocators only."
     usage = "halo eval baseline [OPTIONS] -- PROG ARGS"
+    examples = ("halo eval baseline --trials 15 -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_measuring_options(parser)

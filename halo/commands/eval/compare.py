@@ -24,6 +24,7 @@ class CompareCommand:
     name = "compare"
     summary = "Compare strategies, timed and simulated, as the HALO paper does."
     usage = "halo eval compare [OPTIONS] NAME... | --all | -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+    examples = ("halo eval compare --distances 32,128,512 hospital jq",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="bundled programs to measure")

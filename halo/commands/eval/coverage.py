@@ -14,6 +14,7 @@ class CoverageCommand:
     name = "coverage"
     summary = "Compare ways to recognise a training run's allocations in a reference run."
     usage = "halo eval coverage [OPTIONS] TRAIN.profile REF.profile"
+    examples = ("halo eval coverage small.profile large.profile",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -14,6 +14,7 @@ class PredictCommand:
     name = "predict"
     summary = "Predict the misses of a recorded program under plans, without running it."
     usage = "halo eval predict [OPTIONS] PROFILE PLAN..."
+    examples = ("halo eval predict app.profile halo.plan dense.plan",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

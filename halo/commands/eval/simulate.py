@@ -35,6 +35,7 @@ class SimulateCommand:
     name = "simulate"
     summary = "Simulate the cache and TLB misses of a program, with or without a plan."
     usage = "halo eval simulate [OPTIONS] -- PROG ARGS"
+    examples = ("halo eval simulate --plan jq.plan -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

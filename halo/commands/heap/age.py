@@ -32,6 +32,7 @@ class AgeCommand:
     name = "age"
     summary = "Measure a program on a clean heap and on aged heaps, under allocators and plans."
     usage = "halo heap age [OPTIONS] -- PROG ARGS"
+    examples = ("halo heap age --plan jq.plan --groups -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -23,6 +23,7 @@ class DetectCommand:
     name = "detect"
     summary = "Count the allocations of a program by size, for `halo heap litter`."
     usage = "halo heap detect [OPTIONS] -- PROG ARGS"
+    examples = ("halo heap detect -o jq.sizes -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -31,6 +31,7 @@ class LitterCommand:
     name = "litter"
     summary = "Run a program on a heap that is aged with the sizes of its allocations."
     usage = "halo heap litter [OPTIONS] -- PROG ARGS"
+    examples = ("halo heap litter --data jq.sizes --occupancy 0.8 -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -29,6 +29,7 @@ class CheckCommand:
     name = "check"
     summary = "Check that a plan still makes a program faster, without recording it."
     usage = "halo check [OPTIONS] --plan PLAN -- PROG ARGS"
+    examples = ("halo check --plan jq.plan --allocator jemalloc -- ./jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

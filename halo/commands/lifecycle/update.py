@@ -22,6 +22,7 @@ class UpdateCommand:
     name = "update"
     summary = "Make a plan fit another build of the program, without recording it."
     usage = "halo update [OPTIONS] PLAN [--for PROG]"
+    examples = ("halo update jq.plan --for ./jq -o jq-new.plan",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

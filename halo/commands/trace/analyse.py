@@ -16,6 +16,7 @@ class AnalyseCommand:
     name = "analyse"
     summary = "Run an analysis of a trace by its name."
     usage = "halo trace analyse [OPTIONS] NAME TRACE... | halo trace analyse --list"
+    examples = ("halo trace analyse --list", "halo trace analyse offenders prog.columns")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

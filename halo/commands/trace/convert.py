@@ -19,6 +19,7 @@ class ConvertCommand:
         "halo trace convert [OPTIONS] TRACE... | halo trace convert [OPTIONS] --live FOLDER --"
         " PROG ARGS"
     )
+    examples = ("halo trace convert -o prog.columns prog.trace",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -14,6 +14,7 @@ class OffendersCommand:
     name = "offenders"
     summary = "List the variables and source lines with the most expensive cache misses."
     usage = "halo trace offenders [OPTIONS] TRACE..."
+    examples = ("halo trace offenders --by line --function 'parse_*' prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)

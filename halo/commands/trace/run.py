@@ -19,6 +19,7 @@ class TraceRunCommand:
     name = "run"
     summary = "Run a program built with halo-cc or halo-c++, and write its trace."
     usage = "halo trace run [OPTIONS] -- PROG ARGS"
+    examples = ("halo trace run -o prog.trace -- ./prog input",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

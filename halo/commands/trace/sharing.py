@@ -14,6 +14,7 @@ class SharingCommand:
     name = "sharing"
     summary = "List the variables and cache lines that threads share, truly or falsely."
     usage = "halo trace sharing [OPTIONS] TRACE..."
+    examples = ("halo trace sharing --csv sharing.csv prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)

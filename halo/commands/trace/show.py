@@ -18,6 +18,7 @@ class ShowCommand:
     name = "show"
     summary = "Print the contents of a trace as JSON, or its events as text."
     usage = "halo trace show [OPTIONS] TRACE|-"
+    examples = ("halo trace show --events prog.trace | head",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("trace", metavar="TRACE|-", help="trace file; - for standard input")

@@ -31,6 +31,7 @@ class SplitCommand:
     name = "split"
     summary = "List the structures to split into a hot and a cold part, with their new text."
     usage = "halo trace split [OPTIONS] TRACE..."
+    examples = ("halo trace split --chart split.svg prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)
