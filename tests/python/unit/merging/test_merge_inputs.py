@@ -15,9 +15,12 @@ from halo.errors import BadInput
 from halo.merging.inputs import Input, Merged, merge_inputs, read_inputs
 from halo.merging.weights import TOLERANCE, repeats_of
 from halo.profile import (
+    CACHE_SWEEP,
     CONFLICTS,
+    HOT_STREAMS,
     INPUTS,
     LOADED,
+    SIMULATION,
     InputRun,
     Module,
     Profile,
@@ -134,6 +137,51 @@ def test_a_repeated_profile_is_that_of_the_runs_one_after_the_other() -> None:
         expected.pairs,
         expected.outside_slots,
     )
+
+
+STREAMS = {
+    **{"references": 90, "dropped": 4, "symbols": 30, "threshold": 5, "covered": 60, "streams": 2},
+    "sets": [{"sites": [0, 1], "streams": 2, "heat": 60, "saved": 12}],
+}
+SIMULATED = {
+    "machine": machine(),
+    "contexts": [[400, 90, 7, 2], [400, 80, 6, 1], [200, 10, 1, 0]],
+    "code": [[0, 0, 170, 13, 3]],
+    "objects": [[5, 0, 24, 3]],
+    "outside": [50, 9, 3, 1],
+    "prefetched": [4],
+    "cycles": 189,
+    "objects_missed": 9,
+    "objects_for_half": 2,
+    "classes": {"contexts": [[1, 2, 4, 0], [3, 2, 1, 5], [1, 0, 0, 0]], "outside": [1, 1, 1, 0]},
+}
+SWEPT = {"line": 64, "heap": 1000, "outside": 50, "caches": [[8192, 2, 40, 5], [16384, 4, 20, 1]]}
+
+
+def test_sections_are_multiplied_as_they_would_be_added_up(tmp_path: Path) -> None:
+    sections: dict[str, Any] = {
+        "hot_streams": STREAMS,
+        "simulation": SIMULATED,
+        "cache_sweep": SWEPT,
+    }
+    one = red().input(**sections).profile
+    three = merge_profiles([one] * 3, one.program, ())
+    times = merge_profiles([repeated(one, 3)], one.program, ())
+    assert CACHE_SWEEP.of(times) == CACHE_SWEEP.of(three) is not None
+    found, expected = HOT_STREAMS.of(times), HOT_STREAMS.of(three)
+    assert found is not None and expected is not None
+    assert (found.references, found.dropped, found.covered) == (270, 12, 180)
+    assert [(it.heat, it.saved) for it in found.sets] == [
+        (it.heat, it.saved) for it in expected.sets
+    ]
+    assert found.streams == 2, "a repeated run has no other streams"
+    simulated, added = SIMULATION.of(times), SIMULATION.of(three)
+    assert simulated is not None and added is not None
+    for name in ("contexts", "code", "outside", "prefetched", "cycles", "classes"):
+        assert getattr(simulated, name) == getattr(added, name)
+    assert simulated.objects_missed == 27
+    write_profile(times, tmp_path / "times.profile")
+    assert read_profile(tmp_path / "times.profile") == times
 
 
 @pytest.mark.parametrize("strategy", WITHOUT_SECTIONS)
