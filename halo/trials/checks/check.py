@@ -36,7 +36,7 @@ from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.rounds import Samples, Span, interleave
 
 GLIBC = "glibc"
-MAX_ROUNDS = 2000  # of advice; more are no way to an answer
+MAX_ROUNDS = 2000  # of advice; more would hardly lead to an answer
 MARGIN = 1.2  # seconds to advise, over those expected
 
 

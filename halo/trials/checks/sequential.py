@@ -49,7 +49,7 @@ def evidence(above: int, count: int) -> Fraction:
 
 
 def is_sure(above: int, count: int) -> bool:
-    """Whether so many values above a number show that the median is above it, too."""
+    """Whether that number of values above a threshold shows that the median is above it, too."""
     return evidence(above, count) * ERROR >= 1
 
 

@@ -90,7 +90,7 @@ def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) 
     job, path = jobs[number - 1], session.options.results / f"train-{number}.profile"
     session.reporter.stage(
         f"recording training input {number} of {len(jobs)}",
-        RECORDER_START + RECORDER * session.native_seconds[job],
+        RECORDER_START + RECORDER * session.native_seconds.get(job, 0.0),
         is_extra=number > 1,
     )
 
@@ -123,7 +123,7 @@ def judge_on_others(session: Session, jobs: Sequence[Job]) -> None:
         return
     control = next(one for one in findings.candidates if one.plan is None)
     for number, job in enumerate(jobs, 1):
-        seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds[job]
+        seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds.get(job, 0.0)
         session.reporter.stage(
             f"checking {kept.label} on another training input", seconds, is_extra=True
         )

@@ -40,7 +40,7 @@ def summary_of(folder: Path, name: str) -> dict[str, object]:
 
 
 def test_a_plan_that_helps(folder: Path) -> None:
-    """So many objects between those that are visited cost every other cache line."""
+    """The objects between those that are visited cost every other cache line."""
     outcome = check(folder, "hot", "--min-speedup", "0.5")
     assert outcome.status == 0, outcome.stderr
     [sentence] = outcome.stdout.splitlines()
