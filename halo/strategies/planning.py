@@ -41,7 +41,7 @@ def merge_recording(
 def _with_calls(profile: Profile) -> Profile:
     """The profile with the program's calls in its source, while the recorded build is there."""
     calls = recorded_calls(profile, os.path.realpath(profile.program))
-    if not calls:
+    if calls is None:
         return profile
     return replace(profile, sections={**profile.sections, SOURCE_CALLS.key: calls})
 

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from halo.elf.call_list import Call, calls_among
+from halo.elf.calls import PF_X
 from halo.elf.disassembly import instructions_of
+from halo.elf.image import PT_LOAD, opened_image
 from halo.elf.positions import Position, positions_in
 from halo.profile import SOURCE_CALLS, Profile, SourceCall, SourceCalls
 
+MAX_DISASSEMBLED = 16 << 20  # bytes of code, which take seconds
 _LINES_APART = 2  # compilers differ in the line of a call that has several
 
 
@@ -114,13 +117,18 @@ def read_build(path: str) -> Build:
     """The calls of a file that have debug information."""
     calls = list(calls_among(instructions_of(path)))
     positions = positions_in(path, (call.return_address for call in calls))
-    return Build(_sites(calls, positions))
+    return Build(
+        _site(call, positions[call.return_address])
+        for call in calls
+        if call.return_address in positions
+    )
 
 
-def recorded_calls(profile: Profile, path: str) -> SourceCalls:
+def recorded_calls(profile: Profile, path: str) -> SourceCalls | None:
     """The calls of the recorded program at `path` that are in contexts, for the profile.
 
-    Only those with debug information, so empty if there is none.
+    Only those with debug information; None if there is none. In a large program, callees are not
+    looked for.
     """
     wanted = {
         frame.offset
@@ -129,36 +137,37 @@ def recorded_calls(profile: Profile, path: str) -> SourceCalls:
     }
     positions = positions_in(path, wanted)
     if not positions:
-        return {}
-    calls = (it for it in calls_among(instructions_of(path)) if it.return_address in wanted)
-    return {
-        site.return_address: tuple(
-            SourceCall(at.function, at.file, at.line, at.first, step.callee)
-            for step in site.steps
-            for at in (step.position,)
-        )
-        for site in _sites(calls, positions)
-    }
+        return None
+    small = _code_bytes(path) <= MAX_DISASSEMBLED
+    found = calls_among(instructions_of(path)) if small else ()
+    callees = {call.return_address: call.callee for call in found if call.return_address in wanted}
+    sites = (_site(Call(at, callees.get(at, "")), positions[at]) for at in sorted(positions))
+    return SourceCalls(path, tuple((it.return_address, _as_recorded(it)) for it in sites))
+
+
+def _as_recorded(site: Site) -> tuple[SourceCall, ...]:
+    pairs = ((step.position, step.callee) for step in site.steps)
+    return tuple(SourceCall(at.function, at.file, at.line, at.first, to) for at, to in pairs)
 
 
 def recorded_build(profile: Profile) -> Build | None:
     """The calls of the recorded build, as far as the profile has them; None if it has none."""
-    calls = SOURCE_CALLS.of(profile)
-    if not calls:
+    recorded = SOURCE_CALLS.of(profile)
+    if recorded is None:
         return None
     return Build(
         Site(
             address,
             tuple(Step(Position(it.function, it.file, it.line, it.first), it.callee) for it in its),
         )
-        for address, its in calls.items()
+        for address, its in recorded.calls
     )
 
 
-def _sites(calls: Iterable[Call], positions: Mapping[int, Sequence[Position]]) -> Iterable[Site]:
-    for call in calls:
-        if call.return_address in positions:
-            yield _site(call, positions[call.return_address])
+def _code_bytes(path: str) -> int:
+    image = opened_image(path)
+    code = image.segments if image is not None else ()
+    return sum(it.file_size for it in code if it.kind == PT_LOAD and it.flags & PF_X)
 
 
 def _site(call: Call, positions: Sequence[Position]) -> Site:

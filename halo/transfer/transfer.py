@@ -10,7 +10,7 @@ from halo.elf import build_id_of
 from halo.elf.positions import symbolizer
 from halo.errors import BadInput, MissingPart
 from halo.plan.grouping import Grouping
-from halo.profile import LOADED
+from halo.profile import LOADED, SOURCE_CALLS
 from halo.profile.model import Context, Module, Profile
 from halo.profile.sections.registry import sections_without_stacks
 from halo.transfer.stacks import Address, StackCarrier, stack_of
@@ -68,7 +68,9 @@ def carry_over(profile: Profile, program: Path) -> Carried:
 
 def recorded_module(profile: Profile) -> Module:
     """The recorded program; `BadInput` if the profile does not name it."""
-    path = os.path.realpath(profile.program)
+    calls = SOURCE_CALLS.of(profile)
+    # A symbolic link may lead to another build by now.
+    path = calls.program if calls is not None else os.path.realpath(profile.program)
     for module in profile.modules:
         if module.path == path and module.build_id:
             return module

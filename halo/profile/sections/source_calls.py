@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -26,8 +26,14 @@ class SourceCall(Struct, frozen=True, array_like=True):
     callee: str
 
 
-SourceCalls = Mapping[int, tuple[SourceCall, ...]]
-"""By return address in the program's file: the call itself, then those inlined around it."""
+class SourceCalls(Struct, frozen=True):
+    """The real path of the recorded program, and its calls by return address in that file.
+
+    The calls of an address are the call itself, then those inlined around it.
+    """
+
+    program: str
+    calls: tuple[tuple[Count, tuple[SourceCall, ...]], ...]
 
 
 class SourceCallsSection(Section[SourceCalls]):
@@ -37,21 +43,21 @@ class SourceCallsSection(Section[SourceCalls]):
 
     def read(self, checks: Checks, contexts: int, frames: int) -> SourceCalls:
         try:
-            rows = convert(
-                checks.document[self.key], list[tuple[Count, tuple[SourceCall, ...]]], self.key
-            )
+            found = convert(checks.document[self.key], SourceCalls, self.key)
         except Damaged as error:
             checks.bad(str(error))
-        if not all(calls for _, calls in rows):
+        if not all(calls for _, calls in found.calls):
             checks.bad(f"{self.key} has a return address without a call")
-        return dict(rows)
+        return found
 
-    def write(self, value: SourceCalls) -> list[list[Any]]:
-        return [[address, to_builtins(calls)] for address, calls in sorted(value.items())]
+    def write(self, value: SourceCalls) -> dict[str, Any]:
+        document: dict[str, Any] = to_builtins(value)
+        return document
 
     def combine(self, found: Sequence[tuple[Part, SourceCalls]]) -> SourceCalls:
         """The calls of all parts, which are of one build."""
-        return {address: calls for _, value in found for address, calls in value.items()}
+        every = {address: calls for _, value in found for address, calls in value.calls}
+        return SourceCalls(found[0][1].program, tuple(sorted(every.items())))
 
 
 SOURCE_CALLS = SourceCallsSection()

@@ -150,6 +150,19 @@ def test_a_build_elsewhere(folder: Path, tmp_path: Path) -> None:
     assert served(folder, "prog.plan") >= COUNT
 
 
+def test_a_link_to_the_newest_build(tmp_path: Path) -> None:
+    """The link that was recorded leads to another file after the rebuild."""
+    link = tmp_path / "prog"
+    link.symlink_to(build(tmp_path / "prog-1"))
+    assert halo("record", "--", "./prog", str(COUNT), cwd=tmp_path).status == 0
+    assert halo("plan", "--strategy", "dense", "prog.profile", cwd=tmp_path).status == 0
+    link.unlink()
+    link.symlink_to(build(tmp_path / "prog-2", LINES_ABOVE))
+    done = halo("update", "prog.plan", "--in-place", cwd=tmp_path)
+    assert done.status == 0, done.stderr
+    assert served(tmp_path, "prog.plan") >= COUNT
+
+
 def test_a_part_that_is_lost_is_a_warning(folder: Path) -> None:
     build(folder / "prog", RENAMED)
     done = halo("update", "prog.plan", "--for", "./prog", "-o", "new.plan", cwd=folder)
