@@ -18,6 +18,7 @@ from halo.commands.shared.program import (
     positive,
     the_program,
 )
+from halo.commands.shared.service import add_service_options, add_timeout_option, service_of
 from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.process.foreground import Ending, end_like
@@ -27,6 +28,7 @@ from halo.recording.parts import (
     MAX_OBJECT_OF_CONFLICTS,
     Limits,
     Recording,
+    gather_parts,
     largest_followed,
     machine_argument,
     workspace,
@@ -40,6 +42,7 @@ from halo.settings import Settings
 
 if TYPE_CHECKING:
     from halo.trials.runs.process_watch import Seen
+    from halo.trials.services.service import Service
 
 
 FLAGS = [option for option in SINK_OPTIONS if option.flag]
@@ -88,6 +91,8 @@ class RecordCommand:
         )
         for option in FLAGS:
             add_sink_option(parser, option)
+        add_service_options(parser)
+        add_timeout_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.destination import check_place
@@ -105,6 +110,11 @@ class RecordCommand:
         check_place(path)
         refuse_known_launcher(target, arguments, settings.environment)
         producer = find_producer(settings, options.engine)
+        service = service_of(options)
+        if service is not None:
+            return self._service(settings, options, machines, producer, target, arguments, service)
+        if options.timeout is not None:
+            raise UsageError("--timeout limits the load of a service: give it with --load SCRIPT.")
         watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), settings.tracer)
         with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
@@ -114,10 +124,38 @@ class RecordCommand:
             meanwhile.end()
             self._judge_work(target, watch.seen.slowed(producer.slowdown, producer.start_seconds))
             self._save(producer, recording, target, arguments, path)
-        if recording.parts and sys.stderr.isatty():
-            step = shlex.join([settings.command, "plan", str(path)])
-            say(f"halo: the profile is in {path}. Next: {step}")
+        if recording.parts:
+            _tell_next_step(settings, path)
         return end_like(recording.ending)
+
+    def _service(
+        self,
+        settings: Settings,
+        options: argparse.Namespace,
+        machines: Mapping[str, str],
+        producer: Producer,
+        target: Target,
+        arguments: list[str],
+        service: Service,
+    ) -> int:
+        """Records a service under its load, whose output is copied to our own."""
+        from halo.trials.runs.job import Job as Measured
+        from halo.trials.runs.launcher import Launcher
+        from halo.trials.runs.simulated_runs import run_recorder
+
+        path = options.output or Path(f"{target.path.name}.profile")
+        job = Measured(target, tuple(arguments), service=service, timeout=options.timeout)
+        with workspace() as scratch, Launcher() as launcher:
+            limits, folder = _limits(options, machines, scratch), scratch / "service"
+            run = run_recorder(
+                *(settings, launcher, job, settings.environment, limits, folder),
+                producer=producer,
+            )
+            sys.stdout.write((folder / "stdout").read_text(errors="replace"))
+            recording = Recording(run.ending, tuple(gather_parts(folder)), run.wall)
+            self._save(producer, recording, target, arguments, path)
+        _tell_next_step(settings, path)
+        return 0
 
     def _judge_work(self, target: Target, seen: Seen) -> None:
         """Refuses or warns of a program that only executes another one."""
@@ -216,6 +254,12 @@ class Meanwhile:
         """Prints the warnings."""
         self._thread.join()
         sys.stderr.write(self._warning)
+
+
+def _tell_next_step(settings: Settings, path: Path) -> None:
+    if sys.stderr.isatty():
+        step = shlex.join([settings.command, "plan", str(path)])
+        say(f"halo: the profile is in {path}. Next: {step}")
 
 
 def _how(ending: Ending) -> str:

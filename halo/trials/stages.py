@@ -162,11 +162,6 @@ def run_recording(
         run = run_recorder(session.settings, launcher, job, environment, limits, folder)
     try:
         first = _output_of(session, job)
-        if run.failure is not None:
-            raise RecordingFailed(
-                f"{job.target.name} cannot be recorded: under the recorder,"
-                f" {run.failure.what}{run.failure.words}; {run.failure.way_out}."
-            )
         if run.ending.signal or run.ending.exit_status != first.exit_status:
             raise RecordingFailed(
                 f"{job.target.name} ended with status {run.ending.exit_status} under the recorder"

@@ -11,6 +11,7 @@ from halo.errors import RecordingFailed
 from halo.profile import Profile, merge_parts
 from halo.recording.parts import Limits
 from halo.recording.producer import Job as Recorded
+from halo.recording.producer import Producer
 from halo.recording.registry import find_producer
 from halo.schema.simulation import SimulatedRun
 from halo.settings import Settings
@@ -28,17 +29,26 @@ def run_recorder(
     limits: Limits,
     folder: Path,
     guest: bool = True,
+    producer: Producer | None = None,
 ) -> Run:
-    """Runs the job once under the recorder, which writes parts and streams to the new folder."""
+    """Runs the job once under the recorder, which writes parts and streams to the new folder.
+
+    Raises `RecordingFailed` if the job is a service that did not get through its load.
+    """
     folder.mkdir()
     inside = replace(settings, environment=environment)
-    engine = find_producer(settings)
+    engine = producer or find_producer(settings)
     recorded = Recorded(job.target, job.arguments, limits, guest)
     streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
     with engine.session(inside, recorded, folder) as command:
         times = recorded_limits(job) if guest else UNLIMITED
         run = run_job(launcher, job, command, streams, settings.environment, times)
     engine.judge(recorded, run.ending, folder)
+    if run.failure is not None:
+        raise RecordingFailed(
+            f"{job.target.name} cannot be recorded: under the recorder,"
+            f" {run.failure.what}{run.failure.words}; {run.failure.way_out}."
+        )
     return run
 
 

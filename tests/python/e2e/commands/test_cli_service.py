@@ -43,12 +43,35 @@ def test_a_service_gets_a_verdict(place: Path, port: str) -> None:
     assert results["summary"]["outputs_equal"] is True
     assert results["summary"]["record"]["output_equal"] is True
     raced = results["trials"]["candidates_on_training"]
-    (planned,) = [trials for label, trials in raced.items() if label.startswith("dense over")]
-    assert all(trial["runtime"]["active"] for trial in planned)
+    planned = [trial for label, found in raced.items() if "dense" in label for trial in found]
+    assert planned and all(trial["runtime"]["active"] for trial in planned)
     report = halo("report", "whole", "-o", "page.html", cwd=place)
     assert report.status == 0, report.stderr
     page = (place / "page.html").read_text()
     assert f"--load &#39;{load}&#39; -- ./ledger {port}</" in page or f"--load '{load}'" in page
+
+
+def test_a_recording_of_a_service_can_be_planned(place: Path, port: str) -> None:
+    load = f"{LOAD} {port} 2000 5"
+    words = ["-o", "one.profile", "--load", load, "--", "./ledger", port]
+    outcome = halo("record", *words, cwd=place)
+    assert outcome.status == 0, outcome.stderr
+    assert outcome.stdout == f"{5 * sum(range(2000))}\n"
+    assert halo("plan", "one.profile", cwd=place).status == 0
+    words[1:4] = ["two.profile", "--load", "false"]
+    outcome = halo("record", *words, cwd=place)
+    assert outcome.status == 118
+    assert "under the recorder, the load false ended with status 1" in outcome.stderr
+    assert not (place / "two.profile").exists()
+
+
+def test_the_load_can_tell_that_the_service_is_recorded(
+    place: Path, port: str, tmp_path: Path
+) -> None:
+    load = script(tmp_path / "load", "echo $HALO_RECORDING")
+    words = ["-o", "three.profile", "--load", str(load), "--", "./ledger", port]
+    outcome = halo("record", *words, cwd=place)
+    assert (outcome.status, outcome.stdout) == (0, "1\n"), outcome.stderr
 
 
 def test_two_loads_and_the_other_options(place: Path, port: str) -> None:
@@ -190,6 +213,7 @@ def test_a_signal_in_the_middle_of_the_load_ends_all(
         (["run", "--load", "true", "--litter", "", "--", "./ledger"], 111, "--litter"),
         (["run", "--load", "true"], 111, "--"),
         (["run", "--load", "true", "--", "./ledger", "--", "sh"], 111, "one binary"),
+        (["record", "--timeout", "5", "--", "./ledger"], 111, "--load"),
         (["probe", "--timeout", "0", "--", "./ledger"], 111, "seconds"),
         (["probe", "--timeout", "nan", "--", "./ledger"], 111, "seconds"),
     ],

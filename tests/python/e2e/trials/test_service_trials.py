@@ -76,7 +76,7 @@ def test_the_time_is_that_of_the_load(trial: Trial, tmp_path: Path) -> None:
 
 def test_processor_time_and_memory_are_those_of_the_service(trial: Trial) -> None:
     small = trial(f"{LOAD} PORT 100 1")
-    large = trial(f"{LOAD} PORT 20000 400")
+    large = trial(f"{LOAD} PORT 60000 50")
     assert large.user > small.user + 0.01
     assert large.user < large.wall
     assert large.peak_memory > small.peak_memory
