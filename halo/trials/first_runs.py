@@ -48,12 +48,19 @@ def run_first(
         remarks.append(WARNING)
     seconds = min(run.wall for run in runs)
     if seconds < SHORT:
-        remarks.append(
-            f"{command_of(job)} takes {1000 * seconds:.0f} ms, too short to measure: most of it is"
-            f" the start of the process; use an input that needs {1000 * SHORT:.0f} ms at least."
-        )
+        remarks.append(_too_short(job, seconds))
     return FirstRuns(
         runs[0].wall,
         max(run.peak_memory for run in runs),
         [remark for remark in remarks if remark],
+    )
+
+
+def _too_short(job: Job, seconds: float) -> str:
+    what, larger = command_of(job), "an input"
+    if job.service is not None:
+        what, larger = f"The load {job.service.load}", "a load"
+    return (
+        f"{what} takes {1000 * seconds:.0f} ms, too short to measure: most of it is the start of"
+        f" the process; use {larger} that needs {1000 * SHORT:.0f} ms at least."
     )

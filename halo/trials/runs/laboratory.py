@@ -220,8 +220,9 @@ class Laboratory:
         if output.failure is not None:
             self._keep_failed(job)
             raise ProgramFailed(
-                f"{command_of(job)} cannot be measured under {config.label}, {so_far(config)}:"
-                f" {output.failure.what}{output.failure.words}; {output.failure.way_out}."
+                f"{command_of(job)} cannot be measured: on its first run under {config.label},"
+                f" {so_far(config)}, {output.failure.what}{output.failure.words};"
+                f" {output.failure.way_out}."
             )
         if output.signal:
             self._fail_first(job, config, f"died by signal {output.signal}", "fix that first")

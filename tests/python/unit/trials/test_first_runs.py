@@ -1,0 +1,37 @@
+"""What the first runs of a job warn of."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from halo.process.target import Target
+from halo.schema.trial import Trial
+from halo.trials.first_runs import run_first
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.services.service import Service, parse_load
+
+JOB = Job(Target(Path("/bin/sh"), "sh"), ("7777",))
+NATIVE = Configuration("glibc", {})
+
+
+def remarks(job: Job, wall: float) -> list[str]:
+    laboratory = SimpleNamespace(measure=lambda *_: Trial(wall, wall, 0.0, 1))
+    launcher = SimpleNamespace(pid=os.getpid())
+    found = run_first(cast(Any, laboratory), cast(Any, launcher), job, NATIVE, place_objects=False)
+    return [remark for remark in found.remarks if "too short" in remark]
+
+
+def test_a_short_run_is_worth_a_warning() -> None:
+    assert remarks(JOB, 0.06) == []
+    (remark,) = remarks(JOB, 0.012)
+    assert remark.startswith("sh 7777 takes 12 ms, too short to measure")
+
+
+def test_of_a_service_the_load_is_too_short() -> None:
+    job = replace(JOB, service=Service(parse_load("sh -c 'exit 0'")))
+    (remark,) = remarks(job, 0.012)
+    assert remark.startswith("The load sh -c 'exit 0' takes 12 ms, too short to measure")
