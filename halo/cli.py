@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from halo.commands import COMMANDS, GROUPS, TRACE, Command, every_command
@@ -12,6 +13,7 @@ from halo.commands.old_spellings import MOVED, current
 from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
 from halo.console.outcome import status_of
 from halo.console.parser import Parser, did_you_mean
+from halo.files.standard_output import STANDARD_OUTPUT, reserve_standard_output
 from halo.settings import Settings, read_settings
 from halo.version import version_text
 
@@ -121,7 +123,10 @@ def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
     command: Command = options.implementation
     if extra:
         leaf.error(_unexpected(leaf.prog, command, extra))
-    return command.run(settings, options, rest)
+    with ExitStack() as stack:
+        if getattr(options, "json", None) == STANDARD_OUTPUT:
+            stack.enter_context(reserve_standard_output())
+        return command.run(settings, options, rest)
 
 
 def _unexpected(prog: str, command: Command, extra: Sequence[str]) -> str:

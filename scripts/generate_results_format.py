@@ -23,7 +23,7 @@ MODULES = (
     *("results", "summary", "trial", "aged"),
     *("simulation", "conflicts", "coverage", "merge", "layout", "prediction", "hints", "sweep"),
     *("caches.locality", "caches.corun", "caches.colours"),
-    *("analysis", "detection", "probe", "check"),
+    *("analysis", "detection", "probe", "check", "doctor"),
 )
 HEAD = """# The format of results
 

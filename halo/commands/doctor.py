@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.options import add_json_option
 from halo.errors import MissingPart, UsageError
-from halo.process.target import locate_target
+from halo.process.target import Target, locate_target
 from halo.settings import Settings
 
 if TYPE_CHECKING:
-    from halo.doctor.checks import Check
+    from halo.doctor.check import Check
+    from halo.schema.doctor import ExaminedPart
 
 WIDE = 80  # columns: on a narrower terminal the sentences stand below the names
 INDENT = 9
+MISSING = "missing"
+LEADS = {MISSING: "fix it with", "note": "fix it with", "optional": "install it with"}
 
 
 class DoctorCommand:
@@ -34,6 +38,8 @@ class DoctorCommand:
             help="also run PROG once under the runtime, with empty input and discarded output",
         )
 
+        add_json_option(parser, "all findings")
+
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         if not rest and (options.plan is not None or options.run):
             raise UsageError(
@@ -41,40 +47,68 @@ class DoctorCommand:
                 " doctor --run -- PROG ARGS"
             )
         from halo.doctor.checks import check_machine
+        from halo.files.atomic import write_json
+        from halo.files.destination import check_place
+        from halo.schema.doctor import DoctorDocument
 
-        failures = show(check_machine(settings))
-        if rest:
-            status = _examine(settings, options, rest)
-            if status:
-                return status
-        if failures:
-            return MissingPart.exit_status
-        print("\nAll is well.")
-        return 0
+        if options.json is not None:
+            check_place(options.json)
+        target = locate_target(rest[0], settings.environment) if rest else None
+        machine = show(check_machine(settings))
+        failed = any(part.state == MISSING for part in machine)
+        findings: tuple[ExaminedPart, ...] = ()
+        status = 0
+        if target is not None:
+            findings, status = _examine(settings, options, target, rest[1:])
+        status = status or (MissingPart.exit_status if failed else 0)
+        if options.json is not None:
+            document = DoctorDocument(
+                machine=machine,
+                program=str(target.path) if target is not None else None,
+                findings=findings,
+                status=status,
+            )
+            write_json(document, options.json)
+        if not status:
+            print("\nAll is well.")
+        return status
 
 
-def show(checks: Iterable[Check]) -> int:
-    """Prints the checks, and counts the needed ones that failed."""
-    failures = 0
+def show(checks: Iterable[Check]) -> tuple[ExaminedPart, ...]:
+    """Prints each check as soon as it is made; returns them."""
+    from halo.schema.doctor import ExaminedPart
+
+    found = []
     for check in checks:
-        state = "OK" if check.good else "missing" if check.needed else "note"
-        _line(state, check.what, check.detail, "fix it with", "" if check.good else check.fix)
-        failures += check.needed and not check.good
-    return failures
+        state = check.state.value
+        remedy = check.fix if state in LEADS else ""
+        _line(state, check.what, check.detail, LEADS.get(state, ""), remedy)
+        found.append(
+            ExaminedPart(what=check.what, state=state, sentence=check.detail, remedy=remedy)
+        )
+    return tuple(found)
 
 
-def _examine(settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-    """Prints the findings on the program; the status of the first refusal, or 0."""
+def _examine(
+    settings: Settings, options: argparse.Namespace, target: Target, arguments: list[str]
+) -> tuple[tuple[ExaminedPart, ...], int]:
+    """Prints the findings on the program; with them, the status of the first refusal, or 0."""
     from halo.doctor import Case, Weight, examine_program
+    from halo.schema.doctor import ExaminedPart
 
-    target = locate_target(rest[0], settings.environment)
     print(f"\n{target.path}")
-    status = 0
-    for finding in examine_program(settings, Case(target, rest[1:], options.plan, options.run)):
-        _line(finding.weight.value, finding.what, finding.sentence, "way out", finding.way_out)
+    found, status = [], 0
+    for finding in examine_program(settings, Case(target, arguments, options.plan, options.run)):
+        state = finding.weight.value
+        _line(state, finding.what, finding.sentence, "way out", finding.way_out)
+        found.append(
+            ExaminedPart(
+                what=finding.what, state=state, sentence=finding.sentence, remedy=finding.way_out
+            )
+        )
         if finding.weight is Weight.REFUSAL and not status:
             status = finding.error.exit_status
-    return status
+    return tuple(found), status
 
 
 def _line(state: str, what: str, sentence: str, lead: str, remedy: str) -> None:

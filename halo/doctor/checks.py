@@ -7,10 +7,12 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from halo.doctor.check import Check, State, judged
+from halo.doctor.optional_parts import optional_parts
 from halo.errors import HaloError, MissingPart
 from halo.process.allocators import KNOWN, find_allocator
 from halo.process.target import Target
@@ -22,17 +24,7 @@ from halo.settings import Settings
 from halo.trials.runs.machine import allocator_version, huge_page_setting
 
 BUILD = "make build"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the doctor's report; `needed` is False if it is for information only."""
-
-    what: str
-    good: bool
-    detail: str
-    fix: str = ""
-    needed: bool = True
+MODULES = ("numpy", "rich", "elftools", "duckdb", "pyarrow", "matplotlib")
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -47,34 +39,38 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     yield _watch(settings)
     yield from _python()
     yield _addr2line()
+    yield from optional_parts(settings.environment)
 
 
 def _attempt(what: str, action: Callable[[], str], fix: str) -> Check:
     try:
-        return Check(what, True, action())
+        return Check(what, State.OK, action())
     except HaloError as error:
         sentence, _, remedy = str(error).partition("; ")
-        return Check(what, False, sentence, remedy.rpartition(": ")[2] or fix)
+        return Check(what, State.MISSING, sentence, remedy.rpartition(": ")[2] or fix)
 
 
 def _architecture() -> Check:
     machine = platform.machine()
     good = machine == "x86_64" and platform.system() == "Linux"
-    return Check("architecture", good, machine, "halo needs an x86-64 Linux machine")
+    fix = "halo needs an x86-64 Linux machine"
+    return Check("architecture", judged(good, State.MISSING), machine, fix)
 
 
 def _products(settings: Settings) -> Iterator[Check]:
     recorders = (settings.recorder, settings.guest, settings.engine, settings.consumer)
     for path in (settings.runtime, *recorders):
         found = path.is_file()
-        yield Check(path.name, found, str(path) if found else "not built", BUILD)
+        detail = str(path) if found else "not built"
+        yield Check(path.name, judged(found, State.MISSING), detail, BUILD)
 
 
 def _engines(settings: Settings) -> Iterator[Check]:
     """Checks of the engines; only the first one is needed."""
     for engine in ENGINES:
         check = _attempt(f"engine {engine.name}", partial(_try_engine, settings, engine), BUILD)
-        yield replace(check, needed=engine is ENGINES[0])
+        absent = check.state is State.MISSING and engine is not ENGINES[0]
+        yield replace(check, state=State.NOTE) if absent else check
 
 
 def _try_engine(settings: Settings, engine: Producer) -> str:
@@ -107,7 +103,8 @@ def _allocator(name: str) -> str:
 def _huge_pages() -> Check:
     setting = huge_page_setting("enabled")
     fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
-    return Check("huge pages", setting in ("always", "madvise"), setting, fix, needed=False)
+    state = judged(setting in ("always", "madvise"), State.NOTE)
+    return Check("huge pages", state, setting, fix)
 
 
 def _counters() -> Check:
@@ -115,27 +112,28 @@ def _counters() -> Check:
     level = path.read_text().strip() if path.exists() else "no support in the kernel"
     counters = Path("/sys/bus/event_source/devices/cpu").exists()
     detail = f"perf_event_paranoid {level}, {'a' if counters else 'no'} hardware counter unit"
-    return Check("perf counters", True, detail, needed=False)
+    return Check("perf counters", judged(counters, State.INFO), detail)
 
 
 def _watch(settings: Settings) -> Check:
     """Whether programs can be watched while they run (`halo exec --watch`)."""
     if not settings.watch.is_file():
-        return Check("live watch", False, "not built", BUILD, needed=False)
+        return Check("live watch", State.NOTE, "not built", BUILD)
     reason = watch_refusal(settings.watch)
     fix = "run as root, on Linux 6.8 or later, outside containers that refuse userfaultfd"
-    return Check("live watch", not reason, reason or "userfaultfd moves pages", fix, needed=False)
+    state = judged(not reason, State.NOTE)
+    return Check("live watch", state, reason or "userfaultfd moves pages", fix)
 
 
 def _python() -> Iterator[Check]:
-    yield Check("python", True, platform.python_version())
-    for module in ("numpy", "rich", "elftools"):
+    yield Check("python", State.OK, platform.python_version())
+    for module in MODULES:
         found = importlib.util.find_spec(module) is not None
-        yield Check(f"python: {module}", found, "there" if found else "missing", "make setup")
+        state = judged(found, State.MISSING)
+        yield Check(f"python: {module}", state, "there" if found else "missing", "make setup")
 
 
 def _addr2line() -> Check:
     path = shutil.which("addr2line")
-    return Check(
-        "addr2line", path is not None, path or "missing", "apt-get install binutils", needed=False
-    )
+    state = judged(path is not None, State.NOTE)
+    return Check("addr2line", state, path or "missing", "apt-get install binutils")

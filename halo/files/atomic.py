@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from halo.errors import BadInput
 from halo.files.destination import file_behind, write_through
+from halo.files.standard_output import STANDARD_OUTPUT, write_standard_output
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
@@ -48,9 +49,13 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def write_json(value: Any, path: Path) -> None:
-    """Writes indented JSON atomically, and creates its folder."""
+    """Writes indented JSON atomically, and creates its folder; `-` is standard output."""
+    content = (json.dumps(value, indent=2, default=to_builtins) + "\n").encode()
+    if path == STANDARD_OUTPUT:
+        write_standard_output(content)
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
-    write_atomically(path, (json.dumps(value, indent=2, default=to_builtins) + "\n").encode())
+    write_atomically(path, content)

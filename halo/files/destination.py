@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from halo.errors import BadInput
+from halo.files.standard_output import STANDARD_OUTPUT
 
 _MAX_LINKS = 40  # Linux' own maximum
 _PROCESSES = "/proc/"
@@ -46,7 +47,9 @@ def _open(path: Path) -> int:
 
 
 def check_place(path: Path) -> None:
-    """Raises `BadInput` unless a file can be written there."""
+    """Raises `BadInput` unless a file can be written there; `-` is standard output."""
+    if path == STANDARD_OUTPUT:
+        return
     if path.is_dir():
         raise BadInput(f"{path} is a directory; give the name of the file to write.")
     if not path.absolute().parent.is_dir():

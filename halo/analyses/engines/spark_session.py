@@ -15,6 +15,7 @@ import halo
 from halo.errors import MissingPart
 from halo.settings import set_default
 
+JAVA_PACKAGE = "openjdk-17-jre-headless"
 _OPTIONS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -74,7 +75,7 @@ def check_java() -> None:
     if shutil.which("java") is None:
         raise MissingPart(
             "--engine spark and --live need Java, which is not in PATH: install a Java runtime,"
-            " for instance Debian's openjdk-17-jre-headless."
+            f" for instance Debian's {JAVA_PACKAGE}."
         )
 
 

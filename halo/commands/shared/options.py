@@ -38,4 +38,10 @@ def add_engine_option(parser: argparse.ArgumentParser, runs: str = "the program"
 
 
 def add_json_option(parser: argparse.ArgumentParser, content: str = "the whole result") -> None:
-    parser.add_argument("--json", type=Path, metavar="FILE", help=f"write {content} to FILE")
+    """The option of all that write a JSON document; `cli` treats `-`."""
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help=f"write {content} to FILE; - for standard output, with all else on standard error",
+    )

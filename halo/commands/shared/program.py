@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.options import add_json_option
 from halo.commands.shared.service import add_service_options, add_timeout_option, service_of
 from halo.console.outcome import say
 from halo.errors import BadInput, MissingPart, UsageError
@@ -116,7 +117,7 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
         help="number of recorded trials, after a warm-up round (default: 7, and up to 11 while the"
         " answer is not certain)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE")
+    add_json_option(parser, "the summary")
     parser.add_argument(
         "--results",
         type=Path,

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
+import msgspec
+import pytest
+
+from halo.doctor.check import State
+from halo.doctor.checks import _counters
+from halo.schema.doctor import DoctorDocument
 from support.command import compile_c, halo
 
 
@@ -54,3 +62,57 @@ def test_on_a_built_checkout_all_is_well() -> None:
     outcome = halo("doctor")
     assert outcome.status == 0, outcome.stdout
     assert "All is well." in outcome.stdout
+
+
+def states(output: str) -> dict[str, str]:
+    """The state of each part of the machine, from the JSON."""
+    return {part["what"]: part["state"] for part in json.loads(output)["machine"]}
+
+
+def test_the_json_has_every_line_of_the_report(tmp_path: Path) -> None:
+    compile_c("int main(void) { return 0; }", tmp_path / "prog", "-static")
+    outcome = halo("doctor", "--json", "-", "--", str(tmp_path / "prog"))
+    document = msgspec.json.decode(outcome.stdout, type=DoctorDocument)
+    assert document.status == outcome.status == 113
+    assert document.program == str(tmp_path / "prog")
+    assert [part.what for part in document.findings if part.state == "no"] == ["suitable"]
+    report = [line for line in outcome.stderr.splitlines() if line[:1] not in ("", " ", "/")]
+    shown = [line[:31].rstrip() for line in report]
+    parts = [*document.machine, *document.findings]
+    assert shown == [f"{part.state:<8} {part.what}" for part in parts]
+    bare = halo("doctor", "--json", str(tmp_path / "all.json"))
+    kept = msgspec.json.decode((tmp_path / "all.json").read_bytes(), type=DoctorDocument)
+    assert (kept.program, kept.findings, kept.status) == (None, (), bare.status)
+
+
+def test_parts_that_some_commands_need_are_optional(tmp_path: Path) -> None:
+    """Without clang, Java and PySpark the machine is still well."""
+    for name in ("addr2line", "valgrind", "true", "qemu-x86_64", "dpkg-query"):
+        if (path := shutil.which(name)) is not None:
+            (tmp_path / name).symlink_to(path)
+    outcome = halo("doctor", "--json", "-", env={"PATH": str(tmp_path)})
+    found = states(outcome.stdout)
+    assert {found[what] for what in ("halo-cc", "halo-c++", "java")} == {"optional"}
+    assert outcome.status == 0, outcome.stderr
+    assert "install it with: apt-get install clang-19" in outcome.stderr
+    assert {found[f"python: {name}"] for name in ("duckdb", "pyarrow", "matplotlib")} == {"OK"}
+    assert found["python: pyspark"] in ("OK", "optional")
+
+
+@pytest.mark.parametrize(("variable", "name"), [("HALO_CLANG", "cc"), ("HALO_CLANGXX", "c++")])
+def test_a_compiler_that_the_user_names_must_be_there(variable: str, name: str) -> None:
+    outcome = halo("doctor", "--json", "-", env={variable: "nosuch"})
+    assert states(outcome.stdout)[f"halo-{name}"] == "missing"
+    assert outcome.status == 114
+    assert f"{variable} names nosuch, which is not installed" in outcome.stderr
+    assert f"fix it with: unset {variable}" in outcome.stderr
+
+
+@pytest.mark.parametrize(("exists", "state"), [(True, State.OK), (False, State.INFO)])
+def test_a_machine_without_counters_is_neither_good_nor_bad(
+    exists: bool, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = "/sys/bus/event_source/devices/cpu"
+    real = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda at: exists if str(at) == unit else real(at))
+    assert _counters().state is state
