@@ -21,7 +21,16 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
     *("results", "summary", "trial", "aged"),
-    *("simulation", "conflicts", "coverage", "merge", "layout", "prediction", "hints", "sweep"),
+    *(
+        "simulation",
+        "caches.conflicts",
+        "coverage",
+        "merge",
+        "layout",
+        "prediction",
+        "hints",
+        "sweep",
+    ),
     *("caches.locality", "caches.corun", "caches.colours"),
     *("analysis", "detection", "probe", "check", "doctor"),
 )

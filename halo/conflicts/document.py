@@ -16,7 +16,7 @@ from halo.conflicts.ranking import (
 )
 from halo.profile import Conflicts, Profile
 from halo.profile.sections.conflicts import RecordedState
-from halo.schema.conflicts import CompetingState, ConflictsDocument, MissesByClass
+from halo.schema.caches.conflicts import CompetingState, ConflictsDocument, MissesByClass
 from halo.schema.coverage import CoverageDocument
 
 

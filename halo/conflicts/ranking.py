@@ -9,7 +9,7 @@ from halo.conflicts.placement import MIN_CONFLICT_SHARE, competing
 from halo.errors import BadInput
 from halo.profile import CONFLICTS, Conflicts, Profile
 from halo.profile.sections.conflicts import HOT_SHARE, OUTSIDE, RecordedState
-from halo.schema.conflicts import CompetingPair, MissesByClass
+from halo.schema.caches.conflicts import CompetingPair, MissesByClass
 
 
 def conflicts_of(profile: Profile, path: Path) -> Conflicts:

@@ -21,7 +21,7 @@ from halo.conflicts.ranking import (
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.profile import Conflicts, Profile
 from halo.profile.sections.conflicts import OUTSIDE, RecordedState
-from halo.schema.conflicts import CompetingPair
+from halo.schema.caches.conflicts import CompetingPair
 from halo.schema.coverage import CoverageDocument
 
 

@@ -6,7 +6,7 @@ from halo.conflicts.names import StateNames, label
 from halo.conflicts.ranking import ranked_pairs
 from halo.figures.drawing.graph_files import quoted
 from halo.profile import Conflicts
-from halo.schema.conflicts import CompetingPair
+from halo.schema.caches.conflicts import CompetingPair
 
 
 def conflict_states(conflicts: Conflicts) -> list[int]:

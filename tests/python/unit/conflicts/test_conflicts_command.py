@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from halo.cli import main
-from halo.schema.conflicts import ConflictsDocument, MissesByClass
+from halo.schema.caches.conflicts import ConflictsDocument, MissesByClass
 from halo.schema.document import convert
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample

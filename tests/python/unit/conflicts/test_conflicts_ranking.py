@@ -18,7 +18,7 @@ from halo.conflicts.ranking import (
 )
 from halo.profile import Conflicts
 from halo.profile.sections.conflicts import RecordedState
-from halo.schema.conflicts import CompetingPair, MissesByClass
+from halo.schema.caches.conflicts import CompetingPair, MissesByClass
 from halo.schema.document import convert
 from support.samples.conflicts import conflicts_document, state
 

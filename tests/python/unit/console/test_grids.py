@@ -24,7 +24,7 @@ from halo.profile import Conflicts
 from halo.profile.simulation import Simulation, Tally
 from halo.results import read_measurement
 from halo.results.aged_summary import aged_grid
-from halo.schema.conflicts import CompetingPair
+from halo.schema.caches.conflicts import CompetingPair
 from halo.schema.coverage import CoverageDocument, PredictorCoverage
 from halo.schema.document import convert
 from halo.schema.merge import InputScore, MergedInput, MergeDocument, PlanCoverage
