@@ -71,7 +71,7 @@ def under_valgrind(
         environment = {
             **os.environ,
             "LD_PRELOAD": str(LIB / "libhalo-guest.so"),
-            "VALGRIND_LAUNCHER": "/usr/bin/valgrind",
+            "VALGRIND_LAUNCHER": str(LIB / "valgrind" / "halo-amd64-linux"),
         }
         largest = [f"--max-object={o[11:]}" for o in given if o.startswith("max_object=")]
         tool = [str(LIB / "valgrind" / "halo-amd64-linux"), "--command-line-only=yes", "-q"]
