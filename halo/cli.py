@@ -103,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point of `halo`; returns the exit status (docs/exit-status.md)."""
     words = sys.argv[1:] if arguments is None else arguments
     settings = read_settings()
-    return status_of(lambda: _run(settings, *split(words)), settings.debug)
+    return status_of(
+        lambda: _run(settings, *split(words)), settings.debug, settings.package_command
+    )
 
 
 def _run(settings: Settings, own: list[str], rest: list[str]) -> int:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMIT_FILE = "halo-commit"  # written by scripts/install.sh, and empty if the commit is not known
+INSTALLATION = "installation.json"  # written by scripts/install.sh and scripts/packaging/deb.sh
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An installed copy: its folder, and what `installation.json` in that folder says."""
+
+    folder: Path  # PREFIX/lib/halo, with lib and bin as in a build folder
+    commit: str  # empty if it is not known
+    repair: str  # the command that installs the copy again
+    packages: str  # the command that installs the Python package {package} for Python {python}
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,7 @@ class Settings:
     engine_name: str
     debug: bool
     environment: Mapping[str, str]
-    commit_file: Path | None = None  # of an installed copy: names the commit that it was made of
+    installation: Installation | None = None  # None in a checkout
 
     @property
     def runtime(self) -> Path:
@@ -74,6 +87,18 @@ class Settings:
         return self.build / "bin" / "halo-corun"
 
     @property
+    def repair(self) -> str:
+        """The command that brings missing parts of halo."""
+        return self.installation.repair if self.installation else "make build"
+
+    def package_command(self, name: str) -> str:
+        """The command that installs a Python package that halo uses."""
+        if self.installation is None:
+            return "make build"
+        python = ".".join(map(str, sys.version_info[:2]))
+        return self.installation.packages.format(package=shlex.quote(name), python=python)
+
+    @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
         launcher = self.repository / "bin" / "halo"
@@ -103,25 +128,30 @@ class Settings:
 def read_settings() -> Settings:
     """All HALO_* variables of halo itself, or their defaults (docs/cli.md lists them)."""
     repository = Path(__file__).resolve().parents[1]
-    installed = _find_installed(repository)
+    installation = _find_installation(repository)
+    build = installation.folder if installation else repository / "build"
     environment = dict(os.environ)
     return Settings(
         repository=repository,
-        build=Path(environment.get("HALO_BUILD") or installed or repository / "build").absolute(),
+        build=Path(environment.get("HALO_BUILD") or build).absolute(),
         bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
         qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
         engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
-        commit_file=installed / COMMIT_FILE if installed else None,
         environment=environment,
+        installation=installation,
     )
 
 
-def _find_installed(repository: Path) -> Path | None:
-    """The folder `lib/halo` of the installed copy that the package is in; None in a checkout."""
+def _find_installation(repository: Path) -> Installation | None:
+    """The installed copy that the package is in; None in a checkout."""
     if (repository / "pyproject.toml").is_file():
         return None
-    return next((it for it in repository.parents if (it / COMMIT_FILE).is_file()), None)
+    for folder in repository.parents:
+        file = folder / INSTALLATION
+        if file.is_file():
+            return Installation(folder, **json.loads(file.read_text()))
+    return None
 
 
 def set_default(name: str, value: str) -> None:

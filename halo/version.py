@@ -18,12 +18,8 @@ def version_text() -> str:
 
 def commit_of(settings: Settings) -> str:
     """The commit, with `-dirty` after it if tracked files differ; empty if it is not known."""
-    if settings.commit_file is None:
-        return _described_by_git(settings)
-    try:
-        return settings.commit_file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    installation = settings.installation
+    return installation.commit if installation else _described_by_git(settings)
 
 
 def _described_by_git(settings: Settings) -> str:

@@ -12,9 +12,7 @@ venv=$prefix/lib/halo/venv
 [ -x "$venv/bin/python3" ] || /usr/bin/python3 -m venv "$venv"
 "$venv/bin/python3" -m pip install --quiet --disable-pip-version-check --use-pep517 --force-reinstall --no-deps .
 "$venv/bin/python3" -m pip install --quiet --disable-pip-version-check .
-# Its folder is what the installed package searches (halo/settings.py).
-.venv/bin/python3 -c 'from halo.settings import read_settings; from halo.version import commit_of
-print(commit_of(read_settings()))' >"$prefix/lib/halo/halo-commit"
+describe_installation "$prefix/lib/halo" 'make install' 'make install'
 make_launcher scripts/installed.in "$prefix/bin/halo"
 make_compilers "$prefix/bin" ../lib/halo/lib
 .venv/bin/python3 scripts/packaging/generate_manual.py "$prefix/share/man/man1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TextIO
@@ -21,8 +22,13 @@ OF_A_PATH = (
 )
 
 
-def status_of(act: Callable[[], int], debug: bool) -> int:
-    """The return value of `act`; if it fails, the exit status by docs/exit-status.md."""
+def status_of(
+    act: Callable[[], int], debug: bool, package_command: Callable[[str], str] = str
+) -> int:
+    """The return value of `act`; if it fails, the exit status by docs/exit-status.md.
+
+    `package_command`: the command that installs the Python package of a name.
+    """
     with EndingSignals() as signals:
         try:
             status = act()
@@ -36,7 +42,7 @@ def status_of(act: Callable[[], int], debug: bool) -> int:
             # Libraries convert an interruption into their own exceptions.
             if signals.received:
                 return _ended(signals.received)
-            failure = known(error)
+            failure = known(error, package_command)
             if failure is not None:
                 _drop_unwritten()
                 return fail(failure)
@@ -46,12 +52,13 @@ def status_of(act: Callable[[], int], debug: bool) -> int:
             return fail(HaloError(f"Unexpected {what}; set HALO_DEBUG=1 and repeat to see where."))
 
 
-def known(error: Exception) -> HaloError | None:
+def known(error: Exception, package_command: Callable[[str], str] = str) -> HaloError | None:
     """The failure that an exception stands for; None for an internal error."""
     if isinstance(error, HaloError):
         return error
     if isinstance(error, ModuleNotFoundError) and not (error.name or "halo").startswith("halo"):
-        return MissingPart(f"The Python package {error.name} is missing in .venv; run: make build")
+        name = re.sub(r"\.[a-z].*", "", str(error.name))  # of a module in it; `.8` is a version
+        return MissingPart(f"The Python package {name} is missing; run: {package_command(name)}")
     if not isinstance(error, OSError):
         return None
     name = "" if error.filename is None else os.fsdecode(error.filename)

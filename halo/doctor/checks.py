@@ -23,8 +23,12 @@ from halo.recording.registry import ENGINES
 from halo.settings import Settings
 from halo.trials.runs.machine import allocator_version, huge_page_setting
 
-BUILD = "make build"
-MODULES = ("numpy", "rich", "elftools", "duckdb", "pyarrow", "matplotlib")
+# Packages by module, with the command that needs them; without one, recording and measuring do.
+MODULES = {
+    **dict.fromkeys(("numpy", "rich", "elftools", "msgspec"), ""),
+    **dict.fromkeys(("duckdb", "pyarrow"), "halo trace"),
+    "matplotlib": "halo plot",
+}
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -33,11 +37,11 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     yield from _products(settings)
     yield from _engines(settings)
     for name in KNOWN:
-        yield _attempt(name, partial(_allocator, name), "make setup")
+        yield _attempt(name, partial(_allocator, name), settings.repair)
     yield _huge_pages()
     yield _counters()
     yield _watch(settings)
-    yield from _python()
+    yield from _python(settings)
     yield _addr2line()
     yield from optional_parts(settings.environment)
 
@@ -47,7 +51,9 @@ def _attempt(what: str, action: Callable[[], str], fix: str) -> Check:
         return Check(what, State.OK, action())
     except HaloError as error:
         sentence, _, remedy = str(error).partition("; ")
-        return Check(what, State.MISSING, sentence, remedy.rpartition(": ")[2] or fix)
+        command = remedy.rpartition(": ")[2]
+        known = fix if command.startswith("make ") else command or fix
+        return Check(what, State.MISSING, sentence, known)
 
 
 def _architecture() -> Check:
@@ -62,13 +68,14 @@ def _products(settings: Settings) -> Iterator[Check]:
     for path in (settings.runtime, *recorders):
         found = path.is_file()
         detail = str(path) if found else "not built"
-        yield Check(path.name, judged(found, State.MISSING), detail, BUILD)
+        yield Check(path.name, judged(found, State.MISSING), detail, settings.repair)
 
 
 def _engines(settings: Settings) -> Iterator[Check]:
     """Checks of the engines; only the first one is needed."""
     for engine in ENGINES:
-        check = _attempt(f"engine {engine.name}", partial(_try_engine, settings, engine), BUILD)
+        attempt = partial(_try_engine, settings, engine)
+        check = _attempt(f"engine {engine.name}", attempt, settings.repair)
         absent = check.state is State.MISSING and engine is not ENGINES[0]
         yield replace(check, state=State.NOTE) if absent else check
 
@@ -118,19 +125,20 @@ def _counters() -> Check:
 def _watch(settings: Settings) -> Check:
     """Whether programs can be watched while they run (`halo exec --watch`)."""
     if not settings.watch.is_file():
-        return Check("live watch", State.NOTE, "not built", BUILD)
+        return Check("live watch", State.NOTE, "not built", settings.repair)
     reason = watch_refusal(settings.watch)
     fix = "run as root, on Linux 6.8 or later, outside containers that refuse userfaultfd"
     state = judged(not reason, State.NOTE)
     return Check("live watch", state, reason or "userfaultfd moves pages", fix)
 
 
-def _python() -> Iterator[Check]:
+def _python(settings: Settings) -> Iterator[Check]:
     yield Check("python", State.OK, platform.python_version())
-    for module in MODULES:
+    for module, use in MODULES.items():
         found = importlib.util.find_spec(module) is not None
-        state = judged(found, State.MISSING)
-        yield Check(f"python: {module}", state, "there" if found else "missing", "make setup")
+        state = judged(found, State.OPTIONAL if use else State.MISSING)
+        detail = "there" if found else f"missing{f'; it is for {use}' if use else ''}"
+        yield Check(f"python: {module}", state, detail, settings.package_command(module))
 
 
 def _addr2line() -> Check:

@@ -13,6 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
+if matplotlib.__version_info__ < (3, 8):  # without legends outside the axes
+    raise ModuleNotFoundError(name="matplotlib>=3.8")
+
 # Okabe and Ito's palette without black and yellow, which resemble text and white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 HATCHES = ("", "////", "....", "xxxx")

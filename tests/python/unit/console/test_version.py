@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.settings import Settings, read_settings
+from halo.settings import Installation, Settings, read_settings
 from halo.version import commit_of
 
 
@@ -17,7 +17,7 @@ def copy(tmp_path: Path) -> Settings:
     """Settings of a checkout without a repository."""
     (tmp_path / "halo").mkdir()
     (tmp_path / "halo" / "cli.py").write_text("first\n")
-    return dataclasses.replace(read_settings(), repository=tmp_path, commit_file=None)
+    return dataclasses.replace(read_settings(), repository=tmp_path, installation=None)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -64,8 +64,8 @@ def test_without_git_and_without_commits_there_is_none(copy: Settings, tmp_path:
 
 
 def test_an_installed_copy_has_the_commit_of_its_file(copy: Settings, tmp_path: Path) -> None:
-    file = tmp_path / "halo-commit"
-    installed = dataclasses.replace(copy, commit_file=file)
-    assert commit_of(installed) == ""
-    file.write_text("0123456789ab\n")
+    installation = Installation(tmp_path, "0123456789ab", "make install", "pip install {package}")
+    installed = dataclasses.replace(copy, installation=installation)
     assert commit_of(installed) == "0123456789ab"
+    assert installed.package_command("duckdb") == "pip install duckdb"
+    assert copy.package_command("duckdb") == "make build"
