@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install demo check test lint tidy format bench evaluation aged conflicts clean
+.PHONY: help setup build install deb demo check test lint tidy format bench evaluation aged conflicts clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -13,6 +13,11 @@ build: setup ## build everything into build/ and leave the command ready as bin/
 
 install: build ## install into PREFIX, by default /usr/local; needs the network the first time
 	@scripts/install.sh $(or $(PREFIX),/usr/local)
+
+deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs the network the first time
+	@scripts/setup.sh build deb
+	@scripts/build.sh
+	@scripts/packaging/deb.sh
 
 demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/setup.sh build demo

@@ -7,7 +7,9 @@ build_packages=(
   libgtest-dev libunwind-dev libjsmn-dev clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
+deb_packages=(dpkg-dev)
 test_packages=(
+  dpkg-dev lintian
   clang-format-19 clang-tidy-19 libclang-rt-19-dev shellcheck musl-tools luajit nodejs python3-dev chromium
   jq xsltproc graphviz sqlite3 povray povray-includes
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc

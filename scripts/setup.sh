@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs missing packages for the given purposes: setup.sh build|demo|test|bench|soak|thesis|untuned|fuzz|projects ...
+# Installs missing packages for the given purposes: setup.sh build|deb|demo|test|bench|soak|thesis|untuned|fuzz|projects ...
 # Queries dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -103,6 +103,7 @@ extra="[manual]"
 for purpose in "${@:-build}"; do
   case $purpose in
     build) packages+=("${build_packages[@]}") ;;
+    deb) packages+=("${deb_packages[@]}") ;;
     demo) packages+=("${demo_packages[@]}") ;;
     test) packages+=("${test_packages[@]}"); extra="[dev,learn,manual,spark]" ;;
     bench) packages+=("${bench_packages[@]}") ;;

@@ -103,7 +103,15 @@ def test_make_alone_lists_the_targets() -> None:
         )
         listed = {line.split()[0] for line in done.stdout.splitlines()}
         wanted = {"setup", "build", "demo", "test", "lint", "format", "bench", "clean", "help"}
-        assert listed == wanted | {"aged", "check", "conflicts", "evaluation", "install", "tidy"}
+        assert listed == wanted | {
+            "aged",
+            "check",
+            "conflicts",
+            "deb",
+            "evaluation",
+            "install",
+            "tidy",
+        }
 
 
 def test_baseline_measures_the_baseline_allocators(tmp_path: Path) -> None:
