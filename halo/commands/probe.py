@@ -46,11 +46,11 @@ class ProbeCommand:
         from halo.trials.probe import ProbeOptions, probe
         from halo.trials.probe_report import show_probe, summarize_probe
         from halo.trials.reporter import Reporter
-        from halo.trials.runs.wrappers import refuse_known_wrapper
+        from halo.trials.runs.wrappers import refuse_known_launcher
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
-        refuse_known_wrapper(target, arguments, settings.environment)
+        refuse_known_launcher(target, arguments, settings.environment)
         job = job_of(options, target, arguments, input_file(options.stdin))
         check_cpu(options.cpu)
         if options.json is not None:

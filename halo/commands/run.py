@@ -73,7 +73,7 @@ class RunCommand:
         )
         from halo.deployment.next_lines import next_lines
         from halo.trials.results import summarize_findings
-        from halo.trials.runs.wrappers import refuse_known_wrapper
+        from halo.trials.runs.wrappers import refuse_known_launcher
         from halo.trials.table import next_step, show
 
         if options.train_load is not None and options.load is None:
@@ -81,7 +81,7 @@ class RunCommand:
         split = two_programs if options.load is None else one_or_two_programs
         name, train, reference = split(rest)
         target = find_target(name, settings.environment)
-        refuse_known_wrapper(target, train, settings.environment)
+        refuse_known_launcher(target, train, settings.environment)
         stdin = input_file(options.stdin)
         first = input_file(options.train_stdin) or stdin
         jobs = (

@@ -8,11 +8,13 @@ from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.process_watch import ProcessWatch, refuse_wrapper, remark_others
+from halo.trials.runs.process_watch import ProcessWatch, Seen, refuse_wrapper, remark_others
 from halo.trials.runs.standard_input import WARNING, ignored_input
 
 SHORT = 0.05  # seconds; the start of the process is too large a part of a shorter run
-MAX_RUNS = 8
+MIN_RUNS, MAX_RUNS = 2, 8
+BRIEF = 0.4  # seconds of all runs, in which a short child may have been missed
+MAX_BRIEF_RUNS = 30
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,12 @@ def run_first(
     """Runs the job twice. Raises `TrialFailed` if the first run fails, or the outputs differ.
 
     With `place_objects`, raises `Unsuitable` if the program only executes another one. A short
-    program that executes others runs more often, until its share of the work is clear.
+    program runs more often, until the share of those that it executes is clear.
     """
     with ProcessWatch(launcher.pid, job.target.path) as watch:
-        runs = [laboratory.measure(job, native) for _ in range(2)]
-        while len(runs) < MAX_RUNS and watch.seen.needs_more:
+        runs = [laboratory.measure(job, native)]
+        while len(runs) < _wanted_runs(watch.seen, sum(run.wall for run in runs)):
+            watch.begin_run()
             runs.append(laboratory.measure(job, native))
     remarks = []
     if place_objects:
@@ -64,3 +67,10 @@ def _too_short(job: Job, seconds: float) -> str:
         f"{what} takes {1000 * seconds:.0f} ms, too short to measure: most of it is the start of"
         f" the process; use {larger} that needs {1000 * SHORT:.0f} ms at least."
     )
+
+
+def _wanted_runs(seen: Seen, seconds: float) -> int:
+    """The number of runs that shows what the program executes, after `seconds` of runs."""
+    if seen.needs_more:
+        return MAX_RUNS
+    return MIN_RUNS if seen.others or seconds >= BRIEF else MAX_BRIEF_RUNS

@@ -90,13 +90,24 @@ def refuse_wrapper(name: str, seen: Seen) -> None:
 
 
 def remark_others(name: str, seen: Seen) -> str:
-    """A warning if a large part of the work is in programs that a plan for `name` cannot serve."""
-    if seen.is_wrapper or seen.elsewhere < MIN_SECONDS or seen.share < WORTH_SAYING:
+    """A warning if a large part of the work is, or may be, in programs that `name` executes.
+
+    A plan for `name` cannot serve them.
+    """
+    path = seen.main_work
+    if seen.is_wrapper or not path:
         return ""
-    return (
-        f"{seen.share:.0%} of the processor time is spent in other programs that {name} executes,"
-        f" most of it in {seen.main_work}: the results are about {name}."
-    )
+    if seen.elsewhere >= MIN_SECONDS and seen.share >= WORTH_SAYING:
+        what = (
+            f"{seen.share:.0%} of the processor time is spent in other programs that {name}"
+            f" executes, most of it in {path}"
+        )
+    elif seen.needs_more:
+        what = f"{name} executes {path}, and both are too short to tell which does the work"
+    else:
+        return ""
+    other = _command(path, seen.others[path].command)
+    return f"{what}: the results are about {name}; if the other is meant, give it: -- {other}"
 
 
 def _command(path: str, command: list[str]) -> str:
@@ -123,7 +134,9 @@ class ProcessWatch:
         self._marked: set[int] = set()
         self._before: set[int] = set()
         self._times: dict[tuple[int, int], float] = {}
-        self._end = threading.Event()
+        self._ended = False
+        self._pause = FIRST_PAUSE
+        self._wake = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> ProcessWatch:
@@ -142,13 +155,22 @@ class ProcessWatch:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._end.set()
+        self._ended = True
+        self._wake.set()
         self._thread.join()
 
+    def begin_run(self) -> None:
+        """Samples as often as at first again, as another run begins."""
+        self._pause = FIRST_PAUSE
+        self._wake.set()
+
     def _watch(self) -> None:
-        pause = FIRST_PAUSE
-        while not self._end.wait(pause):
-            pause = min(LAST_PAUSE, pause * GROWTH)
+        while True:
+            self._wake.wait(self._pause)
+            self._wake.clear()
+            if self._ended:
+                return
+            self._pause = min(LAST_PAUSE, self._pause * GROWTH)
             for root, process in _descendants(self._parent):
                 if root not in self._before:
                     self._inspect_trace(root, process)

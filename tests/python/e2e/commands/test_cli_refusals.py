@@ -146,6 +146,24 @@ def test_a_wrapper_is_refused_and_names_the_program(built: Path, tmp_path: Path)
     assert not (tmp_path / "results").exists(), "nothing was run"
 
 
+def test_a_known_starter_is_refused_before_any_run(tmp_path: Path) -> None:
+    for command in (["run", "--", "make", "-s"], ["probe"]):
+        outcome = halo(*command, "--", "make", "-s", cwd=tmp_path)
+        assert outcome.status == 113
+        assert "make leaves the work to programs that it starts" in outcome.stderr
+    assert not (tmp_path / "results").exists(), "nothing was run"
+
+
+def test_a_short_program_that_a_script_executes_is_named_before_measuring(tmp_path: Path) -> None:
+    source = "int main(void) { for (volatile long i = 0; i < 3000000; i++) {} return 0; }"
+    program = compile_c(source, tmp_path / "prog")
+    (tmp_path / "wrap.sh").write_text(f"{program} 7\ntrue\n")
+    outcome = halo("probe", "--seconds", "1", "--", "/bin/sh", "wrap.sh", cwd=tmp_path)
+    named, measured = (outcome.stderr.find(text) for text in (f"{program} 7", "timing random"))
+    assert named >= 0
+    assert measured < 0 or named < measured
+
+
 def test_allocators_that_cannot_run_the_program_are_left_out(built: Path, tmp_path: Path) -> None:
     program = [str(built / "picky"), "mimalloc", "jemalloc"]
     outcome = halo("baseline", *QUICK, "--", *program, cwd=tmp_path)

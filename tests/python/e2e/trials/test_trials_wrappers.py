@@ -108,7 +108,25 @@ def test_a_good_part_elsewhere_is_a_warning(works: Path) -> None:
     seen = watched([sys.executable, "-c", script], sys.executable)
     refuse_wrapper("python", seen)
     assert f"most of it in {works}" in remark_others("python", seen)
+    assert remark_others("python", seen).endswith(f"if the other is meant, give it: -- {works} 150")
     assert remark_others("works", watched([works, 100], works)) == ""
+
+
+def test_a_program_that_a_script_executes_is_named_however_short(works: Path) -> None:
+    """A few milliseconds each do not show which does the work."""
+    words = ["/bin/sh", "-c", f"{works} 4; true"]
+    with ProcessWatch(os.getpid(), Path("/bin/sh")) as watch:
+        for _ in range(2):
+            subprocess.run(words, check=True)
+    assert watch.seen.needs_more
+    assert str(works) in remark_others("sh", watch.seen)
+
+
+def test_a_script_that_works_for_half_of_the_time_names_the_other_half(works: Path) -> None:
+    script = f"i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; {works} 150; true"
+    seen = watched(["/bin/sh", "-c", script], "/bin/sh")
+    refuse_wrapper("sh", seen)
+    assert f"give it: -- {works} 150" in remark_others("sh", seen)
 
 
 def test_helpers_of_halos_own_are_not_taken_for_the_program(works: Path) -> None:
