@@ -259,7 +259,8 @@ class Meanwhile:
 def _tell_next_step(settings: Settings, path: Path) -> None:
     if sys.stderr.isatty():
         step = shlex.join([settings.command, "plan", str(path)])
-        say(f"halo: the profile is in {path}. Next: {step}")
+        say(f"halo: the profile is in {path}")
+        say(f"Next: {step}", whole=True)
 
 
 def _how(ending: Ending) -> str:

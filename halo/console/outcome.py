@@ -79,12 +79,29 @@ def fail(error: HaloError) -> int:
     return error.exit_status
 
 
-def say(line: str) -> None:
-    """Prints a line to stderr; does nothing if stderr is closed."""
+def say(line: str, whole: bool = False) -> None:
+    """Prints a line to stderr; does nothing if stderr is closed.
+
+    On a terminal it is broken between words, unless it is `whole`: a command to copy.
+    """
     try:
-        print(line, file=sys.stderr, flush=True)
+        width = 0 if whole else _terminal_width()
+        print(_broken(line, width) if width else line, file=sys.stderr, flush=True)
     except OSError:
         _drop(sys.stderr)
+
+
+def _terminal_width() -> int:
+    """The columns of the terminal that stderr is; 0 if it is none."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return 0
+    return os.get_terminal_size(sys.stderr.fileno()).columns
+
+
+def _broken(line: str, width: int) -> str:
+    from halo.console.terminal import wrap
+
+    return "\n".join(wrap(line, width))
 
 
 def flush_output() -> None:

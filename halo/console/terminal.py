@@ -161,12 +161,25 @@ def _natural_width(table: Table) -> int:
 
 
 def _show_record(console: Console, fields: Sequence[Field], row: Row) -> None:
-    """Prints a line for each non-empty cell, all but the first of them indented."""
+    """Prints a line for each non-empty cell, all but the first of them indented.
+
+    The lines of a cell of several, such as a stack, stay apart, below its name.
+    """
     indent = ""
     for field, cell in zip(fields, row.cells, strict=True):
-        value = " ".join(_plain(cell).split())
-        if value:
-            words = f"{field.name}: {value}" if field.name else value
-            for line in wrap(words, console.width, indent + INDENT, indent):
+        for at, value in enumerate(values := _values(field, cell)):
+            words = f"{field.name}: {value}" if field.name and len(values) == 1 else value
+            if len(values) > 1 and not at:
+                console.print(Text(f"{indent}{field.name}:", row.style), soft_wrap=True)
+            deeper = indent + INDENT * (len(values) > 1)
+            for line in wrap(words, console.width, deeper + INDENT, deeper):
                 console.print(Text(line, row.style), soft_wrap=True)
+        if values:
             indent = INDENT
+
+
+def _values(field: Field, cell: Cell) -> list[str]:
+    """The lines of a cell; figures are one."""
+    text = _plain(cell)
+    lines = [text] if field.figures else text.splitlines()
+    return [joined for line in lines if (joined := " ".join(line.split()))]

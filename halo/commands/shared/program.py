@@ -418,7 +418,7 @@ def report_outputs(folder: Path) -> None:
     drop_empty(folder)
     if folder.is_dir():
         say(f"halo: finished stages are in {folder}; to continue, repeat the command with")
-        say(f"  --results {shlex.quote(str(folder))}")
+        say(f"  --results {shlex.quote(str(folder))}", whole=True)
 
 
 def drop_empty(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import compile_c
+from support.command import compile_c, halo
 from support.terminal import on_terminal
 
 WIDTHS = (60, 80, 120)
@@ -28,8 +28,22 @@ def test_a_recording_on_a_terminal_says_what_comes_next(tmp_path: Path) -> None:
     assert status == 0, shown
     lines = shown.splitlines()
     assert lines[0] == "42"
-    assert "the profile is in prog.profile" in lines[1]
-    assert re.search(r"Next: \S*halo plan prog\.profile$", lines[1])
+    assert lines[1] == "halo: the profile is in prog.profile"
+    assert re.fullmatch(r"Next: \S*halo plan prog\.profile", lines[2])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "arguments", [("xyzzy",), ("run", "--", "./prog"), ("plan", "--strategy", "none", "prog")]
+)
+def test_errors_are_broken_between_words(
+    width: int, arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Whole in a file, for those who search in it."""
+    _, shown = on_terminal(width, *arguments, cwd=tmp_path)
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= width
+    assert " ".join(lines) == halo(*arguments, cwd=tmp_path).stderr.rstrip("\n")
 
 
 def test_progress_and_the_programs_output_are_lines_of_their_own(tmp_path: Path) -> None:

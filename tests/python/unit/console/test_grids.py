@@ -196,6 +196,20 @@ def test_a_wide_terminal_gets_a_table_and_a_narrow_one_records() -> None:
     assert rendered(grid, 40).split("\n")[1:3] == [f"name: {'x' * 30}", "  count: 1,234,567"]
 
 
+def test_the_lines_of_a_stack_stay_apart_in_a_record() -> None:
+    fields = [Field("group", figures=True), Field("context", prose=True), Field("why")]
+    times = Field("time, s", figures=True)
+    row = Row(("0", "f at a.c:1\ng at b.c:2", "x" * 30, "1.000\n(0.9 to 1.1)"))
+    assert rendered(Grid([*fields, times], [row]), 40).split("\n")[1:-1] == [
+        "group: 0",
+        "  context:",
+        "    f at a.c:1",
+        "    g at b.c:2",
+        f"  why: {'x' * 30}",
+        "  time, s: 1.000 (0.9 to 1.1)",
+    ]
+
+
 def test_prose_is_broken_between_words() -> None:
     stream = io.StringIO()
     sentence = "The middle half of the times spreads over more than 10 % of the median."
