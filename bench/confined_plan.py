@@ -15,10 +15,9 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from interleaved import Configuration, measure
@@ -28,28 +27,30 @@ from halo.plan import read_plan
 from halo.process.allocators import find_allocator, under_plan
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
+from halo.trials.runs.job import Job
+from halo.trials.runs.launcher import Launcher, Streams
 
 MAX_SHARE, MAX_MORE = 1.05, 64 << 20
 MIN_RATIO = 0.99
 WITH, WITHOUT = "with the plan", "without"
 
 
-def peak(command: Sequence[str | Path], environment: Mapping[str, str]) -> int:
-    """Resident bytes of the process."""
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{command[0]} ended with {process.returncode}")
-    return usage.ru_maxrss << 10
+def peak(job: Job, environment: Mapping[str, str]) -> int:
+    """Resident bytes of the process, started by a small one, as its peak is inherited."""
+    null = Path(os.devnull)
+    arguments = [job.target.name, *job.arguments]
+    with Launcher() as launcher:
+        run = launcher.run(job.target.path, arguments, environment, Streams(null, null, null))
+    if run.ending.exit_status:
+        sys.exit(f"{job.target.name} ended with {run.ending.exit_status}")
+    return run.peak_memory
 
 
 def memory(settings: Settings, name: str, plan: Path, _: int) -> bool:
     job, _reference = prepare(settings, find_bundled(settings, name))
-    command: list[str | Path] = [job.target.path, *job.arguments]
     glibc = find_allocator("glibc")
-    before = peak(command, settings.environment)
-    after = peak(command, under_plan(settings.environment, settings.runtime, plan, glibc))
+    before = peak(job, settings.environment)
+    after = peak(job, under_plan(settings.environment, settings.runtime, plan, glibc))
     print(f"| {name} | {before / 1e6:.1f} | {after / 1e6:.1f} | {after / before:.3f} |", flush=True)
     return after <= before * MAX_SHARE + MAX_MORE
 
