@@ -48,19 +48,23 @@ WRONG, MISSED = 0.99, 1.05
 MAX_WRONG, MAX_MISSED = 0.01, 0.10
 
 
+Row = tuple[float, float, float, float]
+"""Seconds: wall-clock and processor time, and the main thread's running and delayed time."""
+
+
 class Recorded(msgspec.Struct):
-    """All rounds of one program: by label, wall and processor seconds, and waits, of each round."""
+    """All rounds of one program: by label, the numbers of `row` of each round."""
 
     program: str
     controls: list[str]
     challengers: list[str]
     twins: dict[str, str]
     huge_page_users: list[str]
-    trials: dict[str, list[tuple[float, float, int | None]]]
+    trials: dict[str, list[Row]]
 
     def trial(self, label: str, number: int) -> Trial:
-        wall, processor, waits = self.trials[label][number]
-        return Trial(wall=wall, user=processor, system=0.0, peak_memory=0, waits=waits)
+        wall, processor, main, delayed = self.trials[label][number]
+        return Trial(wall, processor, 0.0, 0, main_processor=main, delayed=delayed)
 
     @property
     def field(self) -> Field:
@@ -126,8 +130,8 @@ def taken(path: Path) -> Recorded:
     )
 
 
-def row(trial: Trial) -> tuple[float, float, int | None]:
-    return trial.wall, trial.user + trial.system, trial.waits
+def row(trial: Trial) -> Row:
+    return trial.wall, trial.user + trial.system, trial.main_processor, trial.delayed
 
 
 def truth(program: Recorded) -> dict[str, float]:

@@ -21,7 +21,7 @@ class CheckSummary(Struct, frozen=True):
     speedup: Number | None  # of times without and with the plan: the median of all rounds
     interval: tuple[Number | None, Number | None]  # its 95 % interval; `null`: not bounded
     error: Share  # maximum probability of a false answer
-    clock: str  # `wall` or `processor`: which time the speed-up is of
+    clock: str  # `wall` or `processor`: the time that was compared
     rounds: int  # number of rounds
     planned: Times | None  # with the plan
     alone: Times | None  # with the allocator alone

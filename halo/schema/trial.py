@@ -41,7 +41,8 @@ class Trial(Struct, frozen=True):
     status: Count = 0  # exit status
     stderr_bytes: Count = 0  # bytes written to standard error
     minor_faults: Count = 0  # page faults that read nothing from a disk
-    waits: Count | None = None  # times that the program waited (voluntary context switches)
+    main_processor: Number = 0.0  # processor time of the main thread; 0: unknown
+    delayed: Number = 0.0  # seconds that it was ready, but had no processor
 
     @property
     def huge_bytes(self) -> int:

@@ -21,6 +21,7 @@ from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
 from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
 from halo.recording.parts import workspace
+from halo.schema.trial import Trial
 from halo.settings import Settings
 from halo.trials.findings import WIDE
 from halo.trials.first_runs import run_first
@@ -138,7 +139,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         # In the dropped round the runtime counts, and so reports whether it is active.
         taken = laboratory.measure(job, plain[best]).wall
         for extreme in extremes:
-            taken += measure_active(laboratory, job, extreme)
+            taken += measure_active(laboratory, job, extreme).wall
         rest = options.seconds - (time.monotonic() - start)
         trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
         configs = [plain[best], *extremes]
@@ -175,8 +176,8 @@ def _module_of(job: Job) -> PlanModule | None:
     return PlanModule(build_id, str(job.target.path)) if build_id else None
 
 
-def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> float:
-    """Seconds of a run; `Unsuitable` if the runtime has no effect in it."""
+def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> Trial:
+    """A run; `Unsuitable` if the runtime has no effect in it."""
     sample = laboratory.measure(job, replace(extreme, reports=True))
     if not sample.runtime.get("active", False):
         reason = sample.runtime.get("reason") or "it left no report"
@@ -184,4 +185,4 @@ def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> 
             f"The runtime has no effect on {job.target.name} ({reason}); see why with: halo doctor"
             f" --run -- {job.target.name}"
         )
-    return sample.wall
+    return sample

@@ -18,7 +18,7 @@ from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
 from halo.trials.racing.field import Field
 from halo.trials.racing.race import Heat, race, screen_runs
-from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, paired_gain
+from halo.trials.racing.sequential import LAST_LOOK, paired_gain
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
@@ -39,6 +39,7 @@ FINAL_SECONDS = 60.0  # of the final: short runs have more rounds, as they are n
 MIN_OF_FINAL, MAX_OF_FINAL = 9, LAST_LOOK  # rounds, however long or short the runs are
 REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
 MAX_OF_REFERENCE = 11  # rounds
+FEW_ROUNDS = 4  # on the reference input, after which the number of rounds is predicted
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,11 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
         chosen = [configs[label] for label in labels]
         if not heat.final:
             chosen = [replace(config, needs_cooldown=False) for config in chosen]
-        if heat.final and heat.first == 0:
+        if heat.opens_final:
             done = 0
-            one_round = sum(_expected(findings.race.get(it.label), it) for it in chosen)
-            reporter.stage("racing the finalists", heat.expected * one_round)
-        span = Span(done, done + len(labels) * (heat.expected - heat.first))
+            one_run = fmean(_expected(findings.race.get(it.label), it) for it in chosen)
+            reporter.stage("racing the finalists", heat.runs * one_run)
+        span = Span(done, done + heat.runs)
         found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))
         done += len(labels) * heat.rounds
         if not heat.final:
@@ -200,20 +201,22 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     seconds = len(configs) * session.native_seconds[job]
     fewest = asked or MIN_TRIALS
     most = asked or max(MIN_TRIALS, min(MAX_OF_REFERENCE, int(REFERENCE_SECONDS / seconds)))
-    expected = 1 + (fewest + most) // 2
-    session.reporter.stage("measuring on the reference input", expected * seconds)
-    for rounds in range(fewest, most + 1):
-        warm_up = int(rounds == fewest)
-        span = Span(0, max(expected, rounds + 1) * len(configs))
+    expected = (fewest + most) // 2
+    session.reporter.stage("measuring on the reference input", (1 + expected) * seconds)
+    for rounds in [*range(FEW_ROUNDS, fewest), *range(fewest, most + 1)]:
+        first = rounds == min(FEW_ROUNDS, fewest)
+        span = Span(0 if first else len(configs), (1 + max(expected, rounds)) * len(configs))
         findings.reference = measure(
-            session, "reference", job, configs, Rounds(rounds, warm_up, span)
+            session, "reference", job, configs, Rounds(rounds, int(first), span)
         )
-        if _is_certain(session):
+        is_certain = _is_certain(session)
+        if is_certain and rounds >= fewest:
             return
+        expected = fewest if is_certain else most
 
 
 def _is_certain(session: Session) -> bool:
-    """Whether more rounds would not change the answer."""
+    """Whether more rounds are unlikely to change the answer."""
     findings = session.findings
     if wide_spreads(findings):
         return False
@@ -223,7 +226,7 @@ def _is_certain(session: Session) -> bool:
     gain = paired_gain(walls(findings.reference[best]), walls(mine))
     interval = gain.interval()
     is_nothing = interval.low > 1 - THRESHOLD and interval.high < 1 + THRESHOLD
-    return gain.rounds >= FIRST_LOOK and (interval.low > 1 or interval.high < 1 or is_nothing)
+    return interval.low > 1 or interval.high < 1 or is_nothing
 
 
 def final_rounds(seconds: float, trials: int) -> int:

@@ -58,10 +58,12 @@ class CheckCommand:
             " %(default)s)",
         )
         parser.add_argument(
-            "--processor-time",
-            action="store_true",
-            help="compare user and system time instead of the time from start to end; it varies"
-            " less on a machine that others use, too",
+            "--clock",
+            choices=("auto", "wall", "processor"),
+            default="auto",
+            help="time to compare: from start to end, or of the processor, which varies less if"
+            " others use the machine; auto: of the processor if one thread does the work and never"
+            " waits (default %(default)s)",
         )
         add_json_option(parser, "the summary")
         add_cpu_option(parser)
@@ -74,6 +76,7 @@ class CheckCommand:
         from halo.files.destination import check_place
         from halo.plan.build_match import check_plan
         from halo.trials.checks.check import CheckOptions, check
+        from halo.trials.checks.clock import Clock
         from halo.trials.checks.report import conclusion, next_step, summarize_check
         from halo.trials.reporter import Reporter
         from halo.trials.runs.wrappers import refuse_known_wrapper
@@ -99,7 +102,7 @@ class CheckCommand:
             plain_environment(settings),
             default_folder(target.path.name).absolute(),
             options.cpu,
-            options.processor_time,
+            Clock(options.clock),
         )
         reporter = Reporter(target.path.name)
         try:

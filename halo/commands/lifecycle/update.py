@@ -106,16 +106,18 @@ def _beside(origin: Origin, program: Path) -> Path:
 
 def _report(origin: Origin, recording: Recording, renewed: Renewed, program: Path) -> None:
     """Prints what carried over, and the reasons to record again."""
+    from halo.console.terminal import make_console, show_prose
+
     made = f"strategy {origin.strategy}"
     if origin.allocator:
         made += f", over {origin.allocator}"
+    carried = (
+        f"{renewed.kept} of {renewed.contexts} contexts carried over, with {renewed.share:.1%} of"
+        f" the recorded accesses; {made}."
+    )
     if renewed.same_build:
-        print(f"{program.name} is the recorded build: planned again with {made}.")
-    else:
-        print(
-            f"{renewed.kept} of {renewed.contexts} contexts carried over, with"
-            f" {renewed.share:.1%} of the recorded accesses; {made}."
-        )
+        carried = f"{program.name} is the recorded build: planned again with {made}."
+    show_prose(make_console(), carried)
     if not renewed.enough:
         say(
             f"halo: warning: only {renewed.share:.1%} of the recorded accesses carried over; record"

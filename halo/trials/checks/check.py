@@ -19,6 +19,7 @@ from halo.process.allocators import Allocator, preload, under_plan
 from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
+from halo.trials.checks.clock import Clock, chosen_clock, seconds
 from halo.trials.checks.sequential import (
     Interval,
     Side,
@@ -59,7 +60,7 @@ _ANSWERS = {
 class CheckOptions:
     """The user's options; `evidence` is the folder for outputs of a run that differs.
 
-    `min_speedup` is a ratio of times. With `processor_time`, these are user and system time.
+    `min_speedup` is a ratio of times by that clock.
     """
 
     min_speedup: float
@@ -67,7 +68,7 @@ class CheckOptions:
     environment: Mapping[str, str]
     evidence: Path
     cpu: int | None = None
-    processor_time: bool = False
+    clock: Clock = Clock.AUTO
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Check:
 
     allocator: Allocator
     min_speedup: float
-    processor_time: bool
+    clock: Clock
     planned: Sequence[Trial]
     alone: Sequence[Trial]
     seconds: float
@@ -90,9 +91,7 @@ class Check:
     @property
     def times(self) -> tuple[list[float], list[float]]:
         """Seconds by round, under the plan and without it."""
-        return _seconds(self.planned, self.processor_time), _seconds(
-            self.alone, self.processor_time
-        )
+        return seconds(self.planned, self.clock), seconds(self.alone, self.clock)
 
     @property
     def ratios(self) -> list[float]:
@@ -111,17 +110,6 @@ class Check:
     @property
     def answer(self) -> Answer:
         return _ANSWERS[side_of(self.ratios, self.min_speedup)]
-
-    @property
-    def processor_time_tells(self) -> bool:
-        """Whether the processor time of the same rounds is sure, where the wall-clock time is not.
-
-        That is advice only: to take whichever clock decides would double the error.
-        """
-        if self.processor_time or self.answer is not Answer.CANNOT_TELL:
-            return False
-        ratios = speedups(_seconds(self.planned, True), _seconds(self.alone, True))
-        return side_of(ratios, self.min_speedup) is not Side.UNKNOWN
 
     @property
     def needed_seconds(self) -> int | None:
@@ -185,8 +173,8 @@ def check(
         for remark in first.remarks:
             reporter.warn(remark)
         begin = time.monotonic()
-        laboratory.measure(job, alone)
-        measure_active(laboratory, job, planned)
+        trials = [laboratory.measure(job, alone), measure_active(laboratory, job, planned)]
+        clock = chosen_clock(options.clock, trials)
         warm_up = time.monotonic() - begin
 
         def run(number: int, rounds: int) -> Samples:
@@ -195,21 +183,22 @@ def check(
             return interleave(laboratory, job, configs, 1, reporter.notice, warm_up=0, span=span)
 
         reporter.stage(f"timing it under {planned.label}, and without the plan")
-        clock = Clock(start, options.seconds, warm_up)
-        samples = run_rounds(run, (planned.label, alone.label), clock, options)
+        budget = Budget(start, options.seconds, warm_up)
+        labels = (planned.label, alone.label)
+        samples = run_rounds(run, labels, budget, options.min_speedup, clock)
     return Check(
         allocator,
         options.min_speedup,
-        options.processor_time,
+        clock,
         samples[planned.label],
         samples[alone.label],
         time.monotonic() - start,
-        clock.round_seconds,
+        budget.round_seconds,
         (*first.remarks, *laboratory.remarks.values()),
     )
 
 
-class Clock:
+class Budget:
     """The budget of a check; `start` in monotonic seconds, `warm_up` the time of a first round."""
 
     def __init__(
@@ -245,30 +234,23 @@ class Clock:
 def run_rounds(
     run: Callable[[int, int], Samples],
     labels: tuple[str, str],
+    budget: Budget,
+    min_speedup: float,
     clock: Clock,
-    options: CheckOptions,
 ) -> Samples:
-    """Rounds until the answer is sure or the budget is spent; none if it cannot suffice.
+    """Rounds until the answer is sure, or none fits into the rest of the budget.
 
     `run` runs the round of that number; the second argument is how many there may be. `labels`: of
     the plan, and of the allocator alone.
     """
     samples: Samples = {label: [] for label in labels}
-    if clock.left() < minimum_values():
-        return samples
     number = 0
-    while (left := clock.left()) > 0:
+    while (left := budget.left()) > 0:
         for label, trials in run(number, number + left).items():
             samples[label].extend(trials)
         number += 1
-        clock.tick()
-        planned, alone = (_seconds(samples[label], options.processor_time) for label in labels)
-        if side_of(speedups(planned, alone), options.min_speedup) is not Side.UNKNOWN:
+        budget.tick()
+        planned, alone = (seconds(samples[label], clock) for label in labels)
+        if side_of(speedups(planned, alone), min_speedup) is not Side.UNKNOWN:
             break
     return samples
-
-
-def _seconds(trials: Sequence[Trial], processor_time: bool) -> list[float]:
-    if processor_time:
-        return [trial.user + trial.system for trial in trials]
-    return [trial.wall for trial in trials]

@@ -9,6 +9,7 @@ from statistics import median
 
 from halo.schema.check import CheckSummary
 from halo.trials.checks.check import Answer, Check
+from halo.trials.checks.clock import Clock
 from halo.trials.checks.sequential import ERROR
 from halo.trials.results import measured
 from halo.trials.runs.job import Job, job_options
@@ -35,7 +36,7 @@ def summarize_check(found: Check, job: Job, plan: Path) -> CheckSummary:
         speedup=found.speedup,
         interval=(low, high),
         error=float(ERROR),
-        clock="processor" if found.processor_time else "wall",
+        clock=str(found.clock),
         rounds=len(found.planned),
         planned=measured(found.planned) if found.planned else None,
         alone=measured(found.alone) if found.alone else None,
@@ -60,7 +61,7 @@ def conclusion(found: Check, job: Job, plan: Path) -> str:
 
 def _figures(found: Check, plan: Path) -> str:
     mine, own = (f"{median(times):.3f}" for times in found.times)
-    kind = " of processor time" if found.processor_time else ""
+    kind = " of processor time" if found.clock is Clock.PROCESSOR else ""
     allocator, low, high = found.allocator.name, found.interval.low, found.interval.high
     bounds = f"95 % interval {low:.2f} to {high:.2f}"
     if not math.isfinite(low):
@@ -76,9 +77,8 @@ def needed(found: Check) -> str | None:
     if found.answer is not Answer.CANNOT_TELL:
         return None
     seconds = found.needed_seconds
-    ways = ["with --processor-time, which varies less here"] if found.processor_time_tells else []
-    ways += ["with another --min-speedup"] if seconds is None else [f"with --seconds {seconds}"]
-    return f"repeat it {', '.join(ways)}, or on an idle machine"
+    way = "another --min-speedup" if seconds is None else f"--seconds {seconds}"
+    return f"repeat it with {way}, or on an idle machine"
 
 
 def next_step(found: Check, job: Job, plan: Path, halo: str) -> str | None:
@@ -90,7 +90,7 @@ def next_step(found: Check, job: Job, plan: Path, halo: str) -> str | None:
     if found.answer is Answer.CANNOT_TELL and found.needed_seconds is not None:
         chosen = ["--plan", shlex.quote(str(plan)), "--allocator", found.allocator.name]
         chosen += ["--min-speedup", f"{found.min_speedup:g}"]
-        chosen += ["--processor-time"] if found.processor_time else []
+        chosen += ["--clock", str(found.clock)]
         longer = ["--seconds", str(found.needed_seconds)]
         return " ".join([halo, "check", *chosen, *longer, *options, "--", command])
     return None

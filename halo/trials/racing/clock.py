@@ -1,4 +1,4 @@
-"""Which clock decides a race: wall-clock time, or processor time where that is as good.
+"""Which clock compares trials: wall-clock time, or processor time where that is as good.
 
 Other programs on the machine make a program wait for a processor. That adds to its wall-clock time,
 but not to its processor time.
@@ -7,7 +7,6 @@ but not to its processor time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from statistics import median
 from typing import TypeAlias
 
 from halo.schema.trial import Trial
@@ -15,8 +14,8 @@ from halo.schema.trial import Trial
 Clock: TypeAlias = Callable[[Trial], float]
 """Seconds of a trial."""
 
-SEVERAL = 1.02  # processor seconds for a wall-clock second, of a program that runs in parallel
-WAITS = 50  # for a processor second, of a program that waits for others than the processor
+NEARLY_ALL = 0.95  # of a time
+MOST = 0.75  # of the trials
 
 
 def wall(trial: Trial) -> float:
@@ -27,17 +26,16 @@ def processor(trial: Trial) -> float:
     return trial.user + trial.system
 
 
-def deciding_clock(trials: Iterable[Trial]) -> Clock:
-    """Processor time if in most trials the program has one thread and hardly waits by itself.
+def only_computes(trial: Trial) -> bool:
+    """Whether the main thread did nearly all of the work, and waited for nothing but a processor.
 
-    It waits by itself for input, a lock or another process, and gives up the processor to do so.
+    The wall-clock time of such a run is its processor time, if it has a processor to itself.
     """
-    known = list(trials)
-    shares = [processor(trial) / trial.wall for trial in known]
-    waits = [
-        trial.waits / processor(trial)
-        for trial in known
-        if trial.waits is not None and processor(trial) > 0
-    ]
-    alone = bool(waits) and median(waits) <= WAITS and max(shares) <= SEVERAL
-    return processor if alone else wall
+    alone = trial.main_processor >= NEARLY_ALL * processor(trial) > 0
+    return alone and trial.main_processor >= NEARLY_ALL * (trial.wall - trial.delayed)
+
+
+def deciding_clock(trials: Iterable[Trial]) -> Clock:
+    """Processor time if most trials only compute, in one thread."""
+    found = [only_computes(trial) for trial in trials]
+    return processor if found and sum(found) >= MOST * len(found) else wall

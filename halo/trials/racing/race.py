@@ -26,16 +26,23 @@ FEW_ROUNDS = 3  # of the final, before the first challenger may leave it
 
 @dataclass(frozen=True)
 class Heat:
-    """Rounds to measure: those from `first` to `first + rounds` of `expected` ones.
+    """Rounds to measure, and the expected number of runs from here to the end of its stage.
 
-    Heats are numbered from 0. In the final, trials with huge pages have cool-downs.
+    Heats are numbered from 0. Those of the final have one round each, and cool-downs of trials with
+    huge pages.
     """
 
     number: int
     rounds: int
-    first: int
-    expected: int
-    final: bool = False
+    runs: int
+
+    @property
+    def final(self) -> bool:
+        return self.number >= len(SCREEN)
+
+    @property
+    def opens_final(self) -> bool:
+        return self.number == len(SCREEN)
 
 
 Measure = Callable[[Sequence[str], Heat], Samples]
@@ -69,9 +76,17 @@ class Raced:
 
 def screen_runs(field: Field) -> int:
     """The runs of the screen, if no challenger leaves it early."""
-    challengers = len(field.challengers)
-    all_in, half = sum(SCREEN[:2]), SCREEN[2]
-    return sum(SCREEN) * len(field.controls) + all_in * challengers + half * _half(challengers)
+    return _runs_left(field, 0, len(field.challengers))
+
+
+def _runs_left(field: Field, number: int, running: int) -> int:
+    """Of the screen, from that heat on, with that number of challengers running."""
+    kept = min(running, _half(len(field.challengers)))
+    challengers = [running, running, kept]
+    return sum(
+        rounds * (len(field.controls) + left)
+        for rounds, left in list(zip(SCREEN, challengers, strict=True))[number:]
+    )
 
 
 def _half(challengers: int) -> int:
@@ -88,7 +103,7 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
     screen: Samples = {label: [] for label in (*field.controls, *field.challengers)}
     running, done = list(field.challengers), 0
     for number, rounds in enumerate(SCREEN):
-        heat = Heat(number, rounds, done, sum(SCREEN))
+        heat = Heat(number, rounds, _runs_left(field, number, len(running)))
         _extend(screen, measure([*field.controls, *running], heat))
         done += rounds
         if number == 0:
@@ -121,13 +136,17 @@ def _final(
 ) -> tuple[Samples, Verdict]:
     final: Samples = {label: [] for label in labels}
     running = [label for label in labels if label not in controls]
+    expected = (FIRST_LOOK + rounds) // 2
     for done in range(rounds):
-        expected = (FIRST_LOOK + rounds + 1) // 2 if done < FIRST_LOOK else rounds
-        heat = Heat(len(SCREEN) + done, 1, done, max(expected, done + 1), final=True)
-        _extend(final, measure([*controls, *running], heat))
+        labels = [*controls, *running]
+        heat = Heat(len(SCREEN) + done, 1, max(1, expected - done) * len(labels))
+        _extend(final, measure(labels, heat))
         if done + 1 < FEW_ROUNDS:
             continue
         running = _still_open(final, controls, running, clock)
+        if running:
+            leader = _gain(final, controls, _fastest(final, running, clock), clock)
+            expected = leader.expected_rounds(MIN_GAIN, rounds)
         if done + 1 >= FIRST_LOOK and (
             not running or _is_certain(final, controls, _fastest(final, running, clock), clock)
         ):

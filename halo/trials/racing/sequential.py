@@ -45,6 +45,15 @@ class Gain:
         """Whether a ratio of times above this one is unlikely."""
         return self.rounds > 1 and self.mean + DOUBT * self.error < math.log(ratio)
 
+    def expected_rounds(self, ratio: float, maximum: int) -> int:
+        """The number of rounds that decides about the ratio, if this estimate stays as it is."""
+        for rounds in range(max(FIRST_LOOK, self.rounds), maximum):
+            error = self.error * math.sqrt(self.rounds / rounds)
+            later = Gain(self.mean, error, rounds)
+            if later.exceeds(ratio) or later.falls_short(ratio):
+                return rounds
+        return maximum
+
     def interval(self) -> Ratio:
         """The ratio of times, with an interval that holds at all looks together."""
         reach = self._reach()

@@ -100,7 +100,8 @@ class Laboratory:
             status=output.exit_status,
             stderr_bytes=output.stderr_bytes,
             minor_faults=run.minor_faults,
-            waits=run.waits,
+            main_processor=run.main_processor,
+            delayed=run.delayed,
         )
         if trial.huge_bytes:
             self._huge_freed = time.monotonic()

@@ -54,7 +54,8 @@ class Run:
     system: float
     peak_memory: int
     minor_faults: int
-    waits: int  # voluntary context switches
+    main_processor: float  # of the main thread
+    delayed: float  # of the main thread, ready but without a processor
     counters: Mapping[str, int] = field(default_factory=dict)
     failure: Failure | None = None
 
@@ -153,11 +154,11 @@ class Launcher:
         answer = self._answer(limit)
         if answer is None:
             return None
-        pid, status, wall, user, system, kilobytes, faults, waits = answer
+        pid, status, wall, user, system, kilobytes, faults, ran, delayed = answer
         counters = counted(self._before, self.read_counters())
         ending = Ending.from_wait(status)
-        memory = kilobytes * 1024
-        return Run(pid, ending, wall / 1e9, user, system, memory, faults, waits, counters)
+        usage = (wall / 1e9, user, system, kilobytes * 1024, faults)
+        return Run(pid, ending, *usage, ran / 1e9, delayed / 1e9, counters)
 
     def stop(self) -> None:
         """Ends the running process and all its descendants; nothing can be started afterwards."""

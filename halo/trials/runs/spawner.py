@@ -30,13 +30,13 @@ def run(
     environment: dict[str, str],
     paths: tuple[str, str, str],
     mark: str,
-) -> tuple[int, int, int, float, float, int, int, int]:
+) -> tuple[int, int, int, float, float, int, int, int, int]:
     """Runs one process to its end.
 
-    Returns pid, status, wall nanoseconds, CPU seconds, peak kilobytes, and page faults without disk
-    reads. The process leads a session of its own, by which its descendants are found and ended.
-    With `mark`, which is a variable of its environment, its pid is written at its start, and all
-    processes that have the mark end with it.
+    Returns pid, status, wall nanoseconds, CPU seconds, peak kilobytes, page faults without disk
+    reads, and the two numbers of `main_thread`. The process leads a session of its own, by which
+    its descendants are found and ended. With `mark`, which is a variable of its environment, its
+    pid is written at its start, and all processes that have the mark end with it.
     """
     stdin, stdout, stderr = paths
     actions = (
@@ -52,11 +52,25 @@ def run(
         answer(child)
     await_end(child, mark)
     wall = time.perf_counter_ns() - start
+    main = main_thread(child)
     if mark:
         stop(child, mark)
     _, status, usage = posix.wait4(child, 0)
     processor = (usage.ru_utime, usage.ru_stime)
-    return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, usage.ru_nvcsw
+    return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, *main
+
+
+def main_thread(child: int) -> tuple[int, int]:
+    """Nanoseconds that the main thread of an ended child ran, and was ready but did not run.
+
+    Zeros if the kernel does not say.
+    """
+    try:
+        with open(f"/proc/{child}/schedstat", "rb") as stream:
+            ran, delayed = stream.read().split()[:2]
+        return int(ran), int(delayed)
+    except (OSError, ValueError):
+        return 0, 0
 
 
 def await_end(child: int, mark: str) -> None:

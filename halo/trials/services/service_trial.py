@@ -234,7 +234,8 @@ def _joined(ended: Run, course: Course, failure: Failure | None) -> Run:
 
 def _not_started(ready: Ready) -> Run:
     what = f"another process already listens at port {ready.value} of 127.0.0.1"
-    return Run(0, Ending(0, 0), 0, 0, 0, 0, 0, 0, failure=Failure(what, "", "stop that one first"))
+    failure = Failure(what, "", "stop that one first")
+    return Run(0, Ending(0, 0), 0, 0, 0, 0, 0, 0, 0, failure=failure)
 
 
 def _report_path(environment: Mapping[str, str]) -> str:

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(folder: Path, name: str, *options: str, arguments: tuple[str, ...] = HOT) -> Outcome:
-    plan = ("--plan", f"{name}.plan", "--json", f"{name}.json", "--processor-time")
+    plan = ("--plan", f"{name}.plan", "--json", f"{name}.json", "--clock", "processor")
     return halo("check", *plan, *options, "--", f"./{name}", *arguments, cwd=folder)
 
 
@@ -80,7 +80,7 @@ def test_a_budget_that_is_too_small(folder: Path) -> None:
     assert outcome.status == 2, outcome.stdout
     sentence, step = outcome.stdout.splitlines()
     assert "it cannot be told whether the plan helps" in sentence and "--seconds " in sentence
-    assert " check --plan cold.plan " in step and "--processor-time --seconds " in step
+    assert " check --plan cold.plan " in step and "--clock processor --seconds " in step
     summary = summary_of(folder, "cold")
     assert (summary["rounds"], summary["speedup"], summary["planned"]) == (0, None, None)
     assert summary["interval"] == [None, None] and str(summary["needed"]) in sentence

@@ -42,6 +42,16 @@ def test_a_sample_holds_time_and_memory(laboratory: Laboratory) -> None:
     assert sample.user + sample.system < 0.2
 
 
+def test_waiting_is_told_from_having_no_processor(laboratory: Laboratory) -> None:
+    """Which is what makes processor time the right clock on a shared machine."""
+    loop = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
+    busy = laboratory.measure(shell(loop), plain())
+    idle = laboratory.measure(shell("sleep 0.2"), plain())
+    assert busy.main_processor == pytest.approx(busy.user + busy.system, rel=0.1)
+    assert busy.main_processor > 0.9 * (busy.wall - busy.delayed)
+    assert idle.wall - idle.delayed - idle.main_processor > 0.15
+
+
 def test_memory_is_the_programs_own_and_not_that_of_this_process(laboratory: Laboratory) -> None:
     """Linux counts the starting process's memory into the peak: the spawner keeps it small."""
     ballast = bytearray(100_000_000)

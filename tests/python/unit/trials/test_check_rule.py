@@ -6,9 +6,7 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
 
 import pytest
 
@@ -16,13 +14,13 @@ from halo.process.allocators import Allocator
 from halo.schema.trial import Trial
 from halo.trials.checks.check import (
     Answer,
+    Budget,
     Check,
-    CheckOptions,
-    Clock,
     needed_rounds,
     run_rounds,
     speedups,
 )
+from halo.trials.checks.clock import Clock, chosen_clock, seconds
 from halo.trials.checks.sequential import (
     ERROR,
     Side,
@@ -137,13 +135,9 @@ class Machine:
         return {"planned": [planned], "alone": [alone]}
 
 
-def options(min_speedup: float) -> CheckOptions:
-    return CheckOptions(min_speedup, 0, MappingProxyType({}), Path("none"))
-
-
 def rounds_of(machine: Machine, min_speedup: float, budget: float, warm_up: float) -> Samples:
-    clock = Clock(0.0, budget, warm_up, lambda: machine.now)
-    return run_rounds(machine.run, ("planned", "alone"), clock, options(min_speedup))
+    limit = Budget(0.0, budget, warm_up, lambda: machine.now)
+    return run_rounds(machine.run, ("planned", "alone"), limit, min_speedup, Clock.WALL)
 
 
 def test_it_ends_as_soon_as_the_answer_is_sure() -> None:
@@ -157,16 +151,16 @@ def test_it_ends_before_the_budget_if_nothing_is_sure() -> None:
     assert len(samples["planned"]) == 24 and machine.now <= 50
 
 
-def test_it_does_not_start_what_the_budget_cannot_decide() -> None:
-    machine = Machine(4.0, 4.0)
-    samples = rounds_of(machine, 1.05, budget=50, warm_up=8.0)
-    assert samples == {"planned": [], "alone": []} and machine.rounds == 0
+def test_too_small_a_budget_decides_nothing() -> None:
+    machine = Machine(4.0, 8.0)
+    assert len(rounds_of(machine, 1.05, budget=50, warm_up=12.0)["planned"]) == 4
+    assert rounds_of(Machine(4.0, 8.0), 1.05, 11, 12.0) == {"planned": [], "alone": []}
 
 
 def check_of(planned: float, alone: float, rounds: int, min_speedup: float) -> Check:
     trials, own = ([Trial(it, it, 0.0, 0)] * rounds for it in (planned, alone))
     glibc = Allocator("glibc", None)
-    return Check(glibc, min_speedup, False, trials, own, 50.0, planned + alone)
+    return Check(glibc, min_speedup, Clock.WALL, trials, own, 50.0, planned + alone)
 
 
 @pytest.mark.parametrize(
@@ -186,3 +180,25 @@ def test_a_longer_budget_is_advised_only_if_it_may_help() -> None:
 
 def test_a_clock_that_is_too_coarse_shows_no_difference() -> None:
     assert speedups([0.0, 1.0, 0.0], [0.0, 2.0, 1.0]) == [1.0, 2.0, math.inf]
+
+
+def trial(wall: float, user: float, main: float, delayed: float) -> Trial:
+    return Trial(wall, user, 0.1, 0, main_processor=main, delayed=delayed)
+
+
+@pytest.mark.parametrize(
+    ("found", "clock"),
+    [
+        (trial(1.02, 0.9, 1.0, 0.0), Clock.PROCESSOR),
+        (trial(3.00, 0.9, 1.0, 1.99), Clock.PROCESSOR),  # others used the processor
+        (trial(1.50, 0.9, 1.0, 0.0), Clock.WALL),  # it waited
+        (trial(1.00, 1.9, 1.0, 0.0), Clock.WALL),  # another thread worked, too
+        (trial(1.00, 0.9, 0.0, 0.0), Clock.WALL),  # unknown
+    ],
+)
+def test_the_clock_of_a_program(found: Trial, clock: Clock) -> None:
+    computes = trial(1.0, 0.9, 1.0, 0.0)
+    assert chosen_clock(Clock.AUTO, [computes, found]) is clock
+    assert chosen_clock(Clock.WALL, [computes, computes]) is Clock.WALL
+    assert chosen_clock(Clock.AUTO, []) is Clock.WALL
+    assert seconds([found], Clock.PROCESSOR) == [found.user + 0.1]

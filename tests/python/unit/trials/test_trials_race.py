@@ -94,6 +94,19 @@ def test_the_screen_states_at_most_the_runs_it_takes() -> None:
     runs = sum(len(labels) * heat.rounds for labels, heat in machine.heats if not heat.final)
     assert runs == screen_runs(field(times))
     assert sum(heat.rounds for _, heat in machine.heats if not heat.final) == sum(SCREEN)
+    first = machine.heats[0][1]
+    assert first.runs == runs
+
+
+def test_the_final_expects_about_the_runs_that_it_takes() -> None:
+    times = {"none": 1.0, "a": 0.9, "b": 0.97}
+    machine = Machine(times)
+    race(machine, field(times), lambda _: LAST_LOOK)
+    final = [(len(labels), heat.runs) for labels, heat in machine.heats if heat.final]
+    for at, (_, expected) in enumerate(final):
+        left = sum(count for count, _ in final[at:])
+        if at > 2:
+            assert left / 1.5 <= expected <= left * 1.5
 
 
 def test_without_hope_there_is_no_final() -> None:
@@ -182,11 +195,15 @@ def test_an_outlier_neither_makes_nor_hides_a_gain() -> None:
 
 
 def test_processor_time_decides_if_the_program_waits_only_for_the_processor() -> None:
-    alone = [Trial(2.0, 0.9, 0.1, 1, waits=3), Trial(1.1, 0.9, 0.1, 1, waits=2)]
-    assert deciding_clock(alone) is processor
-    assert deciding_clock([Trial(2.0, 0.9, 0.1, 1, waits=900)]) is wall
-    assert deciding_clock([Trial(1.0, 1.7, 0.1, 1, waits=3)]) is wall
+    alone = Trial(2.0, 0.9, 0.1, 1, main_processor=1.0, delayed=0.98)
+    waits = Trial(2.0, 0.9, 0.1, 1, main_processor=1.0, delayed=0.5)
+    threads = Trial(1.0, 1.7, 0.1, 1, main_processor=0.9, delayed=0.1)
+    assert deciding_clock([alone]) is processor
+    assert deciding_clock([alone, alone, alone, waits]) is processor
+    assert deciding_clock([alone, waits]) is wall
+    assert deciding_clock([threads]) is wall
     assert deciding_clock([Trial(1.0, 0.9, 0.1, 1)]) is wall
+    assert deciding_clock([]) is wall
 
 
 def test_a_busy_machine_does_not_hide_a_gain_in_processor_time() -> None:
@@ -195,11 +212,13 @@ def test_a_busy_machine_does_not_hide_a_gain_in_processor_time() -> None:
     def measure(labels: Sequence[str], heat: Heat) -> Samples:
         return {
             label: [
-                Trial(time * rng.uniform(1.5, 4), time * rng.gauss(1, 0.01), 0.0, 1, waits=2)
-                for _ in range(heat.rounds)
+                busy(time * rng.gauss(1, 0.01), rng.uniform(0.5, 3)) for _ in range(heat.rounds)
             ]
             for label in labels
             for time in [{"none": 1.0, "a": 0.9}[label]]
         }
+
+    def busy(time: float, delayed: float) -> Trial:
+        return Trial(time + delayed, time, 0.0, 1, main_processor=time, delayed=delayed)
 
     assert kept(measure, Field(["none"], ["a"])) == "a"
