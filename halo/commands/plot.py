@@ -101,6 +101,7 @@ class PlotCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.figures import Options
+        from halo.figures.drawing.style import check_matplotlib
         from halo.files.atomic import write_atomically
         from halo.files.destination import check_place
         from halo.results.metrics import REFERENCE
@@ -120,6 +121,7 @@ class PlotCommand:
             if given[option.removeprefix("--").replace("-", "_")] and name not in figure.accepts:
                 raise UsageError(f"The figure {figure.name} has no {option}; leave it out.")
         check_place(path)
+        check_matplotlib()
         chosen = Options(
             metric=options.metric or "",
             configs=names_in(options.configurations or ""),

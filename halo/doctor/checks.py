@@ -27,7 +27,7 @@ from halo.trials.runs.machine import allocator_version, huge_page_setting
 MODULES = {
     **dict.fromkeys(("numpy", "rich", "elftools", "msgspec"), ""),
     **dict.fromkeys(("duckdb", "pyarrow"), "halo trace"),
-    "matplotlib": "halo plot",
+    "matplotlib": "halo plot and halo report",
 }
 
 

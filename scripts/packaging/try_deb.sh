@@ -68,7 +68,8 @@ mount_all
 cp "$package" "$root/tmp/halo.deb"
 make_program
 enter apt-get update -qq
-enter apt-get install -y -qq /tmp/halo.deb >"$root/tmp/install.log" 2>&1 || { tail "$root/tmp/install.log" >&2; exit 1; }
+enter apt-get install -y -qq --no-install-recommends /tmp/halo.deb >"$root/tmp/install.log" 2>&1 ||
+  { tail "$root/tmp/install.log" >&2; exit 1; }
 enter bash -euxc '
   cd /tmp
   halo --version

@@ -13,9 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
-if matplotlib.__version_info__ < (3, 8):  # without legends outside the axes
-    raise ModuleNotFoundError(name="matplotlib>=3.8")
-
 # Okabe and Ito's palette without black and yellow, which resemble text and white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 HATCHES = ("", "////", "....", "xxxx")
@@ -24,6 +21,12 @@ INK = "#222222"
 DPI = 160
 DIGITS = 6
 """Decimals of a position relative to the figure's size: less than a hundredth of a pixel."""
+
+
+def check_matplotlib() -> None:
+    """`ModuleNotFoundError` if it has no legends outside of axes, which most figures have."""
+    if matplotlib.__version_info__ < (3, 8):
+        raise ModuleNotFoundError(name="matplotlib>=3.8")
 
 
 def look(number: int) -> tuple[str, str]:

@@ -38,6 +38,17 @@ def test_an_installed_copy_records_and_plans(prefix: Path, tmp_path: Path) -> No
     assert "bin" in run(halo, "exec", "--plan", "ls.plan", "--", "ls", "/", cwd=tmp_path)
 
 
+def test_an_installed_copy_has_manual_pages_and_completions(prefix: Path) -> None:
+    for file in ("man/man1/halo-run.1", "bash-completion/completions/halo"):
+        assert (prefix / "share" / file).is_file()
+
+
+def test_an_installed_copy_measures(prefix: Path, tmp_path: Path) -> None:
+    halo = prefix / "bin" / "halo"
+    shown = run(halo, "run", "--trials", "1", "--", "ls", "/", "--", "ls", "/", cwd=tmp_path)
+    assert "glibc" in shown and "Results: " in shown
+
+
 def test_an_installed_compiler_traces(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "program.c").write_text(PROGRAM)
     run(prefix / "bin" / "halo-cc", "-o", "program", "program.c", cwd=tmp_path)
