@@ -72,7 +72,7 @@ install_commands() {
   make_launcher $debian/halo.in $tree/usr/bin/halo
   make_compilers $tree/usr/bin ../lib/halo/lib
   describe_installation "$home" "apt-get install --reinstall $name" \
-    'python3 -m pip install --target ~/.local/share/halo/python{python} {package}'
+    'python3 -m pip install --target ~/.local/share/halo/python{python} {package} numpy'
 }
 
 install_texts() {

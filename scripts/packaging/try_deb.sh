@@ -26,14 +26,14 @@ enter() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DE
 
 mount_all() {
   local folder
-  for folder in proc sys dev dev/shm; do
+  for folder in proc sys dev dev/shm dev/pts; do
     mountpoint -q "$root/$folder" || mount --bind "/$folder" "$root/$folder"
   done
 }
 
 unmount_all() {
   local folder
-  for folder in dev/shm dev sys proc; do
+  for folder in dev/pts dev/shm dev sys proc; do
     if mountpoint -q "$root/$folder"; then umount "$root/$folder"; fi
   done
 }
@@ -65,6 +65,7 @@ END
 [ -e "$root/etc/debian_version" ] || make_system
 trap unmount_all EXIT
 mount_all
+rm -rf "$root"/tmp/*
 cp "$package" "$root/tmp/halo.deb"
 make_program
 enter apt-get update -qq
