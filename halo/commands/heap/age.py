@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from halo.commands.shared.program import (
+    DEFAULT_TRIALS,
     add_litter_settings,
     add_measuring_options,
     add_stream_options,
@@ -129,7 +130,8 @@ class AgeCommand:
             groups=options.groups,
         )
         folder = results_folder(options.results, target.path.name)
-        chosen = Options(options.trials, folder, plain_environment(settings), options.cpu)
+        trials = options.trials or DEFAULT_TRIALS
+        chosen = Options(trials, folder, plain_environment(settings), options.cpu)
         aging = Aging(
             job,
             occupancies=levels,
