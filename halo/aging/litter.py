@@ -136,7 +136,8 @@ def parse_litter(text: str) -> Litter:
         key, _, value = part.partition("=")
         if key not in _PARSERS:
             raise UsageError(
-                f"There is no setting '{key}' of litter; choose among: {', '.join(_PARSERS)}."
+                f"The setting '{key}' of litter does not exist; choose among:"
+                f" {', '.join(_PARSERS)}."
             )
         found = replace(found, **{key: _PARSERS[key](value)})
     return found

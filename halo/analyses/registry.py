@@ -24,4 +24,4 @@ def find_analysis(name: str) -> Analysis:
         if analysis.name == name:
             return analysis
     known = ", ".join(analysis.name for analysis in ANALYSES)
-    raise UsageError(f"There is no analysis '{name}'; there are: {known}.")
+    raise UsageError(f"The analysis '{name}' does not exist; choose one of: {known}.")

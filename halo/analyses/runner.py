@@ -66,7 +66,9 @@ def make_engine(request: Request) -> Engine:
         from halo.analyses.engines.spark import SparkEngine
 
         return SparkEngine(request.tmp, request.memory, request.threads)
-    raise UsageError(f"There is no engine '{request.engine}'; there are: {', '.join(ENGINES)}.")
+    raise UsageError(
+        f"The engine '{request.engine}' does not exist; choose one of: {', '.join(ENGINES)}."
+    )
 
 
 def sources_of(folder: TraceFolder, request: Request) -> Sources:

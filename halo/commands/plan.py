@@ -67,6 +67,12 @@ class PlanCommand:
             " builds need debug information (default: the recorded build)",
         )
         parser.add_argument(
+            "-v",
+            "--verbose",
+            action="store_true",
+            help="also print how the runtime recognises the groups",
+        )
+        parser.add_argument(
             "-o",
             "--output",
             type=Path,
@@ -93,7 +99,7 @@ class PlanCommand:
             carry = partial(_carry_over, program)
         plan = make_plan(profile, options.strategy, chosen, carry, options.profile)
         save_plan(plan, path)
-        show_review(plan, path)
+        show_review(plan, path, options.verbose)
         if program.is_file():
             warn_of_deep_binding(settings, program)
         return 0

@@ -65,7 +65,7 @@ def known(error: Exception, package_command: Callable[[str], str] = str) -> Halo
     if error.errno in FULL:
         where = f" for {name}" if name else ", for a file or for standard output"
         return BadInput(
-            f"There is no space left{where} ({error.strerror}); free some, or choose a place on"
+            f"No space is left{where} ({error.strerror}); free some, or choose a place on"
             " another disk."
         )
     if name and error.errno in OF_A_PATH:

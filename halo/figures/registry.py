@@ -72,4 +72,4 @@ def find_figure(name: str) -> Figure:
         if figure.name == name:
             return figure
     names = ", ".join(figure.name for figure in FIGURES)
-    raise UsageError(f"There is no figure '{name}'; choose one of: {names}.")
+    raise UsageError(f"The figure '{name}' does not exist; choose one of: {names}.")

@@ -23,7 +23,7 @@ from halo.plan.model import (
 )
 from halo.plan.options import REQUIRED, describe_options, option, parse_options
 from halo.plan.random_pools import drawing_plan
-from halo.plan.summary import explain, plan_summary
+from halo.plan.summary import explain, outline, plan_summary
 from halo.plan.walk import Walk, Walker
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "drawing_plan",
     "explain",
     "option",
+    "outline",
     "parse_options",
     "plan_summary",
     "read_plan",

@@ -9,6 +9,25 @@ _SHOWN_MEMBERS = 5
 _SHOWN_FRAMES = 4
 
 
+INTERNAL = frozenset(
+    {"modules", "states", "frame-pointer steps", "alignment", "deepest walk", "mean walk"}
+    | {"longest conjunction"}
+)
+"""Rows about how the runtime recognises groups, not about what it places."""
+
+
+def outline(plan: Plan) -> list[tuple[str, str]]:
+    """The rows of `plan_summary` that say what the plan places, and what it misses."""
+    found = plan.review.identification if plan.review is not None else None
+    complete = found is None or not found.undecidable
+    hidden = INTERNAL | ({"undecidable"} if complete else set())
+    return [
+        (name, value)
+        for name, value in plan_summary(plan)
+        if name not in hidden and not name.startswith("walks end")
+    ]
+
+
 def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     """Rows of (name, value), most important first; more rows if the plan has a review."""
     leaves = sum(state.verdict < VERDICT_FORWARD for state in plan.states)

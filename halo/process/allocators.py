@@ -42,8 +42,8 @@ def find_allocator(name: str) -> Allocator:
         return _find_known(name, KNOWN[name])
     if "/" not in name:
         raise UsageError(
-            f"There is no allocator '{name}'; choose one of {', '.join(KNOWN)} or give the path of"
-            " a library."
+            f"The allocator '{name}' is unknown; choose one of {', '.join(KNOWN)} or give the path"
+            " of a library."
         )
     path = Path(name).absolute()
     if not path.is_file():

@@ -34,7 +34,7 @@ def find_producer(settings: Settings, name: str | None = None) -> Producer:
             producer.check(settings)
             return producer
     known = ", ".join(producer.name for producer in PRODUCERS)
-    raise UsageError(f"There is no engine {name}; the engines are {known}.")
+    raise UsageError(f"The engine {name} does not exist; the engines are {known}.")
 
 
 def _first_that_works(settings: Settings) -> Producer:

@@ -86,7 +86,8 @@ def _block(index: int, group: GroupReview, accesses: int, labels: Mapping[int, s
     left = sum(member.accesses for member in rest) / accesses
     return GroupBlock(
         number=index,
-        reason=f"{group.reason}; affinity within {number(group.weight)}",
+        reason=f"{group.reason}; affinity within the group: {number(group.weight)} pairs of"
+        " accesses",
         coverage=share(group.coverage),
         count=len(group.contexts),
         contexts=[_line(member, labels[member.context], accesses) for member in listed],

@@ -45,7 +45,7 @@ def strategy_named(name: str) -> AnyStrategy:
     for strategy in STRATEGIES:
         if strategy.name == name:
             return strategy
-    raise BadInput(f"There is no strategy {name}; there are: {', '.join(names())}.")
+    raise BadInput(f"The strategy {name} does not exist; choose one of: {', '.join(names())}.")
 
 
 def make_grouping(

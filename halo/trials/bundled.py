@@ -64,7 +64,7 @@ def find_bundled(settings: Settings, name: str) -> Bundled:
         if bundled.name == name:
             return bundled
     raise UsageError(
-        f"There is no bundled program '{name}'; choose one of:"
+        f"The bundled program '{name}' does not exist; choose one of:"
         f" {', '.join(bundled.name for bundled in known)}."
     )
 

@@ -98,13 +98,20 @@ class Candidate:
         )
 
 
+def printed(label: str) -> str:
+    """A candidate's label in printed text: `no plan, jemalloc` for `none over jemalloc`."""
+    head, over, allocator = label.partition(" over ")
+    return f"no plan, {allocator}" if head == NONE and over else label
+
+
 def choose_variants(names: Sequence[str]) -> list[PlanVariant]:
     """The variants of those strategies or labels; all if no name is given."""
     known = {variant.strategy for variant in VARIANTS} | {variant.label for variant in VARIANTS}
     unknown = [name for name in names if name not in known | {NONE}]
     if unknown:
         raise UsageError(
-            f"There is no candidate '{unknown[0]}'; choose among: {', '.join(sorted(known))}, none."
+            f"The candidate '{unknown[0]}' does not exist; choose among:"
+            f" {', '.join(sorted(known))}, none."
         )
     return [r for r in VARIANTS if not names or r.strategy in names or r.label in names]
 

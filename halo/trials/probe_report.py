@@ -86,12 +86,10 @@ def warnings(found: Probe) -> list[str]:
 
 def conclusion(found: Probe, program: str) -> str:
     """The answer as one plain sentence."""
-    between = f"{RANDOM} instead of one change its time by {percent(found.between)}"
+    between = f"scattering its objects over {RANDOM}, rather than one, {makes(found.between)}"
     label, gain = min(found.changes.items(), key=lambda item: item[1].high)
     if found.answer is Answer.CARES and gain.high < 1 - THRESHOLD:
-        return (
-            f"{program} is placement-sensitive: {label} alone changes its time by {percent(gain)}."
-        )
+        return f"{program} is placement-sensitive: {label} alone {makes(gain)}."
     if found.answer is Answer.CARES:
         return f"{program} is placement-sensitive: {between}."
     if found.answer is Answer.DOES_NOT_CARE:
@@ -102,6 +100,17 @@ def conclusion(found: Probe, program: str) -> str:
     return (
         f"It is not decided whether {program} is placement-sensitive: {between}, which is"
         " too wide a range or too near to nothing."
+    )
+
+
+def makes(change: Ratio) -> str:
+    """A change of time in words: `makes it 7.9 % faster (95 % interval 3.7 to 12.7 %)`."""
+    slower = change.value > 1
+    sign = 1 if slower else -1
+    low, high = sorted(100 * sign * (bound - 1) for bound in (change.low, change.high))
+    return (
+        f"makes it {abs(100 * (change.value - 1)):.1f} % {'slower' if slower else 'faster'}"
+        f" (95 % interval {low:.1f} to {high:.1f} %)"
     )
 
 

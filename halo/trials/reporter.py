@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from halo.console.terminal import is_live, make_console, show_prose
+from halo.trials.candidates import printed
 from halo.trials.runs.rounds import Step
 
 ROUGH = 10  # part of a stage after which its own pace predicts the rest
@@ -61,7 +62,9 @@ class Reporter:
             return
         left = self.seconds_left(step)
         about = f", about {duration(left)} left" if left else ""
-        sys.stderr.write(f"\r\x1b[K  run {step.done + 1} of {step.total}: {step.label}{about}")
+        sys.stderr.write(
+            f"\r\x1b[K  run {step.done + 1} of {step.total}: {printed(step.label)}{about}"
+        )
         sys.stderr.flush()
 
     def seconds_left(self, step: Step) -> float:

@@ -15,6 +15,8 @@ from halo.analyses.split.rules import (
 from halo.analyses.split.split import ClassSplit, SplitResult
 from halo.analyses.split.types import bare
 
+COLD = "A field is cold if it has fewer than half of the mean accesses of the class's fields."
+
 
 def findings(result: SplitResult, chosen: list[ClassSplit]) -> list[str]:
     """One or more sentences for each class that is split; one sentence if there is none."""
@@ -26,7 +28,10 @@ def findings(result: SplitResult, chosen: list[ClassSplit]) -> list[str]:
     split = [it for it in chosen if it.decision.split]
     if not split:
         live = sum(it.decision.live for it in chosen)
-        return [f"No class should be split: of {live} live ones none has enough cold fields."]
+        if not live:
+            return ["No class should be split: none has enough accesses."]
+        few = "the only live class has not" if live == 1 else f"none of {live} live classes has"
+        return [f"No class should be split: {few} enough cold fields. {COLD}"]
     return [
         sentence
         for it in split
@@ -111,13 +116,15 @@ def _few(threshold: float) -> str:
 
 
 _REASONS = {
-    Finding.SPLIT: "marked {marking}: a field with less than {hot_threshold} accesses is cold",
+    Finding.SPLIT: "marked {marking}: a field with fewer than {hot_threshold} accesses is cold",
     Finding.NOT_LIVE: "not live: {accesses} accesses, and more than {live} are required",
     Finding.TOO_SMALL: "too small: {bytes} bytes, and more than {smallest} are required",
-    Finding.TOO_FEW_FIELDS: "{fields} fields, and more than {min_fields} are required",
-    Finding.ALL_HOT: "no field has less than {hot_threshold} accesses",
+    Finding.TOO_FEW_FIELDS: "too few fields: {fields}, and more than {min_fields} are required",
+    Finding.ALL_HOT: (
+        "no cold field: each has {hot_threshold} accesses or more, half of the mean of all fields"
+    ),
     Finding.LITTLE_COLD: "its cold fields are not larger than the pointer to them, {pointer} bytes",
     Finding.LIBRARY: "declared in a library's header, {file}",
     Finding.NO_SMALLER: "its {bytes} bytes become no fewer with the pointer to the cold part",
-    Finding.TOO_WARM: "its cold fields are warm: too few have less than {hot_threshold} accesses",
+    Finding.TOO_WARM: "its cold fields are warm: too few have fewer than {hot_threshold} accesses",
 }

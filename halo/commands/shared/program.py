@@ -45,7 +45,7 @@ def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
         raise UsageError(f"`halo run` needs two `--`, one before each program; {usage}")
     program = rest[0]
     if program == "--":
-        raise UsageError(f"There is no program between the two `--`; {usage}")
+        raise UsageError(f"A program is missing between the two `--`; {usage}")
     again = [place for place in places if list(rest[place + 1 : place + 2]) == [program]]
     if len(again) == 1:
         return program, list(rest[1 : again[0]]), list(rest[again[0] + 2 :])
@@ -55,7 +55,7 @@ def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
             " begins; name the program by another path inside the arguments."
         )
     if places[-1] == len(rest) - 1:
-        raise UsageError(f"There is no program after the second `--`; {usage}")
+        raise UsageError(f"A program is missing after the second `--`; {usage}")
     if len(places) == 1 and _same_file(program, rest[places[0] + 1]):
         return program, list(rest[1 : places[0]]), list(rest[places[0] + 2 :])
     raise UsageError(
@@ -374,7 +374,9 @@ def check_cpu(cpu: int | None) -> None:
     allowed = os.sched_getaffinity(0)
     if cpu is not None and cpu not in allowed:
         names = ", ".join(str(number) for number in sorted(allowed))
-        raise UsageError(f"There is no processor {cpu} to run on; choose among: {names}.")
+        raise UsageError(
+            f"Processor {cpu} does not exist, or may not be used; choose among: {names}."
+        )
 
 
 def input_file(path: Path | None) -> Path | None:

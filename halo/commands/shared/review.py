@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, wrap
-from halo.plan import GroupReview, Plan, plan_summary, review_path
+from halo.plan import GroupReview, Plan, outline, plan_summary, review_path
 
 SHOWN_GROUPS = 12
 
 
-def show_review(plan: Plan, path: Path) -> None:
-    """Prints the groups, the plan's figures and the paths of both forms."""
+def show_review(plan: Plan, path: Path, verbose: bool = False) -> None:
+    """Prints the groups, the plan's figures and the paths of both forms.
+
+    `verbose`: also how the runtime recognises the groups.
+    """
     console = make_console()
     # Groups drawn at random have no properties of their own.
     groups = plan.review.groups if plan.review and not plan.at_random else ()
@@ -19,7 +22,7 @@ def show_review(plan: Plan, path: Path) -> None:
         show_grid(console, groups_table(groups))
     if len(groups) > SHOWN_GROUPS:
         print(f"and {len(groups) - SHOWN_GROUPS} more groups")
-    rows = plan_summary(plan)
+    rows = plan_summary(plan) if verbose else outline(plan)
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         for line in wrap(value, console.width, " " * (width + 2), f"{name:<{width}}  "):

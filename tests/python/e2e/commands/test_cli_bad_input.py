@@ -78,17 +78,20 @@ def test_programs_that_cannot_be_placed(folder: Path, command: list[str], rest: 
         (["record", "--distance", "x", "--", "./prog"], "'x' is not a whole number"),
         (["run", "--", "./prog", "a"], "needs two `--`"),
         (["run"], "needs two `--`"),
-        (["run", "--", "./prog", "a", "--"], "no program after the second"),
-        (["run", "--", "--", "./prog"], "no program between"),
+        (["run", "--", "./prog", "a", "--"], "program is missing after the second"),
+        (["run", "--", "--", "./prog"], "program is missing between"),
         (["run", "--", "./prog", "a", "--", "/bin/cat", "b"], "one binary only"),
         (["run", "--trials", "0", "--", "./prog", "--", "./prog"], "'0' is not a number from 1"),
-        (["run", "--candidates", "magic", "--", "./prog", "--", "./prog"], "no candidate 'magic'"),
-        (["baseline", "--cpu", "4000", "--", "./prog"], "no processor 4000"),
+        (
+            ["run", "--candidates", "magic", "--", "./prog", "--", "./prog"],
+            "candidate 'magic' does not exist",
+        ),
+        (["baseline", "--cpu", "4000", "--", "./prog"], "Processor 4000 does not exist"),
         (["probe"], "program is missing"),
         (["probe", "--seconds", "0", "--", "./prog"], "'0' is not a number from 1"),
-        (["probe", "--cpu", "4000", "--", "./prog"], "no processor 4000"),
+        (["probe", "--cpu", "4000", "--", "./prog"], "Processor 4000 does not exist"),
         (["bench"], "Name a bundled program"),
-        (["bench", "nonsense"], "no bundled program 'nonsense'"),
+        (["bench", "nonsense"], "bundled program 'nonsense' does not exist"),
         (["bench", "--", "./prog"], "takes names and no program"),
         (["exec", "--", "./prog"], "--plan"),
         (["plan"], "PROFILE"),
@@ -168,7 +171,7 @@ def test_no_qemu(folder: Path) -> None:
 
 def test_an_engine_that_there_is_not(folder: Path) -> None:
     for command in (["record", "--", "./prog"], ["simulate", "--", "./prog"]):
-        words = "There is no engine pin; the engines are valgrind, qemu, llvm."
+        words = "The engine pin does not exist; the engines are valgrind, qemu, llvm."
         check(folder, USAGE, words, *command, HALO_ENGINE="pin")
     check(folder, USAGE, "invalid choice", "record", "--engine", "pin", "--", "./prog")
 

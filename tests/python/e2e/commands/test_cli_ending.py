@@ -308,7 +308,7 @@ def test_a_full_disk_is_a_sentence() -> None:
             check=False,
         )
     assert done.returncode == 117
-    assert "no space left" in done.stderr and "Traceback" not in done.stderr
+    assert "No space is left" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_full_results_folder_is_a_sentence(

@@ -213,7 +213,7 @@ def test_a_wrong_output_ends_it_and_leaves_no_results(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         ((), "Name a bundled program"),
-        (("nothing",), "no bundled program 'nothing'"),
+        (("nothing",), "bundled program 'nothing' does not exist"),
         (("hospital", *PROGRAM), "not both"),
         (("--distances", "8,x", "hospital"), "'x' is not a whole number"),
         (("--", RBTREE), "two `--`"),

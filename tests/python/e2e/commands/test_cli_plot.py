@@ -44,7 +44,7 @@ def test_options_reach_the_figure(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "words", "arguments"),
     [
-        (USAGE, "no figure 'pie'; choose one of: affinity-graph", ["pie", "one"]),
+        (USAGE, "figure 'pie' does not exist; choose one of: affinity-graph", ["pie", "one"]),
         (USAGE, "RESULT", ["speedup"]),
         (USAGE, "takes results and no program", ["speedup", "one", "--", "prog"]),
         (USAGE, "end the name in .pdf, .svg, .png", ["speedup", "one", "-o", "x.jpg"]),

@@ -212,9 +212,9 @@ def test_every_finding_has_its_reason() -> None:
     places = [PlaceUse(owner, 0, 4, 1000) for owner in (0, 1, 2)] + [PlaceUse(3, 0, 8, 1)]
     result = split_classes("p", count_uses(classes, places), {})
     told = {found.label: reason(found, result) for found in result.classes}
-    assert told["arc"] == "marked aggressively: a field with less than 55.6 accesses is cold"
+    assert told["arc"] == "marked aggressively: a field with fewer than 55.6 accesses is cold"
     assert told["small"] == "too small: 8 bytes, and more than 8 are required"
-    assert told["two"] == "2 fields, and more than 2 are required"
+    assert told["two"] == "too few fields: 2, and more than 2 are required"
     assert told["rare"] == "not live: 1 accesses, and more than 7.5 are required"
     assert [found.label for found in result.chosen()] == ["arc", "small", "two"]
     assert [found.label for found in result.chosen("r*", everything=True)] == ["rare"]

@@ -19,6 +19,7 @@ from halo.plan import (
     Walker,
     build_plan,
     explain,
+    outline,
     plan_summary,
 )
 from halo.plan.callsites import ModuleChangedError
@@ -91,6 +92,15 @@ def test_a_state_is_decided_as_soon_as_all_below_it_agree() -> None:
     ]
     assert verdict(plan, [16, 99]) == 0
     assert verdict(plan, [17, 32, 48]) == VERDICT_FORWARD
+
+
+def test_the_outline_says_what_is_placed_and_not_how() -> None:
+    plan = build_plan(two_behind(), grouping([0], [1]))
+    every, few = dict(plan_summary(plan)), dict(outline(plan))
+    assert few.items() < every.items()
+    assert {"strategy", "program", "coverage", "groups", "huge pages"} <= set(few)
+    internal = {"states", "frame-pointer steps", "deepest walk", "mean walk", "alignment"}
+    assert internal <= set(every) and not internal & set(few)
 
 
 def test_what_leads_to_no_group_is_left_out() -> None:

@@ -19,6 +19,7 @@ from halo.plan import (
     Grouping,
     Plan,
     build_plan,
+    outline,
     plan_summary,
     read_plan,
     write_plan,
@@ -229,6 +230,7 @@ def test_what_cannot_be_told_apart_is_reported() -> None:
     assert found.selectors is not None
     assert found.selectors.not_redirected == {"not a direct call": 1}
     assert dict(plan_summary(plan))["not redirected: not a direct call"] == "1 call sites"
+    assert "undecidable" in dict(outline(plan)), "what the plan misses"
 
 
 def test_members_without_any_redirected_call_are_reported() -> None:

@@ -309,7 +309,9 @@ def test_options_are_checked(options: dict[str, str], sentence: str) -> None:
 
 
 def test_an_unknown_strategy_names_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="no strategy magic; there are: none, one-pool"):
+    with pytest.raises(
+        BadInput, match="strategy magic does not exist; choose one of: none, one-pool"
+    ):
         make_grouping(sample(), "magic", {})
 
 

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from halo.trials.candidates import printed
 from halo.trials.reporter import Reporter, duration
 from halo.trials.runs.rounds import Step
 
@@ -60,3 +61,9 @@ def test_at_its_start_a_stage_has_what_was_expected_left() -> None:
 )
 def test_durations_are_short(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_an_allocator_alone_has_its_words_in_printed_text() -> None:
+    assert printed("none over tcmalloc") == "no plan, tcmalloc"
+    assert printed("halo over tcmalloc") == "halo over tcmalloc"
+    assert printed("none") == "none"
