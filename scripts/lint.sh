@@ -13,7 +13,7 @@ if [ "${1:-}" = --fix ]; then
   exit
 fi
 find scripts bench -name '*.sh' -print0 | xargs -0 shellcheck --shell=bash --external-sources --source-path=SCRIPTDIR --severity=warning
-shellcheck --severity=warning .ci/run scripts/*.in
+shellcheck --severity=warning .ci/run scripts/*.in scripts/packaging/debian/{halo.in,postinst,prerm}
 clang-format-19 --dry-run -Werror "${native[@]}"
 $bin/ruff check --quiet "${python[@]}"
 $bin/ruff format --quiet --check "${python[@]}"
