@@ -19,7 +19,8 @@ from halo.commands.shared.options import (
     machine_of,
 )
 from halo.commands.shared.program import up_to
-from halo.errors import BadInput, UsageError
+from halo.errors import BadInput, BadTrace, UsageError
+from halo.files.kinds import OBJECTS, TRACE, refuse_other
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -239,6 +240,7 @@ def _trace(
 
     if options.trace is not None:
         check_stored(options, rest, ("phase",))
+        refuse_other(options.trace, BadTrace, OBJECTS, TRACE)
         if not is_typed(options.trace):
             return Traced(options.trace)
         typed = objects_of(settings, options.trace, folder)

@@ -19,6 +19,8 @@ from halo.commands.shared.options import (
     machine_of,
 )
 from halo.commands.shared.program import positive, up_to
+from halo.errors import BadTrace
+from halo.files.kinds import OBJECTS, refuse_other
 from halo.settings import Settings
 
 if TYPE_CHECKING:
@@ -110,6 +112,7 @@ def _trace(
 
     if options.trace is not None:
         check_stored(options, rest)
+        refuse_other(options.trace, BadTrace, OBJECTS)
         return Traced(options.trace)
     target, arguments = program_to_trace(settings, rest, LocalityCommand.name)
     return record_run(settings, options, Run(target, arguments, max_object=MAX_TRACED), folder)

@@ -9,6 +9,7 @@ from pathlib import Path
 from halo.errors import BadPlan
 from halo.files.atomic import write_atomically
 from halo.files.destination import file_behind
+from halo.files.kinds import PLAN, refuse_other
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
 from halo.plan.review import review_json, review_of
@@ -46,6 +47,7 @@ def read_plan(path: str | Path) -> Plan:
     Raises `BadPlan`, with one sentence, if the compact form cannot be read, is empty, cut short or
     damaged, is another kind of file, has a newer version, or is inconsistent.
     """
+    refuse_other(Path(path), BadPlan, PLAN)
     try:
         content = Path(path).read_bytes()
     except OSError as error:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halo.errors import BadProfile
+from halo.files.kinds import PROFILE, refuse_other
 from halo.profile.checks import Checks
 from halo.profile.model import (
     FORMAT,
@@ -40,6 +41,7 @@ def read_profile(path: str | Path) -> Profile:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    refuse_other(path, BadProfile, PROFILE)
     try:
         raw = path.read_bytes()
     except OSError as error:

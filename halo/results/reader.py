@@ -7,6 +7,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halo.errors import BadInput
+from halo.files import kinds
+from halo.files.kinds import refuse_other
 from halo.results.aged import checked, unmeasured
 from halo.results.migration import migrate
 from halo.results.model import HALO, Measurement
@@ -38,6 +40,7 @@ def read_measurement(path: Path) -> Measurement:
     file = path / NAME if path.is_dir() else path
     if file != path and not file.exists():
         raise BadInput(_missing(path))
+    refuse_other(file, BadInput, kinds.RESULTS)
     results = load(file, RESULTS)
     _check_ending(results, file)
     try:

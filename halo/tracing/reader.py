@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halo.errors import BadInput, MissingPart
+from halo.errors import BadInput, BadTrace, MissingPart
+from halo.files.kinds import TRACE, refuse_other
 from halo.settings import Settings
 
 
@@ -15,6 +16,7 @@ def check_reader(settings: Settings) -> None:
 
 
 def check_there(trace: Path) -> None:
-    """Raises `BadInput` unless the file exists."""
+    """Raises `BadInput` unless the file exists, `BadTrace` if it is another of halo's files."""
     if not trace.exists():
         raise BadInput(f"{trace} does not exist.")
+    refuse_other(trace, BadTrace, TRACE)

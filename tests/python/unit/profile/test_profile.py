@@ -81,9 +81,9 @@ def test_refuses_a_missing_file(tmp_path: Path) -> None:
         (b"\x7fELF\x02\x01\xff\xfe", "not JSON"),
         (b"hello", "not JSON"),
         (b"[1, 2]", "its format is not halo-profile"),
-        (b'{"format": "halo-plan", "version": 1}', "its format is not halo-profile"),
+        (b'{"format": "halo-plan", "version": 1}', "is a halo plan in its form for review"),
         (b"[" * 100_000, "JSON"),
-        (b"HALOPLAN" + bytes(64), "not JSON"),
+        (b"HALOPLAN" + bytes(64), "is a halo plan, not a profile"),
     ],
 )
 def test_refuses_foreign_files(tmp_path: Path, content: bytes, sentence: str) -> None:

@@ -74,7 +74,7 @@ def one_distance_short(raw: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (put("halo-profile", "format"), "is not a results file"),
+        (put("halo-profile", "format"), "is a halo profile, not a results file"),
         (put(3, "version"), "use the newer halo"),
         (drop("version"), "has no version"),
         (drop("summary"), "summary is missing"),
