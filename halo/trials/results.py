@@ -99,7 +99,7 @@ def warnings(findings: Findings) -> list[str]:
     found += findings.remarks
     found += _runtime_warnings(findings)
     cost = findings.record
-    if cost is not None and not cost.output_equal:
+    if cost is not None and not cost.output_equal and findings.outputs_compared:
         found.append(
             "The output under the recorder was not the native one (it emulates another processor)."
         )

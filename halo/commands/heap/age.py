@@ -13,6 +13,7 @@ from halo.commands.shared.program import (
     check_cpu,
     check_library,
     check_runtime,
+    drop_empty,
     input_file,
     job_of,
     plain_environment,
@@ -163,6 +164,7 @@ class AgeCommand:
             raise
         finally:
             reporter.clear()
+            drop_empty(folder)
         measurement = read_measurement(path)
         write_summary([summarize_aged(measurement)], options.json)
         show_aged(measurement)

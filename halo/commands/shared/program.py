@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from halo.trials.runs.job import Job
 
 DEFAULT_TRIALS = 11
+DEFAULT_RESULTS = Path("results")
 
 
 def the_program(rest: Sequence[str], command: str) -> tuple[str, list[str]]:
@@ -412,7 +414,7 @@ def results_folder(given: Path | None, program: str, resume: bool = False) -> Pa
 def default_folder(program: str) -> Path:
     """Where results go if the user names no folder; there may be one already."""
     now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    return Path("results", f"{Path(program).name}-{now}")
+    return DEFAULT_RESULTS / f"{Path(program).name}-{now}"
 
 
 def report_outputs(folder: Path) -> None:
@@ -424,9 +426,13 @@ def report_outputs(folder: Path) -> None:
 
 
 def drop_empty(folder: Path) -> None:
-    """Removes a results folder in which nothing was finished."""
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+    """Removes a results folder in which nothing was finished, and `results` if it is empty then."""
+    if not folder.is_dir() or any(folder.iterdir()):
+        return
+    folder.rmdir()
+    if folder.parent == DEFAULT_RESULTS.absolute():
+        with suppress(OSError):  # another measurement has its results there
+            folder.parent.rmdir()
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

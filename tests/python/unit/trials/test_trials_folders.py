@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from halo.commands.shared.program import drop_empty, results_folder
 from halo.errors import BadInput
 from halo.trials.folders import fresh_folder, refuse_finished
 from support.samples.results import document, save
@@ -45,3 +46,21 @@ def test_what_is_not_finished_may_be_replaced(tmp_path: Path, what: str) -> None
         text = "{" if what == "damaged" else json.dumps(raw)
         (folder / "results.json").write_text(text)
     refuse_finished(folder)
+
+
+def test_an_empty_folder_is_removed_and_results_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = (results_folder(None, name) for name in ("a", "b"))
+    drop_empty(first)
+    assert not first.exists() and second.exists()
+    (second / "results.json").touch()
+    drop_empty(second)
+    assert second.exists()
+    (second / "results.json").unlink()
+    drop_empty(second)
+    assert list(tmp_path.iterdir()) == []
+    other = results_folder(tmp_path / "mine" / "c", "c")
+    drop_empty(other)
+    assert list(tmp_path.iterdir()) == [tmp_path / "mine"], "only halo's own folder"

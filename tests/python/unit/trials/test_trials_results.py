@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from halo.errors import BadInput
 from halo.files.atomic import write_json
+from halo.schema.summary import RecordCost
 from halo.trials.candidates import choose_variants
 from halo.trials.findings import Findings
 from halo.trials.results import raw_results, summarize_findings
@@ -128,6 +129,14 @@ def test_wide_spread_and_an_idle_runtime_are_said() -> None:
     found = " ".join(summarize_findings(findings).warnings)
     assert "The times vary much" in found and "glibc (" in found
     assert "the build-id differs" in found
+
+
+@pytest.mark.parametrize(("compared", "said"), [(True, True), (False, False)])
+def test_an_output_that_is_not_compared_is_not_warned_of(compared: bool, said: bool) -> None:
+    findings = complete(1.0)
+    findings.record, findings.outputs_compared = RecordCost(2.0, 0.2, False, 10.0), compared
+    found = " ".join(summarize_findings(findings).warnings)
+    assert ("under the recorder" in found) is said
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
