@@ -116,7 +116,7 @@ def test_groups_are_littered_with_what_they_would_serve(folder: Path) -> None:
         (("--groups",), 111, "--plan"),
         (("--data", "nothing.out"), 117, "does not exist"),
         (("--data", "prog.plan.json"), 117, "is not a detector's output"),
-        (("--allocator", "none"), 111, "no allocator"),
+        (("--allocator", "none"), 111, "allocator 'none' is unknown"),
         (("--log", "no/folder/log"), 117, "no/folder"),
     ],
 )
