@@ -11,13 +11,20 @@ from halo.plan import Plan, read_plan
 
 
 class StalePlan(BadPlan):
-    """A plan that is sound, but for another build of the program or of its libraries."""
+    """A plan that is sound, but for another build of the program or of its libraries.
 
-    def __init__(self, path: Path, program: Path, difference: str) -> None:
+    `without_effect` says that the program runs all the same.
+    """
+
+    without_effect = ""
+
+    @classmethod
+    def of(cls, path: Path, program: Path, difference: str) -> StalePlan:
         command = f"halo update {shlex.quote(str(path))} --for {shlex.quote(str(program))}"
         cause, way_out = f"{path} was made for {difference}", f"update it with: {command}"
-        super().__init__(f"{cause}; {way_out}")
-        self.without_effect = f"{cause}, so {program.name} runs without it; {way_out}"
+        error = cls(f"{cause}; {way_out}")
+        error.without_effect = f"{cause}, so {program.name} runs without it; {way_out}"
+        return error
 
 
 def check_plan(path: Path, program: Path | None) -> Plan:
@@ -29,7 +36,7 @@ def check_plan(path: Path, program: Path | None) -> Plan:
     plan = read_plan(path)
     difference = "" if program is None else staleness(plan, program)
     if program is not None and difference:
-        raise StalePlan(path, program, difference)
+        raise StalePlan.of(path, program, difference)
     return plan
 
 

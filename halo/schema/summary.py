@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from msgspec import UNSET, Struct, UnsetType
 
-from halo.schema.values import Count, Number, Quartiles, Seed, Share
+from halo.schema.values import Count, Number, Quartiles, Seed, Share, Signed
 
 
 class Times(Struct, frozen=True):
@@ -25,9 +25,9 @@ class Times(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """A change of time in per cent; less time is negative."""
 
-    percent: Number  # of the medians
-    low: Number  # of the 95 % interval
-    high: Number  # of the 95 % interval
+    percent: Signed  # of the medians
+    low: Signed  # of the 95 % interval
+    high: Signed  # of the 95 % interval
 
 
 class RacedCandidate(Struct, frozen=True):

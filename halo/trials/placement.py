@@ -82,7 +82,7 @@ def conclude(findings: Findings) -> Conclusion:
 def plan_changes(findings: Findings) -> list[PlanChange]:
     """The change by each plan against its allocator alone, over their common rounds.
 
-    For a finalist these are the rounds of the final, as those before it chose the fastest.
+    The rounds before the final do not count for a finalist, as they chose the fastest.
     """
     controls = {c.allocator.name: c.label for c in findings.candidates if c.plan is None}
     found = []
@@ -90,9 +90,8 @@ def plan_changes(findings: Findings) -> list[PlanChange]:
         control = controls.get(candidate.allocator.name)
         if candidate.plan is None or control is None:
             continue
-        in_final = candidate.label in findings.final
-        phases = [findings.final] if in_final else [findings.race, findings.checked]
-        mine, own = paired(phases, candidate.label, control)
+        first = findings.final if candidate.label in findings.final else findings.race
+        mine, own = paired([first, findings.checked], candidate.label, control)
         if mine:
             change = ratio(mine, own)
             found.append(PlanChange(candidate.label, candidate.allocator.name, change, len(mine)))

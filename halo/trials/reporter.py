@@ -43,9 +43,7 @@ class Reporter:
             number = f"[{self._number}/{self._stages}] "
         after = f"{self._stage_start - self._start:.0f} s in"
         about = f", about {duration(seconds)}" if seconds else ""
-        clear = "\r\x1b[K" if self._live else ""
-        sys.stderr.write(f"{clear}halo: {self._name}: {number}{text} ({after}{about})\n")
-        sys.stderr.flush()
+        self.tell(f"{number}{text} ({after}{about})")
 
     def tell(self, text: str) -> None:
         """Writes a sentence immediately."""
@@ -62,9 +60,11 @@ class Reporter:
             return
         left = self.seconds_left(step)
         about = f", about {duration(left)} left" if left else ""
-        sys.stderr.write(
-            f"\r\x1b[K  run {step.done + 1} of {step.total}: {printed(step.label)}{about}"
-        )
+        run = f"  run {step.done + 1} of {step.total}"
+        text = f"{run}: {printed(step.label)}{about}"
+        if len(text) >= make_console(stderr=True).width:  # a second line would stay
+            text = f"{run}{about}"
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
 
     def seconds_left(self, step: Step) -> float:

@@ -165,7 +165,8 @@ def _check_dropped(session: Session, train: Job) -> None:
     controls = {c.label for c in findings.candidates if c.plan is None}
     chosen = [c for c in findings.candidates if c.label in dropped or c.label in controls]
     rounds = MIN_TRIALS - min(dropped.values())
-    seconds = rounds * sum(median(walls(findings.race[c.label])) for c in chosen)
+    known = {**findings.race, **findings.final}
+    seconds = rounds * sum(median(walls(known[c.label])) for c in chosen)
     what = "running the other plans: does any change the time?"
     session.reporter.stage(what, seconds, is_extra=True)
     configs = [session.planned(c, c.label) for c in chosen]

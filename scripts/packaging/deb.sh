@@ -46,7 +46,11 @@ print(*(it for it in needed if it.startswith(("iced-x86", "msgspec"))), sep="\n"
 # Of several wheels of one package, the extension modules differ by name and the rest is the same.
 install_python() {
   local wheel
-  $python -m pip wheel --quiet --disable-pip-version-check --use-pep517 --no-deps -w $work/own .
+  # From a copy, as an installation may build in the checkout at the same time.
+  rm -rf $work/source
+  mkdir -p $work/source
+  cp -a halo pyproject.toml README.md LICENSE $work/source
+  $python -m pip wheel --quiet --disable-pip-version-check --use-pep517 --no-deps -w $work/own $work/source
   for wheel in $work/wheels/*.whl $work/own/*.whl; do
     $python -m zipfile -e "$wheel" "$home/python"
   done

@@ -59,5 +59,8 @@ class SourceCallsSection(Section[SourceCalls]):
         every = {address: calls for _, value in found for address, calls in value.calls}
         return SourceCalls(found[0][1].program, tuple(sorted(every.items())))
 
+    def repeated(self, value: SourceCalls, times: int) -> SourceCalls:
+        return value
+
 
 SOURCE_CALLS = SourceCallsSection()

@@ -85,7 +85,7 @@ def test_halo_help_is_the_same_as_the_option() -> None:
         ("trace ofenders x", "of halo trace; did you mean offenders? See: halo trace --help"),
         ("offendrs x", "did you mean trace offenders?"),
         ("convert x", "did you mean trace convert?"),
-        ("run --trial 3 -- a -- b", "option of halo run; did you mean --trials? See: halo run"),
+        ("run --trial 3 -- a -- b", "option of halo run; did you mean --trials or --train? See"),
         ("eval baseline --jsn=x -- a", "--jsn is not an option of halo eval baseline; did you"),
         ("exec --plann p -- a", "did you mean --plan?"),
         ("--versoin", "did you mean --version?"),

@@ -40,6 +40,8 @@ NOT_RUN = {
     "colours": "needs a kernel that reports page frames",
     "hints": "needs a trace by halo-cc, and learns for a minute",
     "heap age": "as eval baseline, for every heap",
+    "check": "see test_check.py",
+    "merge": "see test_merge.py",
     "trace offenders": "writes by itself, see test_analyses_commands.py",
     "trace sharing": "as trace offenders",
     "trace split": "as trace offenders",
