@@ -23,7 +23,12 @@ def wall(trial: Trial) -> float:
 
 
 def processor(trial: Trial) -> float:
-    return trial.user + trial.system
+    """Without the runtime's report, which the wall-clock time does not contain either."""
+    return max(0.0, trial.user + trial.system - _report(trial))
+
+
+def _report(trial: Trial) -> float:
+    return trial.runtime.get("report_seconds", 0.0)
 
 
 def only_computes(trial: Trial) -> bool:
@@ -31,8 +36,9 @@ def only_computes(trial: Trial) -> bool:
 
     The wall-clock time of such a run is its processor time, if it has a processor to itself.
     """
-    alone = trial.main_processor >= NEARLY_ALL * processor(trial) > 0
-    return alone and trial.main_processor >= NEARLY_ALL * (trial.wall - trial.delayed)
+    main = trial.main_processor - _report(trial)
+    alone = main >= NEARLY_ALL * processor(trial) > 0
+    return alone and main >= NEARLY_ALL * (trial.wall - trial.delayed)
 
 
 def deciding_clock(trials: Iterable[Trial]) -> Clock:

@@ -100,8 +100,9 @@ class Laboratory:
             status=output.exit_status,
             stderr_bytes=output.stderr_bytes,
             minor_faults=run.minor_faults,
-            main_processor=run.main_processor,
-            delayed=run.delayed,
+            # Littering takes an unknown part of both.
+            main_processor=0.0 if aged else run.main_processor,
+            delayed=0.0 if aged else run.delayed,
         )
         if trial.huge_bytes:
             self._huge_freed = time.monotonic()

@@ -222,8 +222,11 @@ def _failed(ending: Ending) -> bool:
 
 
 def _joined(ended: Run, course: Course, failure: Failure | None) -> Run:
-    """Memory and page faults are those of the service's whole life."""
-    good = replace(ended, ending=Ending(0, 0), failure=failure)
+    """Memory and page faults are those of the service's whole life.
+
+    What its main thread did during the load is unknown.
+    """
+    good = replace(ended, ending=Ending(0, 0), failure=failure, main_processor=0.0, delayed=0.0)
     used = course.used
     if used is None:
         return good

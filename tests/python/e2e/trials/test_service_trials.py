@@ -82,6 +82,25 @@ def test_processor_time_and_memory_are_those_of_the_service(trial: Trial) -> Non
     assert large.peak_memory > small.peak_memory
 
 
+def test_a_start_that_computes_does_not_make_processor_time_the_clock(
+    tmp_path: Path,
+) -> None:
+    """The main thread's time is known for the whole life only, not for the load."""
+    loop = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
+    sign = tmp_path / "sign"
+    service = Service(
+        parse_load(str(script(tmp_path / "load", "sleep 0.1"))), parse_ready(f"file:{sign}")
+    )
+    command = Command(
+        Path("/bin/sh"), ["sh", "-c", f"{loop}; >{sign}; while :; do sleep 0.01; done"], {}
+    )
+    streams = Streams(Path(os.devnull), tmp_path / "stdout", tmp_path / "stderr")
+    with Launcher() as launcher:
+        run = ServiceTrial(service, dict(os.environ), ENOUGH).run(launcher, command, streams)
+    assert run.failure is None
+    assert (run.main_processor, run.delayed) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("mode", ["", "exit"])
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_death_by_the_signal_and_status_0_are_good_ends(

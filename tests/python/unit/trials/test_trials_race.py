@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from halo.schema.trial import Trial
+from halo.schema.trial import Runtime, Trial
 from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
 from halo.trials.racing.race import SCREEN, Heat, Measure, judge, race, screen_runs
@@ -204,6 +204,15 @@ def test_processor_time_decides_if_the_program_waits_only_for_the_processor() ->
     assert deciding_clock([threads]) is wall
     assert deciding_clock([Trial(1.0, 0.9, 0.1, 1)]) is wall
     assert deciding_clock([]) is wall
+
+
+def test_the_runtimes_report_is_not_in_processor_time() -> None:
+    report: Runtime = {"active": True, "report_seconds": 0.2}
+    planned = Trial(1.0, 0.9, 0.3, 1, report, main_processor=1.2, delayed=0.0)
+    assert processor(planned) == pytest.approx(1.0)
+    assert deciding_clock([planned]) is processor
+    waits = Trial(1.2, 0.9, 0.3, 1, report, main_processor=1.2, delayed=0.0)
+    assert deciding_clock([waits]) is wall, "the report hides no waiting"
 
 
 def test_a_busy_machine_does_not_hide_a_gain_in_processor_time() -> None:
