@@ -13,7 +13,7 @@ from halo.schema.summary import Change, RacedCandidate, Summary, Times
 from halo.schema.trial import Trial
 from halo.trials.candidates import NONE, Candidate
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
-from halo.trials.placement import conclude, plan_changes
+from halo.trials.placement import PlanChange, conclude, plan_changes
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import summarize
 
@@ -39,12 +39,13 @@ def summarize_findings(findings: Findings) -> Summary:
     """The summary; what was not measured is None."""
     kept, gain = findings.kept, speedup(findings)
     mine = findings.reference.get(HALO)
+    changes = {it.label: it for it in plan_changes(findings)}
     return Summary(
         program=findings.program,
         strategy=kept.variant.strategy if kept else None,
         candidate=kept.variant.label if kept else None,
         allocator=kept.allocator.name if kept else None,
-        candidates=tuple(_candidate(findings, candidate) for candidate in findings.candidates),
+        candidates=tuple(_candidate(findings, it, changes.get(it.label)) for it in findings.candidates),
         allocators={
             name: measured(findings.reference[name])
             for name in KNOWN
@@ -65,10 +66,11 @@ def summarize_findings(findings: Findings) -> Summary:
     )
 
 
-def _candidate(findings: Findings, candidate: Candidate) -> RacedCandidate:
+def _candidate(
+    findings: Findings, candidate: Candidate, change: PlanChange | None
+) -> RacedCandidate:
     trials = findings.final.get(candidate.label) or findings.race.get(candidate.label, [])
     times = summarize(walls(trials)) if trials else None
-    change = next((it for it in plan_changes(findings) if it.label == candidate.label), None)
     return RacedCandidate(
         label=candidate.label,
         strategy=candidate.variant.strategy,

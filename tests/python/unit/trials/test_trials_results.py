@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from msgspec.structs import replace
 from halo.errors import BadInput
 from halo.files.atomic import write_json
 from halo.schema.summary import RecordCost
+from halo.trials import placement
 from halo.trials.candidates import choose_variants
 from halo.trials.findings import Findings
 from halo.trials.results import raw_results, summarize_findings
+from halo.trials.statistics import Ratio
 from halo.trials.table import next_step, table
-from support.samples.findings import MACHINE, complete, eleven
+from support.samples.findings import MACHINE, complete, eleven, measured, times
 
 KEYS = {
     "program",
@@ -53,6 +56,21 @@ def test_the_summary_has_every_documented_key() -> None:
     assert summary["halo"]["huge_bytes"] == 7
     assert [c["seconds"] for c in summary["candidates"]] == [0.2, 0.1]
     assert [c["kept"] for c in summary["candidates"]] == [False, True]
+
+
+def test_each_change_of_a_summary_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bootstrap takes milliseconds: one for each pair of candidates would take seconds."""
+    computed: list[int] = []
+
+    def counted(mine: Sequence[float], own: Sequence[float]) -> Ratio:
+        computed.append(len(mine))
+        return Ratio(1.0, 0.9, 1.1)
+
+    monkeypatch.setattr(placement, "ratio", counted)
+    plans = {f"plan-{number}": times(0.9) for number in range(5)}
+    found = summarize_findings(measured(plans, "plan-0 over glibc"))
+    assert [one.change is not None for one in found.candidates] == [False] + 5 * [True]
+    assert computed == 5 * [11]
 
 
 def test_what_was_not_measured_is_null() -> None:
