@@ -108,9 +108,11 @@ def gains_line(findings: Findings) -> str:
     kept, mine = findings.kept, findings.reference.get(HALO, [])
     if kept is None or len(mine) < MIN_TRIALS:
         return ""
-    over = [f"{gain.value:.2f}x over {name}" for name, gain in gains(findings).items()]
+    found = gains(findings)
     if kept.plan is None:
-        over = over[:1]
+        compared = {"glibc"} - {kept.allocator.name}
+        found = {name: gain for name, gain in found.items() if name in compared}
+    over = [f"{gain.value:.2f}x over {name}" for name, gain in found.items()]
     what = kept.allocator.name if kept.plan is None else f"the plan '{kept.variant.label}'"
     return f"{what}: {', '.join(over)} (times as fast on the reference input)" if over else ""
 

@@ -50,6 +50,10 @@ def test_without_a_plan_the_line_has_the_gain_of_the_allocator() -> None:
     assert "jemalloc," not in gains_line(findings)
 
 
+def test_glibc_is_not_compared_with_itself() -> None:
+    assert gains_line(measured({"halo": times(1.0)}, "none over glibc")) == ""
+
+
 def test_the_table_fits_a_narrow_terminal() -> None:
     findings = measured({"everything-by-size-small-pages": times(0.8)})
     console = make_console()
