@@ -24,8 +24,9 @@ class Findings:
     """The results so far; after a failure later fields are empty.
 
     `race` are the rounds that chose the finalists, `final` those of the finalists. `checked` are
-    later rounds of the other plans, and of the allocators alone. `left_out` is by allocator the
-    reason why it could not run the program; `remarks` are warnings.
+    later rounds of the other plans, and of the allocators alone. `rejected` is the label of a plan
+    that won the race and is slower than no plan on a further training input. `left_out` is by
+    allocator the reason why it could not run the program; `remarks` are warnings.
     """
 
     program: str
@@ -38,6 +39,7 @@ class Findings:
     final: Samples = field(default_factory=dict)
     checked: Samples = field(default_factory=dict)
     verdict: Verdict | None = None
+    rejected: str = ""
     reference: Samples = field(default_factory=dict)
     outputs_equal: bool | None = True  # None: nothing was compared
     outputs_compared: bool = True

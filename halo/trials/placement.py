@@ -195,6 +195,13 @@ def _without_plan(findings: Findings) -> Conclusion:
     alone = f"no plan was kept, halo is {kept.allocator.name} alone here"
     use = f"the fastest allocator is {best}"
     unclear = f"{findings.program}: it cannot be told whether it is placement-sensitive"
+    if findings.rejected:
+        return Conclusion(
+            Answer.NO_GAIN,
+            f"{findings.program} is placement-sensitive, but no plan was kept:"
+            f" '{findings.rejected}' makes it faster on one training input and slower on another;"
+            f" {use}.",
+        )
     changes = plan_changes(findings)
     if not changes:
         return _open(

@@ -45,7 +45,9 @@ def summarize_findings(findings: Findings) -> Summary:
         strategy=kept.variant.strategy if kept else None,
         candidate=kept.variant.label if kept else None,
         allocator=kept.allocator.name if kept else None,
-        candidates=tuple(_candidate(findings, it, changes.get(it.label)) for it in findings.candidates),
+        candidates=tuple(
+            _candidate(findings, it, changes.get(it.label)) for it in findings.candidates
+        ),
         allocators={
             name: measured(findings.reference[name])
             for name in KNOWN

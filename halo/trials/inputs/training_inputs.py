@@ -132,6 +132,7 @@ def judge_on_others(session: Session, jobs: Sequence[Job]) -> None:
         gain = ratio(walls(samples[control.label]), walls(samples[kept.label]))
         if gain.high < 1:
             findings.verdict = replace(findings.verdict, kept=control.label)
+            findings.rejected = kept.label
             session.remark(
                 f"{kept.label} was the fastest plan, but it is not kept: on {command_of(job)} it is"
                 f" slower than no plan ({gain.value:.2f}, {gain.low:.2f} to {gain.high:.2f})."

@@ -14,6 +14,7 @@ from halo.settings import read_settings
 from halo.trials.findings import Findings
 from halo.trials.inputs import training_inputs as training_module
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
+from halo.trials.placement import Answer, conclude
 from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.session import Options, Session
@@ -119,6 +120,9 @@ def test_a_plan_that_is_slower_on_another_input_is_not_kept(
     assert findings.kept is not None and findings.kept.label == "none over glibc"
     shown = " ".join(capsys.readouterr().err.split())
     assert "it is not kept: on prog b it is slower than no plan (0.95" in shown
+    found = conclude(findings)
+    assert found.answer is Answer.NO_GAIN
+    assert "'halo over glibc' makes it faster on one training input and slower" in found.sentence
 
 
 @pytest.mark.parametrize("other", [FASTER, list(NOISE)], ids=["faster", "in doubt"])
