@@ -34,6 +34,7 @@ from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import choose_variants, make_candidates, make_plans
 from halo.trials.findings import Findings
+from halo.trials.racing.clock import processor
 from halo.trials.racing.field import Field
 from halo.trials.racing.race import Heat, race
 from halo.trials.reporter import Reporter
@@ -63,8 +64,8 @@ class Recorded(msgspec.Struct):
     trials: dict[str, list[Row]]
 
     def trial(self, label: str, number: int) -> Trial:
-        wall, processor, main, delayed = self.trials[label][number]
-        return Trial(wall, processor, 0.0, 0, main_processor=main, delayed=delayed)
+        wall, used, main, delayed = self.trials[label][number]
+        return Trial(wall, used, 0.0, 0, main_processor=main, delayed=delayed)
 
     @property
     def field(self) -> Field:
@@ -131,7 +132,7 @@ def taken(path: Path) -> Recorded:
 
 
 def row(trial: Trial) -> Row:
-    return trial.wall, trial.user + trial.system, trial.main_processor, trial.delayed
+    return trial.wall, processor(trial), trial.main_processor, trial.delayed
 
 
 def truth(program: Recorded) -> dict[str, float]:

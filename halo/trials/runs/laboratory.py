@@ -164,6 +164,8 @@ class Laboratory:
         wall = run.wall
         if job.service is None:
             wall -= float(runtime.get("report_seconds", 0.0))
+        else:
+            runtime.pop("report_seconds", None)  # reported after the load, whose times these are
         if log is None:
             times = (wall, run.user, run.system)
             return Trial(*times, run.peak_memory, runtime, run.counters)

@@ -1,4 +1,4 @@
-"""What a trial on an aged heap says about the main thread: nothing, as littering is part of it."""
+"""Which processor time a trial has, if its process does more than what is timed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from halo.aging import Litter, LitterLog
 from halo.process.foreground import Ending
 from halo.process.target import Target
+from halo.schema.trial import Runtime
 from halo.settings import read_settings
-from halo.trials.racing.clock import deciding_clock, wall
+from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Run
+from halo.trials.services.service import Load, Service
 
 
 def test_littering_does_not_make_processor_time_the_clock(
@@ -34,3 +36,16 @@ def test_littering_does_not_make_processor_time_the_clock(
     trial = laboratory.measure(job, Configuration("glibc", {}, litter=Litter(0.4)))
     assert (trial.wall, trial.main_processor, trial.delayed) == (1.0, 0.0, 0.0)
     assert deciding_clock([trial]) is wall
+
+
+def test_the_report_of_a_service_is_not_in_the_time_of_its_load(tmp_path: Path) -> None:
+    """It is requested after the load, so it must not be subtracted."""
+    nothing: Any = None
+    laboratory = Laboratory(read_settings(), nothing, tmp_path, tmp_path)
+    run = Run(1, Ending(0, 0), 2.0, 1.0, 0.5, 1000, 0, main_processor=0.0, delayed=0.0)
+    service = Service(Load(Path("/bin/true"), ("true",)))
+    job = Job(Target(Path("/bin/true"), "true"), (), service=service)
+    report: Runtime = {"active": True, "report_seconds": 0.25}
+    trial = laboratory._trial(job, run, report, None)
+    assert (trial.wall, processor(trial)) == (2.0, 1.5)
+    assert trial.runtime == {"active": True}
