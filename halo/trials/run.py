@@ -102,8 +102,12 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
     racing = field_of(candidates)
     seconds = median(walls(findings.training[candidates[0].allocator.name]))
     runs = screen_runs(racing)
-    many = f"{len(plans)} plan{'s' * (len(plans) != 1)}"
-    reporter.stage(f"racing {many} on the training input", runs * seconds)
+    what = (
+        f"racing {len(plans)} plan{'s' * (len(plans) > 1)}"
+        if plans
+        else "no plan to race: running the allocators"
+    )
+    reporter.stage(f"{what} on the training input", runs * seconds)
     done = 0  # runs of the stage
 
     def run_heat(labels: Sequence[str], heat: Heat) -> Samples:
@@ -126,11 +130,12 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
     raced = race(run_heat, racing, maximum_rounds(session.options.trials))
     findings.race, findings.final, findings.verdict = raced.screen, raced.final, raced.verdict
     if not raced.final:
-        reporter.stage("racing the finalists: none, for no plan may gain 1 %")
+        why = "no plan may gain 1 %" if plans else "there is no plan"
+        reporter.stage(f"racing the finalists: none, for {why}")
 
 
 def _expected(trials: Sequence[Trial] | None, config: Configuration) -> float:
-    """Seconds of a run in the final, with its cool-down."""
+    """Seconds of a run, with its cool-down."""
     seconds = median(walls(trials)) if trials else 0.0
     return max(seconds, COOLDOWN) if config.needs_cooldown else seconds
 
@@ -166,10 +171,10 @@ def _check_dropped(session: Session, train: Job) -> None:
     chosen = [c for c in findings.candidates if c.label in dropped or c.label in controls]
     rounds = MIN_TRIALS - min(dropped.values())
     known = {**findings.race, **findings.final}
-    seconds = rounds * sum(median(walls(known[c.label])) for c in chosen)
+    configs = [session.planned(c, c.label) for c in chosen]
+    seconds = rounds * sum(_expected(known[it.label], it) for it in configs)
     what = "running the other plans: does any change the time?"
     session.reporter.stage(what, seconds, is_extra=True)
-    configs = [session.planned(c, c.label) for c in chosen]
     findings.checked = measure(session, "dropped", train, configs, Rounds(rounds, 0))
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from halo.profile import Profile
 from halo.settings import read_settings
 from halo.trials import run as run_module
 from halo.trials.findings import Findings
 from halo.trials.reporter import Reporter
+from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.session import Options, Session
-from support.samples.findings import NOISE, measured, times
+from halo.trials.stages import Rounds
+from support.samples.findings import GLIBC, MACHINE, NOISE, measured, times
 
 JOB = Job(None, ())  # type: ignore[arg-type]
 
@@ -63,3 +67,37 @@ def test_no_time_is_spent_if_that_would_tell_nothing(
     kept = "halo over glibc" if "kept" in case else "none over glibc"
     findings = measured({"halo": halo, "dense": dense}, kept)
     assert rounds_asked_for(findings, tmp_path, monkeypatch) == []
+
+
+def test_without_a_plan_the_race_chooses_among_the_allocators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With one allocator, too."""
+    findings = Findings("prog", {}, MACHINE)
+    findings.training = {"glibc": times(1.0)}
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        return {config.label: times(1.0)[: rounds.recorded] for config in configs}
+
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "make_plans", lambda *_: [])
+    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session.allocators = [GLIBC]
+    run_module._race(session, Choice(), JOB, cast(Profile, None))
+    assert findings.kept is not None and findings.kept.label == "none over glibc"
+    assert findings.final == {}
+    said = capsys.readouterr().err
+    assert "no plan to race: running the allocators on the training input" in said
+    assert "none, for there is no plan" in said
+
+
+def test_the_further_rounds_are_expected_with_their_cool_downs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings = measured({"halo": times(1.0)[:3]})
+    none, plan = findings.candidates
+    findings.candidates = [none, replace(plan, huge_pages=True)]
+    rounds_asked_for(findings, tmp_path, monkeypatch)
+    assert "about 16 s)" in capsys.readouterr().err, "4 rounds of 1 s and 3 s"
