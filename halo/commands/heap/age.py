@@ -78,7 +78,7 @@ class AgeCommand:
             action="store_true",
             help="also simulate caches and TLBs; each such run takes 20 to 100 times as long",
         )
-        add_measuring_options(parser)
+        add_measuring_options(parser, str(DEFAULT_TRIALS))
         add_stream_options(parser, services=False)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:

@@ -109,15 +109,17 @@ def chosen_environment(
     return under_plan(settings.environment, settings.runtime, plan, chosen)
 
 
-def add_measuring_options(parser: argparse.ArgumentParser) -> None:
-    """The options of run, bench, baseline and age."""
+def add_measuring_options(
+    parser: argparse.ArgumentParser,
+    default_trials: str = "7, and up to 11 while the answer is not certain",
+) -> None:
+    """The options of run, bench, baseline and age; without `--trials` it is 0."""
     parser.add_argument(
         "--trials",
         type=positive,
         default=0,
         metavar="N",
-        help="number of recorded trials, after a warm-up round (default: 7, and up to 11 while the"
-        " answer is not certain)",
+        help=f"number of recorded trials, after a warm-up round (default: {default_trials})",
     )
     add_json_option(parser, "the summary")
     parser.add_argument(
