@@ -215,7 +215,7 @@ class Laboratory:
             return
         difference = first.difference(output, job.ignore_output)
         if difference:
-            self._fail(job, config, difference)
+            self._fail(job, config, difference, output.failure is not None)
         if bool(first.stderr_bytes) != bool(output.stderr_bytes):
             self._remark(job, config, bool(output.stderr_bytes))
 
@@ -256,7 +256,9 @@ class Laboratory:
         for stream in (*STREAMS, *([LOAD_ERRORS] if job.service else [])):
             self._keep(self._scratch / stream, f"failed.{stream}")
 
-    def _fail(self, job: Job, config: Configuration, difference: str) -> NoReturn:
+    def _fail(
+        self, job: Job, config: Configuration, difference: str, is_unusable: bool
+    ) -> NoReturn:
         """Blames the configuration only if glibc repeats the first output."""
         for stream in STREAMS:
             os.replace(self._scratch / stream, self._scratch / f"different.{stream}")
@@ -270,6 +272,11 @@ class Laboratory:
             raise TrialFailed(
                 f"{command_of(job)} differs from run to run under glibc itself, without halo:"
                 f" {unsteady}; {remedy(unsteady)} (both are kept in {self._evidence})."
+            )
+        if is_unusable:
+            raise TrialFailed(
+                f"{command_of(job)} fails under {config.label}, and not under glibc: {difference};"
+                f" the output of both is kept in {self._evidence}."
             )
         raise TrialFailed(
             f"The output of {job.target.name} under {config.label} is not that of its first run"
