@@ -63,6 +63,8 @@ def main() -> None:
     normal = generator.standard_normal
     found = bounds(paths(normal, count))
     print("BOUNDS:", ", ".join(f"{bound:.2f}" for bound in found))
+    single = np.quantile(paths(normal, count), 1 - ERROR, axis=0)
+    print("SINGLE_LOOK:", ", ".join(f"{bound:.2f}" for bound in single))
     tails: dict[str, Callable[[tuple[int, int]], Floats]] = {
         "Student's t, 3 degrees": lambda size: generator.standard_t(3, size),
         "15 % of rounds with eightfold noise": lambda size: (

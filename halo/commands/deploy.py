@@ -58,7 +58,8 @@ class DeployCommand:
             "--allocator",
             metavar="NAME",
             help="allocator of the objects that the plan does not place, or alone without a plan:"
-            " glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default glibc)",
+            " glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default: the one that"
+            " the plan was kept over, or glibc)",
         )
         parser.add_argument(
             "--systemd",
@@ -106,7 +107,9 @@ class DeployCommand:
 
 def _choice(options: argparse.Namespace) -> Choice:
     from halo.deployment.choice import choice_of_allocator, choice_of_plan, choice_of_results
+    from halo.plan import read_plan
     from halo.results import read_measurements
+    from halo.updates import chosen_allocator
 
     chosen = options.plan is not None or options.allocator is not None
     if (options.results is not None) == chosen:
@@ -116,10 +119,10 @@ def _choice(options: argparse.Namespace) -> Choice:
         )
     if options.results is not None:
         return choice_of_results(read_measurements([options.results])[0])
-    allocator = find_allocator(options.allocator or "glibc")
     if options.plan is None:
-        return choice_of_allocator(allocator)
-    return choice_of_plan(options.plan, allocator)
+        return choice_of_allocator(find_allocator(options.allocator))
+    known = options.allocator or chosen_allocator(options.plan, read_plan(options.plan))
+    return choice_of_plan(options.plan, find_allocator(known or "glibc"))
 
 
 def _target(settings: Settings, choice: Choice, rest: list[str]) -> Target | None:

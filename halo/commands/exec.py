@@ -16,8 +16,8 @@ from halo.commands.shared.program import (
     warn_of_deep_binding,
 )
 from halo.console.outcome import say
-from halo.errors import UsageError
-from halo.process.allocators import find_allocator, under_plan
+from halo.errors import MissingPart, UsageError
+from halo.process.allocators import Allocator, find_allocator, under_plan
 from halo.process.foreground import become
 from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
@@ -42,7 +42,9 @@ class ExecCommand:
             metavar="PLAN",
             help="plan in its compact form; may be left out with --check",
         )
-        add_allocator_option(parser, "allocator of the objects that the plan does not place")
+        add_allocator_option(
+            parser, "allocator of the objects that the plan does not place", of_plan=True
+        )
         parser.add_argument(
             "--stale",
             choices=("run", "fail"),
@@ -101,7 +103,7 @@ class ExecCommand:
         if rest or not options.print_env:
             target = find_target(the_program(rest, self.name)[0], settings.environment)
         stale = _is_stale(options, target)
-        allocator = find_allocator(options.allocator)
+        allocator = _allocator(options)
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
         plan = options.plan or _plan_of_all_objects(target.path if target else None)
@@ -121,6 +123,20 @@ class ExecCommand:
         if beside is not None and (reason := watch_refusal(beside)):
             say(f"halo: The program runs under its plan without a watch: {reason}.")
         become(str(target.path), rest, environment)
+
+
+def _allocator(options: argparse.Namespace) -> Allocator:
+    """The one asked for, or that of the plan; glibc's if that one is not here."""
+    from halo.plan import read_plan
+    from halo.updates import chosen_allocator
+
+    if options.allocator is not None or options.plan is None:
+        return find_allocator(options.allocator or "glibc")
+    try:
+        return find_allocator(chosen_allocator(options.plan, read_plan(options.plan)) or "glibc")
+    except MissingPart as error:
+        say(f"halo: {options.plan} was kept over another allocator than glibc: {error}")
+        return find_allocator("glibc")
 
 
 def _check_options(options: argparse.Namespace) -> None:

@@ -108,7 +108,9 @@ class RunCommand:
             print(f"Next: {step}{redirection}")
             lines = next_lines(settings.command, folder, settings.runtime, [name, *reference])
             if lines is not None:
-                print(f"Deploy: {lines[0]}\nOr paste: {lines[1]}{redirection}")
+                print(f"Deploy: {lines[0]}")
+            if lines is not None and findings.kept is not None and findings.kept.plan is not None:
+                print(f"Or paste: {lines[1]}{redirection}")
         return 0
 
 

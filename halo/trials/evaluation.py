@@ -26,6 +26,7 @@ from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
 from halo.trials.racing.race import judge
+from halo.trials.racing.sequential import SINGLE_LOOK
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import digest
@@ -136,7 +137,7 @@ def _keep(
     }
     session.findings.candidates = running
     session.findings.race = samples
-    session.findings.verdict = judge(samples, [none.label])
+    session.findings.verdict = judge(samples, [none.label], bounds=SINGLE_LOOK)
 
 
 def _simulate(

@@ -139,14 +139,19 @@ def add_cpu_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_allocator_option(parser: argparse.ArgumentParser, role: str) -> None:
-    """The option of all that run a program once under a chosen allocator."""
+def add_allocator_option(
+    parser: argparse.ArgumentParser, role: str, default: str = "glibc", of_plan: bool = False
+) -> None:
+    """The option of all that run a program once under a chosen allocator.
+
+    With `of_plan`, it is None by default: that of the plan.
+    """
     parser.add_argument(
         "--allocator",
-        default="glibc",
+        default=None if of_plan else default,
         metavar="NAME",
         help=f"{role}: glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default"
-        " %(default)s)",
+        f"{': the one that the plan was kept over, or' if of_plan else ''} {default})",
     )
 
 

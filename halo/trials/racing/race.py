@@ -13,7 +13,7 @@ from statistics import median
 
 from halo.trials.racing.clock import Clock, deciding_clock
 from halo.trials.racing.field import Field
-from halo.trials.racing.sequential import FIRST_LOOK, Gain, paired_gain
+from halo.trials.racing.sequential import BOUNDS, FIRST_LOOK, LAST_LOOK, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio
 
@@ -141,8 +141,8 @@ def _final(
         labels = [*controls, *running]
         heat = Heat(len(SCREEN) + done, 1, max(1, expected - done) * len(labels))
         _extend(final, measure(labels, heat))
-        if done + 1 < FEW_ROUNDS:
-            continue
+        if done + 1 < FEW_ROUNDS or LAST_LOOK < done + 1 < rounds:
+            continue  # after the last look, there is one at the end
         running = _still_open(final, controls, running, clock)
         if running:
             leader = _gain(final, controls, _fastest(final, running, clock), clock)
@@ -154,8 +154,16 @@ def _final(
     return final, judge(final, controls, clock)
 
 
-def judge(final: Samples, controls: Sequence[str], clock: Clock | None = None) -> Verdict:
-    """Keeps the fastest label if its gain over every control is certain, else the best control."""
+def judge(
+    final: Samples,
+    controls: Sequence[str],
+    clock: Clock | None = None,
+    bounds: Sequence[float] = BOUNDS,
+) -> Verdict:
+    """Keeps the fastest label if its gain over every control is certain, else the best control.
+
+    `bounds`: `SINGLE_LOOK` for a fixed number of rounds.
+    """
     chosen = clock or deciding_clock(chain.from_iterable(final.values()))
     rounds = max(len(trials) for trials in final.values())
     complete = [label for label, trials in final.items() if len(trials) == rounds]
@@ -164,7 +172,7 @@ def judge(final: Samples, controls: Sequence[str], clock: Clock | None = None) -
     if fastest in controls:
         return Verdict(control, fastest, None, rounds)
     gain = _gain(final, controls, fastest, chosen)
-    kept = fastest if _is_certain(final, controls, fastest, chosen) else control
+    kept = fastest if _is_certain(final, controls, fastest, chosen, bounds) else control
     return Verdict(kept, fastest, gain.interval(), rounds)
 
 
@@ -183,10 +191,16 @@ def _still_open(
     ]
 
 
-def _is_certain(samples: Samples, controls: Sequence[str], label: str, clock: Clock) -> bool:
+def _is_certain(
+    samples: Samples,
+    controls: Sequence[str],
+    label: str,
+    clock: Clock,
+    bounds: Sequence[float] = BOUNDS,
+) -> bool:
     """Whether the label gains MIN_GAIN over every control."""
     gains = [_gain(samples, [control], label, clock) for control in controls]
-    return all(gain.exceeds(MIN_GAIN) for gain in gains)
+    return all(gain.exceeds(MIN_GAIN, bounds) for gain in gains)
 
 
 def _with_hope(samples: Samples, running: Sequence[str]) -> list[str]:

@@ -25,6 +25,11 @@ BOUNDS = (
 )
 """In standard errors, for each number of rounds from FIRST_LOOK on."""
 LAST_LOOK = FIRST_LOOK + len(BOUNDS) - 1
+SINGLE_LOOK = (
+    *(4.01, 3.49, 3.24, 3.61, 3.31, 3.12, 3.01, 2.90, 3.02, 2.92, 2.85, 2.78),
+    *(2.74, 2.80, 2.76, 2.71, 2.68, 2.65, 2.69, 2.66, 2.63, 2.60, 2.59, 2.61),
+)
+"""The same for a test that looks only once, after that number of rounds."""
 TRIM = 5  # of each 5 ordered values, one is dropped at each end
 DOUBT = 2.5  # standard errors beyond which a gain is given up
 
@@ -37,9 +42,9 @@ class Gain:
     error: float
     rounds: int
 
-    def exceeds(self, ratio: float) -> bool:
+    def exceeds(self, ratio: float, bounds: Sequence[float] = BOUNDS) -> bool:
         """Whether it is certain that the ratio of times is above this one."""
-        return self.rounds >= FIRST_LOOK and self.mean - self._reach() > math.log(ratio)
+        return self.rounds >= FIRST_LOOK and self.mean - self._reach(bounds) > math.log(ratio)
 
     def falls_short(self, ratio: float) -> bool:
         """Whether a ratio of times above this one is unlikely."""
@@ -56,12 +61,12 @@ class Gain:
 
     def interval(self) -> Ratio:
         """The ratio of times, with an interval that holds at all looks together."""
-        reach = self._reach()
+        reach = self._reach(BOUNDS)
         return Ratio(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
 
-    def _reach(self) -> float:
+    def _reach(self, bounds: Sequence[float]) -> float:
         look = min(max(self.rounds, FIRST_LOOK), LAST_LOOK)
-        return BOUNDS[look - FIRST_LOOK] * self.error
+        return bounds[look - FIRST_LOOK] * self.error
 
 
 def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -31,7 +31,7 @@ def times(factor: float, around: Sequence[float] = STEADY) -> list[Trial]:
 
 
 def measured(
-    plans: dict[str, Sequence[Trial]],
+    plans: Mapping[str, Sequence[Trial]],
     kept: str = "none over glibc",
     reference: dict[str, list[Trial]] | None = None,
 ) -> Findings:
