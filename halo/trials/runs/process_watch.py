@@ -23,6 +23,7 @@ ENOUGH_SECONDS = 0.1
 WRAPPER_SHARE = 0.8  # minimum share of other executables in the time of a wrapper
 WORTH_SAYING = 0.3
 MAX_COMMAND = 160  # characters of a command in a message
+LOADER = "ld-linux"  # the dynamic loader's name begins with it
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -188,6 +189,8 @@ class ProcessWatch:
         if path == self._helper or (first and command == _command_line(self._parent)):
             return  # or has not executed yet
         own = os.path.samestat(file, self._program)
+        if not own and Path(path).name.startswith(LOADER):
+            return  # halo asks it for the program's libraries
         if self._mark:
             own = any(self._mark in word for word in command)
             self._marked |= {root} if first and own else set()

@@ -383,4 +383,5 @@ def test_a_plan_is_not_carried_to_another_build(tmp_path: Path) -> None:
     )
     assert done.status == 117
     assert "names registers of the recorded build" in done.stderr
-    assert halo("exec", "--plan", "app.plan", "--", "other/program", cwd=tmp_path).status == 116
+    stale = ("exec", "--stale", "fail", "--plan", "app.plan", "--", "other/program")
+    assert halo(*stale, cwd=tmp_path).status == 116

@@ -46,12 +46,14 @@ def test_a_plan_that_helps(folder: Path) -> None:
     [sentence] = outcome.stdout.splitlines()
     summary = summary_of(folder, "hot")
     assert summary["sentence"] == sentence
-    assert (summary["answer"], summary["needed"], summary["rounds"]) == ("helps", None, 8)
+    assert (summary["answer"], summary["needed"]) == ("helps", None)
+    rounds = summary["rounds"]
+    assert isinstance(rounds, int) and rounds >= 8  # which suffice on an idle machine
     assert (summary["allocator"], summary["clock"]) == ("glibc", "processor")
     assert sentence.startswith("hot: the plan helps: with hot.plan over glibc it is ")
     for key in ("planned", "alone"):
         times = summary[key]
-        assert isinstance(times, dict) and times["trials"] == 8
+        assert isinstance(times, dict) and times["trials"] == rounds
     assert " s of processor time instead of " in sentence and "at least 0.5 " in sentence
 
 
