@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "traps/mappings.h"
 #include "traps/page_requests.h"
@@ -14,10 +15,11 @@ namespace halo::traps {
 
 namespace {
 
-constexpr int kMaxBatches = 16;          // of events, before the server does something else
-constexpr size_t kMaxPutOff = 4096;      // events, of as many threads
-constexpr uint32_t kMappingsOfPage = 2;  // an armed page's own, and one as it parts another
-constexpr int kDiscardLocked = 24;       // MADV_DONTNEED_LOCKED, from Linux 5.18 on
+constexpr int64_t kBellRestNs = 100'000;  // until the bell is armed again
+constexpr int kMaxBatches = 16;           // of events, before the server does something else
+constexpr size_t kMaxPutOff = 4096;       // events, of as many threads
+constexpr uint32_t kMappingsOfPage = 2;   // an armed page's own, and one as it parts another
+constexpr int kDiscardLocked = 24;        // MADV_DONTNEED_LOCKED, from Linux 5.18 on
 
 void close_file(int file) { call(SYS_close, file); }
 
@@ -411,8 +413,10 @@ void Traps::follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listene
 
 void Traps::wait(int64_t ns, Listener& listener) {
   serve_put_off(listener);
-  if (!bell_is_armed_) arm_bell();  // it fails while another thread forks
+  const bool rests = std::exchange(bell_rests_, false);
+  if (!rests && !bell_is_armed_) arm_bell();  // it fails while another thread forks
   pollfd ready{file_, POLLIN, 0};
+  if (rests) ns = std::min(ns, kBellRestNs);
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   call(SYS_ppoll, reinterpret_cast<long>(&ready), 1, reinterpret_cast<long>(&time));
   Events events;
@@ -430,7 +434,7 @@ void Traps::wait(int64_t ns, Listener& listener) {
   is_rung_ = false;
   listener.rung();
   release_bell();
-  arm_bell();
+  bell_rests_ = true;
 }
 
 }  // namespace halo::traps

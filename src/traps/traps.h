@@ -167,6 +167,9 @@ class Traps {
   int maps_ = kNoFile;
   bool is_rung_ = false;
   bool bell_is_armed_ = false;
+  // After a ring the bell stays as it is for the next wait, which is short. A thread that rang
+  // needs microseconds until it reads the page again, and would find it armed again.
+  bool bell_rests_ = false;
   uintptr_t parking_ = 0;
   uintptr_t bell_ = 0;
   watch::NumberMap slots_;         // of armed pages

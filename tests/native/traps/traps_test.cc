@@ -251,6 +251,16 @@ TEST_F(TrapsTest, AReaderOfTheBellWaitsForTheServer) {
   }
 }
 
+// The server may not arm it again before the reader has gone on.
+TEST_F(TrapsTest, AReadOfTheBellIsSeenOnce) {
+  constexpr uint64_t kReads = 200;
+  for (uint64_t read = 0; read < kReads; ++read) {
+    const uint64_t before = server.rings;
+    while (server.rings == before) EXPECT_EQ(*server.bell(), 0);
+  }
+  EXPECT_LE(server.rings, 2 * kReads);
+}
+
 TEST(Traps, TheProgramDoesNotSeeTheDescriptor) {
   const auto open_files = [] {
     size_t count = 0;
