@@ -23,6 +23,9 @@ class Installation:
     packages: str  # the command that installs the Python package {package} for Python {python}
 
 
+JAVA_PACKAGE = "openjdk-17-jre-headless"  # Debian's, for Spark
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings from the environment; all others come from the command line."""
@@ -157,3 +160,11 @@ def _find_installation(repository: Path) -> Installation | None:
 def set_default(name: str, value: str) -> None:
     """Sets a variable that a library reads itself, unless the user has set it."""
     os.environ.setdefault(name, value)
+
+
+def spark_command() -> str:
+    """How to install PySpark; `halo` in a package registry is another project."""
+    checkout = Path(__file__).resolve().parents[1]
+    if (checkout / "pyproject.toml").is_file():
+        return f"in {checkout}, run: .venv/bin/pip install -e '.[spark]'"
+    return f"run: {sys.executable} -m pip install 'pyspark>=4,<5'"

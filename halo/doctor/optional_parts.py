@@ -6,8 +6,8 @@ import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping
 
-from halo.analyses.engines.spark_session import JAVA_PACKAGE, how_to_get
 from halo.doctor.check import Check, State, judged
+from halo.settings import JAVA_PACKAGE, spark_command
 
 COMPILERS = {
     "halo-cc": ("HALO_CLANG", "clang-19"),
@@ -31,7 +31,7 @@ def optional_parts(environment: Mapping[str, str]) -> Iterator[Check]:
     )
     spark = importlib.util.find_spec("pyspark") is not None
     detail = "there" if spark else f"not installed; {SPARK}"
-    yield Check("python: pyspark", judged(spark, State.OPTIONAL), detail, how_to_get())
+    yield Check("python: pyspark", judged(spark, State.OPTIONAL), detail, spark_command())
 
 
 def _compiler(name: str, variable: str, chosen: str, default: str, search: str | None) -> Check:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import halo
 from halo.errors import MissingPart
-from halo.settings import set_default
+from halo.settings import JAVA_PACKAGE, set_default, spark_command
 
-JAVA_PACKAGE = "openjdk-17-jre-headless"
 _OPTIONS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -37,7 +34,7 @@ def start_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingPart(f"--engine spark and --live need PySpark; {how_to_get()}") from error
+        raise MissingPart(f"--engine spark and --live need PySpark; {spark_command()}") from error
     # PySpark would log each failed query as well as raise it.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     cores = threads or len(os.sched_getaffinity(0))
@@ -60,14 +57,6 @@ def start_session(
     except Exception as error:
         what = str(error).partition("\n")[0]
         raise MissingPart(f"Spark does not start ({what}); is Java 17 or newer there?") from error
-
-
-def how_to_get() -> str:
-    """How to install PySpark here; `halo` in a package registry is another project."""
-    checkout = Path(halo.__file__).resolve().parents[1]
-    if (checkout / "pyproject.toml").is_file():
-        return f"in {checkout}, run: .venv/bin/pip install -e '.[spark]'"
-    return f"run: {sys.executable} -m pip install 'pyspark>=4,<5'"
 
 
 def check_java() -> None:
