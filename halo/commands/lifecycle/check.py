@@ -79,12 +79,12 @@ class CheckCommand:
         from halo.trials.checks.clock import Clock
         from halo.trials.checks.report import conclusion, next_step, summarize_check
         from halo.trials.reporter import Reporter
-        from halo.trials.runs.wrappers import refuse_known_wrapper
+        from halo.trials.runs.wrappers import refuse_known_launcher
         from halo.updates import chosen_allocator
 
         name, arguments = the_program(rest, self.name)
         target = find_target(name, settings.environment)
-        refuse_known_wrapper(target, arguments, settings.environment)
+        refuse_known_launcher(target, arguments, settings.environment)
         job = job_of(options, target, arguments, input_file(options.stdin))
         check_cpu(options.cpu)
         if options.json is not None:
