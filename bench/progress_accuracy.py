@@ -2,10 +2,11 @@
 
 progress_accuracy.py -- COMMAND...   runs `halo run` or the like on a terminal
 
-For each stage: its seconds, what its first line said, and of all later lines that show what is left
-after a tenth of the stage, the part that is within a factor of 1.5 of the truth, and the worst
-factor. Lines with less than 2 s left are not judged, as seconds are whole. The exit status is 1 if
-the median factor of a stage is above 1.5.
+For each stage: its seconds, what its first line said, and how far the later lines are from the
+truth. Those after a tenth of the stage count: the length of the whole stage that they say (at a
+tenth, and the worst), and what they say is left (by the median, and the worst). Lines with less
+than 2 s left are not judged, as seconds are whole. A stage without such lines is judged by its
+first one. The exit status is 1 if a length is wrong by a factor above 1.5.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pty
 import re
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -63,29 +65,61 @@ def run(command: list[str]) -> tuple[list[Stage], float]:
     return stages, time.monotonic()
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A stage's seconds, what its first line said, and by how much its lines are wrong.
+
+    `lengths` and `lefts` are factors of at least 1 of the lines after the first tenth of the stage.
+    """
+
+    name: str
+    seconds: float
+    expected: float
+    lengths: tuple[float, ...]
+    lefts: tuple[float, ...]
+
+    @property
+    def kind(self) -> str:
+        """The name of the stage, without counts."""
+        return re.sub(r"\d+ plans?", "plans", self.name).split(": ")[0]
+
+
+def judge_stages(stages: Sequence[Stage], end: float) -> list[Judged]:
+    ends = [*(stage.begin for stage in stages[1:]), end]
+    return [judge(stage, until) for stage, until in zip(stages, ends, strict=True)]
+
+
+def judge(stage: Stage, end: float) -> Judged:
+    seconds = end - stage.begin
+    counted = [
+        (now - stage.begin, said)
+        for now, said in stage.left
+        if now - stage.begin >= seconds / 10 and end - now >= LEAST
+    ]
+    lengths = tuple(factor(taken + said, seconds) for taken, said in counted)
+    lefts = tuple(factor(said, seconds - taken) for taken, said in counted)
+    if not lengths and stage.expected and seconds >= LEAST:
+        lengths = (factor(stage.expected, seconds),)
+    return Judged(stage.name, seconds, stage.expected, lengths, lefts)
+
+
 def factor(said: float, truth: float) -> float:
     return max(said, truth) / max(min(said, truth), 1e-9)
 
 
 def main() -> int:
     stages, end = run(sys.argv[sys.argv.index("--") + 1 :])
-    print("| Stage | seconds | said first | within 1.5 | median factor | worst |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| Stage | seconds | said first | length at a tenth | worst | left, median | worst |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     missed = False
-    for at, stage in enumerate(stages):
-        until = stages[at + 1].begin if at + 1 < len(stages) else end
-        taken = until - stage.begin
-        judged = [
-            factor(said, until - now)
-            for now, said in stage.left
-            if now - stage.begin >= taken / 10 and until - now >= LEAST
-        ]
-        cells = ["-", "-", "-"]
-        if judged:
-            good = sum(one <= FACTOR for one in judged) / len(judged)
-            cells = [f"{good:.0%}", f"{median(judged):.2f}", f"{max(judged):.2f}"]
-            missed |= median(judged) > FACTOR
-        print(f"| {stage.name} | {taken:.1f} | {stage.expected:.0f} | {' | '.join(cells)} |")
+    for stage in judge_stages(stages, end):
+        figures = [stage.seconds, stage.expected]
+        if stage.lengths:
+            figures += [stage.lengths[0], max(stage.lengths)]
+            missed |= max(stage.lengths) > FACTOR
+        if stage.lefts:
+            figures += [median(stage.lefts), max(stage.lefts)]
+        print(f"| {stage.name} | {' | '.join(f'{figure:.2f}' for figure in figures)} |")
     return int(missed)
 
 

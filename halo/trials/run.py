@@ -218,7 +218,7 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
         is_certain = _is_certain(session)
         if is_certain and rounds >= fewest:
             return
-        expected = fewest if is_certain else most
+        expected = fewest if is_certain else (max(fewest, rounds + 1) + most) // 2
 
 
 def _is_certain(session: Session) -> bool:

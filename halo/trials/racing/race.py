@@ -121,22 +121,24 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
         fastest = _fastest(screen, [*field.controls, *running], clock)
         return Raced(screen, {}, Verdict(control, fastest, None, done))
     labels = field.finalists(hopeful)
-    final, verdict = _final(
-        measure,
-        field.controls,
-        labels,
-        clock,
-        max_rounds({it: screen.get(it, []) for it in labels}),
-    )
+    rounds = max_rounds({it: screen.get(it, []) for it in labels})
+    leader = _gain(screen, field.controls, hopeful[0], clock)
+    expected = leader.expected_rounds(MIN_GAIN, rounds)
+    final, verdict = _final(measure, field.controls, labels, clock, (expected, rounds))
     return Raced(screen, final, verdict)
 
 
 def _final(
-    measure: Measure, controls: Sequence[str], labels: Sequence[str], clock: Clock, rounds: int
+    measure: Measure,
+    controls: Sequence[str],
+    labels: Sequence[str],
+    clock: Clock,
+    of_rounds: tuple[int, int],
 ) -> tuple[Samples, Verdict]:
+    """Runs the final; `of_rounds` are the expected and the greatest number of rounds."""
     final: Samples = {label: [] for label in labels}
     running = [label for label in labels if label not in controls]
-    expected = (FIRST_LOOK + rounds) // 2
+    expected, rounds = of_rounds
     for done in range(rounds):
         labels = [*controls, *running]
         heat = Heat(len(SCREEN) + done, 1, max(1, expected - done) * len(labels))

@@ -105,8 +105,7 @@ def test_the_final_expects_about_the_runs_that_it_takes() -> None:
     final = [(len(labels), heat.runs) for labels, heat in machine.heats if heat.final]
     for at, (_, expected) in enumerate(final):
         left = sum(count for count, _ in final[at:])
-        if at > 2:
-            assert left / 1.5 <= expected <= left * 1.5
+        assert left / 1.5 <= expected <= left * 1.5
 
 
 def test_without_hope_there_is_no_final() -> None:

@@ -1,0 +1,160 @@
+"""What `halo bench` chooses for bundled programs, several times each, and how its stages keep time.
+
+choices.py run FOLDER [--times N] [NAME...]   measures the missing FOLDER/NAME-K, K from 1 to N
+choices.py judge FOLDER                       a row for each measurement, and the two shares
+
+Without names, the thirteen programs. A gain is the time of the best baseline allocator over that of
+what is kept, on the reference input, which the race does not see. A choice is wrong if it is a plan
+with a gain below 0.99. It misses a gain if a plan gains 5 % or more, and what is kept is 5 % or
+more slower. The gain of a plan is the greatest of the program's measurements on the reference
+input, and of that measurement's own race: of all plans with ROUNDS rounds on the training input.
+The exit status of `judge` is 1 if more than 1 % of the choices are wrong, or more than 10 % of
+those with such a gain miss it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+from everything import PROGRAMS
+from progress_accuracy import FACTOR, Judged, judge_stages, run
+
+from halo.files.atomic import write_json
+from halo.results import Measurement, read_measurement
+from halo.trials.runs.rounds import relative_times
+
+STAGES = "stages.json"
+ROUNDS = 5  # of a plan's race, to count
+WRONG, MISSED = 0.99, 1.05
+MAX_WRONG, MAX_MISSED = 0.01, 0.10
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A measurement: what is kept, its gain, the greatest gain in its race, and its seconds."""
+
+    name: str
+    kept: str
+    is_plan: bool
+    gain: float
+    interval: tuple[float, float]
+    raced: float
+    stages: list[Judged]
+
+    @property
+    def seconds(self) -> float:
+        return sum(stage.seconds for stage in self.stages)
+
+
+def measure(folder: Path, program: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, "-m", "halo", "bench", program, "--results", str(folder)]
+    stages, end = run(command)
+    if not (folder / "results.json").exists():
+        sys.exit(f"halo bench {program} failed")
+    write_json([asdict(stage) for stage in judge_stages(stages, end)], folder / STAGES)
+
+
+def raced_gain(found: Measurement) -> float:
+    """The greatest gain of a plan over the best allocator alone, in the rounds of the race."""
+    candidates = found.results.summary.candidates
+    controls = {each.label for each in candidates if each.strategy == "none"}
+    trials = found.results.trials
+    best = 1.0
+    for samples in (trials.candidates_on_training, trials.finalists_on_training):
+        rounds = max((len(each) for each in samples.values()), default=0)
+        whole = {label: list(each) for label, each in samples.items() if len(each) == rounds}
+        times = relative_times(whole) if rounds >= ROUNDS else {}
+        alone = [times[label] for label in controls if label in times]
+        plans = [time for label, time in times.items() if label not in controls]
+        if alone and plans:
+            best = max(best, min(alone) / min(plans))
+    return best
+
+
+def read_choice(folder: Path) -> Choice:
+    found = read_measurement(folder)
+    summary = found.results.summary
+    return Choice(
+        summary.program,
+        f"{summary.candidate} over {summary.allocator}",
+        summary.strategy != "none",
+        summary.speedup or 1.0,
+        summary.speedup_interval or (1.0, 1.0),
+        raced_gain(found),
+        msgspec.json.decode((folder / STAGES).read_bytes(), type=list[Judged]),
+    )
+
+
+def judge(folder: Path) -> int:
+    choices = defaultdict(list)
+    for path in sorted(folder.glob("*/results.json")):
+        choice = read_choice(path.parent)
+        choices[choice.name].append(choice)
+    print("| Program | kept | gain | interval | best plan | seconds | |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
+    wrong = missed = with_gain = 0
+    for name, found in choices.items():
+        greatest = max((each.gain for each in found if each.is_plan), default=1.0)
+        for each in found:
+            best = max(greatest, each.raced)
+            remark = ""
+            if each.is_plan and each.gain < WRONG:
+                wrong, remark = wrong + 1, "wrong"
+            with_gain += best >= MISSED
+            if best >= MISSED and best / each.gain >= MISSED:
+                missed, remark = missed + 1, "missed"
+            low, high = each.interval
+            print(
+                f"| {name} | {each.kept} | {each.gain:.3f} | {low:.3f} to {high:.3f} |"
+                f" {best:.3f} | {each.seconds:.0f} | {remark} |"
+            )
+    total = sum(map(len, choices.values()))
+    print(f"{wrong} of {total} kept a slower plan; {missed} of {with_gain} missed a gain.")
+    print_stages([stage for found in choices.values() for each in found for stage in each.stages])
+    return int(wrong > MAX_WRONG * total or missed > MAX_MISSED * with_gain)
+
+
+def print_stages(stages: list[Judged]) -> None:
+    """By kind of stage: how far the lengths that its lines said are from the true one."""
+    by_kind = defaultdict(list)
+    for stage in stages:
+        if stage.lengths:
+            by_kind[stage.kind].append(stage)
+    print("| Stage | measurements | at a tenth within 1.5 | worst | all lines within 1.5 | worst |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for kind, found in by_kind.items():
+        cells = []
+        for factors in ([each.lengths[0] for each in found], [max(each.lengths) for each in found]):
+            good = sum(one <= FACTOR for one in factors)
+            cells += [f"{good} of {len(found)}", f"{max(factors):.2f}"]
+        print(f"| {kind} | {len(found)} | {' | '.join(cells)} |")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=("run", "judge"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--times", type=int, default=3)
+    given = parser.parse_args()
+    if given.action == "judge":
+        return judge(given.folder)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for time in range(1, given.times + 1):
+        for program in given.names or PROGRAMS:
+            folder = given.folder / f"{program}-{time}"
+            if not (folder / STAGES).exists():
+                measure(folder, program)
+                print(folder.name, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
