@@ -46,6 +46,15 @@ class Litter:
         parts += ["groups aged, too"] if self.groups else []
         return ", ".join(parts)
 
+    def option(self) -> str:
+        """The settings as `--litter` has them; `parse_litter` gives this object again."""
+        parts = [f"occupancy={self.occupancy:g}", f"multiplier={self.multiplier:g}"]
+        parts += [f"seed={self.seed}"] if self.seed is not None else []
+        parts += [] if self.shuffle else ["shuffle=no"]
+        parts += ["groups=yes"] if self.groups else []
+        parts += [f"data={self.data}"] if self.data else []
+        return ",".join(parts)
+
     def settings(self) -> LitterSettings:
         """For results files."""
         return {

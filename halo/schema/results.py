@@ -92,7 +92,7 @@ class Results(Struct, frozen=True, omit_defaults=True):
 
     format: str  # `halo-results`
     version: int  # 2
-    commands: Mapping[str, tuple[str, ...]]  # `train`, `reference`; `service`: options
+    commands: Mapping[str, tuple[str, ...]]  # `train`, `reference`, `train-2`...; `options`
     machine: Machine  # where it was measured
     trials: MeasuredTrials  # every run
     summary: Summary  # of the trials

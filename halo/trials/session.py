@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,7 +22,7 @@ from halo.trials.findings import Findings
 from halo.trials.journal import Journal
 from halo.trials.reporter import Reporter
 from halo.trials.runs.failures import ProgramFailed
-from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.job import Configuration, Job, option_words
 from halo.trials.runs.laboratory import Laboratory, digest
 from halo.trials.runs.launcher import Launcher
 
@@ -114,16 +114,17 @@ class Session:
             self.options.environment, self.settings.runtime, label, self.options.litter
         )
 
-    def job_inputs(self, job: Job) -> dict[str, Any]:
+    @staticmethod
+    def job_inputs(job: Job) -> dict[str, Any]:
         """The inputs of a job's runs, for the journal."""
         load = job.service.load.words if job.service else ()
         files = [job.stdin, *(Path(word) for word in (*job.arguments, *load))]
-        found = {
+        return {
             "program": digest(job.target.path),
             "arguments": list(job.arguments),
             "files": [digest(path) for path in files if path is not None and path.is_file()],
+            "options": option_words(replace(job, stdin=None, timeout=None)),
         }
-        return {**found, "load": list(load)} if load else found
 
     def recorder_inputs(self, job: Job, **more: Any) -> dict[str, Any]:
         """The inputs of a recording of the job, for the journal."""

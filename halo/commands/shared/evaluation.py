@@ -16,7 +16,7 @@ from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.evaluation import Comparison, compare
 from halo.trials.findings import Findings
 from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Job
+from halo.trials.runs.job import Job, repeat_options
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import Options, Session
 
@@ -95,7 +95,11 @@ def _evaluate_one(
         simulate=not options.no_simulation,
         distances=options.distances,
     )
-    commands = {"train": subject.train.command, "reference": subject.reference.command}
+    commands = {
+        "train": subject.train.command,
+        "reference": subject.reference.command,
+        "options": repeat_options(subject.reference),
+    }
     findings = Findings(subject.name, commands, describe_machine(settings))
     findings.outputs_compared = not options.ignore_output
     reporter = Reporter(subject.name)

@@ -30,7 +30,7 @@ from halo.trials.folders import refuse_finished
 from halo.trials.reporter import Reporter
 from halo.trials.results import raw_results, summarize_findings
 from halo.trials.run import STAGES, Choice, baseline, run
-from halo.trials.runs.job import Job
+from halo.trials.runs.job import Job, repeat_options
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import Options, Session
 
@@ -78,13 +78,10 @@ def measure_program(
         litter=litter_of(options),
     )
     commands = {"reference": reference.command}
-    if reference.service is not None:
-        commands["service"] = reference.service.options()
     if train is not None:
         commands["train"] = train.command
-        if train.service is not None and train.service != reference.service:
-            commands["service"] += ["--train-load", str(train.service.load)]
     commands |= {f"train-{number}": job.command for number, job in enumerate(more, 2)}
+    commands["options"] = repeat_options(reference, train, chosen.litter)
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name, STAGES if train is not None else 0)
     try:

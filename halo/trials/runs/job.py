@@ -39,6 +39,11 @@ class Job:
 
 def job_options(job: Job) -> list[str]:
     """The job's options as quoted words of a command line."""
+    return [shlex.quote(word) for word in option_words(job)]
+
+
+def option_words(job: Job) -> list[str]:
+    """The options with which a command has this job."""
     words = ["--stdin", str(job.stdin)] if job.stdin else []
     for path in job.compared:
         words += ["--compare", str(path)]
@@ -46,8 +51,19 @@ def job_options(job: Job) -> list[str]:
         words += ["--allow-status", str(status)]
     words += ["--ignore-output"] if job.ignore_output else []
     words += ["--timeout", f"{job.timeout:g}"] if job.timeout else []
-    words += job.service.options() if job.service else []
-    return [shlex.quote(word) for word in words]
+    return words + (job.service.options() if job.service else [])
+
+
+def repeat_options(
+    reference: Job, train: Job | None = None, litter: Litter | None = None
+) -> list[str]:
+    """The options of a command that measures these jobs, as words."""
+    words = option_words(reference)
+    if train is not None and train.stdin and train.stdin != reference.stdin:
+        words += ["--train-stdin", str(train.stdin)]
+    if train is not None and train.service and train.service != reference.service:
+        words += ["--train-load", str(train.service.load)]
+    return words + (["--litter", litter.option()] if litter else [])
 
 
 @dataclass(frozen=True)

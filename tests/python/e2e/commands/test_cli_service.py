@@ -39,7 +39,7 @@ def test_a_service_gets_a_verdict(place: Path, port: str) -> None:
     assert "ledger: it cannot be told whether it is placement-sensitive" in outcome.stdout
     results = json.loads((place / "whole" / "results.json").read_text())
     assert results["commands"]["train"] == ["./ledger", port]
-    assert results["commands"]["service"] == ["--load", load]
+    assert results["commands"]["options"] == ["--load", load]
     assert results["summary"]["outputs_equal"] is True
     assert results["summary"]["record"]["output_equal"] is True
     raced = results["trials"]["candidates_on_training"]
@@ -82,7 +82,7 @@ def test_two_loads_and_the_other_options(place: Path, port: str) -> None:
     assert outcome.status == 0, outcome.stderr
     results = json.loads((place / "two" / "results.json").read_text())
     assert results["commands"]["reference"] == ["./ledger", port]
-    assert results["commands"]["service"][-2:] == ["--train-load", loads[3]]
+    assert results["commands"]["options"][-2:] == ["--train-load", loads[3]]
 
 
 def test_probe_of_a_service(place: Path, port: str) -> None:

@@ -162,10 +162,7 @@ def test_several_programs_have_one_chart(tmp_path: Path) -> None:
 
 def test_the_command_that_repeats_it_has_what_it_needs(tmp_path: Path) -> None:
     raw = document()
-    raw["summary"].update(outputs_equal=None, outputs_compared=False)
-    for trials in raw["trials"]["reference"].values():
-        for trial in trials:
-            trial["status"] = 4
+    raw["commands"]["options"] = ["--allow-status", "4", "--ignore-output"]
     text = checked(page_of(tmp_path, raw))
     assert "halo run --trials 3 --allow-status 4 --ignore-output -- ./prog 1 -- ./prog 9" in text
 
