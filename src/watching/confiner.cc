@@ -78,7 +78,8 @@ void Confiner::begin_audit(uint64_t now_ns) {
   }
 }
 
-// Frames come back when other memory is freed, so it is tried again, but ever less often.
+// Frames come back when other memory is freed, so it is tried again, but ever less often. A page
+// that the kernel would not move, as it was in use just then, is left to the audits.
 void Confiner::finish(uint64_t now_ns) {
   const frames::Coloured& coloured = job_.result;
   if (report_.refusal == Refusal::kNone) report_.refusal = coloured.refusal;
@@ -86,7 +87,7 @@ void Confiner::finish(uint64_t now_ns) {
     finish_fill();
   } else if (kind_ == Kind::kSwitch) {
     report_.replaced += coloured.replaced;
-    if (coloured.failed == 0 && board_.add(begin_, job_.end)) ++report_.switched;
+    if (coloured.refusal == Refusal::kNone && board_.add(begin_, job_.end)) ++report_.switched;
   } else {
     report_.corrected += coloured.replaced;
   }
