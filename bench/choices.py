@@ -18,6 +18,7 @@ import argparse
 import shutil
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -52,9 +53,9 @@ class Choice:
         return sum(stage.seconds for stage in self.stages)
 
 
-def measure(folder: Path, program: str) -> None:
+def measure(folder: Path, program: str, options: Sequence[str]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "halo", "bench", program, "--results", str(folder)]
+    command = [sys.executable, "-m", "halo", "bench", *options, "--results", str(folder), program]
     stages, end = run(command)
     if not (folder / "results.json").exists():
         sys.exit(f"halo bench {program} failed")
@@ -143,6 +144,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--cpu", help="processor that runs the trials, so that two can be measured")
     given = parser.parse_args()
     if given.action == "judge":
         return judge(given.folder)
@@ -151,7 +153,7 @@ def main() -> int:
         for program in given.names or PROGRAMS:
             folder = given.folder / f"{program}-{time}"
             if not (folder / STAGES).exists():
-                measure(folder, program)
+                measure(folder, program, ["--cpu", given.cpu] if given.cpu else [])
                 print(folder.name, flush=True)
     return 0
 

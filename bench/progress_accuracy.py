@@ -15,6 +15,7 @@ import os
 import pty
 import re
 import sys
+import termios
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ STAGE = re.compile(
 )
 LEFT = re.compile(r"run \d+ of \d+: [^\r\n]*?, about (\d+) (s|min) left")
 FACTOR, LEAST = 1.5, 2.0
+COLUMNS = 200  # each stage on one line
 
 
 @dataclass
@@ -47,6 +49,7 @@ def run(command: list[str]) -> tuple[list[Stage], float]:
     child, terminal = pty.fork()
     if child == 0:
         os.execvp(command[0], command)
+    termios.tcsetwinsize(terminal, (24, COLUMNS))
     rest = ""
     while True:
         try:
