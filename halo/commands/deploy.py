@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from halo.commands.shared.program import check_runtime
 from halo.console.outcome import say
 from halo.errors import CannotRun, UsageError
-from halo.process.allocators import find_allocator
+from halo.process.allocators import GLIBC, find_allocator
 from halo.process.target import Target, locate_target
 from halo.settings import Settings
 
@@ -122,7 +122,7 @@ def _choice(options: argparse.Namespace) -> Choice:
     if options.plan is None:
         return choice_of_allocator(find_allocator(options.allocator))
     known = options.allocator or chosen_allocator(options.plan, read_plan(options.plan))
-    return choice_of_plan(options.plan, find_allocator(known or "glibc"))
+    return choice_of_plan(options.plan, find_allocator(known or GLIBC))
 
 
 def _target(settings: Settings, choice: Choice, rest: list[str]) -> Target | None:

@@ -17,7 +17,7 @@ from halo.commands.shared.program import (
 )
 from halo.console.outcome import say
 from halo.errors import MissingPart, UsageError
-from halo.process.allocators import Allocator, find_allocator, under_plan
+from halo.process.allocators import GLIBC, Allocator, find_allocator, under_plan
 from halo.process.foreground import become
 from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
@@ -131,12 +131,12 @@ def _allocator(options: argparse.Namespace) -> Allocator:
     from halo.updates import chosen_allocator
 
     if options.allocator is not None or options.plan is None:
-        return find_allocator(options.allocator or "glibc")
+        return find_allocator(options.allocator or GLIBC)
     try:
-        return find_allocator(chosen_allocator(options.plan, read_plan(options.plan)) or "glibc")
+        return find_allocator(chosen_allocator(options.plan, read_plan(options.plan)) or GLIBC)
     except MissingPart as error:
         say(f"halo: {options.plan} was kept over another allocator than glibc: {error}")
-        return find_allocator("glibc")
+        return find_allocator(GLIBC)
 
 
 def _check_options(options: argparse.Namespace) -> None:

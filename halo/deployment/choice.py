@@ -8,14 +8,12 @@ from statistics import median
 
 from halo.errors import BadInput
 from halo.plan import Plan, read_plan
-from halo.process.allocators import Allocator, find_allocator
+from halo.process.allocators import GLIBC, Allocator, find_allocator
 from halo.results.model import HALO, Measurement
 from halo.trials.candidates import NONE
-from halo.trials.placement import MIN_TRIALS
+from halo.trials.placement import is_faster
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, ratio
-
-GLIBC = "glibc"
 
 
 @dataclass(frozen=True)
@@ -88,23 +86,18 @@ def _recorded_path(plan: Plan) -> str:
 def _lost(measurement: Measurement) -> bool:
     """Whether enough trials prove that the kept plan is slower than the best allocator."""
     best = _best(measurement)
-    return best != HALO and _is_faster(measurement, best, HALO)
+    return best != HALO and is_faster(measurement.reference, best, HALO)
 
 
 def _faster_than_glibc(measurement: Measurement) -> str | None:
     """The fastest allocator if enough trials prove that it is faster than glibc's."""
     best = _best(measurement)
-    return best if best != GLIBC and _is_faster(measurement, best, GLIBC) else None
+    return best if is_faster(measurement.reference, best, GLIBC) else None
 
 
 def _best(measurement: Measurement) -> str:
     trials = measurement.reference
     return min(measurement.allocators, key=lambda n: median(walls(trials[n])), default=HALO)
-
-
-def _is_faster(measurement: Measurement, one: str, other: str) -> bool:
-    trials = (len(measurement.reference.get(label, ())) for label in (one, other))
-    return min(trials) >= MIN_TRIALS and _gain(measurement, one, other).low > 1
 
 
 def _gain(measurement: Measurement, one: str, other: str) -> Ratio:

@@ -18,10 +18,12 @@ LIBRARY_FOLDERS = (
 )
 
 
+GLIBC = "glibc"  # the C library's own: no library to preload
+
 # The baseline allocators, and their libraries' names in the releases of Debian, of which the first
 # existing one counts. glibc's allocator has no separate library.
 KNOWN: Mapping[str, Sequence[str]] = {
-    "glibc": (),
+    GLIBC: (),
     "jemalloc": ("libjemalloc.so.2",),
     "mimalloc": ("libmimalloc.so.2.0", "libmimalloc.so.3"),
     "tcmalloc": ("libtcmalloc_minimal.so.4",),

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from halo.aging import Litter
 from halo.errors import LitterFailed
 from halo.plan import read_plan
-from halo.process.allocators import Allocator, preload, under_plan
+from halo.process.allocators import GLIBC, Allocator, preload, under_plan
 from halo.process.target import Target
 from halo.schema.aged import Aged, AgedConfiguration, AgedLevel, Kind, Split
 from halo.schema.results import Results
@@ -208,7 +208,7 @@ def _entries(session: Session, aging: Aging) -> list[AgedEntry]:
         environment = preload(options.environment, [allocator.library])
         found.append(AgedEntry(Configuration(allocator.name, environment), allocator))
     if aging.custom is not None:
-        glibc = Allocator("glibc", None)
+        glibc = Allocator(GLIBC, None)
         config = Configuration(CUSTOM, dict(options.environment), program=aging.custom)
         found.append(AgedEntry(config, glibc))
     for plan in aging.plans:

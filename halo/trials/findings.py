@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from halo.aging import Litter
-from halo.process.allocators import KNOWN
+from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost
 from halo.trials.candidates import Candidate
@@ -75,7 +75,7 @@ def gains(findings: Findings) -> dict[str, Ratio]:
     The allocators are glibc, which programs have by default, and the fastest one.
     """
     mine, best = findings.reference.get(HALO), best_baseline(findings)
-    names = [name for name in dict.fromkeys(("glibc", best)) if name is not None]
+    names = [name for name in dict.fromkeys((GLIBC, best)) if name is not None]
     return {
         name: ratio(walls(findings.reference[name]), walls(mine))
         for name in names

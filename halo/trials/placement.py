@@ -7,13 +7,14 @@ that exclude a change. The terminal, the JSON file and the page have the same se
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from halo.process.allocators import KNOWN
+from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.summary import Conclusion
+from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
@@ -58,6 +59,12 @@ class PlanChange:
 
     def __str__(self) -> str:
         return f"'{self.label}' changes its time by {percent(self.change)}"
+
+
+def is_faster(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bool:
+    """Whether there are enough trials of both, and they prove that the first is faster."""
+    mine, others = (walls(trials.get(label, ())) for label in (one, other))
+    return min(len(mine), len(others)) >= MIN_TRIALS and ratio(others, mine).low > 1
 
 
 def conclude(findings: Findings) -> Conclusion:
@@ -182,10 +189,10 @@ def _apart(findings: Findings, best: str) -> bool:
 
 
 def _over_glibc(findings: Findings, best: str) -> str:
-    if best == "glibc" or not findings.reference.get("glibc"):
+    if best == GLIBC or not findings.reference.get(GLIBC):
         return ""
     mine = walls(findings.reference[HALO])
-    over = median(walls(findings.reference["glibc"])) / median(mine)
+    over = median(walls(findings.reference[GLIBC])) / median(mine)
     return f", and {over:.2f} times as fast as glibc"
 
 

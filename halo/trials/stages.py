@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from halo.errors import RecordingFailed
+from halo.process.allocators import GLIBC
 from halo.profile import Profile, read_profile
 from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
@@ -111,7 +112,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    native = median(walls(session.findings.training["glibc"]))
+    native = median(walls(session.findings.training[GLIBC]))
     session.reporter.stage("recording the training run", RECORDER_START + RECORDER * native)
     path = session.options.results / PROFILE
 
@@ -129,7 +130,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
 def note_cost(session: Session, seconds: float, output_equal: bool) -> None:
     """Adds the cost of a recording of the timed training input to the findings."""
-    native = median(walls(session.findings.training["glibc"]))
+    native = median(walls(session.findings.training[GLIBC]))
     session.findings.record = RecordCost(seconds, native, output_equal, seconds / native)
 
 

@@ -10,14 +10,14 @@ from statistics import median
 from rich.text import Text
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.process.allocators import KNOWN, find_allocator
+from halo.process.allocators import GLIBC, KNOWN, find_allocator
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
-from halo.trials.placement import MIN_TRIALS, conclude
+from halo.trials.placement import MIN_TRIALS, conclude, is_faster
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
 from halo.trials.runs.rounds import walls
-from halo.trials.statistics import ratio, summarize
+from halo.trials.statistics import summarize
 
 COLUMNS = (*KNOWN, HALO)
 
@@ -90,11 +90,10 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
     kept = findings.kept
     if kept is None:
         return ""
-    best = best_baseline(findings)
-    gain = speedup(findings)
-    if kept.plan is None or (gain is not None and gain.high < 1):
+    best, trials = best_baseline(findings), findings.reference
+    if kept.plan is None or (best is not None and is_faster(trials, best, HALO)):
         library = find_allocator(best).library if best else None
-        if library is None or best is None or not _beats_glibc(findings, best):
+        if library is None or best is None or not is_faster(trials, best, GLIBC):
             return ""
         command = ["env", f"LD_PRELOAD={library}"]
     else:
@@ -110,17 +109,11 @@ def gains_line(findings: Findings) -> str:
         return ""
     found = gains(findings)
     if kept.plan is None:
-        compared = {"glibc"} - {kept.allocator.name}
+        compared = {GLIBC} - {kept.allocator.name}
         found = {name: gain for name, gain in found.items() if name in compared}
     over = [f"{gain.value:.2f}x over {name}" for name, gain in found.items()]
     what = kept.allocator.name if kept.plan is None else f"the plan '{kept.variant.label}'"
     return f"{what}: {', '.join(over)} (times as fast on the reference input)" if over else ""
-
-
-def _beats_glibc(findings: Findings, best: str) -> bool:
-    """Whether enough trials prove that this allocator is faster than glibc's."""
-    mine, glibc = (walls(findings.reference.get(name, [])) for name in (best, "glibc"))
-    return min(len(mine), len(glibc)) >= MIN_TRIALS and ratio(glibc, mine).low > 1
 
 
 def show(all_findings: Sequence[Findings]) -> None:

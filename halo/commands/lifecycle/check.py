@@ -20,7 +20,7 @@ from halo.commands.shared.program import (
     the_program,
     warn_of_deep_binding,
 )
-from halo.process.allocators import find_allocator
+from halo.process.allocators import GLIBC, find_allocator
 from halo.process.target import find_target
 from halo.settings import Settings
 
@@ -94,7 +94,7 @@ class CheckCommand:
         if plan.is_inert:
             raise BadPlan(f"{options.plan} places nothing; choose another with: halo run")
         known = options.allocator or chosen_allocator(options.plan, plan)
-        allocator = find_allocator(known or "glibc")
+        allocator = find_allocator(known or GLIBC)
         warn_of_deep_binding(settings, target.path)
         chosen = CheckOptions(
             options.min_speedup,

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from halo.plan import Plan
-from halo.process.allocators import Allocator, preload, under_plan
+from halo.process.allocators import GLIBC, Allocator, preload, under_plan
 from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
@@ -36,7 +36,6 @@ from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.rounds import Samples, Span, interleave
 
-GLIBC = "glibc"
 MAX_ROUNDS = 2000  # of advice; more would hardly lead to an answer
 MARGIN = 1.2  # seconds to advise, over those expected
 
