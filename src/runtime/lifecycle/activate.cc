@@ -148,7 +148,7 @@ bool begin(const Settings& settings) {
   }
   // Not an error: a child process, for example.
   if (!is_for_this_program()) {
-    inactive_reason = "the plan is for another program";
+    inactive_reason = "the plan is for another program, or another build of it";
     return false;
   }
   if (wants_stats()) {
