@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
-from halo.process.allocators import Allocator
+from halo.process.allocators import GLIBC, Allocator
 from halo.process.target import check_privileges
 from halo.profile import Profile
 from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
-from halo.schema.trial import Trial
 from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
-from halo.trials.findings import HALO, best_baseline, wide_spreads
+from halo.trials.findings import HALO, Findings, best_baseline, wide_spreads
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
 from halo.trials.racing.field import Field
@@ -24,6 +23,7 @@ from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
 from halo.trials.session import Session
 from halo.trials.stages import (
+    TYPICAL,
     Rounds,
     check_footprints,
     check_program,
@@ -117,8 +117,8 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
             chosen = [replace(config, needs_cooldown=False) for config in chosen]
         if heat.opens_final:
             done = 0
-            one_run = fmean(_expected(findings.race.get(it.label), it) for it in chosen)
-            reporter.stage("racing the finalists", heat.runs * one_run)
+            seconds = heat.runs / len(chosen) * _round_seconds(findings.race, chosen)
+            reporter.stage("racing the finalists", seconds)
         span = Span(done, done + heat.runs)
         found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))
         done += len(labels) * heat.rounds
@@ -134,10 +134,13 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
         reporter.stage(f"racing the finalists: none, for {why}")
 
 
-def _expected(trials: Sequence[Trial] | None, config: Configuration) -> float:
-    """Seconds of a run, with its cool-down."""
-    seconds = median(walls(trials)) if trials else 0.0
-    return max(seconds, COOLDOWN) if config.needs_cooldown else seconds
+def _round_seconds(known: Samples, configs: Sequence[Configuration]) -> float:
+    """Seconds of a round, with the cool-downs; runs without trials take as long as the others."""
+    times = {label: median(walls(trials)) for label, trials in known.items() if trials}
+    usual = fmean(times.values()) if times else 0.0
+    seconds = [times.get(it.label, usual) for it in configs]
+    cooled = [times.get(it.label, usual) + COOLDOWN for it in configs if it.needs_cooldown]
+    return max(sum(seconds), sum(cooled))
 
 
 def maximum_rounds(trials: int) -> Callable[[Samples], int]:
@@ -172,7 +175,7 @@ def _check_dropped(session: Session, train: Job) -> None:
     rounds = MIN_TRIALS - min(dropped.values())
     known = {**findings.race, **findings.final}
     configs = [session.planned(c, c.label) for c in chosen]
-    seconds = rounds * sum(_expected(known[it.label], it) for it in configs)
+    seconds = rounds * _round_seconds(known, configs)
     what = "running the other plans: does any change the time?"
     session.reporter.stage(what, seconds, is_extra=True)
     findings.checked = measure(session, "dropped", train, configs, Rounds(rounds, 0))
@@ -204,7 +207,7 @@ def _measure_reference(session: Session, reference: Job) -> None:
 def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
     """As many rounds as asked for; else the fewest, and more while the answer is not certain."""
     findings, asked = session.findings, session.options.trials
-    seconds = len(configs) * session.native_seconds[job]
+    seconds = session.native_seconds[job] * sum(_relative(findings, it.label) for it in configs)
     fewest = asked or MIN_TRIALS
     most = asked or max(MIN_TRIALS, min(MAX_OF_REFERENCE, int(REFERENCE_SECONDS / seconds)))
     expected = (fewest + most) // 2
@@ -219,6 +222,17 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
         if is_certain and rounds >= fewest:
             return
         expected = fewest if is_certain else (max(fewest, rounds + 1) + most) // 2
+
+
+def _relative(findings: Findings, label: str) -> float:
+    """The time of a configuration of the reference runs over glibc's, on the training input."""
+    kept, known = findings.kept, findings.training
+    if label == HALO and kept is not None:
+        changes = {it.label: it.change.value for it in plan_changes(findings)}
+        return changes.get(kept.label, 1.0) * _relative(findings, kept.allocator.name)
+    if not known.get(label) or not known.get(GLIBC):
+        return TYPICAL
+    return median(walls(known[label])) / median(walls(known[GLIBC]))
 
 
 def _is_certain(session: Session) -> bool:

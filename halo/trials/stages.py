@@ -29,7 +29,8 @@ from halo.trials.session import Session, identities
 
 PROFILE = "train.profile"
 # Seconds that a recording in bursts typically takes: at its start, and for a native second.
-RECORDER_START, RECORDER = 2.0, 10.0
+RECORDER_START, RECORDER = 2.0, 5.0
+TYPICAL = 0.8  # the time under a baseline allocator over that of a first run
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def time_allocators(session: Session, job: Job) -> None:
         "allocator-rounds", session.job_inputs(job), lambda: quick_trials(seconds)
     )
     session.reporter.stage(
-        "timing the allocators on the training input", trials * len(plain) * seconds
+        "timing the allocators on the training input", TYPICAL * trials * len(plain) * seconds
     )
     session.findings.training = measure(session, "allocators", job, plain, Rounds(trials, 0))
     for name, why in session.laboratory.left_out.items():

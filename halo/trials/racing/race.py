@@ -122,9 +122,7 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
         return Raced(screen, {}, Verdict(control, fastest, None, done))
     labels = field.finalists(hopeful)
     rounds = max_rounds({it: screen.get(it, []) for it in labels})
-    leader = _gain(screen, field.controls, hopeful[0], clock)
-    expected = leader.expected_rounds(MIN_GAIN, rounds)
-    final, verdict = _final(measure, field.controls, labels, clock, (expected, rounds))
+    final, verdict = _final(measure, field.controls, labels, clock, (screen, rounds))
     return Raced(screen, final, verdict)
 
 
@@ -133,27 +131,54 @@ def _final(
     controls: Sequence[str],
     labels: Sequence[str],
     clock: Clock,
-    of_rounds: tuple[int, int],
+    limits: tuple[Samples, int],
 ) -> tuple[Samples, Verdict]:
-    """Runs the final; `of_rounds` are the expected and the greatest number of rounds."""
+    """Runs the final; `limits` are the trials of the screen, and the greatest number of rounds."""
     final: Samples = {label: [] for label in labels}
     running = [label for label in labels if label not in controls]
-    expected, rounds = of_rounds
+    known, rounds = limits
     for done in range(rounds):
         labels = [*controls, *running]
-        heat = Heat(len(SCREEN) + done, 1, max(1, expected - done) * len(labels))
+        runs = _runs_of_final(known, controls, running, clock, (done, rounds))
+        heat = Heat(len(SCREEN) + done, 1, runs)
         _extend(final, measure(labels, heat))
         if done + 1 < FEW_ROUNDS or LAST_LOOK < done + 1 < rounds:
             continue  # after the last look, there is one at the end
         running = _still_open(final, controls, running, clock)
-        if running:
-            leader = _gain(final, controls, _fastest(final, running, clock), clock)
-            expected = leader.expected_rounds(MIN_GAIN, rounds)
+        known = final
         if done + 1 >= FIRST_LOOK and (
             not running or _is_certain(final, controls, _fastest(final, running, clock), clock)
         ):
             break
     return final, judge(final, controls, clock)
+
+
+def _runs_of_final(
+    known: Samples,
+    controls: Sequence[str],
+    running: Sequence[str],
+    clock: Clock,
+    of_rounds: tuple[int, int],
+) -> int:
+    """The expected number of its runs that are left, at least those of one round.
+
+    `known` are trials of the screen, or of the final; `of_rounds`: the rounds done, and the most.
+    """
+    done, most = of_rounds
+    known = {label: known[label] for label in (*controls, *running) if known.get(label)}
+    challengers = [label for label in running if label in known]
+    if not challengers:
+        return max(1, FIRST_LOOK - done) * (len(controls) + len(running))
+    leader = _fastest(known, challengers, clock)
+    end = _gain(known, controls, leader, clock).expected_rounds(MIN_GAIN, most)
+    left = [max(1, end - done)] * (len(controls) + len(running) - len(challengers))
+    for label in challengers:
+        leaves = _gain(known, controls, label, clock).rounds_to_fall_short(MIN_GAIN, end)
+        if label != leader:
+            behind = _gain(known, [leader], label, clock)
+            leaves = min(leaves, behind.rounds_to_fall_short(1.0, end))
+        left.append(max(1, max(leaves, FEW_ROUNDS) - done))
+    return sum(left)
 
 
 def judge(

@@ -59,6 +59,13 @@ class Gain:
                 return rounds
         return maximum
 
+    def rounds_to_fall_short(self, ratio: float, maximum: int) -> int:
+        """The number of rounds after which `falls_short`, if this estimate stays as it is."""
+        distance = math.log(ratio) - self.mean
+        if distance <= 0 or math.isinf(self.error):
+            return maximum
+        return min(maximum, math.ceil(self.rounds * (DOUBT * self.error / distance) ** 2))
+
     def interval(self) -> Ratio:
         """The ratio of times, with an interval that holds at all looks together."""
         reach = self._reach(BOUNDS)
