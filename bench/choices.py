@@ -6,8 +6,8 @@ choices.py judge FOLDER                       a row for each measurement, and th
 Without names, the thirteen programs. A gain is the time of the best baseline allocator over that of
 what is kept, on the reference input, which the race does not see. A choice is wrong if it is a plan
 with a gain below 0.99. It misses a gain if a plan gains 5 % or more, and what is kept is 5 % or
-more slower. The gain of a plan is the greatest of the program's measurements on the reference
-input, and of that measurement's own race: of all plans with ROUNDS rounds on the training input.
+more slower. That is decided on the reference input, among what the program's measurements kept; and
+on the training input, among the plans with ROUNDS rounds in the measurement's own race.
 The exit status of `judge` is 1 if more than 1 % of the choices are wrong, or more than 10 % of
 those with such a gain miss it.
 """
@@ -38,14 +38,14 @@ MAX_WRONG, MAX_MISSED = 0.01, 0.10
 
 @dataclass(frozen=True)
 class Choice:
-    """A measurement: what is kept, its gain, the greatest gain in its race, and its seconds."""
+    """A measurement: what is kept, and its gain; `raced`: the best and its own one in its race."""
 
     name: str
     kept: str
     is_plan: bool
     gain: float
     interval: tuple[float, float]
-    raced: float
+    raced: tuple[float, float]
     stages: list[Judged]
 
     @property
@@ -62,21 +62,23 @@ def measure(folder: Path, program: str, options: Sequence[str]) -> None:
     write_json([asdict(stage) for stage in judge_stages(stages, end)], folder / STAGES)
 
 
-def raced_gain(found: Measurement) -> float:
-    """The greatest gain of a plan over the best allocator alone, in the rounds of the race."""
+def raced_gains(found: Measurement) -> tuple[float, float]:
+    """The greatest gain of a plan over the best allocator alone in the race, and the kept one's."""
     candidates = found.results.summary.candidates
     controls = {each.label for each in candidates if each.strategy == "none"}
     trials = found.results.trials
-    best = 1.0
+    best = kept = 1.0
     for samples in (trials.candidates_on_training, trials.finalists_on_training):
         rounds = max((len(each) for each in samples.values()), default=0)
         whole = {label: list(each) for label, each in samples.items() if len(each) == rounds}
         times = relative_times(whole) if rounds >= ROUNDS else {}
         alone = [times[label] for label in controls if label in times]
-        plans = [time for label, time in times.items() if label not in controls]
+        plans = {label: time for label, time in times.items() if label not in controls}
         if alone and plans:
-            best = max(best, min(alone) / min(plans))
-    return best
+            best = max(best, min(alone) / min(plans.values()))
+            mine = [plans[each.label] for each in candidates if each.kept and each.label in plans]
+            kept = max([kept, *(min(alone) / time for time in mine)])
+    return best, kept
 
 
 def read_choice(folder: Path) -> Choice:
@@ -88,7 +90,7 @@ def read_choice(folder: Path) -> Choice:
         summary.strategy != "none",
         summary.speedup or 1.0,
         summary.speedup_interval or (1.0, 1.0),
-        raced_gain(found),
+        raced_gains(found),
         msgspec.json.decode((folder / STAGES).read_bytes(), type=list[Judged]),
     )
 
@@ -98,23 +100,24 @@ def judge(folder: Path) -> int:
     for path in sorted(folder.glob("*/results.json")):
         choice = read_choice(path.parent)
         choices[choice.name].append(choice)
-    print("| Program | kept | gain | interval | best plan | seconds | |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
+    print("| Program | kept | gain | interval | best | raced: best | kept | seconds | |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     wrong = missed = with_gain = 0
     for name, found in choices.items():
         greatest = max((each.gain for each in found if each.is_plan), default=1.0)
         for each in found:
-            best = max(greatest, each.raced)
             remark = ""
             if each.is_plan and each.gain < WRONG:
                 wrong, remark = wrong + 1, "wrong"
-            with_gain += best >= MISSED
-            if best >= MISSED and best / each.gain >= MISSED:
+            pairs = ((greatest, each.gain), each.raced)
+            with_gain += max(greatest, each.raced[0]) >= MISSED
+            if any(best >= MISSED and best / mine >= MISSED for best, mine in pairs):
                 missed, remark = missed + 1, "missed"
             low, high = each.interval
             print(
                 f"| {name} | {each.kept} | {each.gain:.3f} | {low:.3f} to {high:.3f} |"
-                f" {best:.3f} | {each.seconds:.0f} | {remark} |"
+                f" {greatest:.3f} | {each.raced[0]:.3f} | {each.raced[1]:.3f} |"
+                f" {each.seconds:.0f} | {remark} |"
             )
     total = sum(map(len, choices.values()))
     print(f"{wrong} of {total} kept a slower plan; {missed} of {with_gain} missed a gain.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 
@@ -11,7 +12,7 @@ from halo.schema.trial import Runtime, Trial
 from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
 from halo.trials.racing.race import SCREEN, Heat, Measure, judge, race, screen_runs
-from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, paired_gain
+from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 
 Noise = Callable[[random.Random], float]
@@ -230,3 +231,12 @@ def test_a_busy_machine_does_not_hide_a_gain_in_processor_time() -> None:
         return Trial(time + delayed, time, 0.0, 1, main_processor=time, delayed=delayed)
 
     assert kept(measure, Field(["none"], ["a"])) == "a"
+
+
+@pytest.mark.parametrize("mean", [-0.3, -0.02, 0.0, 0.009, 0.02])
+@pytest.mark.parametrize("error", [0.001, 0.01, 0.2])
+def test_the_rounds_until_a_gain_falls_short(mean: float, error: float) -> None:
+    now = Gain(mean, error, 5)
+    later = (Gain(mean, error * math.sqrt(5 / rounds), rounds) for rounds in range(2, 30))
+    first = next((gain.rounds for gain in later if gain.falls_short(1.01)), 30)
+    assert max(2, now.rounds_to_fall_short(1.01, 30)) == first

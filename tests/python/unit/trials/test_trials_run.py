@@ -17,7 +17,7 @@ from halo.trials.reporter import Reporter
 from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds
+from halo.trials.stages import TYPICAL, Rounds
 from support.samples.findings import GLIBC, MACHINE, NOISE, measured, times
 
 JOB = Job(None, ())  # type: ignore[arg-type]
@@ -101,3 +101,10 @@ def test_the_further_rounds_are_expected_with_their_cool_downs(
     findings.candidates = [none, replace(plan, huge_pages=True)]
     rounds_asked_for(findings, tmp_path, monkeypatch)
     assert "about 16 s)" in capsys.readouterr().err, "4 rounds of 1 s and 3 s"
+
+
+def test_the_reference_runs_are_expected_to_compare_as_those_on_the_training_input() -> None:
+    findings = measured({"halo": times(0.5)})
+    findings.training = {"glibc": times(2.0), "mimalloc": times(1.0)}
+    usual = {label: run_module._relative(findings, label) for label in ("mimalloc", "other")}
+    assert usual == {"mimalloc": pytest.approx(0.5, rel=0.1), "other": TYPICAL}
