@@ -8,8 +8,9 @@ what is kept, on the reference input, which the race does not see: the mean of p
 clock that decides races, as other programs run beside. The speed-up that halo states is shown, too:
 a ratio of medians of wall-clock times. A choice is wrong if it is a plan
 with a gain below 0.99. It misses a gain if a plan gains 5 % or more, and what is kept is 5 % or
-more slower. That is decided on the reference input, among what the program's measurements kept; and
-on the training input, among the plans with ROUNDS rounds in the measurement's own race.
+more slower. That is decided on the reference input, among what the program's measurements kept, if
+it is another plan; and on the training input, by the final of the measurement's own race, and for
+other plans by the screen, whose gains count less two standard errors: the greatest of many is high.
 The exit status of `judge` is 1 if more than 1 % of the choices are wrong, or more than 10 % of
 those with such a gain miss it.
 """
@@ -70,17 +71,21 @@ def measure(folder: Path, program: str, options: Sequence[str]) -> None:
     write_json([asdict(stage) for stage in judge_stages(stages, end)], folder / STAGES)
 
 
-def gains(trials: Mapping[str, Sequence[Trial]], over: Sequence[str]) -> dict[str, float]:
-    """By label, the time of the fastest of the others over its own, in their common rounds."""
+def gains(
+    trials: Mapping[str, Sequence[Trial]], over: Sequence[str], less: float = 0.0
+) -> dict[str, float]:
+    """By label, the time of the fastest of the others over its own, in their common rounds.
+
+    `less`: that number of standard errors is subtracted.
+    """
     clock = deciding_clock(chain.from_iterable(trials.values()))
     times = {label: [clock(trial) for trial in each] for label, each in trials.items()}
     found = {}
     for label in times.keys() - set(over):
         pairs = [list(zip(times[other], times[label], strict=False)) for other in over]
         if len(pairs[0]) >= ROUNDS:
-            found[label] = min(
-                math.exp(paired_gain(*zip(*each, strict=True)).mean) for each in pairs
-            )
+            paired = [paired_gain(*zip(*each, strict=True)) for each in pairs]
+            found[label] = min(math.exp(gain.mean - less * gain.error) for gain in paired)
     return found
 
 
@@ -90,9 +95,9 @@ def raced_gains(found: Measurement) -> tuple[float, float]:
     controls = [each.label for each in candidates if each.strategy == "none"]
     trials = found.results.trials
     known: dict[str, float] = {}
-    for samples in (trials.candidates_on_training, trials.finalists_on_training):
+    for samples, less in ((trials.candidates_on_training, 2), (trials.finalists_on_training, 0)):
         over = [label for label in controls if label in samples]
-        known |= gains(samples, over) if over else {}
+        known |= gains(samples, over, less) if over else {}
     kept = [known[each.label] for each in candidates if each.kept and each.label in known]
     return max([1.0, *known.values()]), max([1.0, *kept])
 
@@ -121,8 +126,9 @@ def judge(folder: Path) -> int:
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     wrong = missed = with_gain = 0
     for name, found in choices.items():
-        greatest = max((each.gain for each in found if each.is_plan), default=1.0)
         for each in found:
+            others = [one.gain for one in found if one.is_plan and one.kept != each.kept]
+            greatest = max([*others, each.gain if each.is_plan else 1.0])
             remark = ""
             if each.is_plan and each.gain < WRONG:
                 wrong, remark = wrong + 1, "wrong"
