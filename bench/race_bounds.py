@@ -4,7 +4,8 @@ race_bounds.py [--paths N]
 
 Rounds without a gain, with normal noise, are tested at each look, from the first to the last. The
 bounds are chosen one after the other, so that each look rejects the same share of all paths, and
-all together ERROR of them. Then the same bounds meet noise with heavier tails. Prints both.
+all together ERROR of them. A race that is planned to end at an earlier look may reject all the rest
+there: LAST_BOUNDS. Then the bounds meet noise with heavier tails. Prints all.
 """
 
 from __future__ import annotations
@@ -55,14 +56,28 @@ def bounds(found: Floats) -> list[float]:
     return chosen
 
 
+def last_bounds(found: Floats, earlier: list[float]) -> list[float]:
+    """For each look, the bound if it is the last one, after the earlier looks."""
+    running = np.ones(len(found), bool)
+    chosen = []
+    for column, bound in zip(found.T, earlier, strict=True):
+        left = np.where(running, column, -np.inf)
+        rest = round(ERROR * len(found)) - int((~running).sum())
+        chosen.append(float(np.partition(left, -rest)[-rest]))
+        running &= column < bound
+    return chosen
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paths", type=int, default=2_000_000)
     count = parser.parse_args().paths
     generator = np.random.default_rng(1)
     normal = generator.standard_normal
-    found = bounds(paths(normal, count))
+    looks = paths(normal, count)
+    found = bounds(looks)
     print("BOUNDS:", ", ".join(f"{bound:.2f}" for bound in found))
+    print("LAST_BOUNDS:", ", ".join(f"{bound:.2f}" for bound in last_bounds(looks, found)))
     single = np.quantile(paths(normal, count), 1 - ERROR, axis=0)
     print("SINGLE_LOOK:", ", ".join(f"{bound:.2f}" for bound in single))
     tails: dict[str, Callable[[tuple[int, int]], Floats]] = {

@@ -35,7 +35,7 @@ from halo.trials.stages import (
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 6
-FINAL_SECONDS = 60.0  # of the final: short runs have more rounds, as they are noisier
+FINAL_SECONDS = 90.0  # of the final: short runs have more rounds, as they are noisier
 MIN_OF_FINAL, MAX_OF_FINAL = 9, LAST_LOOK  # rounds, however long or short the runs are
 REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
 MAX_OF_REFERENCE = 11  # rounds

@@ -13,7 +13,14 @@ from statistics import median
 
 from halo.trials.racing.clock import Clock, deciding_clock
 from halo.trials.racing.field import Field
-from halo.trials.racing.sequential import BOUNDS, FIRST_LOOK, LAST_LOOK, Gain, paired_gain
+from halo.trials.racing.sequential import (
+    BOUNDS,
+    FIRST_LOOK,
+    LAST_BOUNDS,
+    LAST_LOOK,
+    Gain,
+    paired_gain,
+)
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio
 
@@ -22,6 +29,7 @@ SCREEN = (2, 1, 2)  # rounds of the heats that choose the finalists
 HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 FEW_ROUNDS = 3  # of the final, before the first challenger may leave it
+FINALISTS = {FIRST_LOOK: 2, FIRST_LOOK + 4: 1}  # challengers that may stay after these rounds
 
 
 @dataclass(frozen=True)
@@ -133,24 +141,33 @@ def _final(
     clock: Clock,
     limits: tuple[Samples, int],
 ) -> tuple[Samples, Verdict]:
-    """Runs the final; `limits` are the trials of the screen, and the greatest number of rounds."""
+    """Runs the final; `limits` are the trials of the screen, and the greatest number of rounds.
+
+    Labels that leave give their runs to further rounds, up to LAST_LOOK.
+    """
     final: Samples = {label: [] for label in labels}
     running = [label for label in labels if label not in controls]
     known, rounds = limits
-    for done in range(rounds):
+    budget, bounds = rounds * len(labels), BOUNDS
+    for done in range(max(rounds, LAST_LOOK)):
         labels = [*controls, *running]
-        runs = _runs_of_final(known, controls, running, clock, (done, rounds))
-        heat = Heat(len(SCREEN) + done, 1, runs)
-        _extend(final, measure(labels, heat))
-        if done + 1 < FEW_ROUNDS or LAST_LOOK < done + 1 < rounds:
-            continue  # after the last look, there is one at the end
+        most = max(rounds, min(LAST_LOOK, done + budget // len(labels)))
+        runs = _runs_of_final(known, controls, running, clock, (done, most))
+        _extend(final, measure(labels, Heat(len(SCREEN) + done, 1, runs)))
+        budget -= len(labels)
+        if done + 1 == most:
+            bounds = LAST_BOUNDS
+            break
+        if done + 1 < FEW_ROUNDS or done + 1 > LAST_LOOK:
+            continue  # after LAST_LOOK, the last round decides
         running = _still_open(final, controls, running, clock)
+        running = _fewer(final, controls, running, clock)
         known = final
         if done + 1 >= FIRST_LOOK and (
             not running or _is_certain(final, controls, _fastest(final, running, clock), clock)
         ):
             break
-    return final, judge(final, controls, clock)
+    return final, judge(final, controls, clock, bounds)
 
 
 def _runs_of_final(
@@ -189,7 +206,7 @@ def judge(
 ) -> Verdict:
     """Keeps the fastest label if its gain over every control is certain, else the best control.
 
-    `bounds`: `SINGLE_LOOK` for a fixed number of rounds.
+    `bounds`: `LAST_BOUNDS` after all rounds that were planned, `SINGLE_LOOK` after a fixed number.
     """
     chosen = clock or deciding_clock(chain.from_iterable(final.values()))
     rounds = max(len(trials) for trials in final.values())
@@ -216,6 +233,16 @@ def _still_open(
         if not _gain(samples, controls, label, clock).falls_short(MIN_GAIN)
         and (label == leader or not _gain(samples, [leader], label, clock).falls_short(1.0))
     ]
+
+
+def _fewer(
+    samples: Samples, controls: Sequence[str], running: Sequence[str], clock: Clock
+) -> list[str]:
+    """The fastest challengers, as many as FINALISTS allows after that number of rounds."""
+    rounds = len(samples[controls[0]])
+    allowed = min((n for since, n in FINALISTS.items() if rounds >= since), default=len(running))
+    gains = {label: _gain(samples, controls[:1], label, clock).mean for label in running}
+    return sorted(running, key=lambda label: -gains[label])[:allowed]
 
 
 def _is_certain(

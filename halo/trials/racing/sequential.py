@@ -24,6 +24,11 @@ BOUNDS = (
     *(3.81, 3.93, 3.76, 3.63, 3.56, 3.49, 3.54, 3.43, 3.36, 3.30, 3.26, 3.29),
 )
 """In standard errors, for each number of rounds from FIRST_LOOK on."""
+LAST_BOUNDS = (
+    *(4.00, 3.55, 3.28, 3.67, 3.38, 3.21, 3.10, 3.02, 3.17, 3.09, 3.01, 2.98),
+    *(2.94, 3.03, 3.01, 2.99, 2.98, 2.98, 3.04, 3.06, 3.08, 3.11, 3.19, 3.45),
+)
+"""The same for the last look of a test that is planned to end after that number of rounds."""
 LAST_LOOK = FIRST_LOOK + len(BOUNDS) - 1
 SINGLE_LOOK = (
     *(4.01, 3.49, 3.24, 3.61, 3.31, 3.12, 3.01, 2.90, 3.02, 2.92, 2.85, 2.78),

@@ -163,5 +163,5 @@ def test_more_trials_are_also_more_rounds_of_the_race() -> None:
     assert final_rounds(10.0, 0) == 9
     assert final_rounds(10.0, 11) == 11
     assert final_rounds(10.0, 40) == 40
-    assert final_rounds(4.0, 0) == 15
+    assert final_rounds(4.0, 0) == 22
     assert final_rounds(0.1, 11) == 30

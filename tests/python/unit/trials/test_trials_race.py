@@ -240,3 +240,28 @@ def test_the_rounds_until_a_gain_falls_short(mean: float, error: float) -> None:
     later = (Gain(mean, error * math.sqrt(5 / rounds), rounds) for rounds in range(2, 30))
     first = next((gain.rounds for gain in later if gain.falls_short(1.01)), 30)
     assert max(2, now.rounds_to_fall_short(1.01, 30)) == first
+
+
+def test_one_challenger_runs_the_last_rounds() -> None:
+    times = {"none": 1.0} | {f"c{number}": 0.985 for number in range(5)}
+    machine = Machine(times, lambda rng: rng.gauss(1, 0.05))
+    race(machine, field(times), lambda _: LAST_LOOK)
+    left = [len(labels) - 1 for labels, heat in machine.heats if heat.final]
+    assert max(left[FIRST_LOOK:], default=0) <= 2 and max(left[FIRST_LOOK + 4 :], default=0) <= 1
+
+
+def test_plans_that_leave_give_their_runs_to_further_rounds() -> None:
+    times = {"none": 1.0} | {f"c{number}": 0.985 for number in range(5)}
+    machine = Machine(times, lambda rng: rng.gauss(1, 0.05))
+    raced = race(machine, field(times), lambda _: 12)
+    runs = sum(map(len, raced.final.values()))
+    assert 12 < raced.verdict.rounds <= LAST_LOOK
+    assert runs <= 12 * len(raced.final)
+
+
+@pytest.mark.parametrize(("gain", "least", "most"), [(1.0, 0, 2), (1.06, 85, 100)])
+def test_a_short_race_spends_its_error_at_the_last_look(gain: float, least: int, most: int) -> None:
+    times = {"none": 1.0, "a": 1 / gain, "b": 1.0}
+    noise: Noise = lambda rng: rng.gauss(1, 0.02)  # noqa: E731
+    found = [kept(Machine(times, noise, seed), field(times), 9) for seed in range(100)]
+    assert least <= sum(label != "none" for label in found) <= most
