@@ -7,10 +7,10 @@ Without names, the thirteen programs. A gain is the time of the best baseline al
 what is kept, on the reference input, which the race does not see: the mean of paired rounds, by the
 clock that decides races, as other programs run beside. The speed-up that halo states is shown, too:
 a ratio of medians of wall-clock times. A choice is wrong if it is a plan
-with a gain below 0.99. It misses a gain if a plan gains 5 % or more, and what is kept is 5 % or
-more slower. That is decided on the reference input, among what the program's measurements kept, if
-it is another plan; and on the training input, by the final of the measurement's own race, and for
-other plans by the screen, whose gains count less two standard errors: the greatest of many is high.
+with a gain below 0.99. It misses a gain if a plan gains 5 % or more in the measurement's own race,
+and what is kept is 5 % or more slower there. Gains are those of the final, and for other plans of
+the screen, less two standard errors, as the greatest of many is high. It also misses one if it has
+no plan, and the plans of the program's other measurements gain 5 % or more on the reference input.
 The exit status of `judge` is 1 if more than 1 % of the choices are wrong, or more than 10 % of
 those with such a gain miss it.
 """
@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
+from statistics import median
 
 import msgspec
 from everything import PROGRAMS
@@ -122,25 +123,25 @@ def judge(folder: Path) -> int:
     for path in sorted(folder.glob("*/results.json")):
         choice = read_choice(path.parent)
         choices[choice.name].append(choice)
-    print("| Program | kept | gain | stated | best | raced: best | kept | seconds | |")
+    print("| Program | kept | gain | stated | plans | raced: best | kept | seconds | |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     wrong = missed = with_gain = 0
     for name, found in choices.items():
         for each in found:
-            others = [one.gain for one in found if one.is_plan and one.kept != each.kept]
-            greatest = max([*others, each.gain if each.is_plan else 1.0])
+            plans = [one.gain for one in found if one.is_plan]
+            usual = median(plans) if plans else 1.0
             remark = ""
             if each.is_plan and each.gain < WRONG:
                 wrong, remark = wrong + 1, "wrong"
-            pairs = ((greatest, each.gain), each.raced)
-            with_gain += max(greatest, each.raced[0]) >= MISSED
-            if any(best >= MISSED and best / mine >= MISSED for best, mine in pairs):
+            best, mine = each.raced
+            with_gain += max(usual, best) >= MISSED
+            if best >= MISSED * max(mine, 1.0) or (not each.is_plan and usual >= MISSED):
                 missed, remark = missed + 1, "missed"
             low, high = each.interval
             print(
                 f"| {name} | {each.kept} | {each.gain:.3f} |"
                 f" {each.stated:.3f} ({low:.3f} to {high:.3f}) |"
-                f" {greatest:.3f} | {each.raced[0]:.3f} | {each.raced[1]:.3f} |"
+                f" {usual:.3f} | {best:.3f} | {mine:.3f} |"
                 f" {each.seconds:.0f} | {remark} |"
             )
     total = sum(map(len, choices.values()))
