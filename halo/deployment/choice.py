@@ -11,7 +11,7 @@ from halo.plan import Plan, read_plan
 from halo.process.allocators import GLIBC, Allocator, find_allocator
 from halo.results.model import HALO, Measurement
 from halo.trials.candidates import NONE
-from halo.trials.placement import is_faster
+from halo.trials.placement import is_faster, seems_slower
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, ratio
 
@@ -84,9 +84,9 @@ def _recorded_path(plan: Plan) -> str:
 
 
 def _lost(measurement: Measurement) -> bool:
-    """Whether enough trials prove that the kept plan is slower than the best allocator."""
+    """Whether the kept plan was slower on the reference input than the best allocator."""
     best = _best(measurement)
-    return best != HALO and is_faster(measurement.reference, best, HALO)
+    return best != HALO and seems_slower(measurement.reference, HALO, best)
 
 
 def _faster_than_glibc(measurement: Measurement) -> str | None:

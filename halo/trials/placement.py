@@ -67,6 +67,12 @@ def is_faster(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bo
     return min(len(mine), len(others)) >= MIN_TRIALS and ratio(others, mine).low > 1
 
 
+def seems_slower(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bool:
+    """Whether there are enough trials of both, and the median of the first is higher."""
+    mine, others = (walls(trials.get(label, ())) for label in (one, other))
+    return min(len(mine), len(others)) >= MIN_TRIALS and median(mine) > median(others)
+
+
 def conclude(findings: Findings) -> Conclusion:
     """The conclusion on placement, or on the allocators if no plans were measured."""
     program, kept = findings.program, findings.kept

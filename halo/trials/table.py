@@ -13,7 +13,7 @@ from halo.console.terminal import Field, Grid, Row, make_console, show_grid, sho
 from halo.process.allocators import GLIBC, KNOWN, find_allocator
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
-from halo.trials.placement import MIN_TRIALS, conclude, is_faster
+from halo.trials.placement import MIN_TRIALS, conclude, is_faster, seems_slower
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
 from halo.trials.runs.rounds import walls
@@ -86,12 +86,15 @@ def _gain(findings: Findings) -> Text:
 
 
 def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[str]) -> str:
-    """The next command for this program; empty if there is none."""
+    """The next command for this program; empty if there is none.
+
+    It has the kept plan only if that was not slower than an allocator alone on the reference input.
+    """
     kept = findings.kept
     if kept is None:
         return ""
     best, trials = best_baseline(findings), findings.reference
-    if kept.plan is None or (best is not None and is_faster(trials, best, HALO)):
+    if kept.plan is None or (best is not None and seems_slower(trials, HALO, best)):
         library = find_allocator(best).library if best else None
         if library is None or best is None or not is_faster(trials, best, GLIBC):
             return ""
