@@ -84,6 +84,11 @@ def gains(findings: Findings) -> dict[str, Ratio]:
 
 
 def wide_spreads(findings: Findings) -> dict[str, float]:
-    """Wide interquartile ranges on the reference input by label, as shares of the median."""
-    spreads = {n: summarize(walls(s)).spread for n, s in findings.reference.items() if s}
+    """Wide interquartile ranges on the reference input by label, as shares of the median.
+
+    Without a plan, the trials of `HALO` are those of its allocator.
+    """
+    alone = findings.kept is not None and findings.kept.plan is None
+    shown = {n: s for n, s in findings.reference.items() if s and not (alone and n == HALO)}
+    spreads = {name: summarize(walls(samples)).spread for name, samples in shown.items()}
     return {name: spread for name, spread in spreads.items() if spread > WIDE}
