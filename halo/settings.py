@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -104,9 +105,13 @@ class Settings:
     @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
-        launcher = self.repository / "bin" / "halo"
+        installed = self.installation.folder.parents[1] if self.installation else None
+        launcher = (installed or self.repository) / "bin" / "halo"
         if not launcher.is_file():
             return "halo"
+        if installed is not None:
+            found = shutil.which("halo", path=self.environment.get("PATH"))
+            return "halo" if found and launcher.samefile(found) else str(launcher)
         return "bin/halo" if Path.cwd() == self.repository else str(launcher)
 
     @property

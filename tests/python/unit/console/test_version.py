@@ -69,3 +69,19 @@ def test_an_installed_copy_has_the_commit_of_its_file(copy: Settings, tmp_path: 
     assert commit_of(installed) == "0123456789ab"
     assert installed.package_command("duckdb") == "pip install duckdb"
     assert copy.package_command("duckdb") == "make build"
+
+
+def test_an_installed_command_is_named_by_its_path_unless_shells_find_it(
+    copy: Settings, tmp_path: Path
+) -> None:
+    folder, launcher = tmp_path / "p" / "lib" / "halo", tmp_path / "p" / "bin" / "halo"
+    installation = Installation(folder, "", "make install", "")
+    installed = dataclasses.replace(copy, installation=installation)
+    assert installed.command == "halo", "there is no launcher"
+    folder.mkdir(parents=True)
+    launcher.parent.mkdir()
+    launcher.write_text("#!/bin/sh\n")
+    launcher.chmod(0o755)
+    for path, command in ((launcher.parent, "halo"), (tmp_path / "other", str(launcher))):
+        environment = {**copy.environment, "PATH": str(path)}
+        assert dataclasses.replace(installed, environment=environment).command == command
