@@ -36,6 +36,7 @@ from halo.files.atomic import write_json
 from halo.results import Measurement, read_measurement
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO
+from halo.trials.placement import seems_slower
 from halo.trials.racing.clock import deciding_clock
 from halo.trials.racing.sequential import paired_gain
 
@@ -52,6 +53,7 @@ class Choice:
     name: str
     kept: str
     is_plan: bool
+    is_advised: bool
     gain: float
     stated: float
     interval: tuple[float, float]
@@ -110,6 +112,7 @@ def read_choice(folder: Path) -> Choice:
         summary.program,
         f"{summary.candidate} over {summary.allocator}",
         summary.strategy != "none",
+        not seems_slower(reference, HALO, summary.best_baseline or HALO),
         gains(reference, [label for label in reference if label != HALO]).get(HALO, 1.0),
         summary.speedup or 1.0,
         summary.speedup_interval or (1.0, 1.0),
@@ -125,7 +128,7 @@ def judge(folder: Path) -> int:
         choices[choice.name].append(choice)
     print("| Program | kept | gain | stated | plans | raced: best | kept | seconds | |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
-    wrong = missed = with_gain = 0
+    wrong = missed = with_gain = corrected = 0
     for name, found in choices.items():
         for each in found:
             plans = [one.gain for one in found if one.is_plan]
@@ -133,6 +136,7 @@ def judge(folder: Path) -> int:
             remark = ""
             if each.is_plan and each.gain < WRONG:
                 wrong, remark = wrong + 1, "wrong"
+                corrected += not each.is_advised
             best, mine = each.raced
             with_gain += max(usual, best) >= MISSED
             if best >= MISSED * max(mine, 1.0) or (not each.is_plan and usual >= MISSED):
@@ -145,7 +149,8 @@ def judge(folder: Path) -> int:
                 f" {each.seconds:.0f} | {remark} |"
             )
     total = sum(map(len, choices.values()))
-    print(f"{wrong} of {total} kept a slower plan; {missed} of {with_gain} missed a gain.")
+    print(f"{wrong} of {total} kept a slower plan; {corrected} of these advise against it.")
+    print(f"{missed} of {with_gain} missed a gain.")
     print_stages([stage for found in choices.values() for each in found for stage in each.stages])
     return int(wrong > MAX_WRONG * total or missed > MAX_MISSED * with_gain)
 

@@ -16,6 +16,8 @@ from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.summary import Conclusion
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
+from halo.trials.racing.clock import deciding_clock
+from halo.trials.racing.sequential import paired_gain
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
@@ -68,9 +70,14 @@ def is_faster(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bo
 
 
 def seems_slower(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bool:
-    """Whether there are enough trials of both, and the median of the first is higher."""
-    mine, others = (walls(trials.get(label, ())) for label in (one, other))
-    return min(len(mine), len(others)) >= MIN_TRIALS and median(mine) > median(others)
+    """Whether there are enough trials of both, and the first is slower in the mean of rounds."""
+    mine, others = trials.get(one, ()), trials.get(other, ())
+    rounds = min(len(mine), len(others))
+    if rounds < MIN_TRIALS:
+        return False
+    clock = deciding_clock([*mine, *others])
+    times = ([clock(trial) for trial in found[:rounds]] for found in (mine, others))
+    return paired_gain(*times).mean > 0
 
 
 def conclude(findings: Findings) -> Conclusion:

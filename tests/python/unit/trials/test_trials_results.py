@@ -99,7 +99,7 @@ def test_the_next_step_is_a_command() -> None:
     lost = next_step(complete(2.5), "halo", folder, ["prog"])
     assert lost.endswith("libjemalloc.so.2 prog")  # a plan that lost on the reference input
     noisy = complete(2.0)
-    noisy.reference["halo"] = samples([1.9, 2.01, 2.1] * 4)
+    noisy.reference["halo"] = samples([1.98, 2.01, 2.1] * 4)
     assert next_step(noisy, "halo", folder, ["prog"]) == lost, "slower, though not for certain"
 
 
