@@ -147,7 +147,9 @@ def test_objects_stay_open_if_there_are_no_frames(replacer: Planned, tmp_path: P
     report = tmp_path / "a.json"
     with running(replacer, report, "--colours", "7-8/4096") as process:
         replace_objects(process)
-        wait_for_audit(process)
+        audited = halo("colours", "--audit", str(process.pid))
+        # 1: the kernel moved a page, and there is no frame to correct that.
+        assert audited.status in (0, 1) and "have colours 7-8/4096;" in audited.stdout
     colours = json.loads(report.read_text())["colours"]
     assert colours["refusal"] == NO_FRAMES
     assert colours["filled"] < 256 < colours["failed"], "not one object"
