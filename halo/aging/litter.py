@@ -48,7 +48,7 @@ class Litter:
 
     def option(self) -> str:
         """The settings as `--litter` has them; `parse_litter` gives this object again."""
-        parts = [f"occupancy={self.occupancy:g}", f"multiplier={self.multiplier:g}"]
+        parts = [f"occupancy={self.occupancy}", f"multiplier={self.multiplier}"]
         parts += [f"seed={self.seed}"] if self.seed is not None else []
         parts += [] if self.shuffle else ["shuffle=no"]
         parts += ["groups=yes"] if self.groups else []

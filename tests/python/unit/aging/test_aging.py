@@ -96,7 +96,7 @@ def test_settings_are_parsed() -> None:
     assert parse_litter("") == Litter()
     text = "occupancy=0.5,multiplier=2,seed=18446744073709551615,shuffle=no,groups=yes,data=a.out"
     assert parse_litter(text) == Litter(0.5, 2.0, 2**64 - 1, False, True, Path("a.out"))
-    for one in (Litter(), parse_litter(text), Litter(0.123456, seed=0)):
+    for one in (Litter(), parse_litter(text), Litter(0.123456789, 123456.5, seed=0)):
         assert parse_litter(one.option()) == one
 
 
