@@ -35,7 +35,7 @@ from halo.trials.stages import (
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 6
-FINAL_SECONDS = 90.0  # of the final: short runs have more rounds, as they are noisier
+FINAL_SECONDS = 110.0  # of the final: short runs have more rounds, as they are noisier
 MIN_OF_FINAL, MAX_OF_FINAL = 9, LAST_LOOK  # rounds, however long or short the runs are
 REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
 MAX_OF_REFERENCE = 11  # rounds
@@ -115,10 +115,13 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
         chosen = [configs[label] for label in labels]
         if not heat.final:
             chosen = [replace(config, needs_cooldown=False) for config in chosen]
-        if heat.opens_final:
+        if heat.opens_final or heat.extends_final:
             done = 0
             seconds = heat.runs / len(chosen) * _round_seconds(findings.race, chosen)
-            reporter.stage("racing the finalists", seconds)
+            how = "racing the finalists"
+            if heat.extends_final:
+                how += " further, until their gain is certain"
+            reporter.stage(how, seconds, is_extra=heat.extends_final)
         span = Span(done, done + heat.runs)
         found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))
         done += len(labels) * heat.rounds

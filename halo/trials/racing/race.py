@@ -37,7 +37,8 @@ class Heat:
     """Rounds to measure, and the expected number of runs from here to the end of its stage.
 
     Heats are numbered from 0. Those of the final have one round each, and cool-downs of trials with
-    huge pages.
+    huge pages. Its first FIRST_LOOK rounds are a stage, and those until the test decides another
+    one: their number is not known before.
     """
 
     number: int
@@ -51,6 +52,11 @@ class Heat:
     @property
     def opens_final(self) -> bool:
         return self.number == len(SCREEN)
+
+    @property
+    def extends_final(self) -> bool:
+        """Whether it is the first one after the first look, which did not decide."""
+        return self.number == len(SCREEN) + FIRST_LOOK
 
 
 Measure = Callable[[Sequence[str], Heat], Samples]
@@ -152,7 +158,8 @@ def _final(
     for done in range(max(rounds, LAST_LOOK)):
         labels = [*controls, *running]
         most = max(rounds, min(LAST_LOOK, done + budget // len(labels)))
-        runs = _runs_of_final(known, controls, running, clock, (done, most))
+        end = most if done >= FIRST_LOOK else min(most, FIRST_LOOK)
+        runs = _runs_of_final(known, controls, running, clock, (done, end))
         _extend(final, measure(labels, Heat(len(SCREEN) + done, 1, runs)))
         budget -= len(labels)
         if done + 1 == most:
@@ -177,9 +184,10 @@ def _runs_of_final(
     clock: Clock,
     of_rounds: tuple[int, int],
 ) -> int:
-    """The expected number of its runs that are left, at least those of one round.
+    """The expected number of runs that are left of its stage, at least those of one round.
 
-    `known` are trials of the screen, or of the final; `of_rounds`: the rounds done, and the most.
+    `known` are trials of the screen, or of the final; `of_rounds`: the rounds done, and the maximum
+    at the end of the stage.
     """
     done, most = of_rounds
     known = {label: known[label] for label in (*controls, *running) if known.get(label)}

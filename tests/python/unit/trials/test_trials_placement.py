@@ -160,8 +160,8 @@ def test_more_trials_are_advised_the_wider_the_interval_is() -> None:
 
 def test_more_trials_are_also_more_rounds_of_the_race() -> None:
     """Otherwise the advice to repeat with more of them would change nothing."""
-    assert final_rounds(10.0, 0) == 9
-    assert final_rounds(10.0, 11) == 11
+    assert final_rounds(20.0, 0) == 9
+    assert final_rounds(20.0, 11) == 11
     assert final_rounds(10.0, 40) == 40
-    assert final_rounds(4.0, 0) == 22
+    assert final_rounds(5.0, 0) == 22
     assert final_rounds(0.1, 11) == 30

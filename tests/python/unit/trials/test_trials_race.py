@@ -109,6 +109,20 @@ def test_the_final_expects_about_the_runs_that_it_takes() -> None:
         assert left / 1.5 <= expected <= left * 1.5
 
 
+def test_the_rounds_after_the_first_look_are_a_stage_of_their_own() -> None:
+    """Before it, as many rounds are expected as there are; the rest is known from these."""
+    times = {"none": 1.0, "a": 0.95, "b": 0.96}
+    machine = Machine(times, lambda rng: rng.gauss(1, 0.03), seed=1)
+    race(machine, field(times), lambda _: LAST_LOOK)
+    final = [(labels, heat) for labels, heat in machine.heats if heat.final]
+    assert len(final) > FIRST_LOOK + 3
+    [first] = [at for at, (_, heat) in enumerate(final) if heat.extends_final]
+    assert first == FIRST_LOOK
+    for stage in (final[:first], final[first:]):
+        taken = sum(len(labels) for labels, _ in stage)
+        assert taken / 1.5 <= stage[0][1].runs <= taken * 1.5
+
+
 def test_without_hope_there_is_no_final() -> None:
     times = {"none": 1.0, "a": 1.1, "b": 1.2, "c": 1.3}
     machine = Machine(times, steady)
