@@ -162,6 +162,15 @@ def _find_installation(repository: Path) -> Installation | None:
     return None
 
 
+def cache_folder() -> Path | None:
+    """The folder `halo` of the user's caches (XDG Base Directory); None without a home."""
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:
+        return None
+    return base / "halo" if base.is_absolute() else None
+
+
 def set_default(name: str, value: str) -> None:
     """Sets a variable that a library reads itself, unless the user has set it."""
     os.environ.setdefault(name, value)

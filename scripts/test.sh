@@ -37,6 +37,9 @@ for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
 trap - EXIT INT TERM
 [ $status = 0 ] || exit 1
 
+# The tests call commands thousands of times, each of which would compile its modules again.
+unset PYTHONDONTWRITEBYTECODE
+
 # Files side by side, the tests of each one after the other; the longest files, of tests of whole
 # programs, first. One process more than processors, as tests wait for programs that sleep or write.
 workers=$(($(nproc) < 4 ? $(nproc) + 1 : 4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from halo.alignment.functions import Functions, Piece
 from halo.alignment.model import Relaxation
 from halo.alignment.reach import entry_names
 from halo.alignment.string_functions import StringFunctions
+from halo.alignment.survey_cache import stored
 from halo.elf import build_id_of
 from halo.elf.image import ElfImage
 
@@ -55,6 +56,11 @@ def survey_module(path: str | Path) -> Survey:
 
 @lru_cache(maxsize=256)
 def _survey(path: str, _changed: int, _size: int) -> Survey:
+    found = stored(Path(path), Survey, lambda: _compute(path))
+    return replace(found, path=path)  # a copy elsewhere has the same survey
+
+
+def _compute(path: str) -> Survey:
     image = ElfImage(path)
     return _Surveyor(image, Functions(image)).survey()
 
