@@ -36,7 +36,8 @@ from halo.trials.candidates import choose_variants, make_candidates, make_plans
 from halo.trials.findings import Findings
 from halo.trials.racing.clock import processor
 from halo.trials.racing.field import Field
-from halo.trials.racing.race import Heat, race
+from halo.trials.racing.heats import Heat
+from halo.trials.racing.race import race
 from halo.trials.reporter import Reporter
 from halo.trials.run import field_of, maximum_rounds, next_allocators
 from halo.trials.runs.machine import describe_machine

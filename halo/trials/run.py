@@ -16,7 +16,8 @@ from halo.trials.findings import HALO, Findings, best_baseline, wide_spreads
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
 from halo.trials.racing.field import Field
-from halo.trials.racing.race import Heat, race, screen_runs
+from halo.trials.racing.heats import Heat
+from halo.trials.racing.race import race, screen_runs
 from halo.trials.racing.sequential import LAST_LOOK, paired_gain
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN

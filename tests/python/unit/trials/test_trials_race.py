@@ -11,7 +11,9 @@ import pytest
 from halo.schema.trial import Runtime, Trial
 from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
-from halo.trials.racing.race import SCREEN, Heat, Measure, judge, race, screen_runs
+from halo.trials.racing.heats import SCREEN, Heat, Measure
+from halo.trials.racing.judging import judge
+from halo.trials.racing.race import race, screen_runs
 from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 

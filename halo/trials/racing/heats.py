@@ -1,0 +1,43 @@
+"""The heats of a race: which rounds are measured at once, and how many runs are expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from halo.trials.racing.sequential import FIRST_LOOK
+from halo.trials.runs.rounds import Samples
+
+SCREEN = (2, 1, 2)  # rounds of the heats that choose the finalists
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Rounds to measure, and the expected number of runs from here to the end of its stage.
+
+    Heats are numbered from 0. Those of the final have one round each, and cool-downs of trials with
+    huge pages. Its first FIRST_LOOK rounds are a stage, and those until the test decides another
+    one: their number is not known before.
+    """
+
+    number: int
+    rounds: int
+    runs: int
+
+    @property
+    def final(self) -> bool:
+        return self.number >= len(SCREEN)
+
+    @property
+    def opens_final(self) -> bool:
+        return self.number == len(SCREEN)
+
+    @property
+    def extends_final(self) -> bool:
+        """Whether it is the first one after the first look, which did not decide."""
+        return self.number == len(SCREEN) + FIRST_LOOK
+
+
+Measure: TypeAlias = Callable[[Sequence[str], Heat], Samples]
+"""Measures these labels for the rounds of the heat."""

@@ -1,0 +1,89 @@
+"""Compares the labels of a race, and judges its final."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import median
+
+from halo.trials.racing.clock import Clock, deciding_clock
+from halo.trials.racing.sequential import BOUNDS, Gain, paired_gain
+from halo.trials.runs.rounds import Samples
+from halo.trials.statistics import Ratio
+
+MIN_GAIN = 1.01  # less is noise on most machines and not worth a plan
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The label kept, the fastest label, and the fastest one's gain over the best control.
+
+    `rounds`: the number of rounds that decided.
+    """
+
+    kept: str
+    fastest: str
+    gain: Ratio | None
+    rounds: int = 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Trials of a race by one clock; `controls` are the labels without a plan.
+
+    Labels are compared in the rounds that both had: the first ones, as labels may leave early.
+    """
+
+    samples: Samples
+    controls: Sequence[str]
+    clock: Clock
+
+    def gain(self, label: str, over: Sequence[str] | None = None) -> Gain:
+        """The gain of a label over each of these others, by default the controls: the least."""
+        found = []
+        for other in self.controls if over is None else over:
+            count = min(len(self.samples[label]), len(self.samples[other]))
+            slower = [self.clock(trial) for trial in self.samples[other][:count]]
+            faster = [self.clock(trial) for trial in self.samples[label][:count]]
+            found.append(paired_gain(slower, faster))
+        return min(found, key=lambda gain: gain.mean)
+
+    def fastest(self, labels: Sequence[str]) -> str:
+        """The label with the least time relative to the first one."""
+        return max(labels, key=lambda label: self.gain(label, labels[:1]).mean)
+
+    def ranked(self, labels: Sequence[str]) -> list[str]:
+        """The labels, the fastest first, by medians over the rounds that all of them had."""
+        times = {label: median(map(self.clock, self.samples[label])) for label in labels}
+        return sorted(labels, key=lambda label: times[label])
+
+    def may_gain(self, label: str) -> bool:
+        """Whether MIN_GAIN over the controls is not unlikely."""
+        return not self.gain(label).falls_short(MIN_GAIN)
+
+    def is_certain(self, label: str, bounds: Sequence[float] = BOUNDS) -> bool:
+        """Whether the label gains MIN_GAIN over every control."""
+        gains = [self.gain(label, [control]) for control in self.controls]
+        return all(gain.exceeds(MIN_GAIN, bounds) for gain in gains)
+
+
+def judge(
+    final: Samples,
+    controls: Sequence[str],
+    clock: Clock | None = None,
+    bounds: Sequence[float] = BOUNDS,
+) -> Verdict:
+    """Keeps the fastest label if its gain over every control is certain, else the best control.
+
+    `bounds`: `LAST_BOUNDS` after all rounds that were planned, `SINGLE_LOOK` after a fixed number.
+    """
+    chosen = clock or deciding_clock(chain.from_iterable(final.values()))
+    compared = Comparison(final, controls, chosen)
+    rounds = max(len(trials) for trials in final.values())
+    control = compared.fastest(controls)
+    fastest = compared.fastest([label for label, each in final.items() if len(each) == rounds])
+    if fastest in controls:
+        return Verdict(control, fastest, None, rounds)
+    kept = fastest if compared.is_certain(fastest, bounds) else control
+    return Verdict(kept, fastest, compared.gain(fastest).interval(), rounds)
