@@ -10,8 +10,6 @@ from halo.console.terminal import is_live, make_console, show_prose
 from halo.trials.candidates import printed
 from halo.trials.runs.rounds import Step
 
-ROUGH = 10  # part of a stage after which its own pace predicts the rest
-
 
 class Reporter:
     """Writes stages always, and single steps only if stderr is a terminal.
@@ -28,7 +26,8 @@ class Reporter:
         self._live = is_live(sys.stderr)
         self._start = self._stage_start = clock()
         self._number = 0
-        self._expected = 0.0
+        self._expected = 0.0  # seconds of the stage
+        self._runs = 0  # of the stage, by its first step
 
     def stage(self, text: str, seconds: float = 0.0, is_extra: bool = False) -> None:
         """Writes a line at the start of a stage.
@@ -36,7 +35,7 @@ class Reporter:
         `seconds`: what it is expected to take; 0 if that is unknown. An extra stage is not among
         the numbered ones.
         """
-        self._stage_start, self._expected = self._clock(), seconds
+        self._stage_start, self._expected, self._runs = self._clock(), seconds, 0
         number = ""
         if self._stages and not is_extra:
             self._number += 1
@@ -68,11 +67,12 @@ class Reporter:
         sys.stderr.flush()
 
     def seconds_left(self, step: Step) -> float:
-        """Of the stage, by its pace so far; at its very start by what was expected; 0: unknown."""
-        taken = self._clock() - self._stage_start
-        if step.done * ROUGH >= step.total and step.done:
-            return taken / step.done * (step.total - step.done)
-        return max(self._expected - taken, 0.0)
+        """Of the stage, by its pace so far; what was expected counts as one run; 0: unknown."""
+        self._runs = self._runs or step.total
+        taken, counted = self._clock() - self._stage_start, step.done
+        if self._expected:
+            taken, counted = taken + self._expected / self._runs, counted + 1
+        return taken / counted * (step.total - step.done) if counted else 0.0
 
     def clear(self) -> None:
         """Removes the live line."""

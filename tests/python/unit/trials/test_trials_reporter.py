@@ -33,27 +33,39 @@ def test_stages_are_numbered_and_say_what_they_take(capsys: pytest.CaptureFixtur
     ]
 
 
-def test_after_a_tenth_of_a_stage_its_own_pace_predicts_the_rest() -> None:
+@pytest.mark.parametrize("expected", [0.0, 10.0, 60.0, 150.0])
+def test_after_a_tenth_of_a_stage_its_own_pace_predicts_the_rest(expected: float) -> None:
     """The bar of the progress display: within a factor of 1.5, although it expected otherwise."""
     rng = random.Random(5)
     clock = Clock()
     reporter = Reporter("prog", 6, clock)
-    reporter.stage("racing", 10)
+    reporter.stage("racing", expected)
     taken = [rng.uniform(0.8, 1.2) for _ in range(60)]
     for done, seconds in enumerate(taken):
         left = sum(taken[done:])
+        said = reporter.seconds_left(Step(done, 60, ""))
         if done >= 6:
-            assert left / 1.5 <= reporter.seconds_left(Step(done, 60, "")) <= left * 1.5
+            assert left / 1.5 <= said <= left * 1.5
         clock.now += seconds
     assert reporter.seconds_left(Step(60, 60, "")) == 0
 
 
-def test_at_its_start_a_stage_has_what_was_expected_left() -> None:
+def test_what_was_expected_of_a_stage_counts_as_one_of_its_runs() -> None:
     clock = Clock()
     reporter = Reporter("prog", 0, clock)
     reporter.stage("racing", 60)
+    assert reporter.seconds_left(Step(0, 60, "")) == pytest.approx(60)
     clock.now += 2
-    assert reporter.seconds_left(Step(1, 60, "")) == pytest.approx(58)
+    assert reporter.seconds_left(Step(1, 60, "")) == pytest.approx(59 * (1 + 2) / 2)
+    assert reporter.seconds_left(Step(1, 31, "")) == pytest.approx(30 * (1 + 2) / 2), "fewer runs"
+    reporter.stage("measuring", 8)
+    assert reporter.seconds_left(Step(0, 4, "")) == pytest.approx(8)
+
+
+def test_nothing_is_said_of_a_stage_of_which_nothing_is_known() -> None:
+    reporter = Reporter("prog", 0, Clock())
+    reporter.stage("running it")
+    assert reporter.seconds_left(Step(0, 60, "")) == 0
 
 
 @pytest.mark.parametrize(
