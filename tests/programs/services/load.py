@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -I
 """Uses ledger: `load.py PORT [BOOKINGS TIMES]`; prints the sum that it is told."""
 
 import socket
