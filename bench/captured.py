@@ -41,8 +41,8 @@ from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
 from halo.trials.racing.heats import Heat
-from halo.trials.racing.judging import judge
 from halo.trials.racing.race import race
+from halo.trials.racing.verdict import judge
 from halo.trials.run import NEAR, field_of
 from halo.trials.runs.job import Job
 from halo.trials.runs.rounds import Samples

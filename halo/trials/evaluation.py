@@ -25,8 +25,8 @@ from halo.simulation import code_misses, context_misses, simulation_of
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
-from halo.trials.racing.judging import judge
 from halo.trials.racing.sequential import SINGLE_LOOK
+from halo.trials.racing.verdict import judge
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import digest

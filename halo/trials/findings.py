@@ -11,7 +11,7 @@ from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost
 from halo.trials.candidates import Candidate
-from halo.trials.racing.judging import Verdict
+from halo.trials.racing.verdict import Verdict
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.statistics import Ratio, ratio, summarize
 

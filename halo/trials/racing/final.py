@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.judging import MIN_GAIN, Comparison, Verdict, judge
 from halo.trials.racing.sequential import BOUNDS, FIRST_LOOK, LAST_BOUNDS, LAST_LOOK
+from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict, judge
 from halo.trials.runs.rounds import Samples
 
 FEW_ROUNDS = 3  # before the first challenger may leave

@@ -14,7 +14,7 @@ from halo.trials.racing.clock import deciding_clock
 from halo.trials.racing.field import Field
 from halo.trials.racing.final import run_final
 from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.judging import Comparison, Verdict
+from halo.trials.racing.verdict import Comparison, Verdict
 from halo.trials.runs.rounds import Samples
 
 HOPELESS = 1.15  # times slower than the best challenger: not in the second heat

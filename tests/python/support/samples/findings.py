@@ -12,7 +12,7 @@ from halo.schema.summary import RecordCost
 from halo.schema.trial import Runtime, Trial
 from halo.trials.candidates import Candidate, PlanVariant
 from halo.trials.findings import HALO, Findings
-from halo.trials.racing.judging import Verdict
+from halo.trials.racing.verdict import Verdict
 
 GLIBC = Allocator("glibc", None)
 JEMALLOC = Allocator("jemalloc", Path("/lib/libjemalloc.so.2"))

@@ -20,7 +20,7 @@ from halo.schema.trial import Pool, Runtime, Trial
 from halo.settings import read_settings
 from halo.trials.candidates import Candidate, PlanVariant
 from halo.trials.findings import Findings
-from halo.trials.racing.judging import Verdict
+from halo.trials.racing.verdict import Verdict
 from halo.trials.results import raw_results
 from halo.trials.runs.machine import describe_machine
 from support.command import compile_c, halo

@@ -12,9 +12,9 @@ from halo.schema.trial import Runtime, Trial
 from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.judging import judge
 from halo.trials.racing.race import race, screen_runs
 from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, Gain, paired_gain
+from halo.trials.racing.verdict import judge
 from halo.trials.runs.rounds import Samples
 
 Noise = Callable[[random.Random], float]
