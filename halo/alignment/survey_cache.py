@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -57,11 +57,15 @@ def _digest(path: Path) -> str:
 
 @cache
 def _code() -> str:
-    """A digest of the code that makes surveys, and the version of its decoder."""
+    """A digest of the code that makes surveys, and the state of its decoder's file."""
     root = Path(__file__).parent.parent
     sources = [file for name in _PACKAGES for file in sorted((root / name).glob("*.py"))]
     found = hashlib.sha256(b"".join(file.read_bytes() for file in sources))
-    return f"{found.hexdigest()} {metadata.version('iced-x86')}"
+    # A packaged decoder has no metadata with its version.
+    decoder = find_spec("iced_x86._iced_x86_py")
+    assert decoder is not None and decoder.origin is not None
+    state = os.stat(decoder.origin)
+    return f"{found.hexdigest()} {state.st_size} {state.st_mtime_ns}"
 
 
 def _folder() -> Path | None:
