@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sysconfig
@@ -11,6 +12,7 @@ import pytest
 
 from halo.commands import every_command
 from support.command import REPOSITORY, compile_c
+from support.programs.sources import LIST
 
 
 def run(*words: str | Path, home: Path | None = None, cwd: Path | None = None) -> str:
@@ -70,15 +72,21 @@ def test_lintian_finds_no_errors(package: Path) -> None:
 
 
 def test_its_command_records_with_packages_of_the_users_folder(tree: Path, tmp_path: Path) -> None:
-    """The folder that pip fills on Debian stands for Debian's own packages here."""
+    """The folder that pip fills on Debian stands for Debian's own packages here.
+
+    The packages have no metadata, as those in the Debian package.
+    """
     halo = tree / "usr" / "bin" / "halo"
     version = run("/usr/bin/python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
     packages = tmp_path / ".local" / "share" / "halo" / f"python{version.strip()}"
-    packages.parent.mkdir(parents=True)
-    packages.symlink_to(sysconfig.get_path("purelib"))
-    program = compile_c("int main(void) { return 0; }", tmp_path / "program")
-    run(halo, "record", "-o", "a.profile", "--", program, home=tmp_path, cwd=tmp_path)
-    assert (tmp_path / "a.profile").stat().st_size > 0
+    packages.mkdir(parents=True)
+    for each in Path(sysconfig.get_path("purelib")).iterdir():
+        if each.suffix != ".dist-info":
+            (packages / each.name).symlink_to(each)
+    program = compile_c(LIST.replace("return 7", "return 0"), tmp_path / "program")
+    run(halo, "record", "-o", "a.profile", "--", program, "1000", home=tmp_path, cwd=tmp_path)
+    run(halo, "plan", "-o", "a.plan", "a.profile", home=tmp_path, cwd=tmp_path)
+    assert json.loads((tmp_path / "a.plan.json").read_text())["groups"]
     shown = run(halo, "doctor", home=tmp_path, cwd=tmp_path)
     assert f"{tree}/usr/lib/halo/lib/libhalo.so" in shown
     assert "make" not in shown
