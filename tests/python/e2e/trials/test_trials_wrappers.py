@@ -123,7 +123,7 @@ def test_a_program_that_a_script_executes_is_named_however_short(works: Path) ->
 
 
 def test_a_script_that_works_for_half_of_the_time_names_the_other_half(works: Path) -> None:
-    script = f"i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; {works} 150; true"
+    script = f"i=0; while [ $i -lt 75000 ]; do i=$((i+1)); done; {works} 150; true"
     seen = watched(["/bin/sh", "-c", script], "/bin/sh")
     refuse_wrapper("sh", seen)
     assert f"give it: -- {works} 150" in remark_others("sh", seen)
