@@ -59,7 +59,7 @@ def _digest(path: Path) -> str:
 def _code() -> str:
     """A digest of the code that makes surveys, and the state of its decoder's file."""
     root = Path(__file__).parent.parent
-    sources = [file for name in _PACKAGES for file in sorted((root / name).glob("*.py"))]
+    sources = [file for name in _PACKAGES for file in sorted((root / name).rglob("*.py"))]
     found = hashlib.sha256(b"".join(file.read_bytes() for file in sources))
     # A packaged decoder has no metadata with its version.
     decoder = find_spec("iced_x86._iced_x86_py")
@@ -88,7 +88,7 @@ def _first_existing(folder: Path) -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only this user may change it: not the folder of whom `sudo` was called by."""
+    """Whether only this user may change it; under `sudo`, the caller's folder is another's."""
     found = folder.stat()
     writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not writable

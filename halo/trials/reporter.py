@@ -27,7 +27,7 @@ class Reporter:
         self._start = self._stage_start = clock()
         self._number = 0
         self._expected = 0.0  # seconds of the stage
-        self._runs = 0  # of the stage, by its first step
+        self._first: Step | None = None  # of the stage
 
     def stage(self, text: str, seconds: float = 0.0, is_extra: bool = False) -> None:
         """Writes a line at the start of a stage.
@@ -35,7 +35,7 @@ class Reporter:
         `seconds`: what it is expected to take; 0 if that is unknown. An extra stage is not among
         the numbered ones.
         """
-        self._stage_start, self._expected, self._runs = self._clock(), seconds, 0
+        self._stage_start, self._expected, self._first = self._clock(), seconds, None
         number = ""
         if self._stages and not is_extra:
             self._number += 1
@@ -67,11 +67,14 @@ class Reporter:
         sys.stderr.flush()
 
     def seconds_left(self, step: Step) -> float:
-        """Of the stage, by its pace so far; what was expected counts as one run; 0: unknown."""
-        self._runs = self._runs or step.total
-        taken, counted = self._clock() - self._stage_start, step.done
+        """Of the stage, by its pace so far; what was expected counts as one run; 0: unknown.
+
+        Runs before the first step are of an interrupted measurement, and took no time now.
+        """
+        self._first = self._first or step
+        taken, counted = self._clock() - self._stage_start, step.done - self._first.done
         if self._expected:
-            taken, counted = taken + self._expected / self._runs, counted + 1
+            taken, counted = taken + self._expected / self._first.total, counted + 1
         return taken / counted * (step.total - step.done) if counted else 0.0
 
     def clear(self) -> None:

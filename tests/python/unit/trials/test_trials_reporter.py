@@ -62,6 +62,15 @@ def test_what_was_expected_of_a_stage_counts_as_one_of_its_runs() -> None:
     assert reporter.seconds_left(Step(0, 4, "")) == pytest.approx(8)
 
 
+def test_runs_of_an_interrupted_measurement_do_not_count_as_fast_ones() -> None:
+    clock = Clock()
+    reporter = Reporter("prog", 0, clock)
+    reporter.stage("racing", 60)
+    assert reporter.seconds_left(Step(40, 60, "")) == pytest.approx(20)
+    clock.now += 1
+    assert reporter.seconds_left(Step(41, 60, "")) == pytest.approx(19)
+
+
 def test_nothing_is_said_of_a_stage_of_which_nothing_is_known() -> None:
     reporter = Reporter("prog", 0, Clock())
     reporter.stage("running it")
