@@ -9,7 +9,7 @@ is not.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -32,7 +32,7 @@ from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.rounds import Samples, interleave, walls
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.trials.statistics import Ratio, ratio, sign_test, summarize
 
 RANDOM, SINGLE = "4 random pools", "1 pool"
 POOLS = {RANDOM: 4, SINGLE: 1}
@@ -41,6 +41,7 @@ ALIGNMENT = 16  # that of malloc, as there is no proof for less
 MAX_ROUNDS = 51
 MIN_QUICK, MAX_QUICK = 2, 7  # rounds to find the best baseline allocator
 QUICK_SHARE = 0.3  # of the budget
+ERROR = 0.025 / 3  # of each comparison: two extremes with the allocator, and with each other
 
 
 class Answer(Enum):
@@ -85,9 +86,32 @@ class Probe:
         return ratio(walls(self.rounds[RANDOM]), walls(self.rounds[SINGLE]))
 
     @property
+    def gains(self) -> dict[str, Ratio]:
+        """The changes of the extremes that are surely faster than the best allocator."""
+        own = walls(self.rounds[self.best.name])
+        changes = self.changes.items()
+        return {
+            label: change
+            for label, change in changes
+            if change.high < 1 - THRESHOLD
+            and rounds_agree(walls(self.rounds[label]), own, 1 - THRESHOLD)
+        }
+
+    @property
     def answer(self) -> Answer:
         found = judge(self.between, self.changes.values())
-        return Answer.CANNOT_TELL if found is Answer.DOES_NOT_CARE and self.wide else found
+        doubtful = {
+            Answer.CARES: not (self.gains or self._extremes_differ),
+            Answer.DOES_NOT_CARE: bool(self.wide),
+        }
+        return Answer.CANNOT_TELL if doubtful.get(found) else found
+
+    @property
+    def _extremes_differ(self) -> bool:
+        drawn, single = (walls(self.rounds[label]) for label in (RANDOM, SINGLE))
+        if self.between.high < 1 - THRESHOLD:
+            return rounds_agree(drawn, single, 1 - THRESHOLD)
+        return self.between.low > 1 + THRESHOLD and rounds_agree(single, drawn, 1 / (1 + THRESHOLD))
 
     @property
     def wide(self) -> dict[str, float]:
@@ -96,8 +120,19 @@ class Probe:
         return {label: spread for label, spread in spreads.items() if spread > WIDE}
 
 
+def rounds_agree(times: Sequence[float], others: Sequence[float], most: float) -> bool:
+    """Whether the rounds show that a time is below `most` times the other one of its round.
+
+    The interval of a ratio of medians is too narrow if a few rounds have times of two kinds, as on
+    a machine that other work slows down now and then.
+    """
+    count = min(len(times), len(others))
+    pairs = zip(times[-count:], others[-count:], strict=True)
+    return sign_test(sum(one < most * other for one, other in pairs), count) <= ERROR
+
+
 def judge(between: Ratio, changes: Collection[Ratio]) -> Answer:
-    """The answer from the ratio between the extremes and from the gain of each."""
+    """The answer from the intervals: of the ratio between the extremes, and of the gain of each."""
     low, high = 1 - THRESHOLD, 1 + THRESHOLD
     if between.low > high or between.high < low or any(c.high < low for c in changes):
         return Answer.CARES

@@ -87,8 +87,8 @@ def warnings(found: Probe) -> list[str]:
 def conclusion(found: Probe, program: str) -> str:
     """The answer as one plain sentence."""
     between = f"scattering its objects over {RANDOM}, rather than one, {makes(found.between)}"
-    label, gain = min(found.changes.items(), key=lambda item: item[1].high)
-    if found.answer is Answer.CARES and gain.high < 1 - THRESHOLD:
+    if found.answer is Answer.CARES and found.gains:
+        label, gain = min(found.gains.items(), key=lambda item: item[1].high)
         return f"{program} is placement-sensitive: {label} alone {makes(gain)}."
     if found.answer is Answer.CARES:
         return f"{program} is placement-sensitive: {between}."
@@ -99,7 +99,7 @@ def conclusion(found: Probe, program: str) -> str:
         )
     return (
         f"It is not decided whether {program} is placement-sensitive: {between}, which is"
-        " too wide a range or too near to nothing."
+        " too wide a range or too near to nothing, or the rounds do not agree."
     )
 
 

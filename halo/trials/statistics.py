@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 from collections.abc import Sequence
@@ -32,6 +33,11 @@ class Summary:
 def trimmed_mean(values: Sequence[float]) -> float:
     """The mean without the lowest and the highest of at least three values."""
     return statistics.fmean(sorted(values)[1:-1])
+
+
+def sign_test(beyond: int, count: int) -> float:
+    """The probability that as many of `count` values are beyond their median (the sign test)."""
+    return sum(math.comb(count, at) for at in range(beyond, count + 1)) / float(1 << count)
 
 
 @dataclass(frozen=True)

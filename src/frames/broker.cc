@@ -151,7 +151,7 @@ size_t Broker::replace(uintptr_t page, size_t count) {
   if (!traps_.register_range(staging_, kBatch * kPageBytes)) return 0;
   const size_t done = traps_.replace_frames(page, staging_, stock_.first(), count);
   traps_.unregister_range(staging_, kBatch * kPageBytes);
-  advise(staging_, kBatch * kPageBytes, MADV_DONTNEED);
+  advise(staging_, kBatch * kPageBytes, traps::kDiscardLocked);
   // The rest of the stock may have content now.
   if (done < count)
     std::memset(reinterpret_cast<void*>(stock_.first() + done * kPageBytes), 0,

@@ -8,29 +8,29 @@
 
 namespace halo::traps {
 
+// The addresses had no pages, so one that is there now was moved (page_requests.h).
 size_t Traps::move_pages(uintptr_t to, uintptr_t from, size_t count) {
   size_t done = 0;
-  move_counted(to, from, count, done);
-  return done;
-}
-
-// `done` is right whenever a child is served.
-void Traps::move_counted(uintptr_t to, uintptr_t from, size_t count, size_t& done) {
   while (done < count) {
     const size_t offset = done * kPageBytes;
     MoveRequest request{to + offset, from + offset, (count - done) * kPageBytes, 0, 0};
     const long answer = control(file_, kMove, request);
     if (request.moved > 0) done += static_cast<size_t>(request.moved) / kPageBytes;
-    if (answer != 0 && answer != -EAGAIN) return;
-    if (answer == -EAGAIN && request.moved < 0 && request.moved != -EAGAIN) return;
+    if (answer == -EEXIST) {
+      ++done;
+      continue;
+    }
+    if (answer != 0 && answer != -EAGAIN) break;
+    if (answer == -EAGAIN && request.moved < 0 && request.moved != -EAGAIN) break;
     if (answer == -EAGAIN && request.moved <= 0) read_ahead();  // another thread forks
   }
+  return done;
 }
 
 size_t Traps::replace_frames(uintptr_t page, uintptr_t staging, uintptr_t fresh, size_t count) {
-  away_ = {page, staging, 0};
-  move_counted(staging, page, count, away_.count);
-  const size_t taken = away_.count;
+  if (page_map_ == kNoFile) return 0;  // children could not be served
+  away_ = {page, staging, count};
+  const size_t taken = move_pages(staging, page, count);
   std::memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(staging),
               taken * kPageBytes);
   const size_t replaced = move_pages(page, fresh, taken);

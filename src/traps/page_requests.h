@@ -1,4 +1,8 @@
 // Requests to userfaultfd for single pages.
+//
+// A move may have been made although it fails with EEXIST: seen with Linux 6.18 if a page is being
+// migrated to another frame (compaction). The kernel then repeats a move that has succeeded, and
+// finds its destination taken. Of several pages, some of the next ones may be moved, too.
 #pragma once
 
 #include <errno.h>

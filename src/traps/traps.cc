@@ -19,7 +19,6 @@ constexpr int64_t kBellRestNs = 100'000;  // until the bell is armed again
 constexpr int kMaxBatches = 16;           // of events, before the server does something else
 constexpr size_t kMaxPutOff = 4096;       // events, of as many threads
 constexpr uint32_t kMappingsOfPage = 2;   // an armed page's own, and one as it parts another
-constexpr int kDiscardLocked = 24;        // MADV_DONTNEED_LOCKED, from Linux 5.18 on
 
 void close_file(int file) { call(SYS_close, file); }
 
@@ -171,6 +170,14 @@ bool Traps::is_huge(uintptr_t page) const {
   return control(page_map_, kScanPages, request) > 0;
 }
 
+bool Traps::has_page(uintptr_t address) const {
+  constexpr uint64_t kPresentOrSwapped = uint64_t{3} << 62;
+  uint64_t entry = 0;
+  const long bytes = call(SYS_pread64, page_map_, reinterpret_cast<long>(&entry), sizeof entry,
+                          static_cast<long>(address / kPageBytes * sizeof entry));
+  return bytes == sizeof entry && (entry & kPresentOrSwapped) != 0;
+}
+
 bool Traps::arm(uintptr_t page) { return !is_armed(page) && !is_huge(page) && take(page); }
 
 void Traps::arm_range(uintptr_t begin, uintptr_t end) {
@@ -194,14 +201,14 @@ void Traps::arm_range(uintptr_t begin, uintptr_t end) {
   }
 }
 
-// Moves a page, which is not armed, to a free slot.
-bool Traps::park(uint32_t slot, uintptr_t page) {
-  if (!register_range(page, kPageBytes)) return false;
+// Registers a page, which is not armed, and moves it to a free slot.
+Traps::Parked Traps::park(uint32_t slot, uintptr_t page) {
+  if (!register_range(page, kPageBytes)) return Parked::kNo;
   const long answer = move(slot_of(slot), page);
-  if (answer == 0) return true;
+  if (answer == 0) return Parked::kYes;
+  if (answer == -EEXIST) return Parked::kPerhaps;
   unregister_range(page, kPageBytes);
-  if (answer == -EEXIST) discard(slot);  // mlockall has filled it
-  return false;
+  return Parked::kNo;
 }
 
 void Traps::leave_mappings() {
@@ -212,11 +219,15 @@ void Traps::leave_mappings() {
 bool Traps::take(uintptr_t page) {
   if (armed() >= max_armed_) return false;
   const uint32_t slot = free_.back();
-  if (!park(slot, page)) return false;
+  const Parked parked = park(slot, page);
+  if (parked == Parked::kNo) return false;
   free_.pop_back();
   pages_[slot] = page;
   slots_.insert(page, slot);
-  return true;
+  if (parked == Parked::kYes) return true;
+  disarm(page);
+  discard(slot);
+  return false;
 }
 
 void Traps::disarm(uintptr_t page) {
@@ -235,7 +246,11 @@ void Traps::disarm_all() {
 // page. The write breaks the sharing with a child.
 void Traps::arm_bell() {
   *reinterpret_cast<volatile char*>(bell_) = 0;
-  bell_is_armed_ = park(capacity_, bell_);
+  const Parked parked = park(capacity_, bell_);
+  bell_is_armed_ = parked != Parked::kNo;
+  if (parked != Parked::kPerhaps) return;
+  release_bell();
+  discard(capacity_);
 }
 
 // Its readers go on.
@@ -267,8 +282,7 @@ void Traps::bring_back(uint32_t slot, uintptr_t to) {
 // Its slot is registered, and discarding a registered page would be an event for this thread.
 void Traps::discard(uint32_t slot) {
   if (!unregister_range(slot_of(slot), kPageBytes)) return;
-  if (advise(slot_of(slot), kPageBytes, kDiscardLocked) != 0)
-    advise(slot_of(slot), kPageBytes, MADV_DONTNEED);
+  advise(slot_of(slot), kPageBytes, kDiscardLocked);
   register_range(slot_of(slot), kPageBytes);
 }
 
@@ -320,7 +334,8 @@ void Traps::fill_children() {
       if (pages_[slot] != 0) fill(child, pages_[slot], slot_of(slot));
     if (bell_is_armed_) fill(child, bell_, slot_of(capacity_));
     for (size_t page = 0; page < away_.count; ++page)
-      fill(child, away_.page + page * kPageBytes, away_.at + page * kPageBytes);
+      if (const uintptr_t at = away_.at + page * kPageBytes; has_page(at))
+        fill(child, away_.page + page * kPageBytes, at);
     close_file(child);
   }
 }
@@ -379,8 +394,9 @@ void Traps::lose(uintptr_t from, uintptr_t end) {
     if (lost_.size() < lost_.capacity()) lost_.push_back(page);
   }
   for (size_t at = 0; at < away_.count; ++at)
-    if (const uintptr_t page = away_.page + at * kPageBytes; page >= from && page < end)
-      std::memset(reinterpret_cast<void*>(away_.at + at * kPageBytes), 0, kPageBytes);
+    if (const uintptr_t page = away_.page + at * kPageBytes, content = away_.at + at * kPageBytes;
+        page >= from && page < end && has_page(content))
+      std::memset(reinterpret_cast<void*>(content), 0, kPageBytes);
 }
 
 void Traps::tell_lost(Listener& listener) {

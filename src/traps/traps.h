@@ -101,7 +101,8 @@ class Traps {
   // Returns false if the range would be a part of a mapping, and there is no room for another one.
   bool unregister_range(uintptr_t at, size_t bytes);
   // Moves present pages to absent ones, which are registered. Returns how many were moved: fewer
-  // than `count` if the kernel refuses the next one.
+  // than `count` if the kernel refuses the next one. A present page in place of an absent one
+  // counts as moved.
   size_t move_pages(uintptr_t to, uintptr_t from, size_t count);
   // Gives the pages from `page` on, which are registered, the frames of those from `fresh` on, and
   // keeps their content. Their old frames are then in the range `staging`, which is registered, not
@@ -118,17 +119,27 @@ class Traps {
  private:
   using Events = std::array<uffd_msg, 16>;
 
+  // Whether a page is in its slot.
+  enum class Parked : uint8_t {
+    kNo,
+    // The slot has a page, this one or, after mlockall, one of zeroes (page_requests.h). It is
+    // right to bring it back: this does nothing if the page never left.
+    kPerhaps,
+    kYes,
+  };
+
   uintptr_t slot_of(uint32_t number) const { return parking_ + number * kPageBytes; }
   size_t parking_bytes() const { return (size_t{capacity_} + 1) * kPageBytes; }
   bool is_huge(uintptr_t page) const;
-  bool park(uint32_t slot, uintptr_t page);
+  // Whether the address has a page, as far as the kernel tells.
+  bool has_page(uintptr_t address) const;
+  Parked park(uint32_t slot, uintptr_t page);
   bool take(uintptr_t page);
   void give_zeroes(uintptr_t page);
   void arm_bell();
   void release_bell();
 
   long move(uintptr_t to, uintptr_t from);
-  void move_counted(uintptr_t to, uintptr_t from, size_t count, size_t& done);
   void put_back(uintptr_t to, uintptr_t from);
   void bring_back(uint32_t slot, uintptr_t to);
   void discard(uint32_t slot);
@@ -147,7 +158,8 @@ class Traps {
   void tell_lost(Listener& listener);
   void follow(uintptr_t from, uintptr_t to, size_t bytes, Listener& listener);
 
-  // Pages that a broker works on: their content is elsewhere.
+  // Pages that a broker works on. The content of those that are not in their place is in as many
+  // pages from `at` on, which are absent otherwise.
   struct Away {
     uintptr_t page = 0, at = 0;
     size_t count = 0;

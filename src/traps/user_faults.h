@@ -52,6 +52,8 @@ inline constexpr uint64_t kPageIsPresent = 1 << 3;
 inline constexpr uint64_t kPageIsZero = 1 << 5;
 inline constexpr uint64_t kPageIsHuge = 1 << 6;
 
+inline constexpr int kDiscardLocked = 24;  // MADV_DONTNEED_LOCKED, from Linux 5.18 on
+
 // What the system call returns: a negative error number if it fails.
 inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {

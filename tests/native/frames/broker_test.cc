@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "compaction.h"
 #include "server.h"
 
 namespace halo::frames {
@@ -204,6 +206,24 @@ TEST_F(BrokerTest, ThreadsThatReadAndWriteMeanwhileSeeTheContent) {
   other.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_TRUE(memory.is_intact());
+}
+
+TEST_F(BrokerTest, PagesThatTheKernelMigratesKeepTheirContent) {
+  const traps::Compaction compaction;
+  if (!compaction.is_possible()) GTEST_SKIP() << "compaction cannot be started";
+  size_t wrong = 0;
+  std::vector<std::unique_ptr<Memory>> kept;
+  for (uint32_t round = 0; round < 12; ++round) {
+    kept.push_back(std::make_unique<Memory>(1024));
+    Memory& memory = *kept.back();
+    memory.write();
+    for (uint32_t low = 0; low < 96; low += 32) {
+      use({low, low + 32, 256});
+      colour(memory, false);
+    }
+    wrong += !memory.is_intact();
+  }
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST_F(BrokerTest, ChildrenThatAreForkedMeanwhileReadTheContent) {

@@ -9,8 +9,11 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <thread>
+#include <vector>
 
+#include "compaction.h"
 #include "pages.h"
 #include "server.h"
 
@@ -157,7 +160,7 @@ TEST_F(TrapsTest, ThreadsMayForkWhilePagesAreArmed) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 2; ++number)
     threads.emplace_back([&] {
-      for (int round = 0; round < 100; ++round) {
+      for (int round = 0; round < 40; ++round) {
         const pid_t child = fork();
         if (child == 0) {
           if (round % 4 == 0 && fork() == 0) _exit(pages.are_intact() ? 0 : 1);
@@ -243,6 +246,28 @@ TEST_F(TrapsTest, AProtectedPageKeepsItsContent) {
   ASSERT_EQ(mprotect(pages[0], kPageBytes, PROT_READ | PROT_WRITE), 0);
   server.settle();
   EXPECT_EQ(server.accesses.size(), 1u);
+}
+
+TEST(Traps, PagesThatTheKernelMigratesKeepTheirContent) {
+  constexpr size_t kCount = 1024;
+  Server server(kCount);
+  if (server.refusal != Refusal::kNone) GTEST_SKIP() << text_of(server.refusal);
+  const Compaction compaction;
+  if (!compaction.is_possible()) GTEST_SKIP() << "compaction cannot be started";
+  size_t wrong = 0;
+  // Only new pages are migrated, mostly.
+  std::vector<std::unique_ptr<Pages>> kept;
+  for (int round = 0; round < 40; ++round) {
+    kept.push_back(std::make_unique<Pages>(kCount));
+    const Pages& pages = *kept.back();
+    for (int times = 0; times < 3; ++times)
+      server.run_in_server([&](Traps& traps) {
+        traps.arm_range(pages.address(0), pages.address(kCount));
+        traps.disarm_all();
+      });
+    wrong += !pages.are_intact();
+  }
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST_F(TrapsTest, AReaderOfTheBellWaitsForTheServer) {

@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("check")
     build(folder / "hot")
     assert halo("record", "--", "./hot", "300", cwd=folder).status == 0
-    chosen = ("--strategy", "dense", "-o", "hot.plan")
+    chosen = ("--strategy", "halo", "-o", "hot.plan")
     assert halo("plan", *chosen, "hot.profile", cwd=folder).status == 0
     build(folder / "cold", COMPUTES)
     build(folder / "stale", LINES_ABOVE)

@@ -10,7 +10,7 @@ from halo.trials.probe import RANDOM, SINGLE, Probe
 
 
 def samples(*times: float) -> list[Trial]:
-    return [Trial(time, time, 0.0, 1000) for time in times * 5]
+    return [Trial(time, time, 0.0, 1000) for time in times * 7]
 
 
 def measured(best: float, drawn: float, single: float) -> Probe:

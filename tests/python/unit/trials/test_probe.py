@@ -81,6 +81,19 @@ def test_times_that_vary_much_show_no_indifference() -> None:
     assert summarize_probe(measured(1.0, 1.5, 1.0), JOB).warnings == ()
 
 
+def test_a_gain_that_a_few_rounds_lack_is_not_sure() -> None:
+    """Times of an idle machine and of a busy one: the interval alone would be sure of a gain."""
+    own, fast = (2 * samples(time) for time in (0.16, 0.12))
+    drawn = fast[:8] + samples(0.17)[:2]
+    quiet = measured(1.0, 1.0, 1.0)
+    found = Probe(quiet.best, {}, {"jemalloc": own[:10], RANDOM: drawn, SINGLE: drawn})
+    assert judge(found.between, found.changes.values()) is Answer.CARES
+    assert found.answer is Answer.CANNOT_TELL
+    assert "the rounds do not agree" in conclusion(found, "prog")
+    sure = {**found.rounds, RANDOM: fast[:10]}
+    assert Probe(quiet.best, {}, sure).answer is Answer.CARES
+
+
 def test_the_summary_has_every_documented_key() -> None:
     summary = json.loads(json.dumps(to_builtins(summarize_probe(measured(1.0, 1.5, 1.0), JOB))))
     assert set(summary) == {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import statistics
 
 import pytest
 
-from halo.trials.statistics import ratio, summarize
+from halo.trials.statistics import ratio, sign_test, summarize
 
 
 def quartiles_by_sorting(values: list[float]) -> tuple[float, float, float]:
@@ -34,6 +35,14 @@ def test_quartiles_are_those_of_the_sorted_values(count: int) -> None:
 
 def test_spread_is_the_interquartile_range_over_the_median() -> None:
     assert summarize([1.0, 2.0, 3.0, 4.0, 5.0]).spread == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_the_sign_test_counts_the_outcomes_that_are_as_far_off(count: int) -> None:
+    outcomes = [sum(signs) for signs in itertools.product((0, 1), repeat=count)]
+    for beyond in range(count + 1):
+        expected = sum(one >= beyond for one in outcomes) / len(outcomes)
+        assert sign_test(beyond, count) == pytest.approx(expected)
 
 
 def test_no_values_are_refused() -> None:
