@@ -26,7 +26,10 @@ def run(*words: str | Path, home: Path | None = None, cwd: Path | None = None) -
 
 @pytest.fixture(scope="module")
 def package() -> Path:
-    made = run(REPOSITORY / "scripts" / "packaging" / "deb.sh").splitlines()[-1]
+    """It is compressed in a hurry, as it is only unpacked and read here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPKG_DEB_COMPRESSOR_LEVEL", "0")
+        made = run(REPOSITORY / "scripts" / "packaging" / "deb.sh").splitlines()[-1]
     return REPOSITORY / made
 
 
