@@ -25,8 +25,8 @@ class Findings:
 
     `race` are the rounds that chose the finalists, `final` those of the finalists. `checked` are
     later rounds of the other plans, and of the allocators alone. `rejected` is the label of a plan
-    that won the race and is slower than no plan on a further training input. `left_out` is by
-    allocator the reason why it could not run the program; `remarks` are warnings.
+    that won the race and is slower than no plan on a further training input, if none is kept.
+    `left_out` is by allocator the reason why it could not run the program; `remarks` are warnings.
     """
 
     program: str

@@ -23,13 +23,12 @@ from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.recorder_time import recording_seconds
 from halo.trials.runs.rounds import Samples, Span, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session, identities
 
 PROFILE = "train.profile"
-# Seconds that a recording in bursts typically takes: at its start, and for a native second.
-RECORDER_START, RECORDER = 2.0, 5.0
 TYPICAL = 0.8  # the time under a baseline allocator over that of a first run
 
 
@@ -114,7 +113,8 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
     With `streams`, the profile is from a second recording with these limits.
     """
     native = median(walls(session.findings.training[GLIBC]))
-    session.reporter.stage("recording the training run", RECORDER_START + RECORDER * native)
+    expected = recording_seconds(job.target.path, native)
+    session.reporter.stage("recording the training run", expected)
     path = session.options.results / PROFILE
 
     def compute() -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Several training inputs of one measurement: recorded, merged, and one of them raced on.
 
 The race runs on the input with the most live bytes, as placement matters most there. The plan that
-it keeps is then compared with no plan on each of the others.
+it keeps is then compared with no plan on each of the others. If it is slower there, the next best
+plan takes its place.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from halo.merging.score import judge, score_inputs
 from halo.merging.table import remarks
 from halo.profile import Profile, read_profile, write_profile
 from halo.recording.parts import Limits
+from halo.trials.candidates import Candidate
 from halo.trials.placement import MIN_TRIALS
+from halo.trials.racing.verdict import next_best
 from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Job
 from halo.trials.runs.laboratory import digest
+from halo.trials.runs.recorder_time import recording_seconds
 from halo.trials.runs.rounds import walls
 from halo.trials.session import Session
 from halo.trials.stages import (
     PROFILE,
-    RECORDER,
-    RECORDER_START,
     Rounds,
     measure,
     run_recording,
@@ -90,7 +92,7 @@ def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) 
     job, path = jobs[number - 1], session.options.results / f"train-{number}.profile"
     session.reporter.stage(
         f"recording training input {number} of {len(jobs)}",
-        RECORDER_START + RECORDER * session.native_seconds.get(job, 0.0),
+        recording_seconds(job.target.path, session.native_seconds.get(job, 0.0)),
         is_extra=number > 1,
     )
 
@@ -112,29 +114,44 @@ def _merged(session: Session, used: Sequence[Recorded]) -> Profile:
 
 
 def judge_on_others(session: Session, jobs: Sequence[Job]) -> None:
-    """Drops the kept plan for no plan if it is slower than that on any of the jobs.
+    """Drops the kept plan if it is slower than no plan on any of the jobs.
 
-    Both run `MIN_TRIALS` rounds on each job. Slower means that the whole 95 % interval of the gain
-    is below 1.
+    The next best plan of the final is then kept and judged likewise, and no plan if none is left.
     """
     findings = session.findings
-    kept = findings.kept
-    if kept is None or kept.plan is None or findings.verdict is None:
+    if findings.verdict is None:
         return
-    control = next(one for one in findings.candidates if one.plan is None)
+    controls = [one.label for one in findings.candidates if one.plan is None]
+    rejected: list[str] = []
+    while (kept := findings.kept) and kept.plan and _is_slower(session, kept, jobs, len(rejected)):
+        rejected.append(kept.label)
+        other = next_best(findings.final, controls, rejected) or controls[0]
+        findings.verdict = replace(findings.verdict, kept=other)
+    if rejected and findings.verdict.kept in controls:
+        findings.rejected = rejected[0]
+
+
+def _is_slower(session: Session, kept: Candidate, jobs: Sequence[Job], tried: int) -> bool:
+    """Whether the plan is slower than no plan on any of the jobs, and a remark if it is.
+
+    Both run `MIN_TRIALS` rounds on each job. Slower means that the whole 95 % interval of the gain
+    is below 1. `tried`: the number of plans before.
+    """
+    control = next(one for one in session.findings.candidates if one.plan is None)
     for number, job in enumerate(jobs, 1):
         seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds.get(job, 0.0)
         session.reporter.stage(
             f"checking {kept.label} on another training input", seconds, is_extra=True
         )
         configs = [session.planned(one, one.label) for one in (control, kept)]
-        samples = measure(session, f"other-input-{number}", job, configs, Rounds(MIN_TRIALS))
+        name = f"other-input-{tried + 1}-{number}"
+        samples = measure(session, name, job, configs, Rounds(MIN_TRIALS))
         gain = ratio(walls(samples[control.label]), walls(samples[kept.label]))
         if gain.high < 1:
-            findings.verdict = replace(findings.verdict, kept=control.label)
-            findings.rejected = kept.label
             session.remark(
-                f"{kept.label} was the fastest plan, but it is not kept: on {command_of(job)} it is"
-                f" slower than no plan ({gain.value:.2f}, {gain.low:.2f} to {gain.high:.2f})."
+                f"{kept.label} was the fastest plan{' left' if tried else ''}, but it is not kept:"
+                f" on {command_of(job)} it is slower than no plan ({gain.value:.2f},"
+                f" {gain.low:.2f} to {gain.high:.2f})."
             )
-            return
+            return True
+    return False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import median
 
 from halo.trials.racing.clock import Clock, deciding_clock
-from halo.trials.racing.sequential import BOUNDS, Gain, paired_gain
+from halo.trials.racing.sequential import BOUNDS, SINGLE_LOOK, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio
 
@@ -78,8 +78,7 @@ def judge(
 
     `bounds`: `LAST_BOUNDS` after all rounds that were planned, `SINGLE_LOOK` after a fixed number.
     """
-    chosen = clock or deciding_clock(chain.from_iterable(final.values()))
-    compared = Comparison(final, controls, chosen)
+    compared = _compared(final, controls, clock)
     rounds = max(len(trials) for trials in final.values())
     control = compared.fastest(controls)
     fastest = compared.fastest([label for label, each in final.items() if len(each) == rounds])
@@ -87,3 +86,21 @@ def judge(
         return Verdict(control, fastest, None, rounds)
     kept = fastest if compared.is_certain(fastest, bounds) else control
     return Verdict(kept, fastest, compared.gain(fastest).interval(), rounds)
+
+
+def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]) -> str | None:
+    """The fastest other plan of the final whose gain over every control is certain.
+
+    Each plan is tested once, with the rounds that it had. None if no gain is certain.
+    """
+    others = [label for label in final if label not in {*controls, *rejected}]
+    if not others:
+        return None
+    compared = _compared(final, controls)
+    certain = [label for label in others if compared.is_certain(label, SINGLE_LOOK)]
+    return compared.fastest(certain) if certain else None
+
+
+def _compared(final: Samples, controls: Sequence[str], clock: Clock | None = None) -> Comparison:
+    chosen = clock or deciding_clock(chain.from_iterable(final.values()))
+    return Comparison(final, controls, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from support.samples.inputs import Recorded, blue, red
 
 
 class Named:
-    """A target that has only a name."""
+    """A target of which only the name matters."""
 
-    name = "prog"
+    name, path = "prog", Path("/no/prog")
 
 
 TARGET: Any = Named()
@@ -90,17 +90,23 @@ def judged(
     findings: Findings,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    by_input: dict[str, Sequence[float]],
+    by_input: Mapping[str, Sequence[float]],
+    next_by_input: Mapping[str, Sequence[float]] | None = None,
 ) -> list[str]:
-    """Times of the plan by input, if those of no plan are steady; returns the inputs measured."""
+    """Times of the plan by input, if those of no plan are steady; returns the inputs measured.
+
+    `next_by_input` are those of other plans.
+    """
     asked: list[str] = []
+    first = findings.verdict and findings.verdict.kept
 
     def measure(
         session: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
     ) -> Any:
         asked.append(job.arguments[0])
         control, kept = (config.label for config in configs)
-        factors = by_input[job.arguments[0]]
+        tested = by_input if kept == first else (next_by_input or {})
+        factors = tested[job.arguments[0]]
         return {control: times(1.0)[:7], kept: times(1.0, factors)[:7]}
 
     monkeypatch.setattr(training_module, "measure", measure)
@@ -109,6 +115,7 @@ def judged(
 
 
 FASTER, SLOWER = [0.9] * 7, [1.05] * 7
+BETTER = {"a": FASTER, "b": FASTER}
 
 
 def test_a_plan_that_is_slower_on_another_input_is_not_kept(
@@ -123,6 +130,37 @@ def test_a_plan_that_is_slower_on_another_input_is_not_kept(
     found = conclude(findings)
     assert found.answer is Answer.NO_GAIN
     assert "'halo over glibc' makes it faster on one training input and slower" in found.sentence
+
+
+def final_of(findings: Findings, **factors: float) -> None:
+    """Rounds of the final, of no plan and of the plans by name."""
+    findings.final = {"none over glibc": times(1.0)}
+    findings.final |= {f"{name} over glibc": times(each) for name, each in factors.items()}
+
+
+def test_the_next_best_plan_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings = measured({"fast": times(0.8), "good": times(0.9)}, "fast over glibc")
+    final_of(findings, fast=0.8, fair=0.95, good=0.9, useless=1.0)
+    asked = judged(findings, tmp_path, monkeypatch, {"a": SLOWER, "b": FASTER}, BETTER)
+    assert asked == ["a", "a", "b"]
+    assert findings.kept is not None and findings.kept.label == "good over glibc"
+    assert findings.rejected == ""
+    assert "fast over glibc was the fastest plan, but" in " ".join(capsys.readouterr().err.split())
+
+
+def test_no_plan_is_kept_if_all_are_slower_or_in_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings = measured({"fast": times(0.8), "good": times(0.9)}, "fast over glibc")
+    final_of(findings, fast=0.8, good=0.9, doubtful=0.995)
+    worse = {"a": FASTER, "b": SLOWER}
+    assert judged(findings, tmp_path, monkeypatch, worse, worse) == ["a", "b", "a", "b"]
+    assert findings.kept is not None and findings.kept.label == "none over glibc"
+    assert findings.rejected == "fast over glibc"
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "good over glibc was the fastest plan left, but it is not kept" in shown
 
 
 @pytest.mark.parametrize("other", [FASTER, list(NOISE)], ids=["faster", "in doubt"])

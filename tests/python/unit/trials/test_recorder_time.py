@@ -1,0 +1,28 @@
+"""How long a recording is expected to take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from halo.trials.runs.recorder_time import MUCH_CODE, code_bytes, recording_seconds
+from support.command import compile_c
+
+CALLS = "extern int work(int);\nint main(int n, char **v) { return work(n) == 0 && v; }\n"
+FILLED = 600_000  # bytes
+WORK = f'int work(int n) {{ return n; }}\nasm(".text\\n.fill {FILLED}, 1, 0x90");\n'
+
+
+def test_the_code_of_own_libraries_counts_and_that_of_the_language_does_not(tmp_path: Path) -> None:
+    small = compile_c("int main(void) { return 0; }\n", tmp_path / "small")
+    assert 0 < code_bytes(small) < 64 << 10, "the C library is larger"
+    library = compile_c(WORK, tmp_path / "libwork.so", "-shared", "-fPIC")
+    large = compile_c(CALLS, tmp_path / "large", f"-Wl,{library},-rpath,{tmp_path}")
+    assert MUCH_CODE < FILLED <= code_bytes(large) < FILLED + (128 << 10)
+    assert recording_seconds(large, 1.0) > 2 * recording_seconds(small, 1.0)
+
+
+def test_what_cannot_be_read_has_no_code(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no program")
+    for path in (tmp_path / "text", tmp_path / "missing"):
+        assert code_bytes(path) == 0
+        assert recording_seconds(path, 2.0) > recording_seconds(path, 1.0) > 1.0
