@@ -50,8 +50,8 @@ class Comparison:
         return min(found, key=lambda gain: gain.mean)
 
     def fastest(self, labels: Sequence[str]) -> str:
-        """The label with the least time relative to the first one."""
-        return max(labels, key=lambda label: self.gain(label, labels[:1]).mean)
+        """The label with the least time relative to the first control."""
+        return max(labels, key=lambda label: self.gain(label, self.controls[:1]).mean)
 
     def ranked(self, labels: Sequence[str]) -> list[str]:
         """The labels, the fastest first, by medians over the rounds that all of them had."""
@@ -74,17 +74,22 @@ def judge(
     clock: Clock | None = None,
     bounds: Sequence[float] = BOUNDS,
 ) -> Verdict:
-    """Keeps the fastest label if its gain over every control is certain, else the best control.
+    """Keeps the fastest of the labels whose gain over every control is certain.
+
+    Without any, keeps the best control.
 
     `bounds`: `LAST_BOUNDS` after all rounds that were planned, `SINGLE_LOOK` after a fixed number.
     """
     compared = _compared(final, controls, clock)
     rounds = max(len(trials) for trials in final.values())
     control = compared.fastest(controls)
-    fastest = compared.fastest([label for label, each in final.items() if len(each) == rounds])
+    complete = [label for label, each in final.items() if len(each) == rounds]
+    fastest = compared.fastest(complete)
     if fastest in controls:
         return Verdict(control, fastest, None, rounds)
-    kept = fastest if compared.is_certain(fastest, bounds) else control
+    plans = [label for label in complete if label not in controls]
+    certain = [label for label in plans if compared.is_certain(label, bounds)]
+    kept = compared.fastest(certain) if certain else control
     return Verdict(kept, fastest, compared.gain(fastest).interval(), rounds)
 
 

@@ -202,6 +202,17 @@ def test_fewer_rounds_than_the_first_look_keep_nothing() -> None:
     assert judge(few, ["none"]).kept == "none"
 
 
+def test_a_noisy_plan_does_not_hide_one_that_is_certain() -> None:
+    """Times of a real final: the two plans are equally fast, and the gain of one is certain."""
+    finalists = {
+        "none": samples([1.45, 0.98, 1.22, 0.97, 0.98, 1.44, 1.12, 0.92]),
+        "steady": samples([0.71, 0.70, 0.94, 0.63, 0.70, 0.86, 0.74, 0.66]),
+        "noisy": samples([0.81, 0.84, 0.71, 0.66, 0.95, 0.76, 0.82, 0.58]),
+    }
+    found = judge(finalists, ["none"])
+    assert (found.fastest, found.kept) == ("noisy", "steady")
+
+
 def test_an_outlier_neither_makes_nor_hides_a_gain() -> None:
     none = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.0]
     mine = [0.91, 0.9, 0.9, 3.0, 0.91, 0.9, 0.9]
