@@ -100,11 +100,11 @@ class Probe:
     @property
     def answer(self) -> Answer:
         found = judge(self.between, self.changes.values())
-        doubtful = {
-            Answer.CARES: not (self.gains or self._extremes_differ),
-            Answer.DOES_NOT_CARE: bool(self.wide),
-        }
-        return Answer.CANNOT_TELL if doubtful.get(found) else found
+        if found is Answer.CARES and not (self.gains or self._extremes_differ):
+            return Answer.CANNOT_TELL
+        if found is Answer.DOES_NOT_CARE and self.wide:
+            return Answer.CANNOT_TELL
+        return found
 
     @property
     def _extremes_differ(self) -> bool:

@@ -160,7 +160,7 @@ TEST_F(TrapsTest, ThreadsMayForkWhilePagesAreArmed) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 2; ++number)
     threads.emplace_back([&] {
-      for (int round = 0; round < 40; ++round) {
+      for (int round = 0; round < 100; ++round) {
         const pid_t child = fork();
         if (child == 0) {
           if (round % 4 == 0 && fork() == 0) _exit(pages.are_intact() ? 0 : 1);
