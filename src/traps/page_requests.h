@@ -14,6 +14,16 @@ namespace halo::traps {
 
 inline constexpr long kRetryNs = 50'000;  // while the kernel is short of memory
 
+inline void close_file(int file) { call(SYS_close, file); }
+
+inline uintptr_t page_at(uint64_t address) { return address & ~uintptr_t{4095}; }
+
+// Threads that wait for the page access it again.
+inline void wake(int file, uintptr_t page) {
+  uffdio_range range{page, 4096};
+  control(file, UFFDIO_WAKE, range);
+}
+
 // Zero, or a negative error number.
 inline long copy_page(int file, uintptr_t to, uintptr_t from) {
   uffdio_copy request{};
