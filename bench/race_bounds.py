@@ -1,25 +1,28 @@
-"""The bounds of the sequential test of halo/trials/racing/sequential.py, by simulation.
+"""The bounds of the sequential tests of halo/trials/racing/sequential.py, by simulation.
 
 race_bounds.py [--paths N]
 
-Rounds without a gain, with normal noise, are tested at each look, from the first to the last. The
-bounds are chosen one after the other, so that each look rejects the same share of all paths, and
-all together ERROR of them. A race that is planned to end at an earlier look may reject all the rest
-there: LAST_BOUNDS. Then the bounds meet noise with heavier tails. Prints all.
+Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
+the other, so that each look rejects the same share of all paths, and all together ERROR of them.
+BOUNDS are of looks after each round, from the first to the last, STAGED_BOUNDS of those at LOOKS. A
+race that is planned to end earlier may reject all the rest there: LAST_BOUNDS. Then the bounds of
+LOOKS meet noise with heavier tails. Prints all.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from halo.trials.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, TRIM
+from halo.trials.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, LOOKS, TRIM
 
 CHUNK = 100_000
-LOOKS = range(FIRST_LOOK, LAST_LOOK + 1)
+ROUNDS = range(FIRST_LOOK, LAST_LOOK + 1)
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Statistics = Mapping[int, Floats]
+"""For each number of rounds, the statistic of each path."""
 
 
 def statistic(rounds: Floats) -> Floats:
@@ -35,37 +38,46 @@ def statistic(rounds: Floats) -> Floats:
     return found
 
 
-def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Floats:
-    """The statistic at each look (columns) of `count` paths (rows)."""
-    parts = []
+def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Statistics:
+    """The statistics of `count` paths."""
+    parts: dict[int, list[Floats]] = {number: [] for number in ROUNDS}
     for _ in range(0, count, CHUNK):
         rounds = draw((CHUNK, LAST_LOOK))
-        parts.append(np.stack([statistic(rounds[:, :look]) for look in LOOKS], axis=1))
-    return np.concatenate(parts)
+        for number, part in parts.items():
+            part.append(statistic(rounds[:, :number]))
+    return {number: np.concatenate(part) for number, part in parts.items()}
 
 
-def bounds(found: Floats) -> list[float]:
-    running = np.ones(len(found), bool)
-    per_look = round(ERROR * len(found) / len(LOOKS))
-    chosen = []
-    for column in found.T:
-        left = np.where(running, column, -np.inf)
-        bound = float(np.partition(left, -per_look)[-per_look])
-        running &= column < bound
-        chosen.append(bound)
+def bounds(found: Statistics, looks: Sequence[int]) -> dict[int, float]:
+    """The bound of each look."""
+    running = np.ones(len(found[LAST_LOOK]), bool)
+    per_look = round(ERROR * len(running) / len(looks))
+    chosen = {}
+    for look in looks:
+        chosen[look] = _bound(found[look], running, per_look)
+        running &= found[look] < chosen[look]
     return chosen
 
 
-def last_bounds(found: Floats, earlier: list[float]) -> list[float]:
-    """For each look, the bound if it is the last one, after the earlier looks."""
-    running = np.ones(len(found), bool)
+def last_bounds(found: Statistics, earlier: Mapping[int, float]) -> list[float]:
+    """For each number of rounds, the bound if the last look is after it."""
+    running = np.ones(len(found[LAST_LOOK]), bool)
     chosen = []
-    for column, bound in zip(found.T, earlier, strict=True):
-        left = np.where(running, column, -np.inf)
-        rest = round(ERROR * len(found)) - int((~running).sum())
-        chosen.append(float(np.partition(left, -rest)[-rest]))
-        running &= column < bound
+    for number, column in found.items():
+        rest = round(ERROR * len(column)) - int((~running).sum())
+        chosen.append(_bound(column, running, rest))
+        running &= column < earlier.get(number, np.inf)
     return chosen
+
+
+def rejected(found: Statistics, chosen: Mapping[int, float]) -> float:
+    """The share of paths that ever reach a bound."""
+    return float(np.any([found[look] >= bound for look, bound in chosen.items()], axis=0).mean())
+
+
+def _bound(column: Floats, running: np.ndarray[tuple[int], np.dtype[np.bool]], count: int) -> float:
+    left = np.where(running, column, -np.inf)
+    return float(np.partition(left, -count)[-count])
 
 
 def main() -> None:
@@ -74,12 +86,16 @@ def main() -> None:
     count = parser.parse_args().paths
     generator = np.random.default_rng(1)
     normal = generator.standard_normal
-    looks = paths(normal, count)
-    found = bounds(looks)
-    print("BOUNDS:", ", ".join(f"{bound:.2f}" for bound in found))
-    print("LAST_BOUNDS:", ", ".join(f"{bound:.2f}" for bound in last_bounds(looks, found)))
-    single = np.quantile(paths(normal, count), 1 - ERROR, axis=0)
-    print("SINGLE_LOOK:", ", ".join(f"{bound:.2f}" for bound in single))
+    found = paths(normal, count)
+    staged = bounds(found, LOOKS)
+    single = [float(np.quantile(column, 1 - ERROR)) for column in paths(normal, count).values()]
+    for name, values in (
+        ("BOUNDS", [*bounds(found, ROUNDS).values()]),
+        ("STAGED_BOUNDS", [*staged.values()]),
+        ("LAST_BOUNDS", last_bounds(found, staged)),
+        ("SINGLE_LOOK", single),
+    ):
+        print(f"{name}:", ", ".join(f"{bound:.2f}" for bound in values))
     tails: dict[str, Callable[[tuple[int, int]], Floats]] = {
         "Student's t, 3 degrees": lambda size: generator.standard_t(3, size),
         "15 % of rounds with eightfold noise": lambda size: (
@@ -88,8 +104,8 @@ def main() -> None:
         "Laplace": lambda size: generator.laplace(size=size),
     }
     for name, draw in tails.items():
-        rejected = (paths(draw, count // 8) >= np.array(found)).any(axis=1).mean()
-        print(f"{name}: {rejected:.2%} of paths reach a bound (normal: {ERROR:.0%})")
+        share = rejected(paths(draw, count // 8), staged)
+        print(f"{name}: {share:.2%} of paths reach a bound (normal: {ERROR:.0%})")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from halo.simulation import code_misses, context_misses, simulation_of
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
-from halo.trials.racing.sequential import SINGLE_LOOK
 from halo.trials.racing.verdict import judge
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job
@@ -137,7 +136,7 @@ def _keep(
     }
     session.findings.candidates = running
     session.findings.race = samples
-    session.findings.verdict = judge(samples, [none.label], bounds=SINGLE_LOOK)
+    session.findings.verdict = judge(samples, [none.label])
 
 
 def _simulate(

@@ -121,7 +121,7 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
             seconds = heat.runs / len(chosen) * _round_seconds(findings.race, chosen)
             how = "racing the finalists"
             if heat.extends_final:
-                how += " further, until their gain is certain"
+                how += f" for {heat.rounds} more rounds, as their gain is uncertain"
             reporter.stage(how, seconds, is_extra=heat.extends_final)
         span = Span(done, done + heat.runs)
         found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))

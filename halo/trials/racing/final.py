@@ -1,70 +1,77 @@
-"""The final of a race: goes on, round by round, until a sequential test decides."""
+"""The final of a race: goes on, stage by stage, until a sequential test decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.sequential import BOUNDS, FIRST_LOOK, LAST_BOUNDS, LAST_LOOK
+from halo.trials.racing.sequential import FIRST_LOOK, LAST_BOUNDS, LAST_LOOK, LOOKS, STAGED_BOUNDS
 from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict, judge
 from halo.trials.runs.rounds import Samples
 
 FEW_ROUNDS = 3  # before the first challenger may leave
-FINALISTS = {FIRST_LOOK: 2, FIRST_LOOK + 4: 1}  # challengers that may stay after these rounds
+FINALISTS = {FIRST_LOOK: 2, LOOKS[2]: 1}  # challengers that may stay after these rounds
 
 
 def run_final(
     measure: Measure, screen: Comparison, challengers: Sequence[str], rounds: int
 ) -> tuple[Samples, Verdict]:
-    """Runs at most that number of rounds of the screen's controls and of the challengers.
+    """Runs at most that number of rounds, at least FIRST_LOOK, of the controls and challengers.
 
     Labels that leave give their runs to further rounds, up to LAST_LOOK.
     """
     controls, running = screen.controls, list(challengers)
     final: Samples = {label: [] for label in (*controls, *running)}
-    known, compared = screen, Comparison(final, controls, screen.clock)
-    budget, bounds = rounds * len(final), BOUNDS
-    for done in range(max(rounds, LAST_LOOK)):
+    compared = Comparison(final, controls, screen.clock)
+    budget = rounds * len(final)
+    for done in range(FIRST_LOOK):
+        if done >= FEW_ROUNDS:
+            running = _still_open(compared, running)
+        known = compared if done >= FEW_ROUNDS else screen
+        heat = Heat(len(SCREEN) + done, 1, runs_left(known, running, done))
+        budget -= _run(measure, [*controls, *running], heat, final)
+    done, number = FIRST_LOOK, len(SCREEN) + FIRST_LOOK
+    is_last = rounds <= done
+    while not is_last:
+        running = _fewer(compared, _still_open(compared, running))
+        if not running or compared.is_certain(compared.fastest(running), STAGED_BOUNDS):
+            return final, judge(final, controls, screen.clock, STAGED_BOUNDS)
         labels = [*controls, *running]
         most = max(rounds, min(LAST_LOOK, done + budget // len(labels)))
-        end = most if done >= FIRST_LOOK else min(most, FIRST_LOOK)
-        heat = Heat(len(SCREEN) + done, 1, runs_left(known, running, done, end))
-        for label, trials in measure(labels, heat).items():
-            final[label].extend(trials)
-        budget -= len(labels)
-        if done + 1 == most:
-            bounds = LAST_BOUNDS
-            break
-        if done + 1 < FEW_ROUNDS or done + 1 > LAST_LOOK:
-            continue  # after LAST_LOOK, the last round decides
-        running = _still_open(compared, running)
-        running = _fewer(compared, running)
-        known = compared
-        if done + 1 >= FIRST_LOOK and (
-            not running or compared.is_certain(compared.fastest(running))
-        ):
-            break
-    return final, judge(final, controls, screen.clock, bounds)
+        end = _next_look(done, most)
+        heat = Heat(number, end - done, (end - done) * len(labels))
+        budget -= _run(measure, labels, heat, final)
+        done, number, is_last = end, number + 1, end == most
+    return final, judge(final, controls, screen.clock, LAST_BOUNDS)
 
 
-def runs_left(known: Comparison, running: Sequence[str], done: int, most: int) -> int:
-    """The expected number of runs that are left of a stage, at least those of one round.
+def _run(measure: Measure, labels: Sequence[str], heat: Heat, final: Samples) -> int:
+    """Adds the trials of a heat to those of the final; returns the number of runs."""
+    for label, trials in measure(labels, heat).items():
+        final[label].extend(trials)
+    return heat.rounds * len(labels)
 
-    `known` has trials of the screen, or of the final. Of its rounds, `done` are done, and at the
-    end of the stage at most `most`.
+
+def _next_look(done: int, most: int) -> int:
+    """The number of rounds after the next stage, which is never a single one."""
+    look = next((look for look in LOOKS if look > done), most)
+    return look if look < most - 1 else most
+
+
+def runs_left(known: Comparison, running: Sequence[str], done: int) -> int:
+    """The expected number of runs until the first look, at least those of one round.
+
+    `known` has trials of the screen, or those of the `done` rounds of the final.
     """
-    controls = len(known.controls)
+    rounds = FIRST_LOOK - done
     challengers = [label for label in running if known.samples.get(label)]
-    if not challengers:
-        return max(1, FIRST_LOOK - done) * (controls + len(running))
-    leader = known.fastest(challengers)
-    end = known.gain(leader).expected_rounds(MIN_GAIN, most)
-    left = [max(1, end - done)] * (controls + len(running) - len(challengers))
+    left = [rounds] * (len(known.controls) + len(running) - len(challengers))
+    leader = known.fastest(challengers) if challengers else ""
     for label in challengers:
-        leaves = known.gain(label).rounds_to_fall_short(MIN_GAIN, end)
+        leaves = known.gain(label).rounds_to_fall_short(MIN_GAIN, FIRST_LOOK)
         if label != leader:
             behind = known.gain(label, [leader])
-            leaves = min(leaves, behind.rounds_to_fall_short(1.0, end))
+            leaves = min(leaves, behind.rounds_to_fall_short(1.0, FIRST_LOOK))
         left.append(max(1, max(leaves, FEW_ROUNDS) - done))
     return sum(left)
 

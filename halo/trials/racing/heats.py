@@ -16,9 +16,8 @@ SCREEN = (2, 1, 2)  # rounds of the heats that choose the finalists
 class Heat:
     """Rounds to measure, and the expected number of runs from here to the end of its stage.
 
-    Heats are numbered from 0. Those of the final have one round each, and cool-downs of trials with
-    huge pages. Its first FIRST_LOOK rounds are a stage, and those until the test decides another
-    one: their number is not known before.
+    Heats are numbered from 0. Those of the final have cool-downs of trials with huge pages. Its
+    first FIRST_LOOK rounds are a stage, and a heat each; each further stage is one heat.
     """
 
     number: int
@@ -35,8 +34,8 @@ class Heat:
 
     @property
     def extends_final(self) -> bool:
-        """Whether it is the first one after the first look, which did not decide."""
-        return self.number == len(SCREEN) + FIRST_LOOK
+        """Whether it is a stage after the first look, which did not decide."""
+        return self.number >= len(SCREEN) + FIRST_LOOK
 
 
 Measure: TypeAlias = Callable[[Sequence[str], Heat], Samples]

@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import median
 
 from halo.trials.racing.clock import Clock, deciding_clock
-from halo.trials.racing.sequential import BOUNDS, SINGLE_LOOK, Gain, paired_gain
+from halo.trials.racing.sequential import SINGLE_LOOK, Bounds, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio
 
@@ -62,7 +62,7 @@ class Comparison:
         """Whether MIN_GAIN over the controls is not unlikely."""
         return not self.gain(label).falls_short(MIN_GAIN)
 
-    def is_certain(self, label: str, bounds: Sequence[float] = BOUNDS) -> bool:
+    def is_certain(self, label: str, bounds: Bounds) -> bool:
         """Whether the label gains MIN_GAIN over every control."""
         gains = [self.gain(label, [control]) for control in self.controls]
         return all(gain.exceeds(MIN_GAIN, bounds) for gain in gains)
@@ -72,13 +72,13 @@ def judge(
     final: Samples,
     controls: Sequence[str],
     clock: Clock | None = None,
-    bounds: Sequence[float] = BOUNDS,
+    bounds: Bounds = SINGLE_LOOK,
 ) -> Verdict:
     """Keeps the fastest of the labels whose gain over every control is certain.
 
     Without any, keeps the best control.
 
-    `bounds`: `LAST_BOUNDS` after all rounds that were planned, `SINGLE_LOOK` after a fixed number.
+    `bounds`: those of the test that ended here; `SINGLE_LOOK` after a fixed number of rounds.
     """
     compared = _compared(final, controls, clock)
     rounds = max(len(trials) for trials in final.values())
@@ -90,7 +90,7 @@ def judge(
     plans = [label for label in complete if label not in controls]
     certain = [label for label in plans if compared.is_certain(label, bounds)]
     kept = compared.fastest(certain) if certain else control
-    return Verdict(kept, fastest, compared.gain(fastest).interval(), rounds)
+    return Verdict(kept, fastest, compared.gain(fastest).interval(bounds), rounds)
 
 
 def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import pytest
 
@@ -13,8 +14,15 @@ from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import SCREEN, Heat, Measure
 from halo.trials.racing.race import race, screen_runs
-from halo.trials.racing.sequential import FIRST_LOOK, LAST_LOOK, Gain, paired_gain
-from halo.trials.racing.verdict import judge
+from halo.trials.racing.sequential import (
+    BOUNDS,
+    FIRST_LOOK,
+    LAST_LOOK,
+    LOOKS,
+    Gain,
+    paired_gain,
+)
+from halo.trials.racing.verdict import MIN_GAIN, judge
 from halo.trials.runs.rounds import Samples
 
 Noise = Callable[[random.Random], float]
@@ -111,18 +119,30 @@ def test_the_final_expects_about_the_runs_that_it_takes() -> None:
         assert left / 1.5 <= expected <= left * 1.5
 
 
-def test_the_rounds_after_the_first_look_are_a_stage_of_their_own() -> None:
-    """Before it, as many rounds are expected as there are; the rest is known from these."""
-    times = {"none": 1.0, "a": 0.95, "b": 0.96}
+def test_the_length_of_every_stage_of_the_final_is_known_at_its_start() -> None:
+    times = {"none": 1.0, "a": 0.985, "b": 0.985}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.03), seed=1)
-    race(machine, field(times), lambda _: LAST_LOOK)
+    raced = race(machine, field(times), lambda _: LAST_LOOK)
     final = [(labels, heat) for labels, heat in machine.heats if heat.final]
-    assert len(final) > FIRST_LOOK + 3
-    [first] = [at for at, (_, heat) in enumerate(final) if heat.extends_final]
-    assert first == FIRST_LOOK
-    for stage in (final[:first], final[first:]):
-        taken = sum(len(labels) for labels, _ in stage)
-        assert taken / 1.5 <= stage[0][1].runs <= taken * 1.5
+    first, further = final[:FIRST_LOOK], final[FIRST_LOOK:]
+    assert len(further) > 2
+    assert [heat.extends_final for _, heat in final] == [False] * len(first) + [True] * len(further)
+    taken = sum(len(labels) for labels, _ in first)
+    assert taken / 1.5 <= first[0][1].runs <= taken * 1.5
+    assert all(heat.runs == heat.rounds * len(labels) for labels, heat in further)
+    ends = list(accumulate(heat.rounds for _, heat in further[:-1]))
+    assert [FIRST_LOOK + end for end in ends] == list(LOOKS[1 : len(further)])
+    assert raced.verdict.rounds == FIRST_LOOK + sum(heat.rounds for _, heat in further)
+
+
+@pytest.mark.parametrize("rounds", range(FIRST_LOOK + 1, LAST_LOOK + 1))
+def test_a_final_runs_the_rounds_that_it_may_and_no_stage_of_one(rounds: int) -> None:
+    times = {"none": 1.0, "a": 1 / MIN_GAIN}
+    machine = Machine(times, lambda rng: rng.gauss(1, 0.001), seed=2)
+    raced = race(machine, field(times), lambda _: rounds)
+    further = [heat.rounds for _, heat in machine.heats if heat.extends_final]
+    assert raced.verdict.rounds == FIRST_LOOK + sum(further) <= rounds
+    assert min(further) > 1 or rounds == FIRST_LOOK + 1
 
 
 def test_without_hope_there_is_no_final() -> None:
@@ -209,7 +229,7 @@ def test_a_noisy_plan_does_not_hide_one_that_is_certain() -> None:
         "steady": samples([0.71, 0.70, 0.94, 0.63, 0.70, 0.86, 0.74, 0.66]),
         "noisy": samples([0.81, 0.84, 0.71, 0.66, 0.95, 0.76, 0.82, 0.58]),
     }
-    found = judge(finalists, ["none"])
+    found = judge(finalists, ["none"], bounds=BOUNDS)
     assert (found.fastest, found.kept) == ("noisy", "steady")
 
 
@@ -273,8 +293,10 @@ def test_one_challenger_runs_the_last_rounds() -> None:
     times = {"none": 1.0} | {f"c{number}": 0.985 for number in range(5)}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.05))
     race(machine, field(times), lambda _: LAST_LOOK)
-    left = [len(labels) - 1 for labels, heat in machine.heats if heat.final]
-    assert max(left[FIRST_LOOK:], default=0) <= 2 and max(left[FIRST_LOOK + 4 :], default=0) <= 1
+    left = [len(labels) - 1 for labels, heat in machine.heats for _ in range(heat.rounds)]
+    final = left[sum(SCREEN) :]
+    assert max(final[FIRST_LOOK:]) == 2
+    assert max(final[LOOKS[2] :]) == 1
 
 
 def test_plans_that_leave_give_their_runs_to_further_rounds() -> None:
