@@ -42,6 +42,7 @@ from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
 from halo.trials.racing.heats import Heat
 from halo.trials.racing.race import race
+from halo.trials.racing.sequential import BOUNDS
 from halo.trials.racing.verdict import judge
 from halo.trials.run import NEAR, field_of
 from halo.trials.runs.job import Job
@@ -190,7 +191,7 @@ class Program:
 
         field = field_of(others)
         without = race(measure_heat, field, lambda _: trials).verdict
-        kept = judge(final, field.controls).kept if final else without.kept
+        kept = judge(final, field.controls, bounds=BOUNDS).kept if final else without.kept
         training = {label: [it.wall for it in samples] for label, samples in final.items()}
         return Raced(kept, without.kept, training)
 

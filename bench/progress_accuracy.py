@@ -84,7 +84,7 @@ class Judged:
     @property
     def kind(self) -> str:
         """The name of the stage, without counts."""
-        return re.sub(r"\d+ plans?", "plans", self.name).split(": ")[0]
+        return re.sub(r"\d+ (plan|more round)s?", r"\1s", self.name).split(": ")[0]
 
 
 def judge_stages(stages: Sequence[Stage], end: float) -> list[Judged]:

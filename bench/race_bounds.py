@@ -3,10 +3,9 @@
 race_bounds.py [--paths N]
 
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
-the other, so that each look rejects the same share of all paths, and all together ERROR of them.
-BOUNDS are of looks after each round, from the first to the last, STAGED_BOUNDS of those at LOOKS. A
-race that is planned to end earlier may reject all the rest there: LAST_BOUNDS. Then the bounds of
-LOOKS meet noise with heavier tails. Prints all.
+the other. The share of rejected paths grows evenly with the rounds, to ERROR after the last one.
+BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS. A test in stages may reject
+all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails. Prints all.
 """
 
 from __future__ import annotations
@@ -51,10 +50,11 @@ def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Statistics:
 def bounds(found: Statistics, looks: Sequence[int]) -> dict[int, float]:
     """The bound of each look."""
     running = np.ones(len(found[LAST_LOOK]), bool)
-    per_look = round(ERROR * len(running) / len(looks))
     chosen = {}
     for look in looks:
-        chosen[look] = _bound(found[look], running, per_look)
+        spent = ERROR * (look - FIRST_LOOK + 1) / len(ROUNDS)
+        rest = round(spent * len(running)) - int((~running).sum())
+        chosen[look] = _bound(found[look], running, rest)
         running &= found[look] < chosen[look]
     return chosen
 
@@ -88,11 +88,12 @@ def main() -> None:
     normal = generator.standard_normal
     found = paths(normal, count)
     staged = bounds(found, LOOKS)
+    last = last_bounds(found, staged)
     single = [float(np.quantile(column, 1 - ERROR)) for column in paths(normal, count).values()]
     for name, values in (
         ("BOUNDS", [*bounds(found, ROUNDS).values()]),
         ("STAGED_BOUNDS", [*staged.values()]),
-        ("LAST_BOUNDS", last_bounds(found, staged)),
+        ("LAST_BOUNDS", last),
         ("SINGLE_LOOK", single),
     ):
         print(f"{name}:", ", ".join(f"{bound:.2f}" for bound in values))
@@ -104,7 +105,8 @@ def main() -> None:
         "Laplace": lambda size: generator.laplace(size=size),
     }
     for name, draw in tails.items():
-        share = rejected(paths(draw, count // 8), staged)
+        ends = {**staged, LAST_LOOK: last[-1]}
+        share = rejected(paths(draw, count // 8), ends)
         print(f"{name}: {share:.2%} of paths reach a bound (normal: {ERROR:.0%})")
 
 
