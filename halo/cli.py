@@ -14,10 +14,11 @@ from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summ
 from halo.console.outcome import status_of
 from halo.console.parser import Parser, did_you_mean
 from halo.files.standard_output import STANDARD_OUTPUT, reserve_standard_output
-from halo.settings import Settings, read_settings
+from halo.settings import Settings, read_settings, set_default
 from halo.version import version_text
 
 HELP = "help"
+NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class _Version(argparse.Action):
@@ -103,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point of `halo`; returns the exit status (docs/exit-status.md)."""
     words = sys.argv[1:] if arguments is None else arguments
     settings = read_settings()
+    # Before numpy is loaded: the threads it would start take time and compute nothing here.
+    # Programs get `settings.environment`, which does not have the variable.
+    set_default(NUMPY_THREADS, "1")
     return status_of(
         lambda: _run(settings, *split(words)), settings.debug, settings.package_command
     )

@@ -79,6 +79,14 @@ def test_the_printed_variables_do_the_same(folder: Path, plan: Path) -> None:
     assert json.loads(stats.read_text())["active"] is True
 
 
+def test_programs_do_not_see_the_settings_of_libraries_of_halo(folder: Path) -> None:
+    source = '#include <stdlib.h>\nint main(void) { return getenv("OPENBLAS_NUM_THREADS") != 0; }'
+    compile_c(source, folder / "threads")
+    assert halo("record", "--", "./threads", cwd=folder).status == 0
+    given = {"OPENBLAS_NUM_THREADS": "2"}
+    assert halo("record", "--", "./threads", cwd=folder, env=given).status == 1
+
+
 def test_a_plan_for_another_build_is_refused(folder: Path, plan: Path, tmp_path: Path) -> None:
     compile_c(LIST + "\nint more(void) { return 1; }", tmp_path / "list")
     stale = ("exec", "--stale", "fail", "--plan", str(plan))
