@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from support.prepared import can_prepare, run_prepared
+
 REPOSITORY = Path(__file__).resolve().parents[3]
+SECONDS = 300  # that a command may take
 BUILD = Path(os.environ.get("HALO_BUILD") or REPOSITORY / "build").absolute()
 
 
@@ -35,15 +38,19 @@ def halo(
 
     `before`: the words of a command that runs it.
     """
+    environment = {**os.environ, **(env or {})}
+    if not before and can_prepare(environment):
+        directory = (cwd or Path()).absolute()
+        return Outcome(*run_prepared(arguments, directory, environment, stdin, SECONDS))
     done = subprocess.run(
         [*before, sys.executable, "-m", "halo", *arguments],
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env=environment,
         input=stdin,
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=SECONDS,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 
