@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 
@@ -74,18 +75,18 @@ class Probe:
     rounds: Samples
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def changes(self) -> dict[str, Ratio]:
         """The ratio of time to that of the best allocator, by extreme."""
         own = walls(self.rounds[self.best.name])
         return {label: ratio(walls(self.rounds[label]), own) for label in POOLS}
 
-    @property
+    @cached_property
     def between(self) -> Ratio:
         """The ratio of time with random pools to that with one: the effect of placement alone."""
         return ratio(walls(self.rounds[RANDOM]), walls(self.rounds[SINGLE]))
 
-    @property
+    @cached_property
     def gains(self) -> dict[str, Ratio]:
         """The changes of the extremes that are surely faster than the best allocator."""
         own = walls(self.rounds[self.best.name])
@@ -97,7 +98,7 @@ class Probe:
             and rounds_agree(walls(self.rounds[label]), own, 1 - THRESHOLD)
         }
 
-    @property
+    @cached_property
     def answer(self) -> Answer:
         found = judge(self.between, self.changes.values())
         if found is Answer.CARES and not (self.gains or self._extremes_differ):

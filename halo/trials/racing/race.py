@@ -60,7 +60,7 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
     hopeful = [label for label in compared.ranked(running) if compared.may_gain(label)]
     if not hopeful:
         fastest = compared.fastest([*field.controls, *running])
-        verdict = Verdict(compared.fastest(field.controls), fastest, None, done)
+        verdict = Verdict(compared.fastest(field.controls), fastest, done)
         return Raced(screen, {}, verdict)
     labels = field.finalists(hopeful)
     rounds = max_rounds({label: screen.get(label, []) for label in labels})

@@ -73,9 +73,9 @@ class Gain:
             return maximum
         return min(maximum, math.ceil(self.rounds * (DOUBT * self.error / distance) ** 2))
 
-    def interval(self, bounds: Bounds = BOUNDS) -> Ratio:
-        """The ratio of times, with an interval that holds at all looks together."""
-        reach = self._reach(bounds)
+    def interval(self) -> Ratio:
+        """The ratio of times, with an interval that holds at looks after all rounds together."""
+        reach = self._reach(BOUNDS)
         return Ratio(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
 
     def _reach(self, bounds: Bounds) -> float:

@@ -10,22 +10,17 @@ from statistics import median
 from halo.trials.racing.clock import Clock, deciding_clock
 from halo.trials.racing.sequential import SINGLE_LOOK, Bounds, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
-from halo.trials.statistics import Ratio
 
 MIN_GAIN = 1.01  # less is noise on most machines and not worth a plan
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The label kept, the fastest label, and the fastest one's gain over the best control.
-
-    `rounds`: the number of rounds that decided.
-    """
+    """The label kept, the fastest label, and the number of rounds that decided."""
 
     kept: str
     fastest: str
-    gain: Ratio | None
-    rounds: int = 0
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -86,11 +81,11 @@ def judge(
     complete = [label for label, each in final.items() if len(each) == rounds]
     fastest = compared.fastest(complete)
     if fastest in controls:
-        return Verdict(control, fastest, None, rounds)
+        return Verdict(control, fastest, rounds)
     plans = [label for label in complete if label not in controls]
     certain = [label for label in plans if compared.is_certain(label, bounds)]
     kept = compared.fastest(certain) if certain else control
-    return Verdict(kept, fastest, compared.gain(fastest).interval(bounds), rounds)
+    return Verdict(kept, fastest, rounds)
 
 
 def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]) -> str | None:

@@ -57,7 +57,7 @@ def document(
         Candidate(PlanVariant(kept, kept), jemalloc, plan),
     ]
     label = f"{kept} over jemalloc"
-    findings.verdict = Verdict(label, label, None)
+    findings.verdict = Verdict(label, label, 11)
     findings.record = RecordCost(2.0, 0.2, True, 10.0)
     findings.reference = {name: [_sample(time, {}) for time in t] for name, t in times.items()}
     if "halo" in times:

@@ -83,8 +83,6 @@ def test_a_clear_winner_is_kept_after_the_first_look() -> None:
     machine = Machine(SPREAD)
     raced = race(machine, field(SPREAD), lambda _: LAST_LOOK)
     assert raced.verdict.kept == raced.verdict.fastest == "a"
-    assert raced.verdict.gain is not None
-    assert raced.verdict.gain.low > 1.2
     assert raced.verdict.rounds == len(machine.final) == FIRST_LOOK
 
 
