@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     settings = read_settings()
     # Before numpy is loaded: the threads it would start take time and compute nothing here.
-    # Programs get `settings.environment`, which does not have the variable.
+    # Programs get the environment of these settings, which were read before.
     set_default(NUMPY_THREADS, "1")
     return status_of(
         lambda: _run(settings, *split(words)), settings.debug, settings.package_command

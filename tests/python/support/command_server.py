@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
-from typing import Any
 
 import halo
 from halo.cli import main
@@ -108,7 +107,7 @@ def _finish(process: int, pid: int, answers: int) -> None:
         stream.send(str(status).encode())  # fails if the test did not wait
 
 
-def run() -> Any:
+def run() -> int:
     with socket.socket(fileno=int(sys.argv[1])) as control:
         try:
             load()
