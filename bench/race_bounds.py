@@ -3,7 +3,8 @@
 race_bounds.py [--paths N]
 
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
-the other. The share of rejected paths grows evenly with the rounds, to ERROR after the last one.
+the other. The share of rejected paths grows with the square root of the rounds, to ERROR after the
+last one (the power family of Kim and DeMets, Biometrika 1987).
 BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS. A test in stages may reject
 all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails. Prints all.
 """
@@ -11,6 +12,7 @@ all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails. 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -52,7 +54,7 @@ def bounds(found: Statistics, looks: Sequence[int]) -> dict[int, float]:
     running = np.ones(len(found[LAST_LOOK]), bool)
     chosen = {}
     for look in looks:
-        spent = ERROR * (look - FIRST_LOOK + 1) / len(ROUNDS)
+        spent = ERROR * math.sqrt((look - FIRST_LOOK + 1) / len(ROUNDS))
         rest = round(spent * len(running)) - int((~running).sum())
         chosen[look] = _bound(found[look], running, rest)
         running &= found[look] < chosen[look]

@@ -18,7 +18,7 @@ from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_change
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import Heat
 from halo.trials.racing.race import race, screen_runs
-from halo.trials.racing.sequential import LAST_LOOK, paired_gain
+from halo.trials.racing.sequential import paired_gain
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
@@ -37,7 +37,7 @@ from halo.trials.stages import (
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 6
 FINAL_SECONDS = 110.0  # of the final: short runs have more rounds, as they are noisier
-MIN_OF_FINAL, MAX_OF_FINAL = 9, LAST_LOOK  # rounds, however long or short the runs are
+MIN_OF_FINAL, MAX_OF_FINAL = 9, 30  # rounds, if none leave, however long or short the runs are
 REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
 MAX_OF_REFERENCE = 11  # rounds
 FEW_ROUNDS = 4  # on the reference input, after which the number of rounds is predicted

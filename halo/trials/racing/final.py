@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.sequential import FIRST_LOOK, LAST_BOUNDS, LAST_LOOK, LOOKS, STAGED_BOUNDS
+from halo.trials.racing.sequential import (
+    FIRST_LOOK,
+    LAST_BOUNDS,
+    LAST_LOOK,
+    LOOKS,
+    STAGED_BOUNDS,
+    Gain,
+)
 from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict, judge
 from halo.trials.runs.rounds import Samples
 
@@ -18,22 +25,23 @@ def run_final(
 ) -> tuple[Samples, Verdict]:
     """Runs at most that number of rounds, at least FIRST_LOOK, of the controls and challengers.
 
-    Labels that leave give their runs to further rounds, up to LAST_LOOK.
+    Labels that leave give their runs to further rounds, up to LAST_LOOK. The rounds of the screen
+    count for who leaves, and not for what is certain: they chose the challengers.
     """
     controls, running = screen.controls, list(challengers)
     final: Samples = {label: [] for label in (*controls, *running)}
     compared = Comparison(final, controls, screen.clock)
+    known = Comparison(final, controls, screen.clock, screen.samples)
     budget = rounds * len(final)
     for done in range(FIRST_LOOK):
         if done >= FEW_ROUNDS:
-            running = _still_open(compared, running)
-        known = compared if done >= FEW_ROUNDS else screen
+            running = _still_open(known, running)
         heat = Heat(len(SCREEN) + done, 1, runs_left(known, running, done))
         budget -= _run(measure, [*controls, *running], heat, final)
     done, number = FIRST_LOOK, len(SCREEN) + FIRST_LOOK
     is_last = rounds <= done
     while not is_last:
-        running = _fewer(compared, _still_open(compared, running))
+        running = _fewer(compared, _still_open(known, running))
         if not running or compared.is_certain(compared.fastest(running), STAGED_BOUNDS):
             return final, judge(final, controls, screen.clock, STAGED_BOUNDS)
         labels = [*controls, *running]
@@ -61,19 +69,24 @@ def _next_look(done: int, most: int) -> int:
 def runs_left(known: Comparison, running: Sequence[str], done: int) -> int:
     """The expected number of runs until the first look, at least those of one round.
 
-    `known` has trials of the screen, or those of the `done` rounds of the final.
+    `known` has the trials of the screen, and of the `done` rounds of the final.
     """
     rounds = FIRST_LOOK - done
-    challengers = [label for label in running if known.samples.get(label)]
+    gains = {label: known.gain(label, known.controls[:1]) for label in running}
+    challengers = [label for label in running if gains[label].rounds >= FEW_ROUNDS]
     left = [rounds] * (len(known.controls) + len(running) - len(challengers))
-    leader = known.fastest(challengers) if challengers else ""
+    leader = max(challengers, key=lambda label: gains[label].mean, default="")
     for label in challengers:
-        leaves = known.gain(label).rounds_to_fall_short(MIN_GAIN, FIRST_LOOK)
+        leaves = _rounds_to_leave(known.gain(label), MIN_GAIN, rounds)
         if label != leader:
-            behind = known.gain(label, [leader])
-            leaves = min(leaves, behind.rounds_to_fall_short(1.0, FIRST_LOOK))
-        left.append(max(1, max(leaves, FEW_ROUNDS) - done))
+            leaves = min(leaves, _rounds_to_leave(known.gain(label, [leader]), 1.0, rounds))
+        left.append(max(1, leaves, FEW_ROUNDS - done))
     return sum(left)
+
+
+def _rounds_to_leave(gain: Gain, ratio: float, maximum: int) -> int:
+    """The number of further rounds after which the gain falls short, if it stays as it is."""
+    return gain.rounds_to_fall_short(ratio, gain.rounds + maximum) - gain.rounds
 
 
 def _still_open(compared: Comparison, running: Sequence[str]) -> list[str]:

@@ -34,7 +34,7 @@ class Raced:
 
 
 def screen_runs(field: Field) -> int:
-    """The runs of the screen, if no challenger leaves it early."""
+    """The expected runs of the screen."""
     return _runs_left(field, 0, len(field.challengers))
 
 
@@ -75,9 +75,12 @@ def _compared(screen: Samples, field: Field) -> Comparison:
 
 
 def _runs_left(field: Field, number: int, running: int) -> int:
-    """Of the screen, from that heat on, with that number of challengers running."""
+    """Expected of the screen, from that heat on, with that number of challengers running.
+
+    Of most programs, half of the plans are hopeless after the first heat.
+    """
     kept = min(running, _half(len(field.challengers)))
-    challengers = [running, running, kept]
+    challengers = [running, kept if number == 0 else running, kept]
     return sum(
         rounds * (len(field.controls) + left)
         for rounds, left in list(zip(SCREEN, challengers, strict=True))[number:]

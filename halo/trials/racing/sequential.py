@@ -3,8 +3,9 @@
 The gain of a round is the logarithm of one time over another of the same round. The estimate is the
 mean without a fifth at each end, with its standard error (Yuen, "The two-sample trimmed t for
 unequal population variances", Biometrika 1974), as single rounds may be far off. Its bounds spend
-the error evenly over the rounds (Lan and DeMets, "Discrete sequential boundaries for clinical
-trials", Biometrika 1983); `bench/race_bounds.py` finds them by simulation.
+the error with the square root of the rounds (Kim and DeMets, "Design and analysis of group
+sequential tests based on the type I error spending rate function", Biometrika 1987);
+`bench/race_bounds.py` finds them by simulation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from halo.trials.statistics import Ratio
 
 ERROR = 0.01
 """The share of comparisons without the gain in question that ever reach a bound."""
-FIRST_LOOK, LAST_LOOK = 7, 30  # rounds
+FIRST_LOOK, LAST_LOOK = 7, 60  # rounds
 Bounds: TypeAlias = Mapping[int, float]
 """The bounds of a test in standard errors, by the number of rounds."""
 
@@ -29,21 +30,30 @@ def _from_first_look(*bounds: float) -> Bounds:
 
 
 BOUNDS = _from_first_look(
-    *(10.00, 7.24, 5.98, 7.07, 5.85, 5.22, 4.75, 4.44, 4.71, 4.33, 4.13, 3.97),
-    *(3.81, 3.93, 3.76, 3.63, 3.56, 3.49, 3.54, 3.43, 3.36, 3.30, 3.26, 3.29),
+    *(7.20, 6.31, 5.65, 6.98, 5.96, 5.41, 5.01, 4.73, 5.22, 4.78, 4.55, 4.39),
+    *(4.27, 4.45, 4.23, 4.15, 4.05, 4.01, 4.06, 3.94, 3.87, 3.84, 3.77, 3.85),
+    *(3.74, 3.68, 3.67, 3.66, 3.69, 3.64, 3.59, 3.59, 3.56, 3.57, 3.55, 3.52),
+    *(3.51, 3.47, 3.51, 3.46, 3.44, 3.43, 3.39, 3.42, 3.41, 3.39, 3.38, 3.38),
+    *(3.38, 3.34, 3.35, 3.31, 3.30, 3.32),
 )
 """Of a test that looks after each round."""
-LOOKS = (FIRST_LOOK, 9, 12, 16, 22)
-STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (10.00, 5.55, 4.67, 3.93, 3.30), strict=True))
+LOOKS = (FIRST_LOOK, 9, 12, 16, 22, 30, 42)
+STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (7.20, 5.21, 4.79, 4.26, 3.71, 3.42, 3.17), strict=True))
 """Of a group-sequential test: it looks after each of several stages, at LOOKS and at its end."""
 LAST_BOUNDS = _from_first_look(
-    *(4.00, 3.52, 3.25, 3.64, 3.36, 3.18, 3.06, 2.98, 3.12, 3.02, 2.97, 2.93),
-    *(2.89, 2.97, 2.92, 2.89, 2.89, 2.89, 2.95, 2.95, 2.93, 2.93, 2.92, 2.95),
+    *(4.01, 3.58, 3.31, 3.70, 3.44, 3.25, 3.13, 3.05, 3.19, 3.09, 3.02, 2.98),
+    *(2.93, 3.00, 2.96, 2.92, 2.90, 2.88, 2.93, 2.91, 2.89, 2.87, 2.85, 2.88),
+    *(2.87, 2.87, 2.86, 2.85, 2.88, 2.88, 2.87, 2.87, 2.86, 2.88, 2.88, 2.87),
+    *(2.87, 2.88, 2.91, 2.91, 2.92, 2.92, 2.93, 2.95, 2.95, 2.95, 2.95, 2.95),
+    *(2.97, 2.97, 2.97, 2.97, 2.97, 2.99),
 )
 """The same for its end, by the number of rounds that were planned."""
 SINGLE_LOOK = _from_first_look(
-    *(3.98, 3.52, 3.24, 3.62, 3.32, 3.12, 3.00, 2.89, 3.03, 2.93, 2.85, 2.79),
-    *(2.73, 2.80, 2.75, 2.71, 2.68, 2.65, 2.69, 2.66, 2.64, 2.61, 2.59, 2.62),
+    *(3.97, 3.52, 3.24, 3.61, 3.31, 3.12, 2.99, 2.89, 3.03, 2.93, 2.85, 2.79),
+    *(2.73, 2.80, 2.76, 2.71, 2.68, 2.65, 2.69, 2.66, 2.64, 2.61, 2.59, 2.62),
+    *(2.60, 2.58, 2.57, 2.55, 2.57, 2.55, 2.54, 2.53, 2.53, 2.54, 2.52, 2.51),
+    *(2.51, 2.49, 2.51, 2.50, 2.49, 2.48, 2.48, 2.48, 2.48, 2.48, 2.47, 2.46),
+    *(2.48, 2.47, 2.47, 2.46, 2.46, 2.46),
 )
 """Of a test that looks only once."""
 TRIM = 5  # of each 5 ordered values, one is dropped at each end
@@ -90,7 +100,7 @@ def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:
     cut = count // TRIM
     core = logs[cut : count - cut]
     if count < 2:
-        return Gain(fmean(core), math.inf, count)
+        return Gain(fmean(core) if core else 0.0, math.inf, count)
     winsorized = [core[0]] * cut + core + [core[-1]] * cut
     squares = variance(winsorized) * (count - 1)
     return Gain(fmean(core), math.sqrt(squares / (len(core) * (len(core) - 1))), count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from statistics import median
 
@@ -27,22 +27,27 @@ class Verdict:
 class Comparison:
     """Trials of a race by one clock; `controls` are the labels without a plan.
 
-    Labels are compared in the rounds that both had: the first ones, as labels may leave early.
+    Labels are compared in the rounds that both had: the first ones, as labels may leave early. With
+    `earlier`, also in those of the phase before, in which not all labels need have run.
     """
 
     samples: Samples
     controls: Sequence[str]
     clock: Clock
+    earlier: Samples = field(default_factory=dict)
 
     def gain(self, label: str, over: Sequence[str] | None = None) -> Gain:
         """The gain of a label over each of these others, by default the controls: the least."""
-        found = []
-        for other in self.controls if over is None else over:
-            count = min(len(self.samples[label]), len(self.samples[other]))
-            slower = [self.clock(trial) for trial in self.samples[other][:count]]
-            faster = [self.clock(trial) for trial in self.samples[label][:count]]
-            found.append(paired_gain(slower, faster))
-        return min(found, key=lambda gain: gain.mean)
+        others = self.controls if over is None else over
+        return min((self._paired(other, label) for other in others), key=lambda gain: gain.mean)
+
+    def _paired(self, slower: str, faster: str) -> Gain:
+        pairs = [
+            (self.clock(one), self.clock(other))
+            for phase in (self.earlier, self.samples)
+            for one, other in zip(phase.get(slower, ()), phase.get(faster, ()), strict=False)
+        ]
+        return paired_gain([one for one, _ in pairs], [other for _, other in pairs])
 
     def fastest(self, labels: Sequence[str]) -> str:
         """The label with the least time relative to the first control."""

@@ -96,15 +96,19 @@ def test_slow_candidates_leave_early_and_the_control_stays() -> None:
     assert all("none" in labels for labels, _ in machine.heats)
 
 
-def test_the_screen_states_at_most_the_runs_it_takes() -> None:
-    times = {"none": 1.0} | {f"c{number}": 1.0 + 0.01 * number for number in range(9)}
+@pytest.mark.parametrize("hopeless", [0, 5, 8])
+def test_the_screen_states_about_the_runs_that_it_takes(hopeless: int) -> None:
+    slow = [1.0 + 0.01 * number + (number >= 9 - hopeless) for number in range(9)]
+    times = {"none": 1.0} | {f"c{number}": time for number, time in enumerate(slow)}
     machine = Machine(times, steady)
     race(machine, field(times), lambda _: 7)
-    runs = sum(len(labels) * heat.rounds for labels, heat in machine.heats if not heat.final)
-    assert runs == screen_runs(field(times))
-    assert sum(heat.rounds for _, heat in machine.heats if not heat.final) == sum(SCREEN)
-    first = machine.heats[0][1]
-    assert first.runs == runs
+    screen = [(labels, heat) for labels, heat in machine.heats if not heat.final]
+    left = [len(labels) * heat.rounds for labels, heat in screen]
+    assert sum(heat.rounds for _, heat in screen) == sum(SCREEN)
+    assert screen[0][1].runs == screen_runs(field(times))
+    assert sum(left) / 1.2 <= screen[0][1].runs <= sum(left) * 1.2
+    assert screen[1][1].runs in range(sum(left[1:]), 1 + round(1.2 * sum(left[1:])))
+    assert screen[2][1].runs == left[2]
 
 
 def test_the_final_expects_about_the_runs_that_it_takes() -> None:
@@ -285,6 +289,33 @@ def test_the_rounds_until_a_gain_falls_short(mean: float, error: float) -> None:
     later = (Gain(mean, error * math.sqrt(5 / rounds), rounds) for rounds in range(2, 30))
     first = next((gain.rounds for gain in later if gain.falls_short(1.01)), 30)
     assert max(2, now.rounds_to_fall_short(1.01, 30)) == first
+
+
+def test_the_rounds_of_the_screen_count_for_who_leaves_the_final() -> None:
+    rng = random.Random(3)
+
+    def measure(labels: Sequence[str], heat: Heat) -> Samples:
+        unlucky = len(SCREEN) <= heat.number < len(SCREEN) + 3
+        times = {"none": 1.0, "a": 1.03 if unlucky else 0.9}
+        return {
+            label: samples([times[label] * quiet(rng) for _ in range(heat.rounds)])
+            for label in labels
+        }
+
+    assert kept(measure, Field(["none"], ["a"])) == "a"
+
+
+def test_a_screen_that_flatters_huge_pages_does_not_displace_other_plans() -> None:
+    rng = random.Random(3)
+
+    def measure(labels: Sequence[str], heat: Heat) -> Samples:
+        times = {"none": 1.0, "a": 0.9, "h": 0.95 if heat.final else 0.6}
+        return {
+            label: samples([times[label] * quiet(rng) for _ in range(heat.rounds)])
+            for label in labels
+        }
+
+    assert kept(measure, Field(["none"], ["a", "h"], huge_page_users=["h"])) == "a"
 
 
 def test_one_challenger_runs_the_last_rounds() -> None:
