@@ -113,11 +113,17 @@ def test_a_good_part_elsewhere_is_a_warning(works: Path) -> None:
 
 
 def test_a_program_that_a_script_executes_is_named_however_short(works: Path) -> None:
-    """A few milliseconds each do not show which does the work."""
+    """A few milliseconds each do not show which does the work.
+
+    On a busy machine, a sample may come too late for a run: there are more runs until one is seen.
+    """
     words = ["/bin/sh", "-c", f"{works} 4; true"]
     with ProcessWatch(os.getpid(), Path("/bin/sh")) as watch:
-        for _ in range(2):
+        for _ in range(15):
+            watch.begin_run()
             subprocess.run(words, check=True)
+            if watch.seen.others:
+                break
     assert watch.seen.needs_more
     assert str(works) in remark_others("sh", watch.seen)
 
