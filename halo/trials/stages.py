@@ -19,6 +19,7 @@ from halo.strategies.planning import merge_recording
 from halo.trials.first_runs import run_first
 from halo.trials.inputs.footprint import footprint_warning
 from halo.trials.placement import MIN_TRIALS
+from halo.trials.racing.clock import processor
 from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
@@ -112,8 +113,10 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    native = median(walls(session.findings.training[GLIBC]))
-    expected = recording_seconds(job.target.path, native)
+    native = session.findings.training[GLIBC]
+    computing = median(map(processor, native))
+    waiting = max(0.0, median(walls(native)) - computing)
+    expected = recording_seconds(job.target.path, computing, waiting)
     session.reporter.stage("recording the training run", expected)
     path = session.options.results / PROFILE
 

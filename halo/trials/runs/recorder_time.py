@@ -2,7 +2,7 @@
 
 The recorder's time is that of instructions, and a native second has more of them in programs with
 much code than in loops that wait for memory. Much code also takes long to translate, and its
-symbols take long to read. The constants are rounded from recordings of thirteen programs.
+symbols take long to read. Sleeping takes as long as otherwise. The constants are rounded from recordings of thirteen programs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LANGUAGE = ("ld-linux", "libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "l
 _PT_LOAD, _EXECUTABLE = 1, 1
 
 
-def recording_seconds(program: Path, native: float) -> float:
-    """Seconds of the recording of a run that takes `native` seconds otherwise."""
+def recording_seconds(program: Path, computing: float, waiting: float = 0.0) -> float:
+    """Seconds of the recording of a run that computes and waits for these seconds otherwise."""
     if code_bytes(program) < MUCH_CODE:
-        return START + PER_SECOND * native
-    return START_MUCH + PER_SECOND_MUCH * native
+        return START + PER_SECOND * computing + waiting
+    return START_MUCH + PER_SECOND_MUCH * computing + waiting
 
 
 def code_bytes(program: Path) -> int:

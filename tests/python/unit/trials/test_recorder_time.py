@@ -26,3 +26,8 @@ def test_what_cannot_be_read_has_no_code(tmp_path: Path) -> None:
     for path in (tmp_path / "text", tmp_path / "missing"):
         assert code_bytes(path) == 0
         assert recording_seconds(path, 2.0) > recording_seconds(path, 1.0) > 1.0
+
+
+def test_waiting_takes_as_long_under_the_recorder(tmp_path: Path) -> None:
+    path = compile_c("int main(void) { return 0; }\n", tmp_path / "small")
+    assert recording_seconds(path, 0.1, 5.0) == recording_seconds(path, 0.1) + 5.0
