@@ -69,9 +69,10 @@ def _next_look(done: int, most: int) -> int:
 def runs_left(known: Comparison, running: Sequence[str], done: int) -> int:
     """The expected number of runs until the first look, at least those of one round.
 
-    `known` has the trials of the screen, and of the `done` rounds of the final.
+    `known` has the trials of the screen, and of the `done` rounds of the final. The screen flatters
+    those that it chose: they leave halfway between their first chance and when they should.
     """
-    rounds = FIRST_LOOK - done
+    rounds, fewest = FIRST_LOOK - done, max(1, FEW_ROUNDS - done)
     gains = {label: known.gain(label, known.controls[:1]) for label in running}
     challengers = [label for label in running if gains[label].rounds >= FEW_ROUNDS]
     left = [rounds] * (len(known.controls) + len(running) - len(challengers))
@@ -80,7 +81,8 @@ def runs_left(known: Comparison, running: Sequence[str], done: int) -> int:
         leaves = _rounds_to_leave(known.gain(label), MIN_GAIN, rounds)
         if label != leader:
             leaves = min(leaves, _rounds_to_leave(known.gain(label, [leader]), 1.0, rounds))
-        left.append(max(1, leaves, FEW_ROUNDS - done))
+            leaves = (max(leaves, fewest) + fewest) // 2
+        left.append(max(leaves, fewest))
     return sum(left)
 
 
