@@ -12,7 +12,7 @@ and what is kept is 5 % or more slower there. Gains are those of the final, and 
 the screen, less two standard errors, as the greatest of many is high. It also misses one if it has
 no plan, and the plans of the program's other measurements gain 5 % or more on the reference input.
 The exit status of `judge` is 1 if more than 1 % of the choices are wrong, or more than 10 % of
-those with such a gain miss it.
+those with such a gain miss it, or if there are none.
 """
 
 from __future__ import annotations
@@ -123,9 +123,11 @@ def read_choice(folder: Path) -> Choice:
 
 def judge(folder: Path) -> int:
     choices = defaultdict(list)
-    for path in sorted(folder.glob("*/results.json")):
+    for path in sorted(folder.glob(f"*/{STAGES}")):  # of finished measurements
         choice = read_choice(path.parent)
         choices[choice.name].append(choice)
+    if not choices:
+        sys.exit(f"{folder} has no finished measurement")
     print("| Program | kept | gain | stated | plans | raced: best | kept | seconds | |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     wrong = missed = with_gain = corrected = 0

@@ -3,8 +3,8 @@
 race_bounds.py [--paths N]
 
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
-the other. The share of rejected paths grows with the square root of the rounds, to ERROR after the
-last one (the power family of Kim and DeMets, Biometrika 1987).
+the other. The share of rejected paths grows with the square root of the rounds from FIRST_LOOK on,
+to ERROR after the last one (the power family of Kim and DeMets, Biometrika 1987).
 BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS. A test in stages may reject
 all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails. Prints all.
 """

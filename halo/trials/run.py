@@ -18,7 +18,7 @@ from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_change
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import Heat
 from halo.trials.racing.race import race, screen_runs
-from halo.trials.racing.sequential import paired_gain
+from halo.trials.racing.sequential import LAST_LOOK, paired_gain
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
@@ -255,5 +255,6 @@ def _is_certain(session: Session) -> bool:
 
 def final_rounds(seconds: float, trials: int) -> int:
     """The maximum number of rounds of the final, whose rounds take about that long."""
+    asked = min(trials, LAST_LOOK)
     fitting = round(FINAL_SECONDS / max(seconds, 0.01))
-    return max(trials, min(MAX_OF_FINAL, max(MIN_OF_FINAL, fitting)))
+    return max(asked, min(MAX_OF_FINAL, max(MIN_OF_FINAL, fitting)))

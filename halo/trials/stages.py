@@ -114,8 +114,8 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
     With `streams`, the profile is from a second recording with these limits.
     """
     native = session.findings.training[GLIBC]
-    computing = median(map(processor, native))
-    waiting = max(0.0, median(walls(native)) - computing)
+    waiting = median(max(0.0, it.wall - it.delayed - processor(it)) for it in native)
+    computing = max(median(map(processor, native)), median(walls(native)) - waiting)
     expected = recording_seconds(job.target.path, computing, waiting)
     session.reporter.stage("recording the training run", expected)
     path = session.options.results / PROFILE

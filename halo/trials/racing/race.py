@@ -65,7 +65,7 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
     labels = field.finalists(hopeful)
     rounds = max_rounds({label: screen.get(label, []) for label in labels})
     challengers = [label for label in labels if label not in field.controls]
-    final, verdict = run_final(measure, compared, challengers, rounds)
+    final, verdict = run_final(measure, compared, challengers, rounds, field.huge_page_users)
     return Raced(screen, final, verdict)
 
 
@@ -75,7 +75,7 @@ def _compared(screen: Samples, field: Field) -> Comparison:
 
 
 def _runs_left(field: Field, number: int, running: int) -> int:
-    """Expected of the screen, from that heat on, with that number of challengers running.
+    """The expected runs of the screen, from that heat on, with that number of challengers running.
 
     Of most programs, half of the plans are hopeless after the first heat.
     """

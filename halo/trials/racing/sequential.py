@@ -3,9 +3,9 @@
 The gain of a round is the logarithm of one time over another of the same round. The estimate is the
 mean without a fifth at each end, with its standard error (Yuen, "The two-sample trimmed t for
 unequal population variances", Biometrika 1974), as single rounds may be far off. Its bounds spend
-the error with the square root of the rounds (Kim and DeMets, "Design and analysis of group
-sequential tests based on the type I error spending rate function", Biometrika 1987);
-`bench/race_bounds.py` finds them by simulation.
+the error with the square root of the rounds from FIRST_LOOK on (Kim and DeMets, "Design and
+analysis of group sequential tests based on the type I error spending rate function", Biometrika
+1987); `bench/race_bounds.py` finds them by simulation.
 """
 
 from __future__ import annotations

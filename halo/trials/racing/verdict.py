@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import median
 
 from halo.trials.racing.clock import Clock, deciding_clock
-from halo.trials.racing.sequential import SINGLE_LOOK, Bounds, Gain, paired_gain
+from halo.trials.racing.sequential import BOUNDS, SINGLE_LOOK, Bounds, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 
 MIN_GAIN = 1.01  # less is noise on most machines and not worth a plan
@@ -96,13 +96,14 @@ def judge(
 def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]) -> str | None:
     """The fastest other plan of the final whose gain over every control is certain.
 
-    Each plan is tested once, with the rounds that it had. None if no gain is certain.
+    Each plan is tested with the rounds that it had, whose number depends on their times: by BOUNDS.
+    None if no gain is certain.
     """
     others = [label for label in final if label not in {*controls, *rejected}]
     if not others:
         return None
     compared = _compared(final, controls)
-    certain = [label for label in others if compared.is_certain(label, SINGLE_LOOK)]
+    certain = [label for label in others if compared.is_certain(label, BOUNDS)]
     return compared.fastest(certain) if certain else None
 
 

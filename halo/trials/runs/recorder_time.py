@@ -2,7 +2,8 @@
 
 The recorder's time is that of instructions, and a native second has more of them in programs with
 much code than in loops that wait for memory. Much code also takes long to translate, and its
-symbols take long to read. Sleeping takes as long as otherwise. The constants are rounded from recordings of thirteen programs.
+symbols take long to read. Sleeping takes as long as otherwise. The constants are rounded from
+recordings of thirteen programs.
 """
 
 from __future__ import annotations
