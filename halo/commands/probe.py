@@ -70,5 +70,5 @@ class ProbeCommand:
             reporter.clear()
         if options.json is not None:
             write_json(summarize_probe(found, job), options.json)
-        show_probe(found, job, options.seconds, settings.command)
+        show_probe(found, job, options.seconds, settings.command, options.cpu)
         return found.answer.value

@@ -73,6 +73,7 @@ class RunCommand:
         )
         from halo.deployment.next_lines import next_lines
         from halo.trials.results import summarize_findings
+        from halo.trials.runs.job import redirection
         from halo.trials.runs.wrappers import refuse_known_launcher
         from halo.trials.table import next_step, show
 
@@ -104,13 +105,13 @@ class RunCommand:
         print(f"Results: {folder}")
         step = next_step(findings, settings.command, folder, [name, *reference])
         if step:
-            redirection = f" <{shlex.quote(str(stdin))}" if stdin else ""
-            print(f"Next: {step}{redirection}")
+            after = redirection(jobs[1])
+            print(f"Next: {step}{after}")
             lines = next_lines(settings.command, folder, settings.runtime, [name, *reference])
             if lines is not None:
                 print(f"Deploy: {lines[0]}")
             if lines is not None and findings.kept is not None and findings.kept.plan is not None:
-                print(f"Or paste: {lines[1]}{redirection}")
+                print(f"Or paste: {lines[1]}{after}")
         return 0
 
 

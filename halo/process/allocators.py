@@ -37,6 +37,11 @@ class Allocator:
     name: str
     library: Path | None
 
+    @property
+    def option(self) -> str:
+        """What `find_allocator` finds it by."""
+        return self.name if self.library is None or self.name in KNOWN else str(self.library)
+
 
 def find_allocator(name: str) -> Allocator:
     """The allocator of that name, or the library at that path; `MissingPart` has the remedy."""

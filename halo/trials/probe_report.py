@@ -9,7 +9,7 @@ from halo.schema.probe import Change, ProbeSummary
 from halo.trials.placement import THRESHOLD, percent
 from halo.trials.probe import RANDOM, Answer, Probe
 from halo.trials.results import measured
-from halo.trials.runs.job import Job, job_options
+from halo.trials.runs.job import Job, cpu_option, job_options, redirection
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, summarize
 
@@ -35,14 +35,14 @@ def _change(of: Ratio) -> Change:
     return Change(of.value - 1, (of.low - 1, of.high - 1))
 
 
-def show_probe(found: Probe, job: Job, seconds: int, halo: str) -> None:
+def show_probe(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None = None) -> None:
     """Prints the table, the sentences and the next command to stdout."""
     console = make_console()
     show_grid(console, table(found))
     for warning in warnings(found):
         show_prose(console, f"warning: {warning}")
     show_prose(console, conclusion(found, job.target.path.name))
-    print(f"Next: {next_step(found, job, seconds, halo)}")
+    print(f"Next: {next_step(found, job, seconds, halo, cpu)}")
 
 
 def table(found: Probe) -> Grid:
@@ -114,16 +114,16 @@ def makes(change: Ratio) -> str:
     )
 
 
-def next_step(found: Probe, job: Job, seconds: int, halo: str) -> str:
-    """The next command."""
+def next_step(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None = None) -> str:
+    """The next command. `cpu`: the processor that this one was told."""
     command = shlex.join(job.command)
+    options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.CARES:
         train = [] if job.service else [shlex.quote(job.target.name), "SMALL-ARGS", "--"]
-        return " ".join([halo, "run", *job_options(job), "--", *train, command])
+        return " ".join([halo, "run", *options, "--", *train, command])
     if found.answer is Answer.DOES_NOT_CARE:
         library = found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
-        stdin = f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
-        return shlex.join([*preloaded, *job.command]) + stdin
+        return shlex.join([*preloaded, *job.command]) + redirection(job)
     longer = ["--seconds", str(LONGER * seconds)]
-    return " ".join([halo, "probe", *longer, *job_options(job), "--", command])
+    return " ".join([halo, "probe", *longer, *options, "--", command])

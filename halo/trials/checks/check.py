@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 
@@ -87,12 +88,12 @@ class Check:
     round_seconds: float
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def times(self) -> tuple[list[float], list[float]]:
         """Seconds by round, under the plan and without it."""
         return seconds(self.planned, self.clock), seconds(self.alone, self.clock)
 
-    @property
+    @cached_property
     def ratios(self) -> list[float]:
         """The speed-up of each round."""
         return speedups(*self.times)
@@ -102,15 +103,15 @@ class Check:
         """The median of the rounds; None without a round."""
         return median(self.ratios) if self.planned else None
 
-    @property
+    @cached_property
     def interval(self) -> Interval:
         return interval(self.ratios)
 
-    @property
+    @cached_property
     def answer(self) -> Answer:
         return _ANSWERS[side_of(self.ratios, self.min_speedup)]
 
-    @property
+    @cached_property
     def needed_seconds(self) -> int | None:
         """A budget that is expected to suffice, in seconds; None if the speed-up is too near."""
         rounds = needed_rounds(self.ratios, self.min_speedup)

@@ -12,7 +12,7 @@ from halo.trials.checks.check import Answer, Check
 from halo.trials.checks.clock import Clock
 from halo.trials.checks.sequential import ERROR
 from halo.trials.results import measured
-from halo.trials.runs.job import Job, job_options
+from halo.trials.runs.job import Job, cpu_option, job_options
 
 _LEADS = {
     Answer.HELPS: "the plan helps",
@@ -81,14 +81,20 @@ def needed(found: Check) -> str | None:
     return f"repeat it with {way}, or on an idle machine"
 
 
-def next_step(found: Check, job: Job, plan: Path, halo: str) -> str | None:
-    """The next command; None if the plan helps."""
-    command, options = shlex.join(job.command), job_options(job)
+def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = None) -> str | None:
+    """The next command; None if the plan helps. `cpu`: the processor that the check was told."""
+    command = shlex.join(job.command)
+    options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.DOES_NOT_HELP:
         name = shlex.quote(job.target.name)
         return " ".join([halo, "run", *options, "--", name, "SMALL-ARGS", "--", command])
     if found.answer is Answer.CANNOT_TELL and found.needed_seconds is not None:
-        chosen = ["--plan", shlex.quote(str(plan)), "--allocator", found.allocator.name]
+        chosen = [
+            "--plan",
+            shlex.quote(str(plan)),
+            "--allocator",
+            shlex.quote(found.allocator.option),
+        ]
         chosen += ["--min-speedup", f"{found.min_speedup:g}"]
         chosen += ["--clock", str(found.clock)]
         longer = ["--seconds", str(found.needed_seconds)]

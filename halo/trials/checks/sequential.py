@@ -12,6 +12,7 @@ values have to be independent; nothing is assumed of their distribution.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -44,7 +45,10 @@ def evidence(above: int, count: int) -> Fraction:
     """
     if not 0 <= above <= count:
         raise ValueError(f"{above} of {count} values")
-    tail = sum(math.comb(count + 1, at) for at in range(above + 1))
+    tail = term = 1  # `term`: the binomial coefficient of count + 1 and `at`
+    for at in range(1, above + 1):
+        term = term * (count + 2 - at) // at
+        tail += term
     return Fraction(tail, (count + 1) * math.comb(count, above))
 
 
@@ -62,9 +66,9 @@ def interval(values: Sequence[float]) -> Interval:
     """The confidence interval of the median, 95 %, valid for all numbers of values together."""
     ordered = sorted(values)
     count = len(ordered)
-    # The fewest values on one side of the median that are not sure evidence.
-    needed = next((it for it in range(count + 1) if is_sure(it, count)), None)
-    if needed is None:
+    # The fewest values on one side of the median that are sure evidence; more are surer.
+    needed = bisect_left(range(count + 1), True, key=lambda above: is_sure(above, count))
+    if needed > count:
         return Interval(-math.inf, math.inf)
     return Interval(ordered[count - needed], ordered[needed - 1])
 

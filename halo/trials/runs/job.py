@@ -42,6 +42,11 @@ def job_options(job: Job) -> list[str]:
     return [shlex.quote(word) for word in option_words(job)]
 
 
+def cpu_option(cpu: int | None) -> list[str]:
+    """The option of a command whose runs are on that processor."""
+    return [] if cpu is None else ["--cpu", str(cpu)]
+
+
 def option_words(job: Job) -> list[str]:
     """The options with which a command has this job."""
     words = ["--stdin", str(job.stdin)] if job.stdin else []
@@ -52,6 +57,11 @@ def option_words(job: Job) -> list[str]:
     words += ["--ignore-output"] if job.ignore_output else []
     words += ["--timeout", f"{job.timeout:g}"] if job.timeout else []
     return words + (job.service.options() if job.service else [])
+
+
+def redirection(job: Job) -> str:
+    """What a shell command needs to have the job's standard input, after a space."""
+    return f" <{shlex.quote(str(job.stdin))}" if job.stdin else ""
 
 
 def repeat_options(

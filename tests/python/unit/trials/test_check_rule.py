@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from halo.process.allocators import Allocator
+from halo.process.target import Target
 from halo.schema.trial import Trial
 from halo.trials.checks.check import (
     Answer,
@@ -21,6 +25,7 @@ from halo.trials.checks.check import (
     speedups,
 )
 from halo.trials.checks.clock import Clock, chosen_clock, seconds
+from halo.trials.checks.report import next_step
 from halo.trials.checks.sequential import (
     ERROR,
     Side,
@@ -30,6 +35,7 @@ from halo.trials.checks.sequential import (
     minimum_values,
     side_of,
 )
+from halo.trials.runs.job import Job
 from halo.trials.runs.rounds import Samples
 
 ROUNDS = 200
@@ -176,6 +182,34 @@ def test_a_longer_budget_is_advised_only_if_it_may_help() -> None:
     assert check_of(1.0, 1.05, 20, 1.05).needed_seconds is None
     assert needed_rounds([1.1, 1.1, 1.1, 1.0], 1.05) == 39
     assert needed_rounds([], 1.05) == 8
+
+
+def test_long_checks_need_no_time_of_their_own() -> None:
+    """Half of the rounds above the threshold: no budget is ever enough, and all are tried."""
+    start = time.monotonic()
+    assert needed_rounds([1.1, 1.0] * 12, 1.05) is None
+    ratios = [1.0 + at / 1000 for at in range(1000)]
+    assert side_of(ratios, 1.5) is Side.UNKNOWN
+    assert interval(ratios).low < 1.5 < interval(ratios).high
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 31])
+def test_the_ends_of_the_interval_are_the_first_that_are_sure(count: int) -> None:
+    values = [float(at) for at in range(count)]
+    sure = [above for above in range(count + 1) if is_sure(above, count)]
+    found = interval(values)
+    assert found.low == (values[count - sure[0]] if sure else -math.inf)
+    assert found.high == (values[sure[0] - 1] if sure else math.inf)
+
+
+def test_the_next_step_has_the_library_and_the_processor() -> None:
+    found = replace(check_of(1.0, 1.3, 4, 1.05), allocator=Allocator("l.so", Path("/o p/l.so")))
+    step = next_step(found, Job(Target(Path("/bin/prog"), "prog"), ("1",)), Path("p"), "halo", 1)
+    assert step == (
+        "halo check --plan p --allocator '/o p/l.so' --min-speedup 1.05 --clock wall --seconds 80"
+        " --cpu 1 -- prog 1"
+    )
 
 
 def test_a_clock_that_is_too_coarse_shows_no_difference() -> None:

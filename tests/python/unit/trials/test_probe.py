@@ -65,6 +65,8 @@ def test_the_next_step_has_the_options_of_this_one() -> None:
     assert next_step(measured(1.0, 1.5, 1.1), job, 60, "halo") == (
         f"halo run {given} -- prog SMALL-ARGS -- prog 'a b'"
     )
+    pinned = next_step(measured(1.0, 1.5, 1.1), JOB, 60, "halo", cpu=1)
+    assert pinned == "halo run --cpu 1 -- prog SMALL-ARGS -- prog 'a b'"
     plain = next_step(measured(1.0, 1.0, 1.0), job, 60, "halo")
     assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b' <'/i n'"
 
