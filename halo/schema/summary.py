@@ -48,7 +48,7 @@ class RacedCandidate(Struct, frozen=True):
 class Conclusion(Struct, frozen=True):
     """The conclusion of the measurement."""
 
-    answer: str = ""  # as in [cli.md](cli.md#the-verdict)
+    answer: str = ""  # as in [cli.md](measuring.md#the-verdict)
     sentence: str = ""  # the same, with the figures
     needed: str | None = None  # how to get an answer
 

@@ -121,7 +121,7 @@ def _with_splits(session: Session, aging: Aging, results: Results) -> Iterator[R
             split = _split(session, perf, aging.job, entry, config)
             return None if split is None else {"split": split}
 
-        inputs = session.job_inputs(aging.job)
+        inputs = session.inputs.of(aging.job)
         found = _stage(session, f"split-{config.label}", inputs, config, sample)
         if found is not None:
             split = convert(found["split"], Split)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,12 +20,16 @@ from halo.recording.registry import find_producer
 from halo.settings import Settings
 from halo.trials.candidates import Candidate
 from halo.trials.findings import Findings
+from halo.trials.job_inputs import JobInputs
 from halo.trials.journal import Journal
 from halo.trials.reporter import Reporter
 from halo.trials.runs.failures import ProgramFailed
-from halo.trials.runs.job import Configuration, Job, option_words
+from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory, digest
 from halo.trials.runs.launcher import Launcher
+
+TELLING = ("GLIBC_TUNABLES", "LD_", "MALLOC_", "MIMALLOC_", "TCMALLOC_")
+"""How the names of variables begin that change how objects are allocated, or what is loaded."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class Session:
         self.reporter = reporter
         self.allocators = baseline_allocators()
         self.remarks: list[str] = []
+        self.inputs = JobInputs()
         self.native_seconds: dict[Job, float] = {}  # of the first runs
         self._stack = ExitStack()
 
@@ -114,22 +120,10 @@ class Session:
             self.options.environment, self.settings.runtime, label, self.options.litter
         )
 
-    @staticmethod
-    def job_inputs(job: Job) -> dict[str, Any]:
-        """The inputs of a job's runs, for the journal."""
-        load = job.service.load.words if job.service else ()
-        files = [job.stdin, *(Path(word) for word in (*job.arguments, *load))]
-        return {
-            "program": digest(job.target.path),
-            "arguments": list(job.arguments),
-            "files": [digest(path) for path in files if path is not None and path.is_file()],
-            "options": option_words(replace(job, stdin=None, timeout=None)),
-        }
-
     def recorder_inputs(self, job: Job, **more: Any) -> dict[str, Any]:
         """The inputs of a recording of the job, for the journal."""
         parts = find_producer(self.settings).parts(self.settings)
-        return {**self.job_inputs(job), "recorder": [digest(part) for part in parts], **more}
+        return {**self.inputs.of(job), "recorder": [digest(part) for part in parts], **more}
 
     def _common_inputs(self) -> dict[str, Any]:
         machine = to_builtins(self.findings.machine)
@@ -137,9 +131,21 @@ class Session:
         return {
             "machine": machine,
             "runtime": digest(self.settings.runtime) if self.settings.runtime.is_file() else "",
-            "preloaded": self.options.environment.get("LD_PRELOAD", ""),
             "cpu": self.options.cpu,
+            "environment": relevant_variables(self.options.environment, self.settings.environment),
         }
+
+
+def relevant_variables(environment: Mapping[str, str], users: Mapping[str, str]) -> dict[str, str]:
+    """The variables for allocators or the loader, and those that differ from the user's own.
+
+    The others change from terminal to terminal, in which an interrupted measurement may continue.
+    """
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(TELLING) or users.get(name) != value
+    }
 
 
 def identities(configs: Sequence[Configuration]) -> list[dict[str, Any]]:
@@ -152,7 +158,7 @@ def _identity(config: Configuration) -> dict[str, Any]:
     plan = config.environment.get("HALO_PLAN")
     found: dict[str, Any] = {
         "label": config.label,
-        "libraries": [digest(Path(it)) if Path(it).is_file() else it for it in libraries],
+        "libraries": [digest(Path(it)) if os.path.isfile(it) else it for it in libraries],
         "plan": digest(Path(plan)) if plan else None,
     }
     if config.litter is not None:

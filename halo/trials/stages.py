@@ -58,6 +58,7 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     native = session.baselines()[0]
     peaks = []
     for job in jobs:
+        session.inputs.begin(job)
         found = run_first(session.laboratory, session.launcher, job, native, place_objects)
         session.native_seconds[job] = found.seconds
         for remark in found.remarks:
@@ -80,7 +81,7 @@ def measure(
     session: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
 ) -> Samples:
     """Runs interleaved rounds of the configurations; stores each when it is complete."""
-    inputs = session.job_inputs(job) | {"configurations": identities(configs)}
+    inputs = session.inputs.of(job) | {"configurations": identities(configs)}
     return interleave(
         session.laboratory,
         job,
@@ -98,7 +99,7 @@ def time_allocators(session: Session, job: Job) -> None:
     plain = session.baselines()
     seconds = session.native_seconds[job]
     trials = session.journal.stage(
-        "allocator-rounds", session.job_inputs(job), lambda: quick_trials(seconds)
+        "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds)
     )
     session.reporter.stage(
         "timing the allocators on the training input", TYPICAL * trials * len(plain) * seconds

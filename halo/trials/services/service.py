@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -60,8 +61,8 @@ def parse_ready(text: str) -> Ready:
         return Ready(kind, str(Path(value).absolute()))
     if kind == LINE:
         try:
-            re.compile(value)
-        except re.error as error:
+            re.compile(value.encode())
+        except (re.error, ValueError) as error:
             raise ValueError(f"'{value}' is not a regular expression: {error}") from error
     return Ready(kind, value)
 
@@ -85,16 +86,16 @@ def parse_load(text: str) -> Load:
     `ValueError` with a sentence if it cannot be run.
     """
     try:
-        words = [text] if Path(text).is_file() else shlex.split(text)
+        words = [text] if os.path.isfile(text) else shlex.split(text)
     except ValueError:
         raise ValueError(f"The load {text!r} has an open quotation mark; close it.") from None
     if not words:
         raise ValueError("The load is empty; give the script that uses the service.")
     name = words[0]
-    if Path(name).is_file() and "/" not in name:
+    if os.path.isfile(name) and "/" not in name:
         name = f"./{name}"
     found = shutil.which(name)
-    if found is None and Path(name).is_file():
+    if found is None and os.path.isfile(name):
         raise ValueError(
             f"The load script {name} is not executable; make it so with: chmod +x {name}"
         )

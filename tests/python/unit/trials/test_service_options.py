@@ -43,6 +43,8 @@ def test_signs(load: Path) -> None:
         ("tcp:65536", "is not a port"),
         ("tcp:localhost:7", "is not a port"),
         ("line:(", "is not a regular expression"),
+        (r"line:\u2713 ready", "is not a regular expression"),  # of text, and not of bytes
+        ("line:(?u)ready", "is not a regular expression"),
     ],
 )
 def test_bad_signs(text: str, why: str) -> None:
@@ -68,6 +70,7 @@ def test_a_load_is_a_file_or_a_command_line(load: Path) -> None:
     assert parse_load("a load").words == ("a load",)
     assert parse_load(str(parse_load("a load"))).path == spaced
     assert parse_load("sh -c true").path.name == "sh"
+    assert parse_load(f"sh -c 'true {'.' * 300}'").path.name == "sh"
 
 
 def test_bad_loads(load: Path) -> None:

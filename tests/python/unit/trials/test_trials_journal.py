@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from halo.process.target import Target
 from halo.trials.journal import Journal
-from halo.trials.runs.job import Job
-from halo.trials.services.service import Load, Ready, Service
-from halo.trials.session import Session
 
 INPUTS = {"machine": "a", "runtime": "1"}
 
@@ -97,26 +91,3 @@ def test_a_stage_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no"):
         Journal(tmp_path, INPUTS).stage("one", {}, fail)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_jobs_that_run_otherwise_have_other_inputs(tmp_path: Path) -> None:
-    program = tmp_path / "prog"
-    program.write_bytes(b"program")
-    load = Load(program, ("load", "7"))
-    first = Job(Target(program, "prog"), ("1",))
-    others = [
-        replace(first, arguments=("2",)),
-        replace(first, stdin=program),
-        replace(first, compared=(program,)),
-        replace(first, allowed=frozenset({0, 4})),
-        replace(first, ignore_output=True),
-        *(
-            replace(first, service=Service(load, ready, stop))
-            for ready in (Ready(), Ready("tcp", "7"))
-            for stop in (signal.SIGTERM, signal.SIGINT)
-        ),
-    ]
-    inputs = [json.dumps(Session.job_inputs(job)) for job in (first, *others)]
-    assert len(set(inputs)) == len(inputs)
-    limited = replace(first, timeout=9.0)
-    assert json.dumps(Session.job_inputs(limited)) == inputs[0], "a limit changes no time"
