@@ -25,6 +25,7 @@ from halo.trials.folders import fresh_folder
 from halo.trials.runs.allocator_share import run_under
 from halo.trials.runs.failures import (
     ConfigurationFailed,
+    Overdue,
     ProgramFailed,
     command_of,
     last_words,
@@ -122,15 +123,18 @@ class Laboratory:
         argv = [target.name, *job.arguments]
         if config.needs_cooldown:
             time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
-        run = run_job(
-            self._launcher,
-            job,
-            Command(target.path, argv, environment),
-            streams,
-            self._settings.environment,
-            self._limits(job, aged),
-            None if job.timeout or aged or job in self._seconds else self._remind,
-        )
+        try:
+            run = run_job(
+                self._launcher,
+                job,
+                Command(target.path, argv, environment),
+                streams,
+                self._settings.environment,
+                self._limits(job, aged),
+                None if job.timeout or aged or job in self._seconds else self._remind,
+            )
+        except Overdue as error:
+            raise self._blamed(job, config, error) from None
         self._seconds.setdefault(job, run.wall)
         failed = bool(run.ending.signal or run.failure)
         failed = failed or self._is_unexpected(job, run.ending.exit_status)
@@ -144,6 +148,16 @@ class Laboratory:
             else tuple((str(path), _written(path)) for path in job.compared),
             stderr_bytes=streams.stderr.stat().st_size,
             failure=run.failure,
+        )
+
+    def _blamed(self, job: Job, config: Configuration, error: Overdue) -> TrialFailed:
+        """The error of a run at its time limit; a later one may be the configuration's fault."""
+        if job not in self._first:
+            return error
+        native = f"{self._seconds[job]:.1f} s in its first run, under {self._native[job].label}"
+        return TrialFailed(
+            f"{command_of(job)} under {config.label} did not end within its time limit, and was"
+            f" stopped; it took {native}. If that limit is too short: --timeout SECONDS."
         )
 
     def _limits(self, job: Job, aged: bool) -> TimeLimits:

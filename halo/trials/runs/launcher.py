@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -163,7 +164,8 @@ class Launcher:
     def stop(self) -> None:
         """Ends the running process and all its descendants; nothing can be started afterwards."""
         assert self._process.stdin
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):  # a request that a lost spawner did not read
+            self._process.stdin.close()
         self._process.wait()
 
     def read_counters(self) -> dict[str, Reading]:

@@ -14,8 +14,8 @@ from halo.alignment.libraries import libraries_of
 from halo.elf.image import ElfError, ElfImage
 
 MUCH_CODE = 256 << 10  # bytes
-START, PER_SECOND = 2.2, 3.5  # seconds, and seconds for a native second
-START_MUCH, PER_SECOND_MUCH = 3.5, 10.0  # with much code
+START, PER_SECOND = 1.6, 3.6  # seconds, and seconds for a native second
+START_MUCH, PER_SECOND_MUCH = 4.2, 10.0  # with much code
 _LANGUAGE = ("ld-linux", "libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so")
 """How the names of libraries begin that programs have for their language: little of them runs."""
 _PT_LOAD, _EXECUTABLE = 1, 1

@@ -16,6 +16,7 @@ HUP, INT, KILL, PIPE, TERM, CONT, XFSZ = 1, 2, 9, 13, 15, 18, 25
 # A terminal or a service manager signals the whole process group; halo decides for all of it.
 IGNORED = (HUP, INT, TERM)
 READ, WRITE = posix.O_RDONLY, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC
+PERIOD = 1  # milliseconds between checks of a child without pidfd
 GRACE = 2.0  # seconds that a program has to end after SIGTERM
 
 
@@ -75,21 +76,32 @@ def main_thread(child: int) -> tuple[int, int]:
 
 def await_end(child: int, mark: str) -> None:
     """Returns when the child has ended; raises `Stopped` if our input ends first."""
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
     try:
         ended = posix.pidfd_open(child)
     except OSError:  # a kernel or a sandbox without pidfd
-        posix.waitid(posix.P_PID, child, posix.WEXITED | posix.WNOWAIT)
+        while not has_ended(child):
+            if poll.poll(PERIOD):
+                give_up(child, mark)
         return
     try:
-        poll = select.poll()
         poll.register(ended, select.POLLIN)
-        poll.register(0, select.POLLIN)
         if all(descriptor == 0 for descriptor, _ in poll.poll()):
-            stop(child, mark)
-            posix.waitpid(child, posix.WNOHANG)
-            raise Stopped
+            give_up(child, mark)
     finally:
         posix.close(ended)
+
+
+def has_ended(child: int) -> bool:
+    return bool(posix.waitid(posix.P_PID, child, posix.WEXITED | posix.WNOWAIT | posix.WNOHANG))
+
+
+def give_up(child: int, mark: str) -> None:
+    """Ends the run, as no process waits for its result."""
+    stop(child, mark)
+    posix.waitpid(child, posix.WNOHANG)
+    raise Stopped
 
 
 def stop(child: int, mark: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from halo.errors import BadInput, TrialFailed
 from halo.process.target import Target
 from halo.settings import read_settings
+from halo.trials.runs.failures import ProgramFailed
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
@@ -235,3 +236,16 @@ def test_a_configuration_that_ends_otherwise_need_not_have_written_its_files(
     laboratory.measure(job, plain(WHO="a"))
     interleave(laboratory, job, [plain(WHO="a"), replace(plain("bad", WHO="b"), optional=True)], 1)
     assert laboratory.left_out == {"bad": "exit status 1 instead of 0"}
+
+
+def test_a_hang_that_the_first_run_had_not_names_the_configuration(laboratory: Laboratory) -> None:
+    job = replace(shell("[ -z $HANGS ] || exec sleep 60"), timeout=0.5)
+    laboratory.measure(job, plain())
+    with pytest.raises(TrialFailed, match=r"under p\.plan did not end .* under glibc") as found:
+        laboratory.measure(job, plain("p.plan", HANGS="1"))
+    assert not isinstance(found.value, ProgramFailed)
+
+
+def test_a_first_run_that_hangs_may_be_a_service(laboratory: Laboratory) -> None:
+    with pytest.raises(ProgramFailed, match="--load SCRIPT"):
+        laboratory.measure(replace(shell("exec sleep 60"), timeout=0.5), plain())

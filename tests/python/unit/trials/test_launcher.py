@@ -1,0 +1,64 @@
+"""The process that starts the measured ones: without pidfd, and lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from halo.errors import HaloError
+from halo.trials.runs import launcher as module
+from halo.trials.runs.launcher import Launcher, Run, Streams
+
+SHELL = Path("/bin/sh")
+
+
+def streams_in(folder: Path) -> Streams:
+    return Streams(Path(os.devnull), folder / "stdout", folder / "stderr")
+
+
+def run(launcher: Launcher, script: str, folder: Path) -> Run:
+    return launcher.run(SHELL, ("sh", "-c", script), dict(os.environ), streams_in(folder))
+
+
+@pytest.fixture
+def without_pidfd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The spawner as on a kernel before 5.3, or in a sandbox that forbids the call."""
+    script = tmp_path / "spawner.py"
+    script.write_text(
+        "import posix, runpy\n"
+        "def pidfd_open(child): raise OSError(38, 'Function not implemented')\n"
+        "posix.pidfd_open = pidfd_open\n"
+        f"runpy.run_path({str(module.SPAWNER)!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr(module, "SPAWNER", script)
+
+
+@pytest.mark.usefixtures("without_pidfd")
+def test_a_run_without_pidfd_ends_as_others_do(tmp_path: Path) -> None:
+    with Launcher() as launcher:
+        assert run(launcher, "exit 3", tmp_path).ending.exit_status == 3
+        assert 0.2 <= run(launcher, "sleep 0.2", tmp_path).wall < 2
+
+
+@pytest.mark.usefixtures("without_pidfd")
+def test_a_run_without_pidfd_is_stopped_at_its_limit(tmp_path: Path) -> None:
+    start = time.monotonic()
+    with Launcher() as launcher:
+        arguments = ("sh", "-c", "echo $$; exec sleep 60")
+        launcher.send(SHELL, arguments, dict(os.environ), streams_in(tmp_path))
+        assert launcher.wait(0.3) is None
+    assert time.monotonic() - start < 10
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "stdout").read_text()), 0)
+
+
+def test_a_lost_spawner_is_an_error_of_halo(tmp_path: Path) -> None:
+    """And no broken pipe, which would look like a reader that has gone."""
+    with pytest.raises(HaloError, match="run halo again"), Launcher() as launcher:
+        os.kill(launcher.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOWAIT)
+        run(launcher, "true", tmp_path)
