@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 
 from halo.commands.shared.program import (
@@ -10,9 +11,10 @@ from halo.commands.shared.program import (
     add_litter_option,
     add_measuring_options,
     add_tolerance_options,
+    default_folder,
     tolerant,
 )
-from halo.errors import UsageError
+from halo.errors import HaloError, UsageError
 from halo.settings import Settings
 
 
@@ -61,7 +63,10 @@ def list_programs(settings: Settings) -> int:
 
 
 def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str]) -> int:
-    """All named programs, one after the other, and one table at the end."""
+    """All named programs, one after the other, and one table at the end.
+
+    A program that cannot be measured does not stop the others.
+    """
     from halo.commands.shared.measurement import (
         check_failures,
         check_options,
@@ -70,6 +75,7 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
     )
     from halo.trials.bundled import Bundled, find_bundled, prepare
     from halo.trials.results import summarize_findings
+    from halo.trials.runs.job import redirection
     from halo.trials.table import next_step, show
 
     def find(name: str) -> Bundled:
@@ -77,25 +83,31 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
 
     check_options(settings, options, whole=True)
     chosen = [(bundled, *prepare(settings, bundled)) for bundled in map(find, names)]
-    done, steps, folders = [], [], []
+    several = len(chosen) > 1
+    if several and options.results is None:
+        options.results = default_folder("bench")
+    done, steps, folders, errors = [], [], [], []
     for bundled, *jobs in chosen:
         train, reference = (tolerant(options, job) for job in jobs)
-        several = options.results is not None and len(names) > 1
         results = options.results / bundled.name if several else options.results
-        findings, folder = measure_program(
-            settings, options, bundled.name, reference, results, train, bundled.env, several
-        )
+        try:
+            findings, folder = measure_program(
+                settings, options, bundled.name, reference, results, train, bundled.env, several
+            )
+        except HaloError as error:
+            errors.append(error)
+            continue
         done.append(findings)
         folders.append(folder)
-        environment = [f"{key}={value}" for key, value in bundled.env.items()]
+        environment = [f"{key}={shlex.quote(value)}" for key, value in bundled.env.items()]
         command = [str(reference.target.path), *reference.arguments]
         step = next_step(findings, settings.command, folder, command)
-        steps.append(" ".join([*environment, step]) if step else "")
+        steps.append(" ".join([*environment, step]) + redirection(reference) if step else "")
     write_summary([summarize_findings(findings) for findings in done], options.json)
     show([findings for findings in done if not findings.failure])
     for findings, folder, step in zip(done, folders, steps, strict=True):
         print(f"Results of {findings.program}: {folder}")
         if step:
             print(f"  the same by hand: {step}")
-    check_failures(done)
+    check_failures(done, errors)
     return 0

@@ -92,7 +92,11 @@ class RecordCommand:
         for option in FLAGS:
             add_sink_option(parser, option)
         add_service_options(parser)
-        add_timeout_option(parser)
+        add_timeout_option(
+            parser,
+            "a hundredth of the time limit of the load, as the program is slower under the"
+            " recorder; only with --load (default 600)",
+        )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.files.destination import check_place

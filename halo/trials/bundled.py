@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from halo.errors import BadInput, CannotRun, MissingPart, UsageError
@@ -134,16 +135,31 @@ def _how_to_get(bundled: Bundled) -> str:
 
 
 def _generate(script: Path, inputs: Path) -> None:
-    """Runs the generator once; the folder appears atomically."""
+    """Runs the generator once; the folder appears in one step, so that another may do the same."""
     try:
-        stamp = inputs / f".made-by-{int(script.stat().st_mtime)}"
-        if stamp.exists():
+        stamp = f".made-by-{int(script.stat().st_mtime)}"
+        if (inputs / stamp).exists():
             return
-        inputs.mkdir(parents=True, exist_ok=True)
+        inputs.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{inputs.name}.", dir=inputs.parent) as scratch:
+            made = Path(scratch, "made")
+            made.mkdir()
+            _run_generator(script, made)
+            (made / stamp).touch()
+            if inputs.is_dir():  # of another version of the generator
+                os.rename(inputs, Path(scratch, "old"))
+            try:
+                os.rename(made, inputs)
+            except OSError:
+                if not (inputs / stamp).exists():  # another was first
+                    raise
     except OSError as error:
         raise BadInput(f"{script} cannot make {inputs}: {error}.") from error
+
+
+def _run_generator(script: Path, folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, os.fspath(script), os.fspath(inputs)],
+        [sys.executable, os.fspath(script), os.fspath(folder)],
         capture_output=True,
         text=True,
         check=False,
@@ -151,4 +167,3 @@ def _generate(script: Path, inputs: Path) -> None:
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
         raise BadInput(f"{script} could not make its inputs: {lines[-1]}.")
-    stamp.touch()

@@ -7,14 +7,13 @@ differ only in their groups, and in how the runtime identifies these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from msgspec import Struct, convert
-from msgspec.structs import replace
+from msgspec import Struct, convert, structs
 
 from halo.process.allocators import Allocator
 from halo.profile import Profile, read_profile
@@ -81,8 +80,10 @@ def compare(session: Session, comparison: Comparison) -> Results:
         session, comparison.train, Limits(), Limits(sinks={"streams": STREAM_REFERENCES})
     )
     candidates = _candidates(session, profile, chosen)
-    configs = [*plain, *(session.planned(c, c.variant.label) for c in candidates)]
-    training = _samples(session, "training", comparison.train, configs, trials)
+    planned = [session.planned(c, c.variant.label) for c in candidates]
+    configs = [*plain, *planned]
+    compared = [_required(one, chosen) for one in plain]
+    training = _samples(session, "training", comparison.train, [*compared, *planned], trials)
     _keep(session, training, candidates, Candidate(PlanVariant(NONE, NONE), chosen, None))
     simulation = None
     if comparison.simulate:
@@ -90,16 +91,23 @@ def compare(session: Session, comparison: Comparison) -> Results:
     reference = _samples(session, "reference", comparison.reference, configs, trials)
     kept = findings.kept
     assert kept is not None
-    of_kept = reference[chosen.name if kept.plan is None else kept.variant.label]
-    findings.reference = {**reference, HALO: of_kept}
-    distances = _distances(session, comparison, chosen) if comparison.distances else None
-    return replace(
+    of_kept = reference.get(chosen.name if kept.plan is None else kept.variant.label)
+    findings.reference = reference if of_kept is None else {**reference, HALO: of_kept}
+    distances = None
+    if comparison.distances and chosen.name in reference:
+        distances = _distances(session, comparison, chosen)
+    return structs.replace(
         raw_results(findings),
         configurations=_described(session, candidates),
         training=training,
         simulation=simulation,
         distances=distances,
     )
+
+
+def _required(config: Configuration, chosen: Allocator) -> Configuration:
+    """The configuration, which must run the program if it is that of the chosen allocator."""
+    return replace(config, optional=config.optional and config.label != chosen.name)
 
 
 def _samples(
@@ -167,7 +175,7 @@ def _simulate(
         machine=owners.machine,
         code=owners.code,
         contexts=tuple(
-            replace(it, context=ids[key])
+            structs.replace(it, context=ids[key])
             for it, key in zip(owners.contexts, owners.keys, strict=True)
             if key in ids
         ),

@@ -79,7 +79,7 @@ class AgeCommand:
             help="also simulate caches and TLBs; each such run takes 20 to 100 times as long",
         )
         add_measuring_options(parser, str(DEFAULT_TRIALS))
-        add_stream_options(parser, services=False)
+        add_stream_options(parser, aged=True)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import Litter

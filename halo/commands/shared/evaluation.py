@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halo.commands.shared.program import plain_environment, report_outputs, results_folder, tolerant
-from halo.errors import TrialFailed, UsageError
+from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
 from halo.process.target import check_privileges, find_target
 from halo.settings import Settings
@@ -60,16 +60,22 @@ def own_subject(
 
 
 def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence[Subject]) -> int:
-    """Evaluates all, one after the other; a failure does not stop the others."""
-    failures = []
+    """Evaluates all, one after the other; a failure does not stop the others.
+
+    Raises an error of the type of the first one, with all their sentences.
+    """
+    errors: list[HaloError] = []
     for subject in [_tolerant(options, subject) for subject in subjects]:
         folder = results_folder(options.results / subject.name, subject.name, resume=True)
-        failure = _evaluate_one(settings, options, subject, folder)
-        print(f"{subject.name}: {failure or folder / 'results.json'}")
-        if failure:
-            failures.append(failure)
-    if failures:
-        raise TrialFailed(" ".join(failures))
+        outcome: Path | HaloError = folder / "results.json"
+        try:
+            _evaluate_one(settings, options, subject, folder)
+        except HaloError as error:
+            outcome = error
+            errors.append(error)
+        print(f"{subject.name}: {outcome}")
+    if errors:
+        raise type(errors[0])(" ".join(map(str, errors)))
     print(f"Next: {settings.command} report {options.results}/*/ -o report.html")
     return 0
 
@@ -81,8 +87,8 @@ def _tolerant(options: argparse.Namespace, subject: Subject) -> Subject:
 
 def _evaluate_one(
     settings: Settings, options: argparse.Namespace, subject: Subject, folder: Path
-) -> str:
-    """Writes results.json; returns the error's sentence if a wrong output ended it."""
+) -> None:
+    """Writes results.json."""
     chosen = Options(
         trials=options.trials,
         results=folder,
@@ -107,12 +113,9 @@ def _evaluate_one(
     try:
         with Session(settings, chosen, findings, reporter) as session:
             document = compare(session, comparison)
-    except TrialFailed as error:
-        return str(error)
     except KeyboardInterrupt:
-        report_outputs(folder)
+        report_outputs(folder, options.results.absolute())
         raise
     finally:
         reporter.clear()
     write_json(document, folder / "results.json")
-    return ""

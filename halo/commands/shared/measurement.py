@@ -17,7 +17,7 @@ from halo.commands.shared.program import (
     report_outputs,
     results_folder,
 )
-from halo.errors import TrialFailed, UsageError
+from halo.errors import HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.recording.parts import MAX_TRACED, Limits, largest_followed
@@ -94,16 +94,23 @@ def measure_program(
                 run(session, choice, train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, HaloError, OSError) as error:
         if findings.training or findings.reference:
-            findings.failure = f"The measurement of {name} was interrupted ({error})."
+            findings.failure = _ending(name, error)
         _save(findings, folder)
-        report_outputs(folder)
+        report_outputs(folder, options.results and options.results.absolute())
         raise
     finally:
         reporter.clear()
         _save(findings, folder)
     return findings, folder
+
+
+def _ending(name: str, error: BaseException) -> str:
+    """Why the measurement ended before its end."""
+    if isinstance(error, KeyboardInterrupt):
+        return f"The measurement of {name} was interrupted ({error})."
+    return str(error)
 
 
 def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVariant]:
@@ -156,11 +163,15 @@ def _save(findings: Findings, folder: Path) -> None:
         drop_empty(folder)
 
 
-def check_failures(done: Sequence[Findings]) -> None:
-    """Raises `TrialFailed` if a wrong output ended a measurement."""
+def check_failures(done: Sequence[Findings], errors: Sequence[HaloError] = ()) -> None:
+    """Raises `TrialFailed` if a wrong output ended a measurement.
+
+    With `errors`, which ended other ones, raises one of the type of the first.
+    """
     failed = [findings.failure for findings in done if findings.failure]
-    if failed:
-        raise TrialFailed(" ".join(failed))
+    if failed or errors:
+        kind = type(errors[0]) if errors else TrialFailed
+        raise kind(" ".join([*failed, *map(str, errors)]))
 
 
 def write_summary(summaries: Sequence[Any], path: Path | None) -> None:

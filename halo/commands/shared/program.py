@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.commands.shared.options import add_json_option
-from halo.commands.shared.service import add_service_options, add_timeout_option, service_of
+from halo.commands.shared.service import (
+    OF_A_RUN,
+    OF_AN_AGED_RUN,
+    add_service_options,
+    add_timeout_option,
+    service_of,
+)
 from halo.console.outcome import say
 from halo.errors import BadInput, MissingPart, UsageError
 from halo.process.allocators import find_allocator, preload, under_plan
@@ -211,8 +217,11 @@ def warn_of_deep_binding(settings: Settings, program: Path) -> None:
     sys.stderr.write(deep_binding_warning(settings, program))
 
 
-def add_stream_options(parser: argparse.ArgumentParser, services: bool = True) -> None:
-    """Input and output files of the program, its accepted exit statuses, its load."""
+def add_stream_options(parser: argparse.ArgumentParser, aged: bool = False) -> None:
+    """Input and output files of the program, its accepted exit statuses, its load.
+
+    Programs on aged heaps are not services. Their runs have no time limit by default.
+    """
     add_stdin_option(parser)
     parser.add_argument(
         "--compare",
@@ -222,12 +231,14 @@ def add_stream_options(parser: argparse.ArgumentParser, services: bool = True) -
         metavar="FILE",
         help="file that the program writes, compared like its output; repeatable",
     )
-    add_tolerance_options(parser)
-    if services:
+    if aged:
+        add_tolerance_options(parser, OF_AN_AGED_RUN)
+    else:
+        add_tolerance_options(parser)
         add_service_options(parser)
 
 
-def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
+def add_tolerance_options(parser: argparse.ArgumentParser, limited: str = OF_A_RUN) -> None:
     """The options of all that measure: which runs count as failed, or as different."""
     parser.add_argument(
         "--allow-status",
@@ -242,7 +253,7 @@ def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not compare standard output, for instance if it contains a time or an address",
     )
-    add_timeout_option(parser)
+    add_timeout_option(parser, limited)
 
 
 def job_of(
@@ -319,7 +330,8 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="A,B",
         help="candidates to race, by label or strategy, besides the no-plan baseline:"
-        f" {', '.join(variant.label for variant in VARIANTS)} (default: all)",
+        f" {', '.join(variant.label for variant in VARIANTS)} (default: all that"
+        " need no option of their own)",
     )
     parser.add_argument(
         "--conflicts",
@@ -424,12 +436,15 @@ def default_folder(program: str) -> Path:
     return DEFAULT_RESULTS / f"{Path(program).name}-{now}"
 
 
-def report_outputs(folder: Path) -> None:
-    """Says of an interrupted measurement where what it has finished is; an empty folder goes."""
+def report_outputs(folder: Path, given: Path | None = None) -> None:
+    """Says of an interrupted measurement where what it has finished is; an empty folder goes.
+
+    `given`: what --results has to be to continue, if that is not the folder itself.
+    """
     drop_empty(folder)
     if folder.is_dir():
         say(f"halo: finished stages are in {folder}; to continue, repeat the command with")
-        say(f"  --results {shlex.quote(str(folder))}", whole=True)
+        say(f"  --results {shlex.quote(str(given or folder))}", whole=True)
 
 
 def drop_empty(folder: Path) -> None:

@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from halo.trials.services.service import Service
 
 
-def add_timeout_option(parser: argparse.ArgumentParser) -> None:
+OF_A_RUN = (
+    "time limit of each run of the program, or of the load of a service; 100 times as long under"
+    " the recorder (default: 600, or ten times the first run)"
+)
+
+OF_AN_AGED_RUN = "time limit of each run of the program (default: none)"
+
+
+def add_timeout_option(parser: argparse.ArgumentParser, meaning: str = OF_A_RUN) -> None:
     """The option of all that measure."""
-    parser.add_argument(
-        "--timeout",
-        type=_seconds,
-        metavar="SECONDS",
-        help="time limit of each run of the program, or of the load of a service; 100 times as long"
-        " under the recorder (default: 600, or ten times the first run)",
-    )
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help=meaning)
 
 
 def add_service_options(parser: argparse.ArgumentParser) -> None:
