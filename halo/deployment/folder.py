@@ -1,4 +1,4 @@
-"""Writes the folder of a deployment in one step, after the checks of its content."""
+"""Writes the folder of a deployment, after the checks of its content."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def deploy(
 ) -> tuple[Deployment, list[str]]:
     """Writes the folder; returns what is in it, and notes of the checks.
 
-    The copies are checked before they are put into their place, so that a failure leaves nothing
-    behind. Raises `BadInput` if the folder is not empty or cannot be written, and what `check_fit`
-    raises.
+    The copies are checked before they are moved to their place, and a failure leaves nothing
+    behind. A folder that does not exist yet appears in one step. Raises `BadInput` if the folder
+    is not empty or cannot be written, and what `check_fit` raises.
     """
     output = Path(os.path.realpath(request.output))
     check_place(output, "-o")
@@ -66,10 +66,11 @@ def deploy(
         with _staging(output) as staging:
             _fill(staging, found, choice, request)
             notes = _checked(staging, found, choice, request, env)
-            output.mkdir(exist_ok=True)
-            output.chmod(PROGRAM)
-            for file in staging.iterdir():
-                os.replace(file, output / file.name)
+            staging.chmod(PROGRAM)
+            if output.is_dir():
+                _move_files(staging, output)
+            else:
+                os.rename(staging, output)
     except OSError as error:
         raise BadInput(f"{output} cannot be written: {error.strerror or error}.") from error
     return found, notes
@@ -91,6 +92,20 @@ def _staging(output: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _move_files(staging: Path, output: Path) -> None:
+    """Moves all into an existing folder, or none."""
+    names = [file.name for file in staging.iterdir()]
+    try:
+        for name in names:
+            os.rename(staging / name, output / name)
+        output.chmod(PROGRAM)
+    except BaseException:
+        for name in names:
+            if not (staging / name).exists():
+                os.rename(output / name, staging / name)
+        raise
 
 
 def _deployment(choice: Choice, place: Path, runtime: Path, repository: Path) -> Deployment:
