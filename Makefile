@@ -11,10 +11,10 @@ setup: ## install what is missing to build: Debian packages, and the Python ones
 build: setup ## build everything into build/ and leave the command ready as bin/halo
 	@scripts/build.sh
 
-install: build ## install into PREFIX, by default /usr/local; needs the network the first time
+install: build ## install into PREFIX, by default /usr/local; needs the network
 	@scripts/install.sh $(or $(PREFIX),/usr/local)
 
-deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs the network the first time
+deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs the network
 	@scripts/setup.sh build deb
 	@scripts/build.sh
 	@scripts/packaging/deb.sh
@@ -25,6 +25,7 @@ demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/demo.sh
 
 check: ## the quick checks after a build: format, types, unit tests; within two minutes
+	@scripts/setup.sh build test
 	@scripts/check.sh
 
 test: ## install what is missing, build, check the format and types, run all tests

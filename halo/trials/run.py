@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
+from halo.plan import read_plan, write_plan
 from halo.process.allocators import GLIBC, Allocator
 from halo.process.target import check_privileges
 from halo.profile import Profile
@@ -71,6 +72,7 @@ def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
         if training:
             judge_on_others(session, training.others)
         _check_dropped(session, train)
+        _name_allocator(session.findings.kept)
         _measure_reference(session, reference)
 
 
@@ -183,6 +185,16 @@ def _check_dropped(session: Session, train: Job) -> None:
     what = "running the other plans: does any change the time?"
     session.reporter.stage(what, seconds, is_extra=True)
     findings.checked = measure(session, "dropped", train, configs, Rounds(rounds, 0))
+
+
+def _name_allocator(kept: Candidate | None) -> None:
+    """Names the next allocator in the kept plan's review, for copies outside of the results."""
+    if kept is None or kept.plan is None:
+        return
+    plan = read_plan(kept.plan)
+    if plan.review is not None:
+        review = replace(plan.review, allocator=kept.allocator.name)
+        write_plan(replace(plan, review=review), kept.plan)
 
 
 def next_allocators(session: Session) -> list[Allocator]:

@@ -9,16 +9,21 @@ from typing import Any, cast
 
 import pytest
 
-from halo.profile import Profile
+from halo.elf import FrameRule, RuleKind
+from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
+from halo.profile import Module, Profile
 from halo.settings import read_settings
 from halo.trials import run as run_module
+from halo.trials.candidates import Candidate, PlanVariant
 from halo.trials.findings import Findings
 from halo.trials.reporter import Reporter
 from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.session import Options, Session
 from halo.trials.stages import TYPICAL, Rounds
-from support.samples.findings import GLIBC, MACHINE, NOISE, measured, times
+from halo.updates import chosen_allocator
+from support.samples.findings import GLIBC, JEMALLOC, MACHINE, NOISE, measured, times
+from support.samples.plan import Sample, any_alignment
 
 JOB = Job(None, ())  # type: ignore[arg-type]
 
@@ -108,3 +113,24 @@ def test_the_reference_runs_are_expected_to_compare_as_those_on_the_training_inp
     findings.training = {"glibc": times(2.0), "mimalloc": times(1.0)}
     usual = {label: run_module._relative(findings, label) for label in ("mimalloc", "other")}
     assert usual == {"mimalloc": pytest.approx(0.5, rel=0.1), "other": TYPICAL}
+
+
+def test_a_copy_of_the_kept_plan_names_its_next_allocator(tmp_path: Path) -> None:
+    """Its compact form, which is a part of the journal's keys, stays the same."""
+    sample = Sample()
+    sample.add([16, (1, 32), 48], accesses=9)
+    grouping = Grouping("test", (Group((0,), "reason", 0.25, 0),))
+    plan = build_plan(sample.profile(), grouping, {}, no_rule, prove=any_alignment)
+    path = tmp_path / "halo.plan"
+    write_plan(plan, path)
+    before = path.read_bytes()
+    run_module._name_allocator(Candidate(PlanVariant("halo", "halo"), JEMALLOC, path))
+    assert path.read_bytes() == before
+    for file in tmp_path.iterdir():
+        file.rename(file.with_name(file.name.replace("halo", "copy")))
+    copy = tmp_path / "copy.plan"
+    assert chosen_allocator(copy, read_plan(copy)) == "jemalloc"
+
+
+def no_rule(module: Module, offset: int) -> FrameRule:
+    return FrameRule(RuleKind.CONSTANT, 48, 16)
