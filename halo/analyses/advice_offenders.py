@@ -18,17 +18,21 @@ USED_WITH = 10  # a field belongs to the same loop if accessed at least this fra
 
 @dataclass(frozen=True)
 class Use:
-    """The fields of a structure that a function uses, and how many bytes they have."""
+    """The fields of a structure that a function uses, how many bytes they have, in which lines.
+
+    The number of lines is that of a structure which begins with a line.
+    """
 
     owner_bytes: int
     fields: tuple[str, ...]
     bytes: int
+    lines: int
 
     @property
     def of_each_line(self) -> int:
         """Bytes of a fetched line that the function uses."""
         if self.owner_bytes >= LINE:
-            return min(self.bytes, LINE)
+            return self.bytes // max(self.lines, 1)
         return LINE * self.bytes // max(self.owner_bytes, 1)
 
 
@@ -74,7 +78,7 @@ def _use(row: dict[str, Value], used: Table) -> Use | None:
         begin = int(item["field_offset"])
         touched |= set(range(begin, min(begin + int(item["bytes"]), size)))
     fields = tuple(dict.fromkeys(str(item["field"]) for item in often if item["field"]))
-    return Use(size, fields, len(touched))
+    return Use(size, fields, len(touched), len({byte // LINE for byte in touched}))
 
 
 def _suggestion(row: dict[str, Value], use: Use | None) -> str:

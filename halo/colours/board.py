@@ -26,7 +26,7 @@ class Board:
 def read_board(process: int) -> Board:
     """`BadInput` if there is no such process, or nothing of it is confined by colours."""
     try:
-        with open(f"/proc/{process}/maps") as file:
+        with open(f"/proc/{process}/maps", errors="replace") as file:
             maps = file.read().splitlines()
         at = next((int(line.split("-")[0], 16) for line in maps if NAME in line), None)
         content = _read(process, at) if at is not None else None

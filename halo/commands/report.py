@@ -49,6 +49,6 @@ class ReportCommand:
             read_measurements(measured) if measured else [],
             [reader(path) for path, reader in readers if reader is not None],
         )
-        write_atomically(options.output, page.encode())
+        write_atomically(options.output, page.encode("utf-8", "replace"))
         print(f"Report: {options.output}")
         return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,15 +12,14 @@ from pathlib import Path
 from halo.corun.members import Member
 from halo.corun.tools import Tools
 from halo.errors import RecordingFailed, TrialFailed
+from halo.files.atomic import move_file
 from halo.process.foreground import Ending
-from halo.recording.parts import Limits, workspace
+from halo.recording.parts import MAX_TRACED, Limits, workspace
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines, read_progress
 from halo.recording.run import record
 from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
-
-MAX_OBJECT = (1 << 28) - 1  # bytes: the largest object that the recorder can track
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,11 @@ class WatchTimes:
 
 
 class StreamMaker:
-    """Makes each stream once, in `folder`. Streams that are there already are used as they are:
-    their names depend on all that they are made from."""
+    """Makes each stream once, in `folder`. Streams that are there already are used as they are.
+
+    Their names depend on the program, its arguments and the files that these name, the machine, the
+    engine and the times. They do not depend on the user's environment.
+    """
 
     def __init__(
         self, settings: Settings, engine: Producer, tools: Tools, times: WatchTimes, folder: Path
@@ -50,11 +51,12 @@ class StreamMaker:
 
     def path_of(self, member: Member) -> Path:
         """The file of a program's stream, which need not exist."""
-        status = member.target.path.stat()
         made_from = (
             str(member.target.path.resolve()),
-            (status.st_size, status.st_mtime_ns),
+            _version(member.target.path),
             member.arguments,
+            [_version(word) for word in member.arguments if os.path.isfile(word)],
+            self._engine.name,
             member.environment,
             member.limit,
             self._tools.machine,
@@ -76,12 +78,12 @@ class StreamMaker:
             made = folder / "stream"
             options = [f"--limit={member.limit}"] if member.limit else []
             self._tools.make_stream(trace, made, [*self._times.options(), *options])
-            shutil.move(made, path)
+            move_file(made, path)
         return path
 
     def _record(self, member: Member, folder: Path) -> Path:
         """The object trace of the program's first process."""
-        limits = Limits(MAX_OBJECT, {OBJECTS.name: 1})
+        limits = Limits(MAX_TRACED, {OBJECTS.name: 1})
         job = Job(member.target, list(member.arguments), limits)
         environment = {**self._settings.environment, **dict(member.environment)}
         settings = replace(self._settings, environment=environment)
@@ -99,6 +101,11 @@ class StreamMaker:
                 f"{member.name} ended without an object trace; check the recorder with: halo doctor"
             )
         return trace
+
+
+def _version(path: str | Path) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
 
 
 class _Limiter:

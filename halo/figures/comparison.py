@@ -54,7 +54,14 @@ def shared_configs(
     """The wanted configurations that every measurement has; `BadInput` if there are none."""
     found = [w for w in wanted if all(w in labels(m, event, on) for m in measurements)]
     if not found:
-        lacking = next(m for m in measurements if not set(wanted) & set(labels(m, event, on)))
+        lacking = next(
+            (m for m in measurements if not set(wanted) & set(labels(m, event, on))), None
+        )
+        if lacking is None:
+            raise BadInput(
+                f"No configuration with {event} is in all of the results; choose some that have one"
+                " in common."
+            )
         raise BadInput(
             f"{lacking.path} has no {event} of {' or '.join(wanted)}; it has those of"
             f" {', '.join(labels(lacking, event, on))}: choose with --configurations, or"

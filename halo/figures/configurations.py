@@ -93,4 +93,4 @@ def _row(measurement: Measurement, metric: Metric, wanted: Sequence[str], option
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"

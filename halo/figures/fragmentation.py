@@ -10,6 +10,7 @@ from halo.errors import BadInput
 from halo.figures.base import Options
 from halo.figures.drawing.table_files import TABLES, Table
 from halo.results import Measurement, read_measurements
+from halo.results.metrics import trials_on
 from halo.results.model import HALO
 from halo.results.pools import typical_pools, waste_of
 
@@ -46,18 +47,19 @@ class FragmentationFigure:
     def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
         measurements = read_measurements(paths)
         wanted = options.configs or (HALO,)
-        rows = [row(m, label) for m in measurements for label in wanted]
+        rows = [row(m, label, options.on) for m in measurements for label in wanted]
         cells, records = [r.cells() for r in rows], [asdict(r) for r in rows]
         return Table(TITLES, cells, records, names=2).to_file(ending)
 
 
-def row(measurement: Measurement, label: str) -> Row:
+def row(measurement: Measurement, label: str, on: str) -> Row:
     """The trial with the median waste, with each group at its own peak; sizes in bytes."""
-    trials = measurement.reference.get(label)
+    known = trials_on(measurement, on)
+    trials = known.get(label)
     if trials is None:
         raise BadInput(
-            f"{measurement.path} has no trials of '{label}'; it has those of:"
-            f" {', '.join(measurement.reference)}."
+            f"{measurement.path} has no trials of '{label}' on the {on} input; it has those of:"
+            f" {', '.join(known) or 'nothing'}."
         )
     pools = typical_pools(trials)
     if not pools:

@@ -38,7 +38,13 @@ def _event(measurements: Sequence[Measurement], on: str) -> str:
     for event in FIRST_LEVEL:
         if all(event in events(measurement, on) for measurement in measurements):
             return event
-    lacking = next(m for m in measurements if not set(FIRST_LEVEL) & set(events(m, on)))
+    found = ((m, set(events(m, on))) for m in measurements)
+    lacking = next((m for m, known in found if not known.intersection(FIRST_LEVEL)), None)
+    if lacking is None:
+        raise BadInput(
+            "Some of the results have simulated misses of the first-level data cache, and others"
+            " counted ones; draw them separately."
+        )
     raise BadInput(
         f"{lacking.path} has no misses of the first-level data cache, neither simulated nor"
         f" counted; measured were: {', '.join(events(lacking, on))}. Misses are simulated by:"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from msgspec import to_builtins
 
@@ -25,18 +27,35 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     try:
         file = file_behind(path)
         if file is None:
-            write_through(path, content)
+            write_through(path, BytesIO(content))
         else:
-            _replace(file, content)
+            _replace(file, BytesIO(content))
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def move_file(source: Path, path: Path) -> None:
+    """Moves a file of ours, of any size, to its place, also on another file system.
+
+    As `write_atomically`: there is the old file or the whole new one.
+    """
+    try:
+        file = file_behind(path)
+        with source.open("rb") as content:
+            if file is None:
+                write_through(path, content)
+            else:
+                _replace(file, content)
+        source.unlink()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _replace(path: Path, content: BinaryIO) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            shutil.copyfileobj(content, file)
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)

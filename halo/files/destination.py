@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 from halo.errors import BadInput
 from halo.files.standard_output import STANDARD_OUTPUT
@@ -30,10 +32,10 @@ def file_behind(path: Path) -> Path | None:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def write_through(path: Path, content: bytes) -> None:
+def write_through(path: Path, content: BinaryIO) -> None:
     """Writes into the existing device, pipe or descriptor."""
     with os.fdopen(_open(path), "wb") as stream:
-        stream.write(content)
+        shutil.copyfileobj(content, stream)
 
 
 def _open(path: Path) -> int:

@@ -88,14 +88,17 @@ def field_values(
         return []
     tables.put("parts", columns)
     found = tables.columns(_VALUES)
+    numbers = np.asarray(found["leaf"])
+    order = np.argsort(numbers, kind="stable")
+    ends = np.searchsorted(numbers[order], np.arange(len(shape.leaves) + 1))
     return [
-        _of_leaf(leaf, found, np.asarray(found["leaf"]) == number, len(objects))
-        for number, leaf in enumerate(shape.leaves)
+        _of_leaf(leaf, found, order[begin:end], len(objects))
+        for leaf, begin, end in zip(shape.leaves, ends, ends[1:], strict=False)
     ]
 
 
 def _of_leaf(
-    leaf: Leaf, found: dict[str, Any], rows: npt.NDArray[np.bool_], count: int
+    leaf: Leaf, found: dict[str, Any], rows: npt.NDArray[np.int64], count: int
 ) -> FieldValues:
     def column(name: str) -> Any:
         return np.ma.masked_array(found[name])[rows]

@@ -26,6 +26,10 @@ _TYPES = """
 SELECT type, COUNT(*) FILTER (eligible) FROM typed
 WHERE type <> '' GROUP BY type ORDER BY MIN(object)
 """
+_NUMBERED = """
+SELECT object, COALESCE(number, 0) AS number, COALESCE(chosen, false) AND eligible AS in_graph
+FROM typed LEFT JOIN numbers USING (type) ORDER BY object
+"""
 
 
 def write_types(dataset: TraceFolder, wanted: TypeFilter, path: Path, scratch: Path) -> bool:
@@ -41,15 +45,17 @@ def write_types(dataset: TraceFolder, wanted: TypeFilter, path: Path, scratch: P
         chosen = _chosen(counts, wanted)
         if not counts:
             return False
-        found = tables.columns("SELECT object, type, eligible FROM typed ORDER BY object")
-    names, place = np.unique(np.asarray(found["type"], str), return_inverse=True)
-    number = {name: at for at, name in enumerate(counts, 1)}
-    types = np.array([number.get(str(name), 0) for name in names])[place]
-    is_chosen = np.array([str(name) in chosen for name in names])[place]
-    in_graph = is_chosen & np.asarray(found["eligible"], bool)
+        named = {
+            "type": np.array([*counts], object),
+            "number": np.arange(1, len(counts) + 1),
+            "chosen": np.array([name in chosen for name in counts]),
+        }
+        tables.put("numbers", named)
+        found = tables.columns(_NUMBERED)
+    in_graph = np.asarray(found["in_graph"], bool)
     if not (wanted.names or wanted.top):
         in_graph[:] = True
-    np.savetxt(path, np.column_stack([found["object"], types, in_graph]), fmt="%d")
+    np.savetxt(path, np.column_stack([found["object"], found["number"], in_graph]), fmt="%d")
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from halo.elf.image import ElfImage
 from halo.elf.symbols import code_of_function
 from halo.errors import BadInput, RecordingFailed
+from halo.files.atomic import move_file
 from halo.files.destination import check_place
 from halo.process.target import Target
 from halo.profile import Profile, merge_parts
@@ -76,7 +76,7 @@ def record_objects(
         )
     _warn(target, recording)
     found = merge_parts(recording.parts, target.path, run.arguments)
-    shutil.move(trace, path)
+    move_file(trace, path)
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from halo.errors import MissingPart
+from halo.files.atomic import move_file
 from halo.layouts.contents_file import Contents, read_contents
 from halo.process.native_tool import output_for_trace
 from halo.schema.layout import Replayed
@@ -106,7 +106,7 @@ def replay(
     found = msgspec.json.decode(output_for_trace(command, trace), type=Replayed)
     accept(found)
     for written, place in files.items():
-        shutil.move(written, place)
+        move_file(written, place)
     return found
 
 

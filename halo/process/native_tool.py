@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halo.errors import BadTrace, HaloError
 
+CANNOT_WRITE = 1  # the exit status for an output that cannot be written
 BAD_TRACE = 3  # the exit status for a missing, newer or damaged trace, or other unusable input
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 SLACK = 0.05
-"""Digits of a step."""
+"""The share of a step by which values may exceed the first and the last one."""
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,12 @@ def simulated(measurement: Measurement) -> Comparison | None:
     found = measurement.results.simulation
     if found is None or measurement.keeps_none:
         return None
-    before = fastest_allocator(measurement)
-    if HALO not in found.configurations or before not in found.configurations:
+    before, kept = fastest_allocator(measurement), measurement.summary.candidate
+    one = found.configurations.get(before)
+    # `halo eval compare` simulates the compared plans by their own labels.
+    other = found.configurations.get(HALO) or found.configurations.get(kept or "")
+    if one is None or other is None:
         return None
-    one, other = found.configurations[before], found.configurations[HALO]
     pairs = {
         **{level: (one.misses[level], other.misses.get(level, 0)) for level in one.misses},
         "modelled cycles": (one.cycles, other.cycles),
@@ -141,7 +143,7 @@ def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -
     bars = []
     for row, (one, other) in zip(rows, pairs.values(), strict=True):
         percent = 100 * other / one if one else 100.0
-        kind = "gain" if percent < 100 else "loss" if percent > 100 else "none"
+        kind = "gain" if other < one else "loss" if other > one else "none"
         text = f"{row.before} → {row.after} ({row.change})"
         bars.append(Row(row.event, text, kind, percent, percent, percent))
     title = f"halo in per cent of {before}; to the left of 100 is better"

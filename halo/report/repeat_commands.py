@@ -33,5 +33,10 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
 def _further_inputs(measurement: Measurement) -> list[str]:
     """The options for all training inputs but the first."""
     given = measurement.results.commands
-    more = sorted((int(name[6:]), given[name]) for name in given if name.startswith("train-"))
+    numbers = [
+        (name.removeprefix("train-"), command)
+        for name, command in given.items()
+        if name.startswith("train-")
+    ]
+    more = sorted((int(number), command) for number, command in numbers if number.isdecimal())
     return [word for _, command in more for word in ("--train", shlex.join(command[1:]))]

@@ -81,7 +81,7 @@ def is_simulated(measurement: Measurement, event: str) -> bool:
 def events(measurement: Measurement, on: str) -> list[str]:
     """All events that were measured of every configuration, the simulated ones last."""
     counted = counted_events(
-        trial for found in _trials(measurement, on).values() for trial in found
+        trial for found in trials_on(measurement, on).values() for trial in found
     )
     simulated = _simulated_events(measurement)
     taken = {*MEASURED, *simulated}
@@ -93,7 +93,7 @@ def labels(measurement: Measurement, event: str, on: str) -> list[str]:
     if is_simulated(measurement, event):
         assert measurement.results.simulation is not None
         return list(measurement.results.simulation.configurations)
-    return list(_trials(measurement, on))
+    return list(trials_on(measurement, on))
 
 
 def values(measurement: Measurement, event: str, label: str, on: str) -> list[float]:
@@ -114,7 +114,7 @@ def values(measurement: Measurement, event: str, label: str, on: str) -> list[fl
         )
     if is_simulated(measurement, event):
         return [_simulated(measurement, event, label)]
-    return values_in(_trials(measurement, on)[label], event)
+    return values_in(trials_on(measurement, on)[label], event)
 
 
 def counted_events(trials: Iterable[Trial]) -> list[str]:
@@ -222,7 +222,7 @@ def neutral(metric: Metric) -> float:
     return 1.0 if metric.transform in ("speedup", "relative") else 0.0
 
 
-def _trials(measurement: Measurement, on: str) -> Trials:
+def trials_on(measurement: Measurement, on: str) -> Trials:
     if on == REFERENCE:
         return measurement.reference
     if not measurement.results.training:

@@ -33,7 +33,8 @@ class Measurement:
 
     @property
     def program(self) -> str:
-        return self.summary.program
+        """The program's name, with `?` for bytes that are not UTF-8."""
+        return self.summary.program.encode("utf-8", "replace").decode()
 
     @property
     def machine(self) -> Machine:

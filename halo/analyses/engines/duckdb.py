@@ -76,10 +76,10 @@ class DuckDbEngine:
 
 
 def rows_of(table: str, files: Sequence[Path]) -> str:
-    """SQL for all rows of a table."""
+    """SQL for all rows of a table. A folder named like `thread=4` adds no column."""
     if files:
         names = ", ".join(quoted(str(path)) for path in files)
-        return f"SELECT * FROM read_parquet([{names}])"
+        return f"SELECT * FROM read_parquet([{names}], hive_partitioning = false)"
     types = {"int64": "BIGINT", "int32": "INTEGER", "int8": "TINYINT", "bool": "BOOLEAN"}
     columns = ", ".join(
         f'CAST(NULL AS {types.get(str(column.type), "VARCHAR")}) AS "{column.name}"'

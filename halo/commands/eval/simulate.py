@@ -22,13 +22,12 @@ from halo.commands.shared.program import (
 from halo.errors import UsageError
 from halo.process.foreground import end_like
 from halo.process.target import find_target
-from halo.recording.parts import Limits
+from halo.recording.parts import MAX_TRACED, Limits
 from halo.recording.progress import ProgressLines
 from halo.recording.registry import find_producer
 from halo.settings import Settings
 
 COMMAND = "eval simulate"
-MAX_OBJECT_LIMIT = (1 << 28) - 1  # bytes: the most that the recorder can track
 
 
 class SimulateCommand:
@@ -60,10 +59,10 @@ class SimulateCommand:
         )
         parser.add_argument(
             "--max-object",
-            type=up_to(MAX_OBJECT_LIMIT),
+            type=up_to(MAX_TRACED),
             metavar="BYTES",
             help="size of the largest object to track; the memory of larger ones counts as outside"
-            f" (default {Limits.max_object}, at most {MAX_OBJECT_LIMIT})",
+            f" (default {Limits.max_object}, at most {MAX_TRACED})",
         )
         add_json_option(parser)
         add_engine_option(parser)

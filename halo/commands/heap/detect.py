@@ -54,6 +54,7 @@ class DetectCommand:
         draft = output.with_name(f".{output.name}.new")
         environment = detect_environment(environment, settings.detector, target.path, draft)
         try:
+            draft.unlink(missing_ok=True)  # of a halo that was killed
             ending = run_in_foreground(str(target.path), rest, environment, lambda: None)
             if not draft.exists():
                 end_like(ending)  # ends halo in the same way as the program

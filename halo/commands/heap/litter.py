@@ -108,11 +108,10 @@ class LitterCommand:
             failed = log.exists() and not _is_aged(log, target.name)
             if options.log is not None and log.exists():
                 shutil.copyfile(log, options.log)
-            if ending.signal:
-                return end_like(ending)
-            if failed:
-                return LitterFailed.exit_status  # the litterer has printed the reason
-            read_log(log, target.name)
+            if not (ending.signal or failed):
+                read_log(log, target.name)
+        if failed and not ending.signal:
+            return LitterFailed.exit_status  # the litterer has printed the reason
         return end_like(ending)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from halo.commands.shared.analysis import check_no_program
-from halo.errors import BadTrace
+from halo.console.outcome import BROKEN_PIPE
+from halo.errors import BadInput, BadTrace, HaloError
 from halo.settings import Settings
 
 COMMAND = "trace show"
@@ -29,7 +31,7 @@ class ShowCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.process.native_tool import BAD_TRACE
+        from halo.process.native_tool import BAD_TRACE, CANNOT_WRITE
         from halo.tracing.reader import check_reader, check_there
 
         check_no_program(COMMAND, rest)
@@ -48,4 +50,10 @@ class ShowCommand:
         if done.returncode == BAD_TRACE:
             raise BadTrace(f"{options.trace}: {done.stderr.strip()}.")
         sys.stderr.write(done.stderr)
-        return done.returncode
+        if done.returncode == -signal.SIGPIPE:
+            return BROKEN_PIPE
+        if done.returncode == CANNOT_WRITE:
+            raise BadInput("The output cannot be written; check the space that is left.")
+        if done.returncode:
+            raise HaloError(f"{settings.tracer} ended with status {done.returncode}.")
+        return 0

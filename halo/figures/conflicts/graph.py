@@ -34,4 +34,4 @@ def conflict_graph(program: str, conflicts: Conflicts, names: StateNames) -> byt
             f"  {pair.first} -> {pair.second}"
             f' [weight={weight}, label="{weight:,}", penwidth={width:.2f}];'
         )
-    return ("\n".join([*lines, "}"]) + "\n").encode()
+    return ("\n".join([*lines, "}"]) + "\n").encode("utf-8", "replace")

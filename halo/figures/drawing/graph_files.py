@@ -45,7 +45,7 @@ def dot(graph: Graph) -> bytes:
     for one, other, weight in [*graph.edges, *loops]:
         width = 0.3 + 6 * (weight / heaviest) ** 0.5
         lines.append(f"  {one} -- {other} [weight={weight}, penwidth={width:.2f}];")
-    return ("\n".join([*lines, "}"]) + "\n").encode()
+    return ("\n".join([*lines, "}"]) + "\n").encode("utf-8", "replace")
 
 
 def quoted(text: str) -> str:

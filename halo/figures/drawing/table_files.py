@@ -27,7 +27,7 @@ class Table:
     def to_file(self, ending: str) -> bytes:
         """The content of the file in the format of `ending`, one of TABLES."""
         writers = {"md": _markdown, "csv": _csv, "txt": _text, "json": _json}
-        return writers[ending](self).encode()
+        return writers[ending](self).encode("utf-8", "replace")
 
 
 def _markdown(table: Table) -> str:

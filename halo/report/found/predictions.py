@@ -74,6 +74,6 @@ def _chart(document: PredictionDocument) -> Bars:
     rows = []
     for name, one in document.plans.items():
         value = ratio(one.cycles, document.without.cycles)
-        kind = "best" if value < 1 else "loss"
+        kind = "best" if value < 1 else "loss" if value > 1 else "other"
         rows.append(Row(Path(name).name, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, no plan = 1", rows)

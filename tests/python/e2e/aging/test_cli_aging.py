@@ -346,3 +346,13 @@ def test_sampling_tells_the_allocators_part(folder: Path) -> None:
     for level in levels:
         assert level["split"]["jemalloc"] == {"inside": 0.25, "outside": 0.75, "samples": 4}
         assert level["split"]["mimalloc"]["inside"] == 0
+
+
+def test_a_program_that_dies_leaves_no_temporary_folder(folder: Path) -> None:
+    own = {"TMPDIR": str(folder / "tmp")}
+    (folder / "tmp").mkdir()
+    died = halo(
+        "litter", "--multiplier", "0", "--", "sh", "-c", "kill -TERM $$", cwd=folder, env=own
+    )
+    assert died.status == -signal.SIGTERM
+    assert os.listdir(folder / "tmp") == []

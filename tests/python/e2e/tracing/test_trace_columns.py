@@ -356,3 +356,14 @@ def test_live_files_appear_while_the_program_runs(tmp_path: Path) -> None:
     assert seen >= 2
     assert len(rows(tmp_path / "live", "accesses")) >= 80000
     assert rows(tmp_path / "live", "trace")[0]["ending"] == "complete"
+
+
+def test_show_ends_as_other_commands_if_its_output_cannot_be_written(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t", ONE_NODE)
+    show = f"'{sys.executable}' -m halo trace show --events {trace}"
+    full = subprocess.run(["bash", "-c", f"{show} > /dev/full"], capture_output=True, text=True)
+    assert (full.returncode, full.stderr.count("\n")) == (117, 1)
+    script = f"{show} | true; exit ${{PIPESTATUS[0]}}"
+    gone = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert gone.returncode in (0, 141), "0 if all fits into the pipe before the reader ends"
+    assert gone.stderr == ""

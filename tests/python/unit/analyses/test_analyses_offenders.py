@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from halo.analyses import Answer, Filters, Request, find_analysis, open_folder, run_analysis
+from halo.analyses.advice_offenders import Use
 from halo.errors import UsageError
 from support.samples.trace import SampleTrace, scan_of_wide_structures
 
@@ -121,3 +122,15 @@ def test_misses_that_are_rare_are_not_a_reason_to_change_anything(tmp_path: Path
         trace.access(other, 0x20000)
     (sentence,) = offenders(trace, tmp_path / "rarer").findings
     assert sentence.startswith("Only 4 of 4,500 accesses miss the first level and 4 the last")
+
+
+def test_folders_that_are_named_like_columns_change_nothing(tmp_path: Path) -> None:
+    plain = offenders(scan_of_wide_structures(), tmp_path / "plain")
+    named = offenders(scan_of_wide_structures(), tmp_path / "site=1")
+    assert named.report == plain.report
+
+
+def test_a_field_in_each_line_of_a_wide_structure_wastes_most_of_each_line() -> None:
+    assert Use(512, ("key",), bytes=64, lines=8).of_each_line == 8
+    assert Use(512, ("key",), bytes=64, lines=1).of_each_line == 64
+    assert Use(32, ("key",), bytes=8, lines=1).of_each_line == 16

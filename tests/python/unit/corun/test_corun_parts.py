@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +15,7 @@ from halo.corun.categories import category, describe
 from halo.corun.members import Member, PlannedMix, split_programs
 from halo.corun.mixes_file import MixesFile
 from halo.corun.speedups import mixes_of, summarise
+from halo.corun.streams import StreamMaker, WatchTimes
 from halo.corun.tools import Counts, Mixed, Run, StreamFacts
 from halo.errors import BadInput, UsageError
 from halo.process.target import Target
@@ -155,3 +158,21 @@ def test_speedups_are_medians_over_the_open_run_with_the_same_frames() -> None:
     assert (before.victims, before.worst_polluter) == (1, 1)
     assert (after.mixes, after.victims, after.best) == (1, 1.5, 1.5)
     assert (after.worst_polluter, after.least, after.most) == (1.0, 1.0, 1.5)
+
+
+def test_a_stream_is_another_one_if_an_input_changes(tmp_path: Path) -> None:
+    program, given = tmp_path / "prog", tmp_path / "in"
+    program.write_text("")
+    given.write_text("1")
+    member = Member("prog", Target(program, "prog"), (str(given), "x"))
+
+    def path(engine: str) -> Path:
+        named: Any = SimpleNamespace(name=engine)
+        tools: Any = SimpleNamespace(machine="")
+        maker = StreamMaker(read_settings(), named, tools, WatchTimes(), tmp_path)
+        return maker.path_of(member)
+
+    first = path("valgrind")
+    assert path("valgrind") == first != path("qemu")
+    given.write_text("another")
+    assert path("valgrind") != first

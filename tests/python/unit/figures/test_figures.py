@@ -224,3 +224,30 @@ def test_one_graph_at_a_time(tmp_path: Path) -> None:
         figure.make([evaluated(tmp_path, "a"), evaluated(tmp_path, "b")], Options(), "svg")
     with pytest.raises(UsageError, match="is of one program"):
         figure.make([tmp_path] * 3, Options(), "svg")
+
+
+def test_fragmentation_is_that_of_the_chosen_input(tmp_path: Path) -> None:
+    figure = find_figure("fragmentation")
+    raw = document(configurations={"halo plan": config("halo")})
+    raw["training_trials_of_configurations"] = {"halo plan": raw["trials"]["reference"]["halo"]}
+    paths = [save(raw, tmp_path / "both")]
+    options = Options(configs=("halo plan",), on="training")
+    assert "| prog | halo plan | 2 | 4,000 |" in figure.make(paths, options, "md").decode()
+    with pytest.raises(BadInput, match=r"no trials of 'halo plan' on the reference input"):
+        figure.make(paths, Options(configs=("halo plan",)), "md")
+
+
+def test_results_without_a_common_configuration_are_one_sentence(tmp_path: Path) -> None:
+    paths = []
+    for label in ("hot-streams plan", "random-pools plan"):
+        raw = document(label.partition("-")[0], configurations={label: config("dense")})
+        raw["training_trials_of_configurations"] = {label: raw["trials"]["reference"]["glibc"]}
+        paths.append(save(raw, tmp_path / label))
+    with pytest.raises(BadInput, match="No configuration with time is in all of the results"):
+        find_figure("bars").make(paths, Options(on="training", metric="time"), "svg")
+
+
+def test_names_that_are_not_utf_8_are_drawn(tmp_path: Path) -> None:
+    paths = [save(document("caf\udce9"), tmp_path / "r")]
+    assert "caf?" in words(find_figure("bars").make(paths, Options(metric="time"), "svg"))
+    assert "| caf? |" in find_figure("fragmentation").make(paths, Options(), "md").decode()

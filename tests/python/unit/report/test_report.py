@@ -10,6 +10,8 @@ import pytest
 
 from halo.report import render_report
 from halo.report.bars import Row, chart
+from halo.report.misses import simulated
+from halo.report.repeat_commands import commands
 from halo.report.verdict import judge
 from halo.results import read_measurement, read_measurements
 from support.report_pages import checked, fives
@@ -196,3 +198,21 @@ def test_axes_hold_what_they_show() -> None:
 def test_a_folder_without_its_recording_says_so(tmp_path: Path) -> None:
     text = checked(page_of(tmp_path, fives(document())))
     assert "cannot be shown" in text and "holds no train.profile" in text
+
+
+def test_the_simulation_of_a_comparison_has_the_kept_plan_by_its_own_label(tmp_path: Path) -> None:
+    raw = document(kept="halo plan", simulation=simulation({"jemalloc": 1.0, "halo plan": 0.25}))
+    found = simulated(read_measurement(save(raw, tmp_path / "r")))
+    assert found is not None
+    assert next(row for row in found.rows if row.event == "L1D").after == "250"
+
+
+def test_a_program_that_is_not_utf_8_has_a_page(tmp_path: Path) -> None:
+    assert "caf?" in page_of(tmp_path, document("caf\udce9"))
+
+
+def test_commands_with_other_keys_do_not_count_as_training_inputs(tmp_path: Path) -> None:
+    raw = document()
+    raw["commands"] |= {"train-2": ["./prog", "7"], "train-x": ["./prog", "8"]}
+    (purpose, line), *_ = commands(read_measurement(save(raw, tmp_path / "r")))
+    assert "--train 7" in line and "8" not in line.split(" -- ")[0], purpose
