@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from halo.commands.shared.list_action import ListAction
 from halo.commands.shared.program import warn_of_deep_binding
-from halo.errors import UsageError
+from halo.errors import BadInput, BadProfile, UsageError
 from halo.process.target import find_target
 from halo.settings import Settings
 
@@ -83,12 +83,19 @@ class PlanCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.shared.review import show_review
         from halo.files.destination import check_place
+        from halo.plan import review_path
         from halo.strategies.planning import make_plan, read_profile, save_plan
 
         if rest:
             raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")
+        if not options.profile.name:
+            raise BadProfile(f"'{options.profile}' is not a profile; give the file of a recording.")
         path = options.output or options.profile.with_suffix(".plan")
         check_place(path)
+        if options.profile.resolve() in (path.resolve(), review_path(path).resolve()):
+            raise BadInput(
+                f"{options.profile} would be overwritten by its plan; give another output with -o."
+            )
         chosen = strategy_options(options.option, options.file)
         if options.identification is not None:
             chosen["identification"] = options.identification

@@ -120,6 +120,6 @@ def _readable(paths: Iterable[Path]) -> list[Module]:
     for path in paths:
         try:
             found.append(read_module(path))
-        except ElfError:
+        except (ElfError, OSError):
             continue
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
-from halo.process.target import Target
+from halo.process.target import Target, interpreter_of
 from halo.trials.runs.wrappers import refuse_known_launcher
 
 _APP_IMAGE = b"AI"
@@ -54,15 +54,11 @@ def _in_a_sandbox(target: Target, kind: str) -> Finding:
 
 
 def _script(target: Target, start: bytes) -> Finding:
-    words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
-    if words and words[0].endswith("/env"):
-        words = words[2:] if words[1:2] == ["-S"] else words[1:]
-    interpreter = " ".join(words) or "INTERPRETER"
-    starts = (
-        ", or the program that it starts" if interpreter.partition(" ")[0].endswith("sh") else ""
-    )
+    interpreter = interpreter_of(start)
+    program = interpreter.partition(" ")[0]
+    starts = ", or the program that it starts" if program.endswith("sh") else ""
     return refusal(
         "script",
-        f"{target.name} is a script, which {words[0] if words else 'another program'} executes",
+        f"{target.name} is a script, which {program} executes",
         f"give its interpreter as the program (-- {interpreter} {target.path}){starts}",
     )

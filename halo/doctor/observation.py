@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from halo.doctor.own_malloc import FAMILY, OPERATORS
 from halo.errors import CannotRun
+from halo.files.scratch import scratch_folder
 from halo.process.allocators import preload
 from halo.process.target import Target
 from halo.settings import Settings
 from halo.trials.runs.process_watch import ProcessWatch, Seen
 
+GRACE = 2.0  # seconds that the program has to end after SIGTERM
 _NAMES = frozenset((*FAMILY, "malloc_usable_size", "reallocarray", *OPERATORS))
 _BINDING = re.compile(rb"binding file (.+) \[(\d+)\] to (.+) \[(\d+)\]: \w+ symbol `(\w+)'")
 
@@ -51,8 +54,7 @@ def observe(
     settings: Settings, target: Target, arguments: Sequence[str], plan: Path | None
 ) -> Observation:
     """Runs the program with empty input and dropped output; the loader logs every binding."""
-    with tempfile.TemporaryDirectory(prefix="halo-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         environment = preload(settings.environment, [settings.runtime])
         environment |= {
             "LD_DEBUG": "bindings",
@@ -66,7 +68,10 @@ def observe(
         watch = ProcessWatch(os.getpid(), target.path)
         with (folder / "errors").open("wb") as errors, watch:
             child = _start(target, arguments, environment, errors)
-            status = child.wait()
+            try:
+                status = child.wait()
+            finally:
+                _end(child)
         return Observation(
             status,
             frozenset(_bindings(folder / f"bindings.{child.pid}")),
@@ -87,11 +92,22 @@ def _start(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
+            start_new_session=True,
         )
     except OSError as error:
         raise CannotRun(
             f"{target.name} cannot be started ({error.strerror}); fix that first."
         ) from error
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ends what still runs of the program, such as after an interruption: its process group."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE)
+            return
 
 
 def _bindings(path: Path) -> Iterator[Binding]:
@@ -100,8 +116,8 @@ def _bindings(path: Path) -> Iterator[Binding]:
     with path.open("rb") as lines:
         for line in lines:
             found = _BINDING.search(line)
-            if found is not None and found[5].decode() in _NAMES:
-                module, library = Path(found[1].decode()), Path(found[3].decode())
+            if found is not None and found[5].decode("utf-8", "replace") in _NAMES:
+                module, library = Path(os.fsdecode(found[1])), Path(os.fsdecode(found[3]))
                 yield Binding(module, int(found[2]), library, found[5].decode())
 
 

@@ -45,7 +45,10 @@ def examine_run(
 def _ending(target: Target, seen: Observation) -> Finding:
     if seen.status >= 0:
         return fine("run: end", f"exit status {seen.status}")
-    name = signal.Signals(-seen.status).name
+    try:
+        name = signal.Signals(-seen.status).name
+    except ValueError:  # a real-time signal
+        name = f"signal {-seen.status}"
     words = f" ({seen.last_words})" if seen.last_words else ""
     return refusal(
         "run: end",

@@ -97,18 +97,27 @@ class FrameTable:
 
     def functions(self) -> Iterator[list[tuple[int, Row]]]:
         """The rows (first address, row) of every function."""
-        for record in self._records:
-            fde = self._fde(record + self._record_bias)
-            if fde is not None:
-                machine, reader = self._machine(fde)
+        for fde in self._fdes():
+            machine, reader = self._machine(fde)
+            try:
                 yield machine.rows(reader, fde.limit)
+            except (struct.error, IndexError) as error:
+                raise ElfError("its call-frame records are damaged") from error
 
     def spans(self) -> Iterator[tuple[int, int, bool]]:
         """(start, end, has_handlers) of every function; addresses."""
+        for fde in self._fdes():
+            yield fde.start, fde.end, fde.cie.has_handlers
+
+    def _fdes(self) -> Iterator[Fde]:
+        """The records of all functions; `ElfError` at a damaged one."""
         for record in self._records:
-            fde = self._fde(record + self._record_bias)
+            try:
+                fde = self._fde(record + self._record_bias)
+            except (struct.error, IndexError) as error:
+                raise ElfError("its call-frame records are damaged") from error
             if fde is not None:
-                yield fde.start, fde.end, fde.cie.has_handlers
+                yield fde
 
     def _machine(self, fde: Fde) -> tuple[CfaMachine, Reader]:
         assert self._source is not None

@@ -52,7 +52,15 @@ def check_place(path: Path) -> None:
     """Raises `BadInput` unless a file can be written there; `-` is standard output."""
     if path == STANDARD_OUTPUT:
         return
-    if path.is_dir():
+    if os.path.isdir(path):
         raise BadInput(f"{path} is a directory; give the name of the file to write.")
-    if not path.absolute().parent.is_dir():
-        raise BadInput(f"The directory {path.absolute().parent} does not exist; make it first.")
+    try:
+        file = file_behind(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
+    folder = path.absolute().parent if file is None else file.parent
+    if not os.path.isdir(folder):
+        raise BadInput(f"The directory {folder} does not exist; make it first.")
+    # A file is replaced by a new one beside it.
+    if file is not None and not os.access(folder, os.W_OK | os.X_OK):
+        raise BadInput(f"The directory {folder} is not writable; choose another place.")

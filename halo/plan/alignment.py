@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from halo.alignment import Proof, prove_alignment, unproved
-from halo.profile import process_modules
+from halo.profile import process_modules, recorded_program
 from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
@@ -19,7 +18,7 @@ ProofSource = Callable[[Profile, bool], Proof]
 
 def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
     """The proof from the files of the recorded program and of its libraries."""
-    path = os.path.realpath(profile.program) if profile.program else ""
+    path = recorded_program(profile)
     for module in profile.modules:
         if module.path == path:
             return prove_alignment(module, process_modules(profile), trust_loaded)

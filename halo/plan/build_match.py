@@ -46,8 +46,8 @@ def staleness(plan: Plan, program: Path) -> str:
         return _other_executable(plan, program)
     recorded = str(plan.review.profile.get("program", {}).get("path", ""))
     matching = 0
-    for module in plan.modules:
-        its_program = _same(module.path, recorded)
+    for at, module in enumerate(plan.modules):
+        its_program = at == plan.executable or _same(module.path, recorded)
         here = program if its_program else Path(module.path)
         if _build_id(here) == module.build_id:
             matching += 1

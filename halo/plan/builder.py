@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -43,6 +42,7 @@ from halo.plan.review import review_groups, review_hints
 from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
 from halo.profile.model import Profile
+from halo.profile.recorded import recorded_program
 
 _DEFAULT_MAX_OBJECT = 4096
 _REUSE = {"newest": REUSE_NEWEST_FIRST, "chunks": REUSE_WHOLE_CHUNKS}
@@ -127,6 +127,7 @@ def build_plan(
     limit = chosen.max_object or min(
         profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT,
         MAX_OBJECT_LIMIT if grouping.largest is None else grouping.largest,
+        MAX_OBJECT_LIMIT,
     )
     if grouping.hints and (grouping.at_random or chosen.identification == "selectors"):
         raise BadInput(
@@ -242,7 +243,7 @@ def _with_executable(
     modules: tuple[PlanModule, ...], profile: Profile
 ) -> tuple[tuple[PlanModule, ...], int | None]:
     """The modules, the recorded program among them, and its index; None if it is unknown."""
-    program = os.path.realpath(profile.program) if profile.program else ""
+    program = recorded_program(profile)
     for path, build_id in profile.modules:
         if path == program and build_id:
             ids = [module.build_id for module in modules]
@@ -255,6 +256,8 @@ def _with_executable(
 def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
     """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
     peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
+    if group.spans is not None and (chosen.phase != "spread" or chosen.way != DEFAULT_WAY):
+        raise BadInput("A plan with spans has no phases: leave out the options phase and way.")
     return group_settings(peak, chosen, group.layout)._replace(spans=group.spans)
 
 

@@ -83,8 +83,7 @@ class CallSites:
         if rule.kind is RuleKind.CONSTANT:
             return rule.step
         recorded = self._distances[site]
-        fits = 0 < recorded <= MAX_STEP and recorded % 8 == 0
-        return recorded if rule.kind is RuleKind.FRAME_POINTER and fits else 0
+        return recorded if rule.kind is RuleKind.FRAME_POINTER and _fits(recorded) else 0
 
     def _resolve(self, site: int) -> FrameRule:
         distance = self._distances[site]
@@ -94,7 +93,7 @@ class CallSites:
             self.ends["module changed"] += 1
             return NO_RULE
         if rule.kind is RuleKind.NONE:
-            if self._trust_recorded and distance > DISTANCE_UNSEEN:
+            if self._trust_recorded and _fits(distance):
                 return FrameRule(RuleKind.CONSTANT, distance, rbp_lost=True)
             self.ends["no frame rule"] += 1
             return NO_RULE
@@ -106,3 +105,8 @@ class CallSites:
             self.ends["huge frame"] += 1
             return NO_RULE
         return rule
+
+
+def _fits(distance: int) -> bool:
+    """Whether a recorded distance can be that between two return addresses."""
+    return DISTANCE_UNSEEN < distance <= MAX_STEP and distance % 8 == 0

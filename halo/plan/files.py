@@ -25,11 +25,13 @@ def write_plan(plan: Plan, path: str | Path) -> None:
 
     Each file is replaced atomically. The reviewable form is written first, with the checksum of
     the compact one, so that readers detect files that do not belong together after a crash. A
-    device or a pipe has no reviewable form. Raises `BadInput` if a file cannot be written.
+    device or a pipe has no reviewable form. Raises `BadInput` if a file cannot be written, and
+    `BadPlan` if the plan exceeds a limit of the format.
     """
     content = encode(plan)
+    decode(content, str(path))
     if plan.review is not None and _can_lie_beside(path):
-        text = json.dumps(review_json(plan, crc_of(content)), indent=1, ensure_ascii=False)
+        text = json.dumps(review_json(plan, crc_of(content)), indent=1)
         write_atomically(review_path(path), (text + "\n").encode())
     write_atomically(path, content)
 

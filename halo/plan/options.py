@@ -75,7 +75,7 @@ def _convert(kind: type[Any], text: str, subject: str) -> int | float | bool | s
         value: int | float = int(text) if kind is int else float(text)
     except ValueError as error:
         raise BadInput(f"{subject} must be {name}, not {text!r}.") from error
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise BadInput(f"{subject} must be {name}, not {text!r}.")
     return value
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from halo.errors import CannotRun
 from halo.process.ending_signals import ENDING, Ended
 
 FORWARDED = frozenset(
@@ -107,7 +108,10 @@ def become(program: str, arguments: list[str], environment: Mapping[str, str]) -
     """Replaces this process by the program, with the signal actions from before Python."""
     for number in RESTORED:
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program, arguments, environment)
+    try:
+        os.execve(program, arguments, environment)
+    except OSError as error:
+        raise CannotRun(f"{program} cannot be started: {error.strerror}.") from error
 
 
 def end_like(ending: Ending) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -79,7 +80,7 @@ def _locate(name: str, search: str) -> Path:
         return Path(name).absolute()
     for folder in search.split(os.pathsep):
         path = Path(folder or ".", name).absolute()
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     hint = f"; for the file here, write ./{name}" if os.path.exists(name) else ""
     raise CannotRun(
@@ -120,15 +121,21 @@ def check_suitable(target: Target) -> None:
 
 
 def _script_sentence(target: Target, start: bytes) -> str:
-    line = start[2:].split(b"\n")[0].decode("utf-8", "replace").split()
-    interpreter = line[0] if line else "INTERPRETER"
-    if interpreter.endswith("/env") and len(line) > 1:
-        interpreter = line[1]
-    starts = " (or the program that it starts)" if interpreter.endswith("sh") else ""
+    interpreter = interpreter_of(start)
+    is_shell = interpreter.partition(" ")[0].endswith("sh")
+    starts = " (or the program that it starts)" if is_shell else ""
     return (
         f"{target.name} is a script: give its interpreter as the program{starts}, for instance:"
         f" -- {interpreter} {target.path}"
     )
+
+
+def interpreter_of(start: bytes) -> str:
+    """The command of a script's first line, without `env`; `start` is its beginning."""
+    words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
+    if words and words[0].endswith("/env"):
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    return " ".join(words) or "INTERPRETER"
 
 
 def check_privileges(target: Target) -> None:
@@ -193,6 +200,10 @@ def examine(path: Path) -> Anatomy:
     try:
         with path.open("rb") as stream:
             return _read_anatomy(ELFFile(stream))
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # an offset that is not in the file
+            raise
+        raise Unsuitable(f"{path} is a damaged ELF file; give an intact one.") from error
     except (ELFError, ELFParseError, ValueError, KeyError, OverflowError, MemoryError) as error:
         raise Unsuitable(
             f"{path} is a damaged ELF file ({error or type(error).__name__}); give an intact one."

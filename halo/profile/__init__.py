@@ -15,6 +15,7 @@ from halo.profile.model import (
     Totals,
 )
 from halo.profile.reader import read_profile
+from halo.profile.recorded import recorded_program
 from halo.profile.repeat import repeated
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
@@ -65,6 +66,7 @@ __all__ = [
     "process_modules",
     "profile_json",
     "read_profile",
+    "recorded_program",
     "repeated",
     "write_profile",
 ]

@@ -29,6 +29,7 @@ from halo.profile.sections.registry import SECTIONS
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _COUNTS = tuple(field.name for field in fields(Context) if field.name != "sizes")
+_MAX_SECONDS = 1e12  # of a recording
 
 
 def read_profile(path: str | Path) -> Profile:
@@ -100,6 +101,8 @@ class _Parser(Checks):
         program = self.document.get("program") or {}
         if not isinstance(program, dict) or not isinstance(program.get("args", []), list):
             self.bad("program is not an object with path and args")
+        if "\0" in str(program.get("path", "")):
+            self.bad("the program's path has a null character")
         return Profile(
             producer=str(self.document.get("producer", "")),
             parameters=self.parameters(),
@@ -150,8 +153,8 @@ class _Parser(Checks):
         if not isinstance(raw, dict):
             self.bad("recorder is not an object")
         seconds = raw.get("seconds", 0)
-        if type(seconds) not in (int, float):
-            self.bad("the recorder's seconds are not a number")
+        if type(seconds) not in (int, float) or not 0 <= seconds < _MAX_SECONDS:
+            self.bad("the recorder's seconds are not a number of seconds")
         memory, instructions = (
             self.count(raw, key, 0) for key in ("peak_memory_bytes", "instructions")
         )

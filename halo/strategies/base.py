@@ -59,7 +59,8 @@ class Strategy(Generic[_Options]):
     set, the groups have no contexts: the runtime draws a group for each object. `needs` is a
     section of the profile that has to be recorded by an option; None: none. `largest` returns the
     bytes of the largest object that its groups may have, from a profile with that section. `hints`
-    returns rules for call sites, whose objects are in no group.
+    returns rules for call sites, whose objects are in no group. `names_contexts`: an option names
+    contexts by their ids.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Strategy(Generic[_Options]):
     needs: Section[Any] | None = None
     largest: Callable[[Profile], int] | None = None
     hints: Callable[[Subject, _Options], SiteHints] | None = None
+    names_contexts: bool = False
 
 
 @dataclass(frozen=True)

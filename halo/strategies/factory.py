@@ -18,6 +18,7 @@ from halo.strategies.registry import STRATEGIES
 
 _MAX_SIZE = "max_size"
 _DEFAULT_MAX_SIZE = 4096
+_MAX_DIGITS = 18  # of a number of bytes
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 _UNGROUPED = -1
 
@@ -88,6 +89,12 @@ def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:
     return every.hints or strategy_named(strategy).hints is not None
 
 
+def refers_to_contexts(strategy: str) -> bool:
+    """Whether its groups come from a file or a section that names the profile's contexts by id."""
+    found = strategy_named(strategy)
+    return found.needs is not None or found.names_contexts
+
+
 def _hints(strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions) -> SiteHints:
     if strategy.hints is not None:
         return strategy.hints(subject, chosen)
@@ -97,7 +104,7 @@ def _hints(strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOp
 def _max_size(text: str, profile: Profile) -> int:
     if not text:
         return profile.parameters.max_object_size or _DEFAULT_MAX_SIZE
-    if not text.isdecimal() or int(text) == 0:
+    if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) == 0:
         raise BadInput(f"Option {_MAX_SIZE} must be a number of bytes, not {text!r}.")
     return int(text)
 

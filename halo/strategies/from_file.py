@@ -70,4 +70,4 @@ def _candidate(item: Any, index: int, contexts: int, path: str) -> Candidate:
     return Candidate(ids, reason)
 
 
-STRATEGY = Strategy("from-file", "groups read from a file", Options, group)
+STRATEGY = Strategy("from-file", "groups read from a file", Options, group, names_contexts=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 from halo.errors import BadInput
+from halo.files.atomic import move_file
 from halo.files.destination import check_place, file_behind
 from halo.plan import Plan, PlanOptions, Source, build_plan, write_plan
 from halo.profile import (
@@ -21,7 +21,7 @@ from halo.profile import (
     write_profile,
 )
 from halo.strategies import make_grouping
-from halo.strategies.factory import has_hints
+from halo.strategies.factory import has_hints, refers_to_contexts
 from halo.transfer import Carried, recorded_calls
 
 
@@ -48,13 +48,15 @@ def _with_calls(profile: Profile) -> Profile:
 
 def _kept(trace: ObjectTrace, profile: Path) -> dict[str, ObjectTrace]:
     """The section of the trace, which becomes a file beside the profile."""
-    place = profile.absolute().with_suffix(".objects")
-    if file_behind(profile) is None or place == profile.absolute():
+    whole = profile.absolute()
+    own = whole.with_suffix("") if whole.suffix == ".profile" else whole
+    place = own.with_name(f"{own.name}.objects")
+    if file_behind(profile) is None or whole.suffix == ".objects":
         raise BadInput(
             f"An object trace is kept beside the profile, but {profile} leaves it no place; give"
             " the profile the name of a file that does not end in .objects."
         )
-    shutil.move(trace.file, place)
+    move_file(Path(trace.file), place)
     return {OBJECT_TRACE.key: ObjectTrace(str(place), trace.contexts, place.stat().st_size)}
 
 
@@ -94,7 +96,10 @@ def _make_plan(
             " another one; record that build."
         )
     carried = carry(profile)
-    grouping = make_grouping(carried.unified, strategy, mine)
+    if refers_to_contexts(strategy):
+        grouping = carried.renumbered(make_grouping(profile, strategy, mine))
+    else:
+        grouping = make_grouping(carried.unified, strategy, mine)
     return build_plan(carried.profile, carried.grouping(grouping), rest)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from halo.profile.model import Module, Profile
 from halo.transfer.steps import Build, Step
 
 MAX_STACKS = 64
+MAX_CHAINS = 4096  # of which many may have the same reduced stack
 _MAX_SKIPPED = 8
 
 Address = tuple[Module, int]
@@ -42,31 +45,59 @@ class StackCarrier:
         if not steps:
             return []
         found: dict[tuple[Address, ...], None] = {}
-        for carried in self._chains(steps, 0, 0):
+        for carried in islice(self._chains(steps), MAX_CHAINS):
             found.setdefault(_reduced(carried))
             if len(found) == MAX_STACKS:
                 break
         return list(found)
 
-    def _chains(
+    def _chains(self, steps: Sequence[Step | Address]) -> Iterator[tuple[Address, ...]]:
+        """The sequences of addresses that represent all steps, depth first."""
+        dead: set[tuple[int, int]] = set()  # places from which nothing leads to the end
+        open_places = [_Place((0, 0), None, self._choices(steps, 0, 0))]
+        while open_places:
+            place = open_places[-1]
+            choice = next(place.choices, None)
+            if choice is None:
+                open_places.pop()
+                if not place.leads_on:
+                    dead.add(place.at)
+                elif open_places:
+                    open_places[-1].leads_on = True
+                continue
+            address, at = choice
+            if at[0] == len(steps):
+                place.leads_on = True
+                taken = (*(it.address for it in open_places), address)
+                yield tuple(it for it in taken if it is not None)
+            elif at not in dead:
+                open_places.append(_Place(at, address, self._choices(steps, *at)))
+
+    def _choices(
         self, steps: Sequence[Step | Address], at: int, skipped: int
-    ) -> Iterator[tuple[Address, ...]]:
-        if at == len(steps):
-            yield ()
-            return
+    ) -> Iterator[tuple[Address | None, tuple[int, int]]]:
+        """What may represent the next steps, none for a skipped one, and the place after them."""
         step = steps[at]
         if not isinstance(step, Step):
-            for rest in self._chains(steps, at + 1, 0):
-                yield (step, *rest)
+            yield step, (at + 1, 0)
             return
         ahead = _steps_from(steps, at)
         sites = self._new_build.fitting(ahead)
         for site in sites:
-            for rest in self._chains(steps, at + len(site.steps), 0):
-                yield ((self._new, site.return_address), *rest)
+            yield (self._new, site.return_address), (at + len(site.steps), 0)
         # The other build may have a tail jump in place of this call, also within inlined code.
         if not sites and skipped < _MAX_SKIPPED and len(ahead) > 1:
-            yield from self._chains(steps, at + 1, skipped + 1)
+            yield None, (at + 1, skipped + 1)
+
+
+@dataclass
+class _Place:
+    """A number of represented steps and of skipped calls before it, and the address before it."""
+
+    at: tuple[int, int]
+    address: Address | None
+    choices: Iterator[tuple[Address | None, tuple[int, int]]]
+    leads_on: bool = False  # to the end
 
 
 def _steps_from(steps: Sequence[Step | Address], at: int) -> list[Step]:

@@ -10,7 +10,7 @@ from halo.elf import build_id_of
 from halo.elf.positions import symbolizer
 from halo.errors import BadInput, MissingPart
 from halo.plan.grouping import Grouping
-from halo.profile import LOADED, SOURCE_CALLS
+from halo.profile import LOADED, recorded_program
 from halo.profile.model import Context, Module, Profile
 from halo.profile.sections.registry import sections_without_stacks
 from halo.transfer.stacks import Address, StackCarrier, stack_of
@@ -24,12 +24,14 @@ class Carried:
 
     `unified` is the old profile, in which contexts that the new build does not distinguish are
     merged, such as copies of a call by the old compiler. `profile` has the new build's stacks and
-    no affinity graph. `became` maps each context id of `unified` to disjoint ids of `profile`.
+    no affinity graph. `became` maps each context id of `unified` to disjoint ids of `profile`, and
+    `numbers` each one of the old profile to that of `unified`.
     """
 
     unified: Profile
     profile: Profile
     became: tuple[tuple[int, ...], ...]
+    numbers: tuple[int, ...]
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -43,6 +45,16 @@ class Carried:
             members = sorted(new for context in group.contexts for new in self.became[context])
             if members or old.at_random:
                 groups.append(replace(group, contexts=tuple(members)))
+        return replace(old, groups=tuple(groups))
+
+    def renumbered(self, old: Grouping) -> Grouping:
+        """A grouping of the old profile as one of `unified`; merged contexts are in one group."""
+        taken: set[int] = set()
+        groups = []
+        for group in old.groups:
+            members = sorted({self.numbers[context] for context in group.contexts} - taken)
+            taken.update(members)
+            groups.append(replace(group, contexts=tuple(members)))
         return replace(old, groups=tuple(groups))
 
 
@@ -68,9 +80,7 @@ def carry_over(profile: Profile, program: Path) -> Carried:
 
 def recorded_module(profile: Profile) -> Module:
     """The recorded program; `BadInput` if the profile does not name it."""
-    calls = SOURCE_CALLS.of(profile)
-    # A symbolic link may lead to another build by now.
-    path = calls.program if calls is not None else os.path.realpath(profile.program)
+    path = recorded_program(profile)
     for module in profile.modules:
         if module.path == path and module.build_id:
             return module
@@ -117,13 +127,16 @@ def _build(module: Module) -> Build:
 def _assembled(
     profile: Profile, old_program: Module, new: Module, stacks: list[list[tuple[Address, ...]]]
 ) -> Carried:
-    unified, stacks_of = unify(profile, stacks)
+    unified, stacks_of, numbers = unify(profile, stacks)
     nodes = StackNumbers()
     contexts: list[Context] = []
     became: list[tuple[int, ...]] = []
     for old, found in zip(unified.contexts, stacks_of, strict=True):
         became.append(tuple(range(len(contexts), len(contexts) + len(found))))
-        contexts.extend(replace(old, node=nodes.node_of(stack)) for stack in found)
+        contexts.extend(
+            replace(_share(old, at, len(found)), node=nodes.node_of(stack))
+            for at, stack in enumerate(found)
+        )
     loaded = tuple(new if it == old_program else it for it in LOADED.of(profile) or ())
     moved = replace(
         profile,
@@ -135,4 +148,20 @@ def _assembled(
         program=new.path,
         sections=sections_without_stacks(profile) | ({LOADED.key: loaded} if loaded else {}),
     )
-    return Carried(unified, moved, tuple(became))
+    return Carried(unified, moved, tuple(became), tuple(numbers))
+
+
+def _share(context: Context, at: int, copies: int) -> Context:
+    """The counts of one of several copies; together they have those of the context."""
+
+    def share(count: int) -> int:
+        return count // copies + (at < count % copies)
+
+    return replace(
+        context,
+        allocations=max(share(context.allocations), min(context.allocations, 1)),
+        frees=share(context.frees),
+        bytes=share(context.bytes),
+        peak_live_bytes=share(context.peak_live_bytes),
+        accesses=share(context.accesses),
+    )

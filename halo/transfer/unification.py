@@ -16,10 +16,11 @@ Stack = tuple[Address, ...]
 
 def unify(
     profile: Profile, stacks: Sequence[Sequence[Stack]]
-) -> tuple[Profile, list[tuple[Stack, ...]]]:
+) -> tuple[Profile, list[tuple[Stack, ...]], list[int]]:
     """The profile with contexts that share a stack merged, and the distinct stacks of each.
 
-    `stacks` holds, by context id, the corresponding stacks in the other build. Merged contexts are
+    The numbers are the new id of each old context. `stacks` holds, by context id, the corresponding
+    stacks in the other build. Merged contexts are
     in the order of their first member. Hot data streams and simulations are dropped, as they refer
     to the old contexts.
     """
@@ -49,10 +50,11 @@ def unify(
         edges=tuple((a, b, weight) for (a, b), weight in sorted(weights.items())),
         sections=sections_without_stacks(profile),
     )
-    return unified, [
+    stacks_of = [
         tuple(dict.fromkeys(stack for at in each for stack in stacks[at]))
         for each in members.values()
     ]
+    return unified, stacks_of, [number[at] for at in range(len(stacks))]
 
 
 def _one(contexts: Sequence[Context]) -> Context:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -181,3 +186,26 @@ int main(int argc, char **argv) {
     deep = halo("doctor", "--run", "--", str(built / "prog"), "deep", str(built / "plugin.so"))
     assert deep.status == 113
     assert "no       run: bindings" in deep.stdout
+
+
+def test_an_interrupted_run_leaves_no_program_and_no_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "halo", "doctor", "--run", "--", "sleep", "987"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as doctor:
+        for _ in range(300):
+            if sleeps():
+                break
+            time.sleep(0.1)
+        doctor.terminate()
+        assert doctor.wait(60) == 143
+    assert not sleeps()
+    assert os.listdir(tmp_path) == []
+
+
+def sleeps() -> bool:
+    """Whether the program of the test above runs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_bytes())
+    return b"sleep\x00987\x00" in found

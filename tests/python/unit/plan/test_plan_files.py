@@ -378,3 +378,34 @@ def test_a_program_without_a_build_id_is_not_named() -> None:
     plan = build_plan(sample.profile(), Grouping("test", groups), {}, any_distance)
     assert plan.executable is None
     assert struct.unpack_from("<I", encode(plan), 44) == (0,)
+
+
+def test_arguments_that_are_not_utf_8_are_kept(tmp_path: Path) -> None:
+    plan = sample_plan()
+    assert plan.review is not None
+    profile = {**plan.review.profile, "program": {"path": "/p", "args": ["caf\udce9"]}}
+    write_plan(replace(plan, review=replace(plan.review, profile=profile)), tmp_path / "a.plan")
+    found = read_plan(tmp_path / "a.plan").review
+    assert found is not None and found.profile["program"]["args"] == ["caf\udce9"]
+
+
+def test_a_plan_that_no_reader_accepts_is_not_written(tmp_path: Path) -> None:
+    write_plan(sample_plan(), tmp_path / "a.plan")
+    before = (tmp_path / "a.plan").read_bytes()
+    with pytest.raises(BadPlan, match="not usable"):
+        write_plan(replace(sample_plan(), max_object=1 << 20), tmp_path / "a.plan")
+    assert (tmp_path / "a.plan").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"a.plan", "a.plan.json"}
+
+
+@pytest.mark.parametrize("distance", [12, 2 << 20, 1 << 33])
+def test_trusted_distances_are_those_of_stacks(tmp_path: Path, distance: int) -> None:
+    sample = Sample()
+    sample.add([16, 48], accesses=9)
+    sample.distances = dict.fromkeys(sample.frames, distance)
+    grouping = Grouping("test", (Group((0,), "reason", 0.25, 0),))
+    none = FrameRule(RuleKind.NONE, 0, 0)
+    options = {"trust_recorded": "true"}
+    plan = build_plan(sample.profile(), grouping, options, lambda *_: none, prove=any_alignment)
+    write_plan(plan, tmp_path / "a.plan")
+    assert read_plan(tmp_path / "a.plan").states == plan.states
