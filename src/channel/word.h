@@ -37,6 +37,7 @@ enum class WordKind : uint8_t {
 class Word {
  public:
   static constexpr int kPayloadShift = 16;
+  static constexpr uint32_t kMaxAccessBytes = 128;
 
   constexpr explicit Word(uint64_t bits) : bits_(bits) {}
   static constexpr Word make(WordKind kind, uint64_t payload) {

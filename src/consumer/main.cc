@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,6 +34,18 @@ bool is_readable(int descriptor) {
   return poll(&one, 1, 0) == 1;
 }
 
+// The worst exit status of the children that have ended; without WNOHANG of all. Ended ones that
+// are not reaped count against limits of the recorded program.
+int reap_children(int options) {
+  int worst = 0, status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(-1, &status, options);
+    if (ended < 0 && errno == EINTR) continue;
+    if (ended <= 0) return worst;
+    worst = std::max(worst, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  }
+}
+
 // Serves one channel to its end. `stop` becomes readable when the recording is over.
 class Session {
  public:
@@ -41,19 +54,23 @@ class Session {
   int serve(const Descriptors& ends) {
     reader_ = std::make_unique<ChannelReader>(ends);
     if (!reader_->good()) return 1;
+    recorder_.set_process(reader_->process());
     for (;;) {
       const bool connected = reader_->connected();
       const auto words = reader_->next();
       if (!words.empty()) {
         recorder_.set_process(reader_->process());  // a forked child connects only now
         recorder_.set_instructions(reader_->instructions());
+        is_expected_ = false;
         take(words);
       } else if (!connected) {
-        return recorder_.finish() ? 0 : 1;
+        if (is_expected_) return 0;
+        return std::max(recorder_.finish() ? 0 : 1, worst_);
       } else if (is_readable(stop_) && halo::record::is_running(reader_->process())) {
         return 0;  // it outlives the recording: its part is not needed
       }
       recorder_.update_progress();
+      worst_ = std::max(worst_, reap_children(WNOHANG));
     }
   }
 
@@ -69,7 +86,11 @@ class Session {
   // The recorded process waits before it forks: the word is the last of its chunk.
   void serve_fork() {
     const Descriptors child = receive(reader_->connection());
-    if (fork() == 0) {
+    const pid_t made = fork();
+    if (made < 0) worst_ = 1;
+    if (made == 0) {
+      worst_ = 0;
+      is_expected_ = true;
       reader_ = std::make_unique<ChannelReader>(child);
       if (!reader_->good()) _exit(1);
       recorder_.continue_as_child();
@@ -81,6 +102,8 @@ class Session {
   }
 
   const int stop_;
+  int worst_ = 0;             // exit status of the consumers of forked children
+  bool is_expected_ = false;  // a forked child that has sent nothing: its fork may have failed
   ProcessRecorder recorder_;
   std::unique_ptr<ChannelReader> reader_;
 };
@@ -96,23 +119,17 @@ int serve_connection(const halo::record::Options& options, int connection, int s
   }
 }
 
-int worst_of_children() {
-  int worst = 0, status = 0;
-  while (waitpid(-1, &status, 0) > 0 || errno == EINTR) {
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    worst = code > worst ? code : worst;
-  }
-  return worst;
-}
-
 int serve(const halo::record::Options& options, int listener) {
-  int stop[2];
+  int stop[2], worst = 0;
   if (pipe(stop) != 0) return 1;
   for (pollfd both[2] = {{listener, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};;) {
     if (poll(both, 2, -1) < 0 && errno != EINTR) break;
     if (both[0].revents != 0) {
+      worst = std::max(worst, reap_children(WNOHANG));
       const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-      if (connection >= 0 && fork() == 0) {
+      const pid_t made = connection >= 0 ? fork() : 0;
+      if (made < 0) worst = 1;
+      if (connection >= 0 && made == 0) {
         close(stop[1]);
         close(listener);
         _exit(serve_connection(options, connection, stop[0]));
@@ -123,7 +140,7 @@ int serve(const halo::record::Options& options, int listener) {
     if (both[1].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) break;
   }
   close(stop[1]);
-  return worst_of_children();
+  return std::max(worst, reap_children(0));
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ class LineUses {
   int line_shift_;
   uint64_t newest_ = UINT64_MAX;
   Regions regions_;
-  uint32_t end_ = 0;                                           // no later name was used
-  base::MappedArray<uint32_t> uses_{kEndOfNames, 1ULL << 16};  // by name
+  uint32_t end_ = 0;                                            // no later name was used
+  base::MappedArray<uint32_t> uses_{kEndOfNames, kEndOfNames};  // by name
 };
 
 }  // namespace halo::simulator

@@ -87,7 +87,7 @@ class RecencyList {
 
   size_t capacity_;
   size_t held_ = 0;
-  base::MappedArray<Node> nodes_{kEndOfNames, 1ULL << 16};  // by name
+  base::MappedArray<Node> nodes_{kEndOfNames, kEndOfNames};  // by name
 };
 
 }  // namespace halo::simulator

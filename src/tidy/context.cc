@@ -178,7 +178,10 @@ void Context::end_thread(const ThreadPlace* places) {
   }
 }
 
+pthread_mutex_t Context::rules_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 void Context::before_fork() {
+  pthread_mutex_lock(&rules_mutex);
   pthread_mutex_lock(&registry_mutex);
   for (Context* context : registry) {
     if (context == nullptr) continue;
@@ -196,6 +199,7 @@ void Context::after_fork() {
       if (heap->entered_for_fork) heap->leave();
   }
   pthread_mutex_unlock(&registry_mutex);
+  pthread_mutex_unlock(&rules_mutex);
 }
 
 }  // namespace halo::tidy

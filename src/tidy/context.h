@@ -1,6 +1,8 @@
 // A context: the heaps of one structure's objects.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -59,6 +61,10 @@ class Context {
   // Around a fork, in all contexts: see SharedHeap::enter_for_fork.
   static void before_fork();
   static void after_fork();
+
+  // Of the contexts of rules (rules.cc). It is locked before the contexts' own mutex, and during a
+  // fork, after which a child can use these contexts.
+  static pthread_mutex_t rules_mutex;
 
   static constexpr uint32_t kMaxContexts = 256;
 

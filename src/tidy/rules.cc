@@ -35,21 +35,20 @@ struct Known {
   uint64_t identity;
   tidy_ctx_t* context;
 };
-pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 Known known[halo::tidy::Context::kMaxContexts];
 
 tidy_ctx_t* find_or_create(const tidy_rule_t& rule) {
   tidy_settings_t settings{};
   settings.dimensions = rule.dimensions;
   tidy_ctx_t* found = nullptr;
-  pthread_mutex_lock(&known_mutex);
+  pthread_mutex_lock(&halo::tidy::Context::rules_mutex);
   for (Known& one : known) {
     if (one.context == nullptr) one = {rule.identity, tidy_create(&settings)};
     if (one.identity != rule.identity) continue;
     found = one.context;
     break;
   }
-  pthread_mutex_unlock(&known_mutex);
+  pthread_mutex_unlock(&halo::tidy::Context::rules_mutex);
   return found;
 }
 

@@ -41,7 +41,7 @@ ElementName element_of(std::string_view type) {
     const size_t open = found.name.rfind('[');
     uint32_t count = 0;
     std::from_chars(found.name.data() + open + 1, found.name.data() + found.name.size(), count);
-    found.count *= std::clamp(count, 1u, 1u << 16);
+    found.count = std::min<uint64_t>(found.count * std::clamp(count, 1u, 1u << 16), 1u << 31);
     found.name = found.name.substr(0, open);
     found.in_array = true;
   }

@@ -29,6 +29,12 @@ class PendingCalls {
   // The thread has ended; another one may reuse its number.
   void reset(ThreadId thread) { has_end_[thread] = false; }
 
+  // Only this thread is in a forked child; the core reuses the numbers of the others.
+  void reset_others(ThreadId thread) {
+    for (ThreadId other = 0; other <= kThreads; ++other)
+      if (other != thread) reset(other);
+  }
+
   // Sends all calls and returns the new end.
   uint64_t send(ThreadId thread, uint64_t end, Sender& sender);
   // Of the last call; 0 if none is pending.

@@ -79,12 +79,18 @@ bool Sender::make_channel(Ends& ends) {
   const int64_t made = system_call(SYS_memfd_create, address_of("halo-channel"), MFD_CLOEXEC);
   if (made < 0) return false;
   ends.descriptor = VG_(safe_fd)(int(made));
-  if (system_call(SYS_ftruncate, uint64_t(ends.descriptor), channel::kChannelBytes) != 0)
+  if (ends.descriptor < 0) return false;
+  if (system_call(SYS_ftruncate, uint64_t(ends.descriptor), channel::kChannelBytes) != 0) {
+    close(ends.descriptor);
     return false;
+  }
   const int64_t mapped =
       system_call(SYS_mmap, address_of(static_cast<char*>(ends.memory)), channel::kChannelBytes,
                   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, uint64_t(ends.descriptor), 0);
-  if (mapped < 0) return false;
+  if (mapped < 0) {
+    close(ends.descriptor);
+    return false;
+  }
   Header& header = channel::header(ends.memory);
   header.pid = VG_(getpid)();
   header.magic = channel::kMagic;
@@ -176,28 +182,35 @@ void Sender::lose() {
 void Sender::before_fork() {
   if (lost_) return;
   int pair[2];
-  if (!make_channel(child_) ||
-      system_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address_of(pair)) != 0)
-    return;
+  if (!make_channel(child_)) return;
+  if (system_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address_of(pair)) != 0)
+    return close(child_.descriptor);
   child_.connection = VG_(safe_fd)(pair[0]);
   consumer_end_ = pair[1];
-  send_descriptors(connection_, child_.descriptor, consumer_end_);
+  // Without both, the consumer would wait for them, and this process for the consumer.
+  if (child_.connection < 0 || !send_descriptors(connection_, child_.descriptor, consumer_end_))
+    return after_fork_in_parent();
   make_room();
   put(channel::Word::make(channel::WordKind::kFork, 0));
   drain();
 }
 
 void Sender::after_fork_in_parent() {
-  if (child_.connection < 0) return;
+  if (consumer_end_ < 0) return;
   close(child_.descriptor);
-  close(child_.connection);
+  if (child_.connection >= 0) close(child_.connection);
   close(consumer_end_);
-  child_.connection = -1;
+  child_.connection = consumer_end_ = -1;
 }
 
 void Sender::after_fork_in_child() {
   if (child_.connection < 0) {
-    lost_ = true;
+    if (lost_) return;
+    lose();
+    // The words that this process drops must not be those of its parent.
+    system_call(SYS_mmap, address_of(static_cast<char*>(memory_)), channel::kChannelBytes,
+                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                uint64_t(-1), 0);
     return;
   }
   close(connection_);
@@ -206,6 +219,7 @@ void Sender::after_fork_in_child() {
   start(child_);
   instructions_ = 0;
   child_ = Ends{};
+  consumer_end_ = -1;
 }
 
 }  // namespace halo::valgrind

@@ -32,6 +32,7 @@ class Sender {
   bool lost() const { return lost_; }
 
   // Called around a fork: the child continues with its own channel and consumer process.
+  // `after_fork_in_parent` also after a fork that failed; without one it does nothing.
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();

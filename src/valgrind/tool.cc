@@ -255,7 +255,11 @@ void before_system_call(ThreadId thread, UInt number, UWord* args, UInt) {
   }
 }
 
-void after_system_call(ThreadId, UInt number, UWord* args, UInt, SysRes) {
+void after_system_call(ThreadId, UInt number, UWord* args, UInt, SysRes result) {
+  const bool forks =
+      number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
+  // The core calls no function of the tool after a fork that failed.
+  if (forks && sr_isError(result)) sender.after_fork_in_parent();
   const bool code = number == SYS_mmap && (args[2] & PROT_EXEC) != 0;
   if (code || number == SYS_mremap) put(WordKind::kMapsChanged, 0);
 }
@@ -264,7 +268,8 @@ void after_system_call(ThreadId, UInt number, UWord* args, UInt, SysRes) {
 
 void before_fork(ThreadId) { sender.before_fork(); }
 void after_fork_in_parent(ThreadId) { sender.after_fork_in_parent(); }
-void after_fork_in_child(ThreadId) {
+void after_fork_in_child(ThreadId thread) {
+  pending_calls.reset_others(thread);
   sender.after_fork_in_child();
   announced_thread = VG_INVALID_THREADID;
 }

@@ -251,7 +251,9 @@ class Superblock {
     leave(ir_.value(Ity_I64, IRExpr_ITE(guard, address, constant(0))), bytes, store);
   }
 
+  // The state that one instruction saves and restores counts as its first bytes.
   void leave(IRExpr* address, uint32_t bytes, bool store) {
+    if (bytes > Word::kMaxAccessBytes) bytes = Word::kMaxAccessBytes;
     if (count_ == 0) collect();
     ir_.put(offset(&ThreadWords::addresses) + int(count_ * sizeof(uint64_t)), address);
     list_[count_++] = {Word::access_tag(log2_of(bytes), store, now_.facts.alignment_class),

@@ -84,6 +84,7 @@ bool FileOutput::end(trace::EndNote& note) {
   const off_t whole = end_;
   size_t left = std::min(frame_count_, kMaxLastFrames);
   off_t keep = end_;
+  note.lost += dropped_;
   for (;;) {
     if (bytes_ != keep && !cut_to(keep)) return false;
     note.written = written_;

@@ -37,6 +37,7 @@ class FrameOutput : public Output {
   }
 
   uint64_t written_ = 0;  // events
+  uint64_t dropped_ = 0;  // events that could not be written and are not reported in the trace yet
 
  private:
   bool done(bool ok, uint64_t events = 0) {
@@ -49,7 +50,6 @@ class FrameOutput : public Output {
   bool write_pending();
 
   BackgroundPacker background_;
-  uint64_t dropped_ = 0;  // events that could not be written and are not reported in the trace yet
 
   // Constructed in place, since the library does not use the heap; a forked child constructs its
   // own.

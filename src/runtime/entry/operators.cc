@@ -14,6 +14,7 @@ using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
 using halo::runtime::fallback;
+using halo::runtime::find_operator;
 using halo::runtime::is_fast_size;
 using halo::runtime::max_direct;
 using halo::runtime::new_of_others;
@@ -65,6 +66,26 @@ extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size
   return serve_decided<max_direct>(size, word, halo_enter_new, cut_for_new);
 }
 
+namespace {
+
+using Tag = const std::nothrow_t*;
+constexpr const char* nothrow_name = "_ZnwmRKSt9nothrow_t";
+constexpr const char* aligned_nothrow_name = "_ZnwmSt11align_val_tRKSt9nothrow_t";
+
+// Of the C++ library that the program is linked to, which stays. nullptr if they are not needed.
+using NothrowNew = void* (*)(std::size_t, Tag);
+using AlignedNothrowNew = void* (*)(std::size_t, std::align_val_t, Tag);
+constinit NothrowNew nothrow_new = nullptr;
+constinit AlignedNothrowNew aligned_nothrow_new = nullptr;
+
+}  // namespace
+
+void halo::runtime::find_callers_of_replaced() {
+  if (!new_is_ours()) nothrow_new = reinterpret_cast<NothrowNew>(find_operator(nothrow_name));
+  if (!aligned_new_is_ours())
+    aligned_nothrow_new = reinterpret_cast<AlignedNothrowNew>(find_operator(aligned_nothrow_name));
+}
+
 void* operator new(std::size_t size) {
   const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
   if (word != 0) [[unlikely]]
@@ -73,12 +94,13 @@ void* operator new(std::size_t size) {
 }
 
 void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
-  if (!new_is_ours()) return refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
+  if (!new_is_ours())
+    return nothrow_new != nullptr ? nothrow_new(size, &tag) : refused_new(nothrow_name, size, &tag);
   if (planned(__builtin_return_address(0))) [[unlikely]]
     return halo_enter_new_nothrow(size, &tag);
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;
-  return refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
+  return refused_new(nothrow_name, size, &tag);
 }
 
 void* operator new(std::size_t size, std::align_val_t alignment) {
@@ -88,9 +110,12 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 
 void* operator new(std::size_t size, std::align_val_t alignment,
                    const std::nothrow_t& tag) noexcept {
-  if (aligned_new_is_ours())
+  if (aligned_new_is_ours()) {
     if (void* p = allocate_aligned(size, alignment)) return p;
-  return refused_new("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, &tag);
+  } else if (aligned_nothrow_new != nullptr) {
+    return aligned_nothrow_new(size, alignment, &tag);
+  }
+  return refused_new(aligned_nothrow_name, size, alignment, &tag);
 }
 
 // Not through the public free: a program may define its own malloc, which does not recognise blocks

@@ -1,9 +1,13 @@
 // A lock that no thread waits for without a bound.
 #pragma once
 
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+
+#include "base/keep_errno.h"
 
 namespace halo::runtime {
 
@@ -41,11 +45,12 @@ class BoundedLock {
   static constexpr int spins = 100;
   static constexpr int attempts = spins + 200;
 
-  // Not by yielding: the holder may wait for another processor, for some milliseconds. Leaves errno
-  // unchanged.
+  // Not by yielding: the holder may wait for another processor, for some milliseconds. Not by the C
+  // library's function, which is a cancellation point, and malloc is none.
   static void sleep() {
+    const KeepErrno keep;
     constexpr timespec step{0, 50'000};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &step, nullptr);
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &step, nullptr);
   }
 
   std::atomic<bool> held_{false};

@@ -283,7 +283,9 @@ bool open_groups() {
   if (groups_are_open) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(active_plan.groups, active_plan.header->max_object);
-  if (!arena.reserve(pages * system_page * 2)) return false;
+  // Tidy's memory, for hints, is at the first place.
+  const unsigned first_place = active_plan.hints.rules.empty() ? 0 : 1;
+  if (!arena.reserve(pages * system_page * 2, first_place)) return false;
   groups_are_open = true;
   open_group_count = static_cast<std::uint32_t>(active_plan.groups.size());
   if (keeping_stats) watch_growth();
@@ -304,6 +306,9 @@ bool expects_modules() { return expected_count.load(std::memory_order_relaxed) !
 
 unsigned publish_table() {
   if (!make_room()) return 0;
+  // Before callers are recognised: a library's constructor may have started threads. No state has
+  // an address yet.
+  use_table(table);
   dl_iterate_phdr(read_generation, &last_generation);
   dl_iterate_phdr(count_module, &last_generation.count);
   scan_modules(true, 0);
@@ -315,7 +320,6 @@ unsigned publish_table() {
     if (known[i].presence == Presence::recognised) ++found;
     if (known[i].bias == linker_bias()) linker_module = i;
   }
-  use_table(table);
   return found;
 }
 

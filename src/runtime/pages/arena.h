@@ -30,8 +30,9 @@ class Arena {
  public:
   // Reserves a range that can grow to `wanted` bytes, or to less if address space is limited, and
   // opens its first 2 MiB. Called once. Returns false if even the smallest range cannot be
-  // reserved.
-  bool reserve(std::size_t wanted);
+  // reserved. `first_place`: the number of ranges of others in the places before
+  // (ranges::find_room).
+  bool reserve(std::size_t wanted, unsigned first_place = 0);
 
   // True exactly for addresses inside the current range.
   bool contains(const void* p) const { return index_of(p) < page_limit(); }
@@ -151,7 +152,7 @@ class Arena {
   enum class Table : unsigned { pages, bits, starts, slabs, available };
   static constexpr unsigned table_count = 5;
 
-  bool begin_growing(std::size_t maximum);
+  bool begin_growing(std::size_t maximum, unsigned first_place);
   bool reserve_fixed(std::size_t bytes);
   bool grow();
   bool grow_to(std::size_t bytes);

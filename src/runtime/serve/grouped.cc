@@ -144,10 +144,11 @@ void* find_operator(const char* name) {
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 
-bool is_block_in_use(const void* p) {
-  const Page& page = arena.page_of(p);
-  return page.thread.load(std::memory_order_relaxed) != nullptr && GroupHeap::may_be_in_use(p);
+bool is_in_owned_page(const void* p) {
+  return arena.page_of(p).thread.load(std::memory_order_relaxed) != nullptr;
 }
+
+bool is_block_in_use(const void* p) { return is_in_owned_page(p) && GroupHeap::may_be_in_use(p); }
 
 std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
@@ -196,13 +197,21 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
     free_grouped(p);
     return nullptr;
   }
-  if (!is_block_in_use(p)) [[unlikely]] {
-    // Freed already, for example: its contents are not copied.
+  if (!is_in_owned_page(p)) [[unlikely]] {
     track_free(p);
     void* made = allocate(size);
     return made != nullptr ? made : next.malloc(size);
   }
   const std::size_t old = usable_size_grouped(p);
+  if (!is_block_in_use(p)) [[unlikely]] {
+    // Freed already, or a block whose contents look like those of a freed one. It is lost then, but
+    // not its contents.
+    track_free(p);
+    void* made = allocate(size);
+    if (made == nullptr) made = next.malloc(size);
+    if (made != nullptr) copy_block(made, size, p, old);
+    return made;
+  }
   if (stays_in_place(p, old, size, [&] { return verdict_for({slot, rbp}).alignment; })) return p;
   void* moved = allocate(size);
   if (moved == nullptr) moved = next.malloc(size);

@@ -134,8 +134,9 @@ class ConflictSink : public Sink {
     simulator::Cache cache;
     simulator::RecencyList shadow;  // as many lines as the cache
     simulator::RecencyList window;  // twice as many
-    base::MappedArray<uint32_t> users{simulator::kEndOfNames, 1ULL << 16};  // by line: the state
-                                                                            // that used it last
+    base::MappedArray<uint32_t> users{simulator::kEndOfNames,
+                                      simulator::kEndOfNames};  // by line: the state
+                                                                // that used it last
     uint64_t newest_line = UINT64_MAX;
     uint64_t uses = 0;
     PairCounts pairs;

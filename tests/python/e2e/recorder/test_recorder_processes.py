@@ -135,6 +135,99 @@ def test_fork_with_threads_that_allocate(workshop: Workshop) -> None:
     assert sum(part["totals"]["allocations"] == 1000 for part in recording.parts) == 20
 
 
+def test_a_child_of_a_thread_starts_threads(workshop: Workshop) -> None:
+    """Its first new thread has the number that the parent's main thread has."""
+    binary = workshop.build(
+        """
+        #include <pthread.h>
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void *made_by_child(void) { return malloc(48); }
+        void *work(void *n) {
+          for (int i = 0; i < 9; i++) { volatile char *p = made_by_child(); *p = 1; }
+          return 0;
+        }
+        void *forks(void *status) {
+          if (fork() == 0) {
+            pthread_t t;
+            for (int i = 0; i < 3; i++) { pthread_create(&t, 0, work, 0); pthread_join(t, 0); }
+            exit(4);
+          }
+          wait(status);
+          return 0;
+        }
+        int main(void) {
+          int status;
+          pthread_t t;
+          pthread_create(&t, 0, forks, &status);
+          pthread_join(t, 0);
+          return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+        }
+    """,
+        "-pthread",
+    )
+    recording = workshop.record(binary)
+    assert recording.run.returncode == 4
+    _, child = recording.parts
+    [made] = contexts_of(child, binary, "made_by_child")
+    assert (made["allocations"], made["accesses"]) == (27, 27)
+
+
+FORKS_UNDER_LIMIT = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+void *kept(void) { return malloc(40); }
+rlim_t mapped(void) {
+  char text[64] = "";
+  FILE *file = fopen("/proc/self/statm", "r");
+  fgets(text, sizeof text, file);
+  fclose(file);
+  return atol(text) * 4096UL;
+}
+int main(int argc, char **argv) {
+  volatile char *p[20];
+  for (int i = 0; i < 20; i++) { p[i] = kept(); *p[i] = 1; }
+  struct rlimit limit = {LIMIT};
+  if (setgid(65534) || setuid(65534) || setrlimit(RESOURCE, &limit)) return 7;
+  int forked = 0;
+  for (int i = 0; i < 40; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      for (int k = 0; k < 500; k++) { *p[k % 20] = 2; free(malloc(64)); }
+      _exit(0);
+    }
+    if (child > 0) { ++forked; int status; wait(&status); if (status) return 8; }
+  }
+  for (int i = 0; i < 20; i++) *p[i] = 3;
+  return FORKED == (forked != 0) ? 3 : 6;
+}
+"""
+
+
+@pytest.mark.parametrize("workshop", ["valgrind"], indirect=True)
+@pytest.mark.parametrize(
+    ("resource", "limit", "forks"),
+    [
+        ("RLIMIT_NPROC", "0, 0", False),
+        ("RLIMIT_AS", "mapped() + (32 << 20), RLIM_INFINITY", True),
+    ],
+)
+def test_forks_that_fail_or_have_no_channel(
+    workshop: Workshop, resource: str, limit: str, forks: bool
+) -> None:
+    """The parent's profile is whole all the same."""
+    source = FORKS_UNDER_LIMIT.replace("LIMIT}", f"{limit}}}").replace("RESOURCE", resource)
+    binary = workshop.build(source.replace("FORKED", str(int(forks))))
+    recording = workshop.record(binary)
+    assert recording.run.returncode == 3
+    [made] = contexts_of(recording.parts[0], binary, "kept")
+    assert (made["allocations"], made["frees"], made["accesses"]) == (20, 0, 40)
+
+
 def test_a_child_has_no_edge_to_what_only_its_parent_accessed(workshop: Workshop) -> None:
     binary = workshop.build("""
         #include <emmintrin.h>

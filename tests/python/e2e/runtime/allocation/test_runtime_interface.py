@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from halo.plan import VERDICT_FORWARD, Plan, read_plan
-from support.planned import Run
+from support.planned import Run, compile_program, make_plan, run_planned
 from support.programs.interface import (
     ALLOCATORS,
     DIRECT,
@@ -310,3 +310,42 @@ def test_the_names_that_the_c_library_has_for_itself(
     run = libc_names.under(library_of(allocator), arguments=(part,))
     assert (run.status, run.stdout) == (0, "fine\n")
     assert max(run.allocations) >= (6000 if part == "grouped" else 1000)
+
+
+LIKE_A_LINK = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct block { uint64_t first; char text[32]; };
+struct block *make(void) { return malloc(sizeof(struct block)); }
+enum { COUNT = 4000 };
+static struct block *volatile freed[COUNT];
+static volatile uint64_t words[COUNT];
+int main(void) {
+  int changed = 0, lost = 0;
+  for (int i = 0; i < COUNT; i++) (freed[i] = make())->first = 1;
+  for (int i = 0; i < COUNT; i++) free(freed[i]);
+  for (int i = 0; i < COUNT; i++) words[i] = *(volatile uint64_t *)freed[i];
+  for (int i = 0; i < COUNT; i++) {
+    struct block *again = make();
+    int before = COUNT - 1;
+    while (before >= 0 && freed[before] != again) --before;
+    const uint64_t word = before < 0 ? 1 : words[before];
+    changed += word != 1;
+    again->first = word;
+    strcpy(again->text, "contents");
+    again = realloc(again, 500);
+    lost += again->first != word || strcmp(again->text, "contents");
+  }
+  printf("%d %d\n", changed > 0, lost);
+  return 0;
+}
+"""
+
+
+def test_contents_that_look_like_a_free_block_survive_realloc(tmp_path: Path) -> None:
+    """Row 17: whatever the first word of a block is."""
+    program = compile_program(tmp_path, LIKE_A_LINK)
+    run = run_planned([str(program)], make_plan(tmp_path, [str(program)]))
+    assert (run.status, run.stdout) == (0, "1 0\n")
