@@ -14,7 +14,6 @@ using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
 using halo::runtime::fallback;
-using halo::runtime::find_operator;
 using halo::runtime::is_fast_size;
 using halo::runtime::max_direct;
 using halo::runtime::new_of_others;
