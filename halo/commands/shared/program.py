@@ -448,13 +448,18 @@ def report_outputs(folder: Path, given: Path | None = None) -> None:
 
 
 def drop_empty(folder: Path) -> None:
-    """Removes a results folder in which nothing was finished, and `results` if it is empty then."""
+    """Removes a results folder in which nothing was finished, and those above it up to `results`.
+
+    Unless they have the results of other measurements.
+    """
     if not folder.is_dir() or any(folder.iterdir()):
         return
     folder.rmdir()
-    if folder.parent == DEFAULT_RESULTS.absolute():
-        with suppress(OSError):  # another measurement has its results there
-            folder.parent.rmdir()
+    own = DEFAULT_RESULTS.absolute()
+    with suppress(OSError):
+        for parent in folder.parents:
+            if own in (parent, *parent.parents):
+                parent.rmdir()
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,6 +1,7 @@
 // operator new and delete, all twenty forms.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
 #include <new>
 
@@ -71,19 +72,25 @@ using Tag = const std::nothrow_t*;
 constexpr const char* nothrow_name = "_ZnwmRKSt9nothrow_t";
 constexpr const char* aligned_nothrow_name = "_ZnwmSt11align_val_tRKSt9nothrow_t";
 
-// Of the C++ library that the program is linked to, which stays. nullptr if they are not needed.
 using NothrowNew = void* (*)(std::size_t, Tag);
 using AlignedNothrowNew = void* (*)(std::size_t, std::align_val_t, Tag);
-constinit NothrowNew nothrow_new = nullptr;
-constinit AlignedNothrowNew aligned_nothrow_new = nullptr;
+constinit std::atomic<NothrowNew> nothrow_new{nullptr};
+constinit std::atomic<AlignedNothrowNew> aligned_nothrow_new{nullptr};
+
+// The operator of that name in the libraries that the program is linked to, which stay loaded.
+// Kept, because a search takes the loader's lock: another thread may hold it, and wait for one of
+// ours.
+template <typename Function>
+Function linked_operator(std::atomic<Function>& known, const char* name) {
+  Function found = known.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    known.store(found, std::memory_order_release);
+  }
+  return found;
+}
 
 }  // namespace
-
-void halo::runtime::find_callers_of_replaced() {
-  if (!new_is_ours()) nothrow_new = reinterpret_cast<NothrowNew>(find_operator(nothrow_name));
-  if (!aligned_new_is_ours())
-    aligned_nothrow_new = reinterpret_cast<AlignedNothrowNew>(find_operator(aligned_nothrow_name));
-}
 
 void* operator new(std::size_t size) {
   const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
@@ -93,8 +100,10 @@ void* operator new(std::size_t size) {
 }
 
 void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
-  if (!new_is_ours())
-    return nothrow_new != nullptr ? nothrow_new(size, &tag) : refused_new(nothrow_name, size, &tag);
+  if (!new_is_ours()) {
+    const NothrowNew function = linked_operator(nothrow_new, nothrow_name);
+    return function != nullptr ? function(size, &tag) : refused_new(nothrow_name, size, &tag);
+  }
   if (planned(__builtin_return_address(0))) [[unlikely]]
     return halo_enter_new_nothrow(size, &tag);
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
@@ -111,8 +120,10 @@ void* operator new(std::size_t size, std::align_val_t alignment,
                    const std::nothrow_t& tag) noexcept {
   if (aligned_new_is_ours()) {
     if (void* p = allocate_aligned(size, alignment)) return p;
-  } else if (aligned_nothrow_new != nullptr) {
-    return aligned_nothrow_new(size, alignment, &tag);
+  } else if (const AlignedNothrowNew function =
+                 linked_operator(aligned_nothrow_new, aligned_nothrow_name);
+             function != nullptr) {
+    return function(size, alignment, &tag);
   }
   return refused_new(aligned_nothrow_name, size, alignment, &tag);
 }

@@ -181,10 +181,7 @@ __attribute__((constructor(101))) void activate() {
   const Settings settings = read_settings();
   stats_owner = getpid();
   if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
-  if (begin(settings))
-    find_callers_of_replaced();
-  else
-    detach();
+  if (!begin(settings)) detach();
 }
 
 __attribute__((destructor)) void finish() {

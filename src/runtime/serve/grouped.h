@@ -161,10 +161,6 @@ template <typename... Arguments>
   return function == nullptr ? nullptr : function(arguments...);
 }
 
-// Called at the start: finds the C++ library's operators that call those which the program
-// replaces. A later search would take the loader's lock in an allocation.
-void find_callers_of_replaced();
-
 }  // namespace halo::runtime
 
 // Trampolines (entry.cc). The exported function of the same name enters them by a jump; they pass

@@ -61,6 +61,11 @@ def test_an_empty_folder_is_removed_and_results_with_it(
     (second / "results.json").unlink()
     drop_empty(second)
     assert list(tmp_path.iterdir()) == []
+    of_several = [results_folder(Path("results/bench-1") / name, name) for name in ("a", "b")]
+    drop_empty(of_several[0])
+    assert of_several[1].exists()
+    drop_empty(of_several[1])
+    assert list(tmp_path.iterdir()) == []
     other = results_folder(tmp_path / "mine" / "c", "c")
     drop_empty(other)
     assert list(tmp_path.iterdir()) == [tmp_path / "mine"], "only halo's own folder"
