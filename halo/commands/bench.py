@@ -11,9 +11,9 @@ from halo.commands.shared.program import (
     add_litter_option,
     add_measuring_options,
     add_tolerance_options,
-    default_folder,
     tolerant,
 )
+from halo.commands.shared.results import default_folder
 from halo.errors import HaloError, UsageError
 from halo.settings import Settings
 

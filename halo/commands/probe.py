@@ -10,7 +10,6 @@ from halo.commands.shared.program import (
     add_stream_options,
     check_cpu,
     check_runtime,
-    default_folder,
     input_file,
     job_of,
     plain_environment,
@@ -18,6 +17,7 @@ from halo.commands.shared.program import (
     the_program,
     warn_of_deep_binding,
 )
+from halo.commands.shared.results import default_folder
 from halo.process.target import find_target
 from halo.settings import Settings
 

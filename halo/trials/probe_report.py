@@ -115,7 +115,7 @@ def makes(change: Ratio) -> str:
 
 
 def next_step(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None = None) -> str:
-    """The next command. `cpu`: the processor that this one was told."""
+    """The next command. `cpu`: the value of --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.CARES:

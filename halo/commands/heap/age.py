@@ -13,14 +13,12 @@ from halo.commands.shared.program import (
     check_cpu,
     check_library,
     check_runtime,
-    drop_empty,
     input_file,
     job_of,
     plain_environment,
-    report_outputs,
-    results_folder,
     the_program,
 )
+from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.errors import HaloError, UsageError
 from halo.process.target import find_target
 from halo.settings import Settings

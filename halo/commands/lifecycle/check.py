@@ -12,7 +12,6 @@ from halo.commands.shared.program import (
     add_stream_options,
     check_cpu,
     check_runtime,
-    default_folder,
     input_file,
     job_of,
     plain_environment,
@@ -20,6 +19,7 @@ from halo.commands.shared.program import (
     the_program,
     warn_of_deep_binding,
 )
+from halo.commands.shared.results import default_folder
 from halo.process.allocators import GLIBC, find_allocator
 from halo.process.target import find_target
 from halo.settings import Settings

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from halo.commands.shared.program import plain_environment, report_outputs, results_folder, tolerant
+from halo.commands.shared.program import plain_environment, tolerant
+from halo.commands.shared.results import report_outputs, results_folder
 from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
 from halo.process.target import check_privileges, find_target

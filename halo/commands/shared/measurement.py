@@ -8,15 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from halo.aging import Litter, parse_litter, read_detection
-from halo.commands.shared.program import (
-    check_cpu,
-    check_library,
-    check_runtime,
-    drop_empty,
-    plain_environment,
-    report_outputs,
-    results_folder,
-)
+from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
+from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.errors import HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place

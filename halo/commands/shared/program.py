@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +19,6 @@ from halo.commands.shared.service import (
     add_timeout_option,
     service_of,
 )
-from halo.console.outcome import say
 from halo.errors import BadInput, MissingPart, UsageError
 from halo.process.allocators import find_allocator, preload, under_plan
 from halo.process.target import Target
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from halo.trials.runs.job import Job
 
 DEFAULT_TRIALS = 11
-DEFAULT_RESULTS = Path("results")
 
 
 def the_program(rest: Sequence[str], command: str) -> tuple[str, list[str]]:
@@ -407,59 +402,6 @@ def input_file(path: Path | None) -> Path | None:
     if not path.is_file() or not os.access(path, os.R_OK):
         raise BadInput(f"The input file {path} does not exist or cannot be read; check its path.")
     return path.absolute()
-
-
-def results_folder(given: Path | None, program: str, resume: bool = False) -> Path:
-    """A folder for one measurement's results; BadInput if it holds one that is finished.
-
-    With `resume` it may: what is there is taken into account.
-    """
-    from halo.trials.folders import fresh_folder, refuse_finished
-
-    try:
-        if given is None:
-            return fresh_folder(default_folder(program)).absolute()
-        if not resume:
-            refuse_finished(given)
-        given.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"The results folder {given or default_folder(program)} cannot be made"
-            f" ({error.strerror}); give another with --results."
-        ) from error
-    return given.absolute()
-
-
-def default_folder(program: str) -> Path:
-    """Where results go if the user names no folder; there may be one already."""
-    now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    return DEFAULT_RESULTS / f"{Path(program).name}-{now}"
-
-
-def report_outputs(folder: Path, given: Path | None = None) -> None:
-    """Says of an interrupted measurement where what it has finished is; an empty folder goes.
-
-    `given`: what --results has to be to continue, if that is not the folder itself.
-    """
-    drop_empty(folder)
-    if folder.is_dir():
-        say(f"halo: finished stages are in {folder}; to continue, repeat the command with")
-        say(f"  --results {shlex.quote(str(given or folder))}", whole=True)
-
-
-def drop_empty(folder: Path) -> None:
-    """Removes a results folder in which nothing was finished, and those above it up to `results`.
-
-    Unless they have the results of other measurements.
-    """
-    if not folder.is_dir() or any(folder.iterdir()):
-        return
-    folder.rmdir()
-    own = DEFAULT_RESULTS.absolute()
-    with suppress(OSError):
-        for parent in folder.parents:
-            if own in (parent, *parent.parents):
-                parent.rmdir()
 
 
 def plain_environment(settings: Settings, extra: Mapping[str, str] | None = None) -> dict[str, str]:

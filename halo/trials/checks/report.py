@@ -82,7 +82,7 @@ def needed(found: Check) -> str | None:
 
 
 def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = None) -> str | None:
-    """The next command; None if the plan helps. `cpu`: the processor that the check was told."""
+    """The next command; None if the plan helps. `cpu`: the value of --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.DOES_NOT_HELP:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from halo.commands.shared.program import results_folder
+from halo.commands.shared.results import results_folder
 from halo.trials.runs.standard_input import ignored_input
 from support.command import BUILD, compile_c, halo
 

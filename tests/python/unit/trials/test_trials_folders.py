@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.shared.program import drop_empty, results_folder
+from halo.commands.shared.results import drop_empty, results_folder
 from halo.errors import BadInput
 from halo.trials.folders import fresh_folder, refuse_finished
 from support.samples.results import document, save

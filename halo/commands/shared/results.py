@@ -1,0 +1,66 @@
+"""Results folders of commands: the default, creation, and removal of empty ones."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from contextlib import suppress
+from pathlib import Path
+
+from halo.console.outcome import say
+from halo.errors import BadInput
+
+DEFAULT_RESULTS = Path("results")
+
+
+def results_folder(given: Path | None, program: str, resume: bool = False) -> Path:
+    """A folder for one measurement's results; BadInput if it holds one that is finished.
+
+    With `resume` it may: its finished stages are reused.
+    """
+    from halo.trials.folders import fresh_folder, refuse_finished
+
+    try:
+        if given is None:
+            return fresh_folder(default_folder(program)).absolute()
+        if not resume:
+            refuse_finished(given)
+        given.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"The results folder {given or default_folder(program)} cannot be made"
+            f" ({error.strerror}); give another with --results."
+        ) from error
+    return given.absolute()
+
+
+def default_folder(program: str) -> Path:
+    """The results folder without --results, which may exist already."""
+    now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    return DEFAULT_RESULTS / f"{Path(program).name}-{now}"
+
+
+def report_outputs(folder: Path, given: Path | None = None) -> None:
+    """Prints the folder of an interrupted measurement, and how to continue; removes an empty one.
+
+    `given`: the value of --results that continues it, if that is not the folder itself.
+    """
+    drop_empty(folder)
+    if folder.is_dir():
+        say(f"halo: finished stages are in {folder}; to continue, repeat the command with")
+        say(f"  --results {shlex.quote(str(given or folder))}", whole=True)
+
+
+def drop_empty(folder: Path) -> None:
+    """Removes a results folder in which nothing was finished, and those above it up to `results`.
+
+    Unless they have the results of other measurements.
+    """
+    if not folder.is_dir() or any(folder.iterdir()):
+        return
+    folder.rmdir()
+    own = DEFAULT_RESULTS.absolute()
+    with suppress(OSError):
+        for parent in folder.parents:
+            if own in (parent, *parent.parents):
+                parent.rmdir()
