@@ -60,9 +60,15 @@ void SharedHeap::push_remote(void* p) {
                                           std::memory_order_relaxed));
 }
 
+bool SharedHeap::may_start_block(const void* p) const {
+  const Place place = page_memory.place_of(p);
+  return place % kGranule == 0 && page_memory.contains(place) && page_memory.heap_of(place) == this;
+}
+
 void SharedHeap::drain() {
   void* p = remote_.exchange(nullptr, std::memory_order_acquire);
-  while (p != nullptr) {
+  // A write after free may have changed a link: the rest of the list is lost then.
+  while (may_start_block(p)) {
     void* const below = *static_cast<void**>(p);
     // A block that is freed twice may be linked to itself: the rest of the list is lost then.
     const Place place = page_memory.place_of(p);

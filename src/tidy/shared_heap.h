@@ -132,6 +132,7 @@ class SharedHeap {
   void free_of_thread(void* p, Place place);
   bool free_unknown(Place place);  // false if it is not a used block
   void push_remote(void* p);
+  bool may_start_block(const void* p) const;  // false if it is not in a page of this heap
   void drain();
 
   bool ends_ = false;

@@ -14,6 +14,7 @@ constexpr std::size_t line = 64;
 constexpr std::size_t lines_of_page = system_page / line;
 constexpr std::size_t min_kept = std::size_t{16} << 20;  // bytes of free units in memory
 constexpr std::size_t kept_share = 8;                    // likewise, of those in use
+constexpr std::size_t min_growth = std::size_t{4} << 20;
 // The arena and Tidy's memory are where the first attempts lead, and need room to grow.
 constexpr unsigned first_attempt = 3;
 constexpr unsigned last_attempt = 6;
@@ -82,7 +83,7 @@ std::size_t SpanHeap::take_units(std::size_t units, bool& is_zero) {
   const std::size_t end = (unit + units) * span_unit;
   if (end > mapped_) {
     // Fewer, larger steps; if they do not fit, as little as possible.
-    const std::size_t wanted = std::min(max_, end + std::min(end / 2, max_span));
+    const std::size_t wanted = std::min(max_, end + std::clamp(end / 8, min_growth, max_span));
     if (memory_.grow(wanted))
       __atomic_store_n(&mapped_, wanted, __ATOMIC_RELEASE);
     else if (memory_.grow(end))

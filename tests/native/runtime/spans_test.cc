@@ -193,6 +193,15 @@ TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
   EXPECT_LE(pages, (std::size_t{16} << 20) / span_unit + 3) << "resident units";
 }
 
+TEST_F(SpanHeapTest, AnEighthMoreThanIsUsedIsMapped) {
+  std::size_t used = 0;
+  while (used < std::size_t{900} << 20) {
+    ASSERT_NE(heap->allocate(20 * span_unit).p, nullptr);
+    used = heap->counts().live;
+    ASSERT_LE(heap->mapped(), used + std::max(used / 8, std::size_t{4} << 20));
+  }
+}
+
 TEST_F(SpanHeapTest, OtherPointersAreNotFreed) {
   auto* p = static_cast<char*>(heap->allocate(3 * span_unit).p);
   for (char* other : {p + 16, p + span_unit, p + 3 * span_unit}) {

@@ -87,6 +87,30 @@ TEST(Threads, ShareAContext) {
   }
 }
 
+TEST(Threads, IgnoreLinksThatAWriteAfterFreeChanged) {
+  tidy_settings_t settings{};
+  settings.flags = TIDY_THREAD_LOCAL;
+  tidy_ctx_t* const ctx = tidy_create(&settings);
+  const unsigned hint = 1;
+  const auto allocate = [&] { return static_cast<uintptr_t*>(tidy_alloc(ctx, 32, &hint)); };
+  uintptr_t* const used = allocate();
+  const auto at = reinterpret_cast<uintptr_t>(used);
+  for (const uintptr_t wild : {uintptr_t{1}, UINTPTR_MAX, at + 1, at + 8, at + (uintptr_t{1} << 36),
+                               reinterpret_cast<uintptr_t>(&hint)}) {
+    uintptr_t* const freed = allocate();
+    ASSERT_NE(freed, nullptr);
+    std::thread([&] { tidy_free(freed); }).join();  // not inside the heap of another thread
+    *static_cast<volatile uintptr_t*>(freed) = wild;
+    uintptr_t* const next = allocate();
+    ASSERT_NE(next, nullptr);
+    ASSERT_NE(next, used);
+    tidy_free(next);
+  }
+  EXPECT_TRUE(tidy_owns(used));
+  tidy_free(used);
+  tidy_destroy(ctx);
+}
+
 TEST(Threads, AllocateInAForkedChild) {
   tidy_ctx_t* const ctx = tidy_create(nullptr);
   std::atomic<bool> stop{false};
