@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -71,6 +72,22 @@ int connect_to(const char* path) {
   return VG_(safe_fd)(int(made));
 }
 
+// The program may limit the size of files, and the kernel sends SIGXFSZ for larger ones. So the
+// limit is raised meanwhile; returns false if that is forbidden.
+bool set_channel_size(int descriptor) {
+  rlimit limit{};
+  if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, address_of(&limit)) != 0) return false;
+  const bool is_low = limit.rlim_cur < channel::kChannelBytes;
+  if (is_low) {
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    if (raised.rlim_cur < channel::kChannelBytes) return false;
+    if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, address_of(&raised)) != 0) return false;
+  }
+  const int64_t result = system_call(SYS_ftruncate, uint64_t(descriptor), channel::kChannelBytes);
+  if (is_low) system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, address_of(&limit));
+  return result == 0;
+}
+
 }  // namespace
 
 bool Sender::make_channel(Ends& ends) {
@@ -80,7 +97,7 @@ bool Sender::make_channel(Ends& ends) {
   if (made < 0) return false;
   ends.descriptor = VG_(safe_fd)(int(made));
   if (ends.descriptor < 0) return false;
-  if (system_call(SYS_ftruncate, uint64_t(ends.descriptor), channel::kChannelBytes) != 0) {
+  if (!set_channel_size(ends.descriptor)) {
     close(ends.descriptor);
     return false;
   }

@@ -214,6 +214,7 @@ int main(int argc, char **argv) {
     [
         ("RLIMIT_NPROC", "0, 0", False),
         ("RLIMIT_AS", "mapped() + (32 << 20), RLIM_INFINITY", True),
+        ("RLIMIT_FSIZE", "1 << 20, 1 << 20", True),
     ],
 )
 def test_forks_that_fail_or_have_no_channel(
@@ -226,6 +227,15 @@ def test_forks_that_fail_or_have_no_channel(
     assert recording.run.returncode == 3
     [made] = contexts_of(recording.parts[0], binary, "kept")
     assert (made["allocations"], made["frees"], made["accesses"]) == (20, 0, 40)
+
+
+@pytest.mark.parametrize("workshop", ["valgrind"], indirect=True)
+def test_children_of_a_program_that_limits_its_files_are_recorded(workshop: Workshop) -> None:
+    source = FORKS_UNDER_LIMIT.replace("LIMIT}", "1 << 20, RLIM_INFINITY}")
+    source = source.replace("RESOURCE", "RLIMIT_FSIZE").replace("FORKED", "1")
+    recording = workshop.record(workshop.build(source))
+    assert recording.run.returncode == 3
+    assert [part["totals"]["allocations"] >= 500 for part in recording.parts[1:]] == [True] * 40
 
 
 def test_a_child_has_no_edge_to_what_only_its_parent_accessed(workshop: Workshop) -> None:

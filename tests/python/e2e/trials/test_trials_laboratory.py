@@ -215,15 +215,15 @@ def test_rounds_are_interleaved_and_the_first_is_dropped(laboratory: Laboratory)
         laboratory,
         shell("true"),
         configs,
-        4,
+        9,
         lambda step: steps.append((step.done, step.label)),
     )
     assert {label: len(samples) for label, samples in found.items()} == dict.fromkeys(
-        ("glibc", "other", "third"), 4
+        ("glibc", "other", "third"), 9
     )
-    assert [done for done, _ in steps] == list(range(15))
+    assert [done for done, _ in steps] == list(range(30))
     assert steps[0] == (0, "glibc"), "the reference output is glibc's"
-    rounds = [[label for _, label in steps[first : first + 3]] for first in range(0, 15, 3)]
+    rounds = [[label for _, label in steps[first : first + 3]] for first in range(0, 30, 3)]
     assert all(set(labels) == {"glibc", "other", "third"} for labels in rounds)
     assert len({tuple(labels) for labels in rounds}) > 1
 
