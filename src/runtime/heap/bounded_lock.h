@@ -1,13 +1,9 @@
 // A lock that no thread waits for without a bound.
 #pragma once
 
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <atomic>
 
-#include "base/keep_errno.h"
+#include "base/short_wait.h"
 
 namespace halo::runtime {
 
@@ -30,7 +26,7 @@ class BoundedLock {
       if (i < spins)
         __builtin_ia32_pause();
       else
-        sleep();
+        sleep_shortly();  // by yielding, it would give up while the holder waits for a processor
     }
     in_vain_.store(true, std::memory_order_relaxed);
     return false;
@@ -44,14 +40,6 @@ class BoundedLock {
  private:
   static constexpr int spins = 100;
   static constexpr int attempts = spins + 200;
-
-  // Not by yielding: the holder may wait for another processor, for some milliseconds. Not by the C
-  // library's function, which is a cancellation point, and malloc is none.
-  static void sleep() {
-    const KeepErrno keep;
-    constexpr timespec step{0, 50'000};
-    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &step, nullptr);
-  }
 
   std::atomic<bool> held_{false};
   std::atomic<bool> in_vain_{false};  // a thread gave up waiting since the last release

@@ -3,11 +3,11 @@
 #include "runtime/modules/module_changes.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
 
+#include "base/short_wait.h"
 #include "runtime/base/next.h"
 #include "runtime/modules/linker.h"
 #include "runtime/modules/modules.h"
@@ -49,7 +49,7 @@ void inspect_allocations(bool on) {
 bool try_count() { return !counting.test_and_set(std::memory_order_acquire); }
 
 void count_opening() {
-  while (!try_count()) sched_yield();
+  wait_until(try_count);
   if (openings++ == 0) inspect_allocations(true);
   counting.clear(std::memory_order_release);
 }
@@ -99,7 +99,7 @@ void* inspecting_calloc(std::size_t count, std::size_t size) {
 void end_with_thread(void*) {
   if (!change.is_opening) return;
   change.is_inspecting = 1;
-  while (!end_opening()) sched_yield();
+  wait_until(end_opening);
   change.is_inspecting = 0;
 }
 

@@ -1,7 +1,6 @@
 // Build-id matching over dl_iterate_phdr, and the state of each module of the plan.
 #include "runtime/modules/modules.h"
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/short_wait.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/build_id.h"
@@ -72,9 +72,7 @@ constinit int expecting_thread = 0;   // the thread whose dlopen loaded the expe
 constinit PlacingBudget budget;
 
 bool try_lock() { return !changing.test_and_set(std::memory_order_acquire); }
-void lock() {
-  while (!try_lock()) sched_yield();
-}
+void lock() { wait_until(try_lock); }
 void unlock() { changing.clear(std::memory_order_release); }
 
 void* map_zeroed(std::size_t bytes) {
