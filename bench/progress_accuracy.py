@@ -44,7 +44,7 @@ def seconds(number: str | None, unit: str | None) -> float:
 
 
 def run(command: list[str]) -> tuple[list[Stage], float]:
-    """The stages of the command, and the moment of its end."""
+    """The stages of the command, and the moment of its end; exits if there are none."""
     stages: list[Stage] = []
     child, terminal = pty.fork()
     if child == 0:
@@ -64,8 +64,12 @@ def run(command: list[str]) -> tuple[list[Stage], float]:
                     stages.append(Stage(found[2], now, seconds(found[4], found[5])))
             elif (found := LEFT.search(line)) and stages:
                 stages[-1].left.append((now, seconds(found[1], found[2])))
-    os.waitpid(child, 0)
-    return stages, time.monotonic()
+    _, status = os.waitpid(child, 0)
+    end = time.monotonic()
+    if not stages:
+        code = os.waitstatus_to_exitcode(status)
+        sys.exit(f"{command[0]} had no stages, and ended with status {code}.")
+    return stages, end
 
 
 @dataclass(frozen=True)

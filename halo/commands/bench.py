@@ -84,12 +84,11 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
     check_options(settings, options, whole=True)
     chosen = [(bundled, *prepare(settings, bundled)) for bundled in map(find, names)]
     several = len(chosen) > 1
-    if several and options.results is None:
-        options.results = default_folder("bench")
+    of_all = options.results or default_folder("bench")
     done, steps, folders, errors = [], [], [], []
     for bundled, *jobs in chosen:
         train, reference = (tolerant(options, job) for job in jobs)
-        results = options.results / bundled.name if several else options.results
+        results = of_all / bundled.name if several else options.results
         try:
             findings, folder = measure_program(
                 settings, options, bundled.name, reference, results, train, bundled.env, several

@@ -60,7 +60,8 @@ def measure_program(
     """Measures, and writes the results even if a wrong output ended the measurement.
 
     `more` are further training inputs. Stages that an interrupted measurement in `results` has
-    finished are not run again; with `resume`, neither are those of a finished one.
+    finished are not run again. With `resume`, neither are those of a finished one: `results` is
+    then in a folder of several programs, which continues them.
     """
     folder = results_folder(results, name, resume)
     chosen = Options(
@@ -91,7 +92,8 @@ def measure_program(
         if findings.training or findings.reference:
             findings.failure = _ending(name, error)
         _save(findings, folder)
-        report_outputs(folder, options.results and options.results.absolute())
+        continued = results.parent if results is not None and resume else results
+        report_outputs(folder, continued and continued.absolute())
         raise
     finally:
         reporter.clear()

@@ -17,7 +17,15 @@ class ProgramFailed(TrialFailed):
 
 
 class Overdue(ProgramFailed):
-    """A run, or the load of a service, was stopped at its time limit."""
+    """A run, or the load of a service, was stopped at its time limit.
+
+    `what` ran, and `limit` has its seconds and where they are from.
+    """
+
+    def __init__(self, what: str, limit: str, advice: str) -> None:
+        super().__init__(f"{what} did not end within {limit}, and was stopped{advice}.")
+        self.what = what
+        self.limit = limit
 
 
 class ConfigurationFailed(TrialFailed):

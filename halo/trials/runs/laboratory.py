@@ -156,8 +156,8 @@ class Laboratory:
             return error
         native = f"{self._seconds[job]:.1f} s in its first run, under {self._native[job].label}"
         return TrialFailed(
-            f"{command_of(job)} under {config.label} did not end within its time limit, and was"
-            f" stopped; it took {native}. If that limit is too short: --timeout SECONDS."
+            f"{error.what} under {config.label} did not end within {error.limit}, and was stopped;"
+            f" it took {native}. If that limit is too short: --timeout SECONDS."
         )
 
     def _limits(self, job: Job, aged: bool) -> TimeLimits:

@@ -86,9 +86,10 @@ def run_job(
     if found is None:
         launcher.stop()
         raise Overdue(
-            f"{command_of(job)} did not end within {_limit(limits)}, and was stopped; a service,"
-            " which never ends by itself, needs a script that uses it: --load SCRIPT; a longer"
-            " run needs more time: --timeout SECONDS."
+            command_of(job),
+            _limit(limits),
+            "; a service, which never ends by itself, needs a script that uses it: --load SCRIPT;"
+            " a longer run needs more time: --timeout SECONDS",
         )
     return found
 
@@ -112,8 +113,9 @@ def _run_service(
     except LoadTooLong:
         launcher.stop()
         raise Overdue(
-            f"The load {job.service.load} did not end within {_limit(limits)}, and was stopped with"
-            f" {command_of(job)}; if it needs more time, give it with --timeout SECONDS."
+            f"The load {job.service.load}",
+            _limit(limits),
+            f" with {command_of(job)}; if it needs more time, give it with --timeout SECONDS",
         ) from None
 
 

@@ -2,7 +2,9 @@
 #include "runtime/base/next.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstdint>
@@ -24,6 +26,24 @@ bool same_library(One one, Other other) {
   return one != nullptr && dladdr(reinterpret_cast<void*>(one), &of_one) != 0 &&
          dladdr(reinterpret_cast<void*>(other), &of_other) != 0 &&
          of_one.dli_fbase == of_other.dli_fbase;
+}
+
+// Whether the program itself defines the function, not a library. A symbol of the program without a
+// section only says where its calls of a library's function lead.
+bool is_programs(void* function) {
+  Dl_info info;
+  void* found = nullptr;
+  if (dladdr1(function, &info, &found, RTLD_DL_LINKMAP) == 0) return false;
+  if (static_cast<const link_map*>(found)->l_prev != nullptr) return false;
+  if (dladdr1(function, &info, &found, RTLD_DL_SYMENT) == 0 || found == nullptr) return false;
+  return static_cast<const ElfW(Sym)*>(found)->st_shndx != SHN_UNDEF;
+}
+
+// The program's function of that name; null if it defines none.
+template <typename Function>
+void look_up_programs(Function& function, const char* name) {
+  void* first = dlsym(RTLD_DEFAULT, name);
+  function = is_programs(first) ? reinterpret_cast<Function>(first) : nullptr;
 }
 
 void* first_malloc(std::size_t size) {
@@ -68,6 +88,13 @@ void first_free(void* p) {
   if (resolving) return defer_free(p);
   resolve_next();
   next.free(p);
+}
+
+void first_free_of_new(void* p) {
+  if (p == nullptr || bootstrap_contains(p)) return;
+  if (resolving) return defer_free(p);
+  resolve_next();
+  next.free_of_new(p);
 }
 
 std::size_t first_usable_size(void* p) {
@@ -164,9 +191,12 @@ constinit NextAllocator next{{first_malloc, first_calloc, first_realloc, first_f
                               first_posix_memalign, first_aligned_alloc, nullptr, nullptr},
                              first_usable_size,
                              first_libc_free,
-                             first_libc_realloc};
+                             first_libc_realloc,
+                             first_free_of_new};
 
 constinit Fallback fallback{first_malloc, first_calloc};
+
+constinit ProgramsAllocator programs_allocator{};
 
 void resolve_next() {
   if (resolved.load(std::memory_order_acquire)) return;
@@ -185,10 +215,20 @@ void resolve_next() {
   if (!same_library(found.valloc, found.malloc)) found.valloc = nullptr;
   if (!same_library(found.pvalloc, found.malloc)) found.pvalloc = nullptr;
   if (!same_library(found.usable_size, found.malloc)) found.usable_size = nullptr;
+  ProgramsAllocator programs{};
+  void (*programs_free)(void*) = nullptr;
+  look_up_programs(programs.malloc, "malloc");
+  look_up_programs(programs.aligned_alloc, "aligned_alloc");
+  look_up_programs(programs_free, "free");
   resolving = false;
   errno = saved_errno;
   // Two threads may both get here; they write the same values.
   if (bootstrap_was_used()) guard_bootstrap_memory(found);
+  found.free_of_new = found.free;
+  if (programs.malloc != nullptr && programs_free != nullptr) {
+    programs_allocator = programs;
+    found.free_of_new = programs_free;
+  }
   next = found;
   if (fallback.malloc == first_malloc) fallback.malloc = found.malloc;
   if (fallback.calloc == first_calloc) fallback.calloc = found.calloc;

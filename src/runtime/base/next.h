@@ -15,9 +15,22 @@ struct NextAllocator : NextFunctions {
   // glibc's aliases of free and realloc, which some programs call as well; optional.
   void (*libc_free)(void*);
   void* (*libc_realloc)(void*, std::size_t);
+  void (*free_of_new)(void*);  // for operator delete: `free`, or the one that the program defines
+
+  void set_free(void (*function)(void*)) { free = free_of_new = function; }
 };
 
 HALO_HIDDEN extern constinit NextAllocator next;
+
+// What operator new calls if the program defines malloc and free itself, as the C++ library's
+// would: blocks of both are mixed (detach.h). The program's calls of malloc do not reach the
+// runtime, so no plan is active. Set by `resolve_next`.
+struct ProgramsAllocator {
+  void* (*malloc)(std::size_t);                      // null if the program defines none
+  void* (*aligned_alloc)(std::size_t, std::size_t);  // likewise
+};
+
+HALO_HIDDEN extern constinit ProgramsAllocator programs_allocator;
 
 // The fallback of malloc, calloc and operator new for allocations that belong to no group. Under a
 // global policy, operator new has its own (global_policy.cc). Equals `next`, except while a module

@@ -21,8 +21,10 @@ using halo::runtime::new_of_others;
 using halo::runtime::next;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
+using halo::runtime::programs_allocator;
 using halo::runtime::refused_new;
-using halo::runtime::release;
+using halo::runtime::release_or;
+using halo::runtime::resolve_next;
 using halo::runtime::serve_decided;
 
 HALO_EXPORTED_OPERATORS(HALO_DECLARE)
@@ -41,7 +43,17 @@ void* allocate_aligned(std::size_t& size, std::align_val_t alignment) {
     size = SIZE_MAX / 2 + 1;
     return nullptr;
   }
-  return next.aligned_alloc(step, rounded == 0 ? step : rounded);
+  resolve_next();
+  const auto function = programs_allocator.aligned_alloc != nullptr
+                            ? programs_allocator.aligned_alloc
+                            : next.aligned_alloc;
+  return function(step, rounded == 0 ? step : rounded);
+}
+
+void* forward_new(std::size_t size) {
+  resolve_next();
+  return programs_allocator.malloc != nullptr ? programs_allocator.malloc(size)
+                                              : fallback.malloc(size);
 }
 
 }  // namespace
@@ -106,7 +118,7 @@ void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
   }
   if (planned(__builtin_return_address(0))) [[unlikely]]
     return halo_enter_new_nothrow(size, &tag);
-  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
+  if (void* p = forward_new(size == 0 ? 1 : size)) [[likely]]
     return p;
   return refused_new(nothrow_name, size, &tag);
 }
@@ -128,7 +140,5 @@ void* operator new(std::size_t size, std::align_val_t alignment,
   return refused_new(aligned_nothrow_name, size, alignment, &tag);
 }
 
-// Not through the public free: a program may define its own malloc, which does not recognise blocks
-// of `new`.
-void operator delete(void* p) noexcept { release(p); }
-void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p) noexcept { release_or(p, next.free_of_new); }
+void operator delete(void* p, std::align_val_t) noexcept { release_or(p, next.free_of_new); }

@@ -63,7 +63,7 @@ void* libc_realloc_any(void* p, std::size_t size) {
 
 void free_hinted_blocks() {
   behind = next;
-  next.free = free_any;
+  next.set_free(free_any);
   next.realloc = realloc_any;
   next.usable_size = usable_size_of_any;
   if (behind.libc_free != nullptr) next.libc_free = libc_free_any;

@@ -151,6 +151,10 @@ bool begin(const Settings& settings) {
     inactive_reason = "the plan is for another program, or another build of it";
     return false;
   }
+  if (programs_allocator.malloc != nullptr) {
+    inactive_reason = "the program has a malloc of its own";
+    return false;
+  }
   if (wants_stats()) {
     report_at(settings.stats_signal);
     keeping_stats = true;

@@ -24,9 +24,30 @@ namespace halo::runtime {
 constinit std::uint32_t max_object = 0;
 constinit std::uint64_t fast_max = 0;
 constinit std::uint64_t fast_direct_max = 0;
-constinit NewFunction new_of_others = new_by_malloc;
 
 namespace {
+
+void* new_by_malloc(std::size_t size) {
+  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
+    return p;
+  return refused_new("_Znwm", size);
+}
+
+void* new_by_programs_malloc(std::size_t size) {
+  if (void* p = programs_allocator.malloc(size == 0 ? 1 : size)) [[likely]]
+    return p;
+  return refused_new("_Znwm", size);
+}
+
+// The first call, which decides between the two, unless a policy was set.
+void* first_new(std::size_t size) {
+  resolve_next();
+  const bool is_programs = programs_allocator.malloc != nullptr;
+  NewFunction before = first_new, chosen = is_programs ? new_by_programs_malloc : new_by_malloc;
+  __atomic_compare_exchange(&new_of_others, &before, &chosen, false, __ATOMIC_RELAXED,
+                            __ATOMIC_RELAXED);
+  return new_of_others(size);
+}
 
 // The program's call into the runtime: the slot of its return address, and its rbp.
 struct CallSite {
@@ -110,6 +131,8 @@ inline void* allocate_grouped(std::size_t size, CallSite site) {
 
 }  // namespace
 
+constinit NewFunction new_of_others = first_new;
+
 void* allocate_in(CallerCode code, std::size_t size) {
   return allocate_for(verdict_of(code, 0), size);
 }
@@ -130,12 +153,6 @@ void free_grouped(void* p) {
   if (owner != heaps) return const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
   const InsideHeap inside(heaps);
   page.heap->deallocate(page, p);
-}
-
-void* new_by_malloc(std::size_t size) {
-  if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
-    return p;
-  return refused_new("_Znwm", size);
 }
 
 void* find_operator(const char* name) {

@@ -133,18 +133,18 @@ void free_grouped(void* p);
 bool is_block_in_use(const void* p);
 std::size_t usable_size_grouped(const void* p);
 
-// Frees `p` to the heap or allocator that served it.
-[[gnu::always_inline]] inline void release(void* p) {
+// Frees `p` to the heap that served it, or to `other`, a function of the next allocator.
+[[gnu::always_inline]] inline void release_or(void* p, void (*const& other)(void*)) {
   const std::uintptr_t page = arena.index_of(p);
-  if (page >= arena.page_limit()) return next.free(p);
+  if (page >= arena.page_limit()) return other(p);
   if (free_fast(arena.page_at(page), p)) [[likely]]
     return;
   free_grouped(p);
 }
+[[gnu::always_inline]] inline void release(void* p) { release_or(p, next.free); }
 
 // operator new for callers that are not in the plan: malloc, or the global policy. Entered by a
 // jump.
-void* new_by_malloc(std::size_t size);
 using NewFunction = void* (*)(std::size_t size);
 HALO_HIDDEN extern constinit NewFunction new_of_others;
 

@@ -176,7 +176,7 @@ void* libc_realloc_span_or_other(void* p, std::size_t size) {
 
 void tell_spans_apart() {
   others = next;
-  next.free = free_span_or_other;
+  next.set_free(free_span_or_other);
   next.realloc = realloc_span_or_other;
   if (next.usable_size != nullptr) next.usable_size = usable_size_of_span_or_other;
   if (next.libc_free != nullptr) next.libc_free = libc_free_span_or_other;

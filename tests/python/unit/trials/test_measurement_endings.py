@@ -73,7 +73,7 @@ def test_one_of_several_continues_by_the_folder_of_all(
     ending_by(KeyboardInterrupt("SIGINT"), monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         measurement.measure_program(
-            SETTINGS, options(tmp_path), "jq", JOB, tmp_path / "jq", resume=True
+            SETTINGS, options(None), "jq", JOB, tmp_path / "jq", resume=True
         )
     said = capsys.readouterr().err
     assert f"stages are in {tmp_path / 'jq'};" in " ".join(said.split())

@@ -193,6 +193,73 @@ def test_a_malloc_that_the_program_brings_is_kept(built: Path, tmp_path: Path) -
     assert (run.status, run.stdout) == (0, "its own\n")
 
 
+OWN_MALLOC_OF_CXX = r"""
+#include <dlfcn.h>
+#include <new>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static char pool[1 << 22], *at = pool;
+static bool is_own(void *p) { return p >= pool && p < at; }
+extern "C" {
+void *aligned_alloc(size_t to, size_t n) {
+  char *p = at + -reinterpret_cast<size_t>(at) % to;
+  at = p + n;
+  return p;
+}
+void *malloc(size_t n) { return aligned_alloc(16, n + 1); }
+void free(void *p) { if (p != nullptr && !is_own(p)) _exit(9); }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *p, size_t n) { return p ? memcpy(malloc(n), p, n) : malloc(n); }
+}
+struct alignas(64) Wide { char bytes[64]; };
+int *made_early();
+int main(int, char **argv) {
+  int *const mine = new int, *const tagged = new (std::nothrow) int;
+  Wide *const wide = new Wide;
+  printf("%d%d%d\n", is_own(mine), is_own(tagged), is_own(wide));
+  delete made_early();
+  void *const plugin = dlopen(argv[1], RTLD_NOW);
+  const auto take = reinterpret_cast<void (*)(int *)>(dlsym(plugin, "take"));
+  take(mine);
+  take(tagged);
+  delete wide;
+  int *const theirs = reinterpret_cast<int *(*)()>(dlsym(plugin, "make"))();
+  printf("%d\n", is_own(theirs));
+  delete theirs;
+}
+"""
+MAKING_EARLY = "#include <new>\nstatic int *made = new int;\nint *made_early() { return made; }\n"
+PLUGIN = """
+#include <new>
+extern "C" int *make() { return new int; }
+extern "C" void take(int *p) { delete p; }
+"""
+
+
+BUILD_ID = "-Wl,--build-id=0x0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("identity", "reason"), [((), "another program"), ((BUILD_ID,), "a malloc of its own")]
+)
+def test_operators_call_the_malloc_that_the_program_brings(
+    tmp_path: Path, identity: tuple[str, ...], reason: str
+) -> None:
+    """In the program, in a library's constructor, and in a library that is loaded later."""
+    planned = compile_program(tmp_path, OTHER, BUILD_ID, name="planned")
+    plan = make_plan(tmp_path, [str(planned)], "dense")
+    flags = ["-shared", "-fPIC"]
+    early = compile_program(tmp_path, MAKING_EARLY, *flags, name="libearly.so")
+    plugin = compile_program(tmp_path, PLUGIN, *flags, name="plugin.so")
+    program = compile_program(
+        tmp_path, OWN_MALLOC_OF_CXX, "-fno-builtin", *linked(early), *identity
+    )
+    run = run_planned([str(program), str(plugin)], plan)
+    assert (run.status, run.stdout) == (0, "111\n1\n")
+    assert reason in run.stats["reason"]
+
+
 IN_LIBRARY = r"""
 #include <stdlib.h>
 void work(void) {
