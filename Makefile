@@ -12,7 +12,7 @@ build: setup ## build everything into build/ and leave the command ready as bin/
 	@scripts/build.sh
 
 install: build ## install into PREFIX, by default /usr/local; needs the network
-	@scripts/install.sh $(or $(PREFIX),/usr/local)
+	@scripts/install.sh "$(or $(PREFIX),/usr/local)"
 
 deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs the network
 	@scripts/setup.sh build deb

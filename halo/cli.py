@@ -13,6 +13,7 @@ from halo.commands.old_spellings import MOVED, current
 from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
 from halo.console.outcome import status_of
 from halo.console.parser import Parser, did_you_mean
+from halo.console.streams import prepare_streams
 from halo.files.standard_output import STANDARD_OUTPUT, reserve_standard_output
 from halo.settings import Settings, read_settings, set_default
 from halo.version import version_text
@@ -103,6 +104,7 @@ def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point of `halo`; returns the exit status (docs/exit-status.md)."""
     words = sys.argv[1:] if arguments is None else arguments
+    prepare_streams()
     settings = read_settings()
     # Before numpy is loaded: the threads it would start take time and compute nothing here.
     # Programs get the environment of these settings, which were read before.

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/packages.sh
+source scripts/venv.sh
 
 say() { echo "setup: $*" >&2; }
 give_up() { say "$*"; exit 1; }
@@ -12,7 +13,7 @@ is_installed() {
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-is_known() { [[ $(apt-cache policy "$1" 2>/dev/null) == *"  Candidate: "[!\(]* ]]; }
+is_known() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) == *"  Candidate: "[!\(]* ]]; }
 
 # The NAME|NAME entries without an installed package.
 missing_of() {
@@ -84,13 +85,12 @@ came_with_checkout() {
   [ -n "$made_at" ] && [ "$(realpath -m "$made_at")" != "$(realpath .venv)" ]
 }
 
-# /usr/bin/python3, not the first one in PATH: that may be another version, or none of Debian's.
 make_venv() {
   local extra=$1 stamp=.venv/.halo-$1
   came_with_checkout && rm -rf .venv
-  [ "$stamp" -nt pyproject.toml ] && [ -x .venv/bin/python3 ] && return 0
+  prepare_venv .venv
+  [ "$stamp" -nt pyproject.toml ] && return 0
   say "setting up .venv"
-  [ -x .venv/bin/python3 ] || /usr/bin/python3 -m venv .venv
   # pycachesim's C code is older than gcc 14, which reports this as an error.
   CFLAGS=-Wno-error=incompatible-pointer-types .venv/bin/python3 -m pip install --quiet --disable-pip-version-check --use-pep517 -e ".$extra" ||
     give_up "pip could not install the Python packages; it needs the network the first time"

@@ -16,7 +16,7 @@ from halo.commands.shared.options import (
     machine_of,
 )
 from halo.commands.shared.program import positive
-from halo.errors import UsageError
+from halo.errors import BadInput, UsageError
 from halo.recording.registry import find_producer
 from halo.settings import Settings
 
@@ -160,6 +160,8 @@ def _from_file(
     file = MixesFile(options.mixes, settings)
     if options.alone:
         alone = [file.member(name) for name in options.names or file.names()]
+        if not alone:
+            raise BadInput(f"The file {options.mixes} has no programs; docs/corun.md shows one.")
         return alone, _each_alone(alone) if options.classes else []
     mixes = file.mixes(tuple(options.names))
     members = {member.name: member for mix in mixes for member in mix.members}
@@ -174,8 +176,6 @@ def _each_alone(members: Sequence[Member]) -> list[PlannedMix]:
 
 def _folder(path: Path | None) -> Path | None:
     """The folder of --streams, which is made; `BadInput` if it cannot be."""
-    from halo.errors import BadInput
-
     if path is None:
         return None
     try:

@@ -73,16 +73,15 @@ class ExecCommand:
         parser.add_argument(
             "--watch-share",
             type=_share,
-            default=DEFAULT_SHARE,
             metavar="PERCENT",
-            help=f"time that the watch may take (default {DEFAULT_SHARE}, at most {MAX_SHARE:g})",
+            help=f"time that the watch may take (with --watch; default {DEFAULT_SHARE}, at most"
+            f" {MAX_SHARE:g})",
         )
         parser.add_argument(
             "--watch-cache",
             type=positive,
-            default=0,
             metavar="BYTES",
-            help="size of the last-level cache (default: as the kernel reports it)",
+            help="size of the last-level cache (with --watch; default: as the kernel reports it)",
         )
         parser.add_argument(
             "--colours",
@@ -144,6 +143,10 @@ def _check_options(options: argparse.Namespace) -> None:
         raise UsageError("`halo exec` needs a plan: give it with --plan PLAN.")
     if options.plan is None and options.print_env:
         raise UsageError("`halo exec --check --print-env` needs a plan: give it with --plan PLAN.")
+    for option in ("watch_report", "watch_share", "watch_cache", "colours"):
+        if getattr(options, option) is not None and not options.watch:
+            name = option.replace("_", "-")
+            raise UsageError(f"`halo exec --{name}` needs --watch.")
 
 
 def _is_stale(options: argparse.Namespace, target: Target | None) -> bool:
@@ -168,19 +171,16 @@ def _is_stale(options: argparse.Namespace, target: Target | None) -> bool:
 def _watch(options: argparse.Namespace, plan: Path) -> Watch | None:
     from halo.plan import read_plan
 
-    if options.watch:
-        if all(group.spans is None for group in read_plan(plan).groups):
-            raise UsageError(
-                f"{plan} has no group with spans, which are what is watched; make a plan with:"
-                " halo plan --strategy confine"
-            )
-        colours = str(options.colours or "")
-        return Watch(options.watch_report, options.watch_share, options.watch_cache, colours)
-    for option in ("watch_report", "colours"):
-        if getattr(options, option) is not None:
-            name = option.replace("_", "-")
-            raise UsageError(f"`halo exec --{name}` needs --watch.")
-    return None
+    if not options.watch:
+        return None
+    if all(group.spans is None for group in read_plan(plan).groups):
+        raise UsageError(
+            f"{plan} has no group with spans, which are what is watched; make a plan with:"
+            " halo plan --strategy confine"
+        )
+    share = options.watch_share or DEFAULT_SHARE
+    cache, colours = options.watch_cache or 0, str(options.colours or "")
+    return Watch(options.watch_report, share, cache, colours)
 
 
 def _colours(text: str) -> ColourRange:

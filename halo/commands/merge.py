@@ -99,6 +99,8 @@ def _check(options: argparse.Namespace, rest: list[str]) -> None:
     if options.output is None and not options.score:
         raise UsageError("Nothing would be written; give -o PROFILE, or --score.")
     outputs = [path.resolve() for path in (options.output, options.json) if path is not None]
+    if len(set(outputs)) < len(outputs):
+        raise UsageError("-o and --json name the same file; give another to one of them.")
     for path in options.profiles:
         if path.resolve() in outputs:
             raise BadInput(f"{path} is an input and would be overwritten; give another output.")

@@ -80,7 +80,7 @@ def fail(error: HaloError) -> int:
 
 
 def say(line: str, whole: bool = False) -> None:
-    """Prints a line to stderr; does nothing if stderr is closed.
+    """Prints a line to stderr; does nothing if stderr is a closed pipe.
 
     On a terminal it is broken between words, unless it is `whole`: a command to copy.
     """

@@ -44,6 +44,10 @@ class MixesFile:
     def mixes(self, names: tuple[str, ...] = ()) -> list[PlannedMix]:
         """All mixes, or those of these names."""
         known = [str(mix.get("name", "")) for mix in self._mixes]
+        if not known:
+            raise self._bad("has no mixes")
+        if len(set(known)) < len(known):
+            raise self._bad("has two mixes of one name")
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(

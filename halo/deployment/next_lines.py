@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.deployment.choice import Choice, choice_of_results
+from halo.deployment.names import safe_name
 from halo.errors import HaloError
 from halo.process.allocators import preload, under_plan
 from halo.results.reader import read_measurement
@@ -38,4 +39,4 @@ def _variables(choice: Choice, runtime: Path) -> str:
 
 def default_output(choice: Choice) -> Path:
     """The folder that `halo deploy` writes if the user names none."""
-    return Path(f"{choice.program or choice.allocator.name}-deploy")
+    return Path(f"{safe_name(choice.program or choice.allocator.name)}-deploy")

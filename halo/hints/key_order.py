@@ -49,6 +49,11 @@ def key_order(dataset: TraceFolder, layout: Layout, key: Key, scratch: Path) -> 
     with closing(tables):
         _check_type([one.type for one in survey(tables)], key)
         objects = layout.objects[singles(tables, layout, key.type)].astype(np.int64)
+        if not len(objects):
+            raise BadInput(
+                f"All accessed heap objects of the type {key.type} are arrays, which are not"
+                " in an order."
+            )
         shape = shape_of(tables, FieldTable(tables), key.type)
         leaf = _leaf(shape, key)
         values = field_values(tables, key.type, shape, objects)[leaf]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -21,7 +22,15 @@ from halo.merging.modules import (
     without_outer_frames,
 )
 from halo.merging.weights import repeats_of
-from halo.profile import INPUTS, InputRun, Profile, merge_profiles, read_profile, repeated
+from halo.profile import (
+    INPUTS,
+    InputRun,
+    Profile,
+    merge_profiles,
+    profile_json,
+    read_profile,
+    repeated,
+)
 from halo.profile.sections.section import Part, Section
 
 MAX_COUNT = 1 << 53
@@ -76,7 +85,9 @@ def read_inputs(paths: Sequence[Path], weights: Sequence[float]) -> list[Input]:
     inputs = []
     for path, weight in zip(paths, weights, strict=True):
         inputs.append(Input(path, read_profile(path), weight))
-        content = hashlib.sha256(path.read_bytes()).digest()
+        # Not of the file, which may be a pipe.
+        text = json.dumps(profile_json(inputs[-1].profile))
+        content = hashlib.sha256(text.encode()).digest()
         if content in found:
             raise BadInput(f"{found[content]} and {path} are the same recording; give each once.")
         found[content] = path

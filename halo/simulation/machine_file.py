@@ -72,9 +72,13 @@ class _MachineFile:
             self._bad("has lines larger than pages")
         lines = [f"{_SINGLE[key]} {value}" for key, value in single.items()]
         lines += [f"prefetch {name}" for name in self._prefetchers()]
+        names = []
         for kind, amount, unit in (("cache", "bytes", single["line"]), ("tlb", "pages", 1)):
             levels = self._levels(kind)
+            names += [item.get("name") for item in levels if isinstance(item, dict)]
             lines += [f"{kind} {self._level(item, kind, amount, unit)}" for item in levels]
+        if len(set(names)) < len(names):
+            self._bad("has two levels of one name")
         if "huge_tlb" in self._data:
             lines.append(f"huge {self._shape(self._data['huge_tlb'], 'huge_tlb', 'pages', 1)}")
         return "".join(f"{line}\n" for line in lines)

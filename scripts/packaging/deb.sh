@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source scripts/launchers.sh
 umask 022
+unset DESTDIR
 
 name=halo-placement
 python=.venv/bin/python3

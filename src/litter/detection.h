@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/output.h"
 #include "litter/pages.h"
 #include "litter/size_classes.h"
 
@@ -35,12 +36,12 @@ class Detection {
 
  private:
   struct Totals {
-    std::atomic<std::uint64_t> allocations, bytes, larger_bytes, maximum, max_live;
+    std::atomic<std::uint64_t> bytes, larger_bytes, maximum, max_live;
     std::atomic<std::uint64_t> minimum_complement;  // complemented, so that it starts at 0
     SizeCounts sizes;
   };
 
-  void print(int fd, const char* program, bool& complete) const;
+  void print(Output& out, const char* program) const;
 
   std::atomic<std::int64_t> live_{0};
   Pages<Totals> totals_;

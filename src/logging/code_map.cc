@@ -63,7 +63,7 @@ void CodeMap::add_mapping(const MapsLine& line) {
   if (kernel_made || (line.inode != 0 && line.inode == head_inode_)) {
     const ElfNotes notes(kernel_made ? line.range.begin : head_at_);
     memcpy(build_id, notes.build_id(), sizeof build_id);
-    if (!kernel_made) vaddr = notes.address_of_offset(line.file_offset);
+    if (!kernel_made) vaddr = notes.address_of_code_offset(line.file_offset);
   }
   print(line.range, vaddr, line.path, build_id);
   ranges_[count_++] = line.range;

@@ -180,6 +180,7 @@ void* run(void*) {
     }
     if (alive) pause_until_work(seen);
   }
+  consumer.output->stop();
   consumer.leaver = Leaver::kNotNeeded;
   return nullptr;
 }

@@ -43,10 +43,10 @@ ElfNotes::ElfNotes(uint64_t base) {
   close(memory);
 }
 
-uint64_t ElfNotes::address_of_offset(uint64_t offset) const {
+uint64_t ElfNotes::address_of_code_offset(uint64_t offset) const {
   for (const Elf64_Phdr& segment : std::span(segments_, count_)) {
     const uint64_t begin = segment.p_offset / 4096 * 4096;  // mappings begin at whole pages
-    if (segment.p_type == PT_LOAD && offset >= begin &&
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && offset >= begin &&
         offset < segment.p_offset + segment.p_filesz) {
       return segment.p_vaddr + (offset - segment.p_offset);
     }

@@ -18,8 +18,9 @@ class ElfNotes {
 
   uint64_t code_begin() const { return code_begin_; }
   uint64_t code_end() const { return code_end_; }
-  // The ELF virtual address of what lies at that offset of the file; 0: of nothing.
-  uint64_t address_of_offset(uint64_t offset) const;
+  // The ELF virtual address of the code at that offset of the file; 0: there is none. Segments of
+  // data may share its first page.
+  uint64_t address_of_code_offset(uint64_t offset) const;
 
   // In hex; empty if it has none.
   const BuildIdText& build_id() const { return build_id_; }

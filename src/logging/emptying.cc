@@ -218,6 +218,9 @@ void Emptying::recycle(Ring& ring) {
 
 bool Emptying::empty(Ring& ring, bool last) {
   bool any = false;
+  // A ring's epochs ascend. This one's first events may be of a module that was at the same place
+  // before the last one, so the modules are searched from the oldest on.
+  last_module_ = nullptr;
   // At most one ring per round, so a fast thread does not delay the others.
   for (uint32_t portion = 0; portion <= kSegments; ++portion) {
     const uint32_t freed = ring.freed.load(std::memory_order_relaxed);

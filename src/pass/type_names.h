@@ -5,6 +5,7 @@
 #include <llvm/IR/DebugInfo.h>
 
 #include <string>
+#include <unordered_map>
 
 namespace halo::pass {
 
@@ -29,7 +30,8 @@ class TypeNames {
   std::string of_composite(const llvm::DICompositeType* type);
   std::string of_function(const llvm::DISubroutineType* type);
 
-  llvm::DenseMap<const llvm::DIType*, std::string> names_;
+  // Callers hold a name while others are made, so that none may move.
+  std::unordered_map<const llvm::DIType*, std::string> names_;
   llvm::DenseMap<const llvm::DIType*, llvm::StringRef> typedefs_;  // of nameless classes
   llvm::StringMap<const llvm::DICompositeType*> tagged_;
 };

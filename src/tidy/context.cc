@@ -52,7 +52,7 @@ bool Context::open() {
   const auto open_memory = [] {
     if (!page_memory.open()) return;
     prepare_threads();
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
     is_open = true;
   };
   return pthread_once(&once, open_memory) == 0 && is_open;
@@ -189,6 +189,20 @@ void Context::before_fork() {
          heap = heap->next)
       heap->entered_for_fork = heap->enter_for_fork();
   }
+}
+
+// Heaps of threads that are not in the child are there for new ones.
+void Context::after_fork_in_child() {
+  for (Context* context : registry) {
+    if (context == nullptr) continue;
+    for (SharedHeap* heap = context->heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next) {
+      const uintptr_t owner = heap->owner.load(std::memory_order_relaxed);
+      const bool is_kept = owner == SharedHeap::kAllThreads || owner == pthread_self();
+      if (heap->entered_for_fork && !is_kept) heap->owner.store(SharedHeap::kNoOwner);
+    }
+  }
+  after_fork();
 }
 
 void Context::after_fork() {

@@ -61,6 +61,7 @@ class Context {
   // Around a fork, in all contexts: see SharedHeap::enter_for_fork.
   static void before_fork();
   static void after_fork();
+  static void after_fork_in_child();
 
   // Of the contexts of rules (rules.cc). It is locked before the contexts' own mutex, and during a
   // fork, after which a child can use these contexts.

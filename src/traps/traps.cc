@@ -301,21 +301,22 @@ void Traps::read_ahead() {
     const uffd_msg& event = events[at];
     if (event.event == UFFD_EVENT_PAGEFAULT)
       wake(file_, page_at(event.arg.pagefault.address));
-    else if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP)
-      lose(event.arg.remove.start, event.arg.remove.end);
-    else if (event.event != UFFD_EVENT_FORK && put_off_.size() < put_off_.capacity())
+    else if (event.event == UFFD_EVENT_REMAP && put_off_.size() < put_off_.capacity())
       put_off_.push_back(event);
+    serve_removal(event);
   }
   fill_children();
+}
+
+void Traps::serve_removal(const uffd_msg& event) {
+  if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP)
+    lose(event.arg.remove.start, event.arg.remove.end);
 }
 
 void Traps::serve(const uffd_msg& event, Listener& listener) {
   switch (event.event) {
     case UFFD_EVENT_PAGEFAULT:
       return serve_fault(page_at(event.arg.pagefault.address), listener);
-    case UFFD_EVENT_REMOVE:
-    case UFFD_EVENT_UNMAP:
-      return lose(event.arg.remove.start, event.arg.remove.end);
     case UFFD_EVENT_REMAP:
       return follow(event.arg.remap.from, event.arg.remap.to, event.arg.remap.len, listener);
     default:
@@ -396,6 +397,9 @@ void Traps::wait(int64_t ns, Listener& listener) {
     if (count == 0) break;
     adopt(events, count);
     fill_children();
+    // Threads that discard pages go on once that is read, and faults are read first. So before the
+    // faults, which may bring other pages back.
+    for (uint32_t at = 0; at < count; ++at) serve_removal(events[at]);
     for (uint32_t at = 0; at < count; ++at) {
       serve(events[at], listener);
       serve_put_off(listener);

@@ -151,6 +151,7 @@ class Traps {
   void adopt(const Events& events, uint32_t count);
   void fill_children();
   void fill(int child, uintptr_t page, uintptr_t from);
+  void serve_removal(const uffd_msg& event);
   void serve(const uffd_msg& event, Listener& listener);
   void serve_fault(uintptr_t page, Listener& listener);
   void serve_put_off(Listener& listener);

@@ -27,7 +27,10 @@ void Confiner::work(uint64_t now_ns) {
     begin_audit(now_ns);
     if (kind_ == Kind::kNone && now_ns >= not_before_ns_) begin_fill();
   }
-  if (kind_ != Kind::kNone && broker_.step(job_)) finish(now_ns);
+  if (kind_ == Kind::kSupply)
+    supply();
+  else if (kind_ != Kind::kNone && broker_.step(job_))
+    finish(now_ns);
 }
 
 void Confiner::begin(Kind kind, uintptr_t begin, uintptr_t end) {
@@ -83,17 +86,15 @@ void Confiner::begin_audit(uint64_t now_ns) {
 void Confiner::finish(uint64_t now_ns) {
   const frames::Coloured& coloured = job_.result;
   if (report_.refusal == Refusal::kNone) report_.refusal = coloured.refusal;
-  if (kind_ == Kind::kFill) {
-    finish_fill();
-  } else if (kind_ == Kind::kSwitch) {
+  if (kind_ == Kind::kSwitch) {
     report_.replaced += coloured.replaced;
     if (coloured.refusal == Refusal::kNone && board_.add(begin_, job_.end)) ++report_.switched;
-  } else {
+  } else if (kind_ == Kind::kAudit) {
     report_.corrected += coloured.replaced;
   }
   const Kind kind = kind_;
   if (kind != Kind::kAudit) report_.failed += coloured.failed;
-  kind_ = Kind::kNone;
+  kind_ = kind == Kind::kFill ? Kind::kSupply : Kind::kNone;
   if (coloured.refusal == Refusal::kNone || !job_.searches) return;
   if (kind == Kind::kAudit) {
     no_search_before_ns_ = now_ns + kAuditPauseNs;
@@ -103,12 +104,13 @@ void Confiner::finish(uint64_t now_ns) {
   pause_ns_ = std::min(2 * pause_ns_, kMaxPauseNs);
 }
 
-// As far as there were frames.
-void Confiner::finish_fill() {
-  constexpr long kPauseNs = 100'000;
+// As far as there were frames. The lock of the spans may be held by a thread that waits for this
+// one, so it is tried again in the next pass.
+void Confiner::supply() {
   const size_t bytes = (job_.failed_at == 0 ? job_.end : job_.failed_at) - begin_;
-  while (control_.supply(group_, begin_, bytes) == 0) traps::pause_thread(kPauseNs);
+  if (control_.supply(group_, begin_, bytes) == 0) return;
   report_.filled += bytes / frames::kPageBytes;
+  kind_ = Kind::kNone;
 }
 
 bool Confiner::switch_span(uintptr_t begin_at, uintptr_t end) {
@@ -119,7 +121,7 @@ bool Confiner::switch_span(uintptr_t begin_at, uintptr_t end) {
 
 void Confiner::forget_span(uintptr_t begin) {
   board_.remove(begin);
-  if (kind_ == Kind::kNone || kind_ == Kind::kFill || begin_ != begin) return;
+  if ((kind_ != Kind::kSwitch && kind_ != Kind::kAudit) || begin_ != begin) return;
   broker_.cancel();
   kind_ = Kind::kNone;
 }

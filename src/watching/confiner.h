@@ -54,14 +54,14 @@ class Confiner {
   static constexpr uint64_t kAuditPauseNs = 20'000'000'000;
   static constexpr size_t kMaxFill = size_t{64} << 20;  // bytes at once
 
-  enum class Kind { kNone, kFill, kSwitch, kAudit };
+  enum class Kind { kNone, kFill, kSupply, kSwitch, kAudit };
 
   void begin(Kind kind, uintptr_t begin, uintptr_t end);
   void find_rings();
   void begin_fill();
   void begin_audit(uint64_t now_ns);
   void finish(uint64_t now_ns);
-  void finish_fill();
+  void supply();
 
   frames::ColourRange colours_;
   const HaloSpanControl& control_;

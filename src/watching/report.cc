@@ -1,6 +1,7 @@
 #include "watching/report.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <span>
@@ -11,6 +12,8 @@
 namespace halo::watching {
 
 namespace {
+
+constexpr rlim_t kLargestReport = rlim_t{64} << 10;  // bytes; groups are few
 
 void print_colours(Output& out, const ConfinerReport& report, const char* refusal) {
   const char* first = report.refusal == frames::Refusal::kNone ? refusal : text_of(report.refusal);
@@ -24,6 +27,9 @@ void print_colours(Output& out, const ConfinerReport& report, const char* refusa
 
 void write_report(const char* path, const LiveWatch* live, const char* refusal,
                   const char* colours_refusal) {
+  // The kernel would end the process, if it limits the size of files.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < kLargestReport) return;
   char name[4096];
   insert_process_id(path, name);
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

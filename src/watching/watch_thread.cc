@@ -30,6 +30,7 @@ void WatchThread::serve() {
 }
 
 void WatchThread::start() {
+  if (stage_ != Stage::kWaiting || !is_of_this_process()) return;
   Stage waiting = Stage::kWaiting;
   if (!stage_.compare_exchange_strong(waiting, Stage::kStarting)) return;
   const KeepErrno keep;

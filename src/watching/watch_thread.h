@@ -21,7 +21,7 @@ class WatchThread {
   WatchThread(const WatchThread&) = delete;
   WatchThread& operator=(const WatchThread&) = delete;
 
-  // Starts the thread at the first call.
+  // Starts the thread at the first call; not in a child of the process.
   void start();
   // False in a child of the process: it has no such thread, and no armed pages.
   bool is_of_this_process() const { return getpid() == owner_; }

@@ -35,6 +35,12 @@ void BackgroundPacker::reset() {
   started_ = false;
   events_ = 0;
   state_ = kIdle;
+  stopped_ = false;
+}
+
+void BackgroundPacker::stop() {
+  stopped_ = true;
+  futex_wake_all(state_);
 }
 
 void BackgroundPacker::begin() {
@@ -75,12 +81,15 @@ void* BackgroundPacker::run(void* self) {
   halo_log_local.state = ThreadState::kOurs;
   pthread_setname_np(pthread_self(), "halo-packing");
   static_cast<BackgroundPacker*>(self)->work();
+  return nullptr;
 }
 
 void BackgroundPacker::work() {
   for (;;) {
-    for (uint32_t now; (now = state_.load(std::memory_order_acquire)) != kSubmitted;)
+    for (uint32_t now; (now = state_.load(std::memory_order_acquire)) != kSubmitted;) {
+      if (stopped_) return;
       futex_wait(state_, now, kPause);
+    }
     packed_ = packer_->pack(thread_, {block_, events_});
     state_.store(kPacked, std::memory_order_release);
     futex_wake_all(state_);

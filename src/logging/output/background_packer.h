@@ -30,6 +30,9 @@ class BackgroundPacker {
   // Waits for the pending block; the result is valid until the next submit().
   std::span<const std::byte> take();
 
+  // Ends the thread, which would keep a process alive whose other threads have ended. Final.
+  void stop();
+
   // Called in a forked child, which does not have the thread.
   void reset();
 
@@ -37,7 +40,7 @@ class BackgroundPacker {
   enum State : uint32_t { kIdle, kSubmitted, kPacked };
 
   static void* run(void* self);
-  [[noreturn]] void work();
+  void work();
 
   trace::Packer* packer_ = nullptr;
   trace::Logged* block_ = nullptr;
@@ -46,6 +49,7 @@ class BackgroundPacker {
   size_t events_ = 0;
   std::span<const std::byte> packed_;
   std::atomic<uint32_t> state_{kIdle};
+  std::atomic<bool> stopped_{false};
   alignas(trace::Packer) char packer_memory_[sizeof(trace::Packer)]{};
 };
 

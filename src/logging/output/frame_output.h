@@ -15,6 +15,7 @@ class FrameOutput : public Output {
   bool events(uint32_t thread, std::span<const trace::Logged> events) final;
   bool round(uint64_t limit_key) final;
   bool end(trace::EndNote& note) override;
+  void stop() final { background_.stop(); }
 
   // The interface that trace/trace_writer.h needs.
   bool write(const void* bytes, size_t count) { return put(bytes, count); }

@@ -34,6 +34,8 @@ class Output {
   virtual bool end(trace::EndNote& /*note*/) { return true; }
   // Removes the end after a failed exec; false if that is impossible.
   virtual bool continue_after_end() { return false; }
+  // The consumer ends, and the process goes on: ends the output's own threads. No call follows.
+  virtual void stop() {}
   // Called in a forked child: drops what the parent has opened. Returns false if a child gets no
   // output.
   virtual bool begin_in_child() { return true; }
@@ -42,8 +44,8 @@ class Output {
   ~Output() = default;
 };
 
-// Creates the output that HALO_TRACE requests, and opens it if that cannot block. Returns null if
-// the value is malformed. `argument`: the part behind the colon, with an absolute path.
+// Creates the output that HALO_TRACE requests; its first event opens it. Returns null if the value
+// is malformed. `argument`: the part behind the colon, with an absolute path.
 Output* choose_output(const char* value);
 
 // Each creates an output of its kind in static memory; null if the argument is malformed.

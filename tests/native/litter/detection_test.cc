@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "litter/distribution.h"
 #include "litter/sample.h"
 
 namespace halo::litter {
@@ -248,6 +249,26 @@ TEST_F(DetectionFile, IsCompleteOrNotThere) {
   };
   EXPECT_EQ(in_child(on_a_full_disk), 0);
   EXPECT_TRUE(names().empty());
+}
+
+TEST_F(DetectionFile, CanBeReadIfOthersCountMeanwhile) {
+  Detection detection;
+  ASSERT_TRUE(detection.open());
+  detection.map_groups(2);
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 3; ++seed)
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      while (!ends) detection.allocated(random() % 5000, static_cast<int>(random() % 3) - 1);
+    });
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(detection.write(path().c_str(), "x"));
+    Distribution found;
+    ASSERT_EQ(read_distribution(path().c_str(), true, found), nullptr);
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(DetectionFile, IsNoneWithoutMemory) {

@@ -1,11 +1,15 @@
 // The executable mappings of this process.
 #include "logging/code_map.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
+
+#include "logging/elf_notes.h"
 
 namespace halo::logging {
 namespace {
@@ -38,6 +42,30 @@ TEST(CodeMap, ListsWhereAFileIsMapped) {
   EXPECT_NE(json.find("libc.so.6"), std::string::npos);
   EXPECT_EQ(json.substr(0, 2), "[[");
   EXPECT_EQ(json.substr(json.size() - 2), "]]");
+}
+
+// As lld links: the segments follow one another in the file, so that a page has parts of two.
+TEST(ElfNotes, FindsCodeThatSharesAPageOfTheFile) {
+  struct {
+    Elf64_Ehdr head;
+    Elf64_Phdr segments[2];
+  } image{};
+  std::memcpy(image.head.e_ident, ELFMAG, SELFMAG);
+  image.head.e_phoff = sizeof image.head;
+  image.head.e_phentsize = sizeof(Elf64_Phdr);
+  image.head.e_phnum = 2;
+  image.segments[0] = {
+      .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 0x14e410, .p_memsz = 0x14e410};
+  image.segments[1] = {.p_type = PT_LOAD,
+                       .p_flags = PF_R | PF_X,
+                       .p_offset = 0x14e410,
+                       .p_vaddr = 0x14f410,
+                       .p_filesz = 0x1000,
+                       .p_memsz = 0x1000};
+  const ElfNotes notes(reinterpret_cast<uint64_t>(&image));
+  EXPECT_EQ(notes.address_of_code_offset(0x14e000), 0x14f000u) << "where its mapping begins";
+  EXPECT_EQ(notes.address_of_code_offset(0x14f000), 0x150000u);
+  EXPECT_EQ(notes.address_of_code_offset(0x1000), 0u) << "data";
 }
 
 }  // namespace

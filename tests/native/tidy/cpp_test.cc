@@ -105,6 +105,31 @@ TEST(MakeUnique, AlignsWideTypes) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(tidy::make_unique<Wide>(context, i).get()) % 64, 0u);
 }
 
+struct Left {
+  virtual ~Left() = default;
+  int left = 1;
+};
+struct Right {
+  virtual ~Right() = default;
+  int right = 2;
+};
+struct Both : Left, Right {};
+
+TEST(MakeUnique, FreesObjectsByTheirBases) {
+  const tidy::context context;
+  tidy::unique_ptr<Right> object = tidy::make_unique<Both>(context, 1);
+  EXPECT_GT(live_bytes(context), 0u);
+  object.reset();
+  EXPECT_EQ(live_bytes(context), 0u);
+  const tidy::unique_ptr<const int> constant(tidy::make_unique<int>(context, 1, 3).release());
+  EXPECT_EQ(*constant, 3);
+}
+
+TEST(Allocator, EqualsThoseOfOtherTypes) {
+  EXPECT_TRUE(tidy::allocator<int>() == tidy::allocator<std::string>());
+  EXPECT_FALSE(tidy::allocator<int>() != tidy::allocator<int>());
+}
+
 TEST(New, PlacesObjects) {
   const tidy::context context;
   auto* const word = new (context, tidy::hint(1, 2)) std::string(100, 'x');

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -144,6 +145,33 @@ void handle(int) {
   void* const p = tidy_near(of_handler, 48, nullptr);
   tidy_free(p);
   tidy_free(tidy_alloc(of_handler, 24, &hint));
+}
+
+TEST(Threads, OfAChildTakeTheHeapsOfThreadsThatItDoesNotHave) {
+  tidy_settings_t settings{};
+  settings.flags = TIDY_THREAD_LOCAL;
+  tidy_ctx_t* const ctx = tidy_create(&settings);
+  const unsigned hint = 7;
+  std::atomic<char*> before{nullptr};
+  std::atomic<bool> stop{false};
+  std::thread in_parent([&] {
+    before = static_cast<char*>(tidy_alloc(ctx, 32, &hint));
+    while (!stop) std::this_thread::yield();
+  });
+  while (before == nullptr) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    char* made = nullptr;
+    std::thread([&] { made = static_cast<char*>(tidy_alloc(ctx, 32, &hint)); }).join();
+    _exit(std::abs(made - before) < 4096 ? 0 : 1);  // in the same cell
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  stop = true;
+  in_parent.join();
+  tidy_free(before);
+  tidy_destroy(ctx);
 }
 
 TEST(Signals, FindTheHeapBusyAtMost) {

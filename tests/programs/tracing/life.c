@@ -169,6 +169,14 @@ int main(int argc, char** argv) {
     pthread_create(&thread, NULL, print_late, NULL);
     pthread_exit(NULL);
   }
+  if (strcmp(how, "pthread_exit-full") == 0) {
+    uint64_t value = 1;
+    for (int i = 0; i < 400000; ++i) {
+      value = value * 6364136223846793005 + 1442695040888963407;
+      event(&table.sites[0], value >> 16, 1);
+    }
+    pthread_exit(NULL);
+  }
   if (strcmp(how, "descriptors") == 0) return count_wrong_descriptors() != 0;
   if (strcmp(how, "close-all") == 0) {
     for (int at = 3; at < 8192; ++at) close(at);

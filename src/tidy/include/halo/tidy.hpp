@@ -98,10 +98,17 @@ class allocator {
     return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t) { tidy_free(p); }
-
-  friend bool operator==(const allocator&, const allocator&) { return true; }
-  friend bool operator!=(const allocator&, const allocator&) { return false; }
 };
+
+// Any of them frees what another one has allocated.
+template <class T, class U>
+bool operator==(const allocator<T>&, const allocator<U>&) noexcept {
+  return true;
+}
+template <class T, class U>
+bool operator!=(const allocator<T>&, const allocator<U>&) noexcept {
+  return false;
+}
 
 // For pmr containers: memory of a context, all with one hint.
 class resource final : public std::pmr::memory_resource {
@@ -123,12 +130,15 @@ class resource final : public std::pmr::memory_resource {
   tidy::hint hint_;
 };
 
-// Destroys an object of `make_unique` or placement new.
+// Destroys an object of `make_unique` or placement new. A base class must have a virtual
+// destructor.
 template <class T>
 void destroy(T* object) {
   if (object == nullptr) return;
+  const void* memory = object;
+  if constexpr (std::is_polymorphic_v<T>) memory = dynamic_cast<const void*>(object);
   object->~T();
-  tidy_free(object);
+  tidy_free(const_cast<void*>(memory));
 }
 
 struct destroyer {

@@ -24,6 +24,7 @@ struct item {
   uint32_t copied;
   struct item *next;
 };
+struct row { int64_t key; };
 static struct item *items[COUNT];
 static volatile int64_t sum;
 int main(int argc, char **argv) {
@@ -37,6 +38,9 @@ int main(int argc, char **argv) {
     items[at]->next = items[0];
     memcpy(&items[at]->copied, &copied, at == 0 ? argc * 4 : 0);
   }
+  struct row *rows = malloc(COUNT * sizeof *rows);
+  for (int at = 0; at < COUNT; ++at) rows[at].key = at;
+  for (int at = 0; at < COUNT; ++at) sum += rows[at].key;
   for (int at = 0; at < COUNT; ++at) sum += items[at]->wide + items[at]->narrow;
 }
 """
@@ -93,6 +97,7 @@ def test_values_are_exact(items: Path, tmp_path: Path, field: str, values: set[s
         ("item.next", 117, "is a pointer"),
         ("item.missing", 117, "item has no field missing; it has: real, wide"),
         ("other.real", 117, "has the type other; the trace has: item"),
+        ("row.key", 117, "objects of the type row are arrays"),
         ("item", 111, "TYPE.field"),
         (".real", 111, "TYPE.field"),
         ("item.", 111, "TYPE.field"),

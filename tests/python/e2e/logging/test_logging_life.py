@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from support.programs.tracing import (
     EXEC,
     LOAD,
     LOST,
+    NO_SPACE,
     SIGNAL,
     STORE,
     THREAD_END,
@@ -86,6 +90,20 @@ def test_a_process_ends_with_the_last_thread_that_is_its_own(tmp_path: Path) -> 
     status, _, found = life("pthread_exit", tmp_path)
     assert (status, found.complete) == (0, True)
     assert found.count(LOAD) == EVENTS
+
+
+def test_a_process_whose_trace_ended_early_ends_with_its_last_thread(tmp_path: Path) -> None:
+    """Not with the library's own, of which one packs blocks for the file."""
+    limit = 100_000
+    done = subprocess.run(
+        [str(program("life")), "pthread_exit-full"],
+        env={**os.environ, "HALO_TRACE": f"file:{tmp_path}/t"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        timeout=60,
+        check=False,
+    )
+    found = summarise((tmp_path / "t").read_bytes())
+    assert (done.returncode, found.complete, found.end and found.end[0]) == (0, True, NO_SPACE)
 
 
 def test_what_stdio_holds_is_written_when_the_last_thread_ends(tmp_path: Path) -> None:

@@ -180,6 +180,7 @@ def test_the_program_keeps_its_output_and_status(tmp_path: Path) -> None:
         (MACHINE.replace("ways = 8", "ways = 7"), "not a multiple of its ways"),
         (MACHINE.replace("ways = 8", "way = 8"), "other keys"),
         (MACHINE.replace('"L1D"', '"L 1"'), "letters and digits"),
+        (MACHINE + '[[tlb]]\nname = "L1D"\npages = 8\nways = 8\n', "two levels of one name"),
         (MACHINE.replace("bytes = 32768", "bytes = -1"), "no bytes from 0"),
         (MACHINE + "[huge_tlb]\npages = 0\nways = 4\n", "not a multiple of its ways"),
     ],

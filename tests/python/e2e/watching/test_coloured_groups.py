@@ -228,7 +228,11 @@ def test_ranges_that_are_none_are_refused(colours: str, sentence: str) -> None:
     assert sentence in done.stderr
 
 
-def test_colours_need_the_watch(replacer: Planned) -> None:
-    done = halo("exec", "--colours", COLOURS, "--plan", str(replacer.plan), "--", replacer.program)
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("colours", COLOURS), ("watch-share", "3"), ("watch-cache", "4096"), ("watch-report", "x")],
+)
+def test_options_of_the_watch_need_it(option: str, value: str) -> None:
+    done = halo("exec", f"--{option}", value, "--plan", "p", "--", "true")
     assert done.status == 111
-    assert "`halo exec --colours` needs --watch." in done.stderr
+    assert f"`halo exec --{option}` needs --watch." in done.stderr

@@ -114,6 +114,8 @@ def test_a_file_of_mixes(tmp_path: Path) -> None:
         (GOOD.replace('kind = "polluter-victim"', ""), "without a name or a kind"),
         (GOOD.replace("polluters", "polluter"), "with other keys"),
         (GOOD.replace('victims = ["tree"]', "victims = 3"), "victims are not a list"),
+        ("", "has no mixes"),
+        (GOOD + GOOD[GOOD.index("[[mix]]") :], "two mixes of one name"),
         ("[", "cannot be read"),
     ],
 )

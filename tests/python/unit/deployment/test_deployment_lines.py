@@ -28,6 +28,16 @@ def test_the_lines_of_a_kept_plan(tmp_path: Path) -> None:
     ]
 
 
+def test_the_folder_of_a_program_with_a_space_in_its_name_can_be_deployed(tmp_path: Path) -> None:
+    """`halo deploy` refuses paths that systemd or a shell may read otherwise."""
+    times = {"glibc": [3.0] * 7, "jemalloc": [2.0] * 7, "halo": [2.0] * 7}
+    found = document(kept="none", times=times)
+    found["summary"]["program"] = "my prog"
+    lines = next_lines("halo", save(found, tmp_path / "results"), RUNTIME, ["./my prog"])
+    assert lines is not None
+    assert shlex.split(lines[0])[-1] == "my_prog-deploy"
+
+
 def test_the_lines_of_an_allocator_alone(tmp_path: Path) -> None:
     times = {"glibc": [3.0] * 7, "jemalloc": [2.0] * 7, "halo": [2.0] * 7}
     folder = save(document(kept="none", times=times), tmp_path / "results")

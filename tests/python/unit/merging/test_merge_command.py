@@ -86,6 +86,7 @@ def test_the_document_has_the_inputs_their_scores_and_what_is_missing(
         (USAGE, "'1,0' is not numbers above 0", ["one", "two", "-o", "c", "--weights", "1,0"]),
         (USAGE, "'a' is not numbers above 0", ["one", "two", "-o", "c", "--weights", "a"]),
         (USAGE, "'nan,1' is not numbers", ["one", "two", "-o", "c", "--weights", "nan,1"]),
+        (USAGE, "-o and --json name the same", ["one", "two", "-o", "c", "--json", "./c"]),
         (BAD_INPUT, "two is an input and would be overwritten", ["one", "two", "-o", "./two"]),
         (BAD_INPUT, "are the same recording", ["one", "one", "-o", "c"]),
         (BAD_INPUT, "are the same recording", ["one", "copy", "--score"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -396,3 +397,16 @@ def test_a_copy_is_the_same_recording(tmp_path: Path) -> None:
             read_inputs([one, other], [1, 1])
     blue().save(copy)
     assert [it.path for it in read_inputs([one, copy], [1, 1])] == [one, copy]
+
+
+def test_profiles_may_come_through_pipes(tmp_path: Path) -> None:
+    pipes = []
+    for name, recorded in (("one", red()), ("two", blue())):
+        pipe, filled = os.pipe()
+        os.write(filled, recorded.save(tmp_path / name).read_bytes())
+        os.close(filled)
+        pipes.append(pipe)
+    paths = [Path(f"/dev/fd/{pipe}") for pipe in pipes]
+    assert [it.path for it in read_inputs(paths, [1, 1])] == paths
+    for pipe in pipes:
+        os.close(pipe)
