@@ -44,6 +44,16 @@ TEST(CodeMap, ListsWhereAFileIsMapped) {
   EXPECT_EQ(json.substr(json.size() - 2), "]]");
 }
 
+Elf64_Phdr segment(uint32_t flags, uint64_t offset, uint64_t address, uint64_t bytes) {
+  Elf64_Phdr result{};
+  result.p_type = PT_LOAD;
+  result.p_flags = flags;
+  result.p_offset = offset;
+  result.p_vaddr = address;
+  result.p_filesz = result.p_memsz = bytes;
+  return result;
+}
+
 // As lld links: the segments follow one another in the file, so that a page has parts of two.
 TEST(ElfNotes, FindsCodeThatSharesAPageOfTheFile) {
   struct {
@@ -54,14 +64,8 @@ TEST(ElfNotes, FindsCodeThatSharesAPageOfTheFile) {
   image.head.e_phoff = sizeof image.head;
   image.head.e_phentsize = sizeof(Elf64_Phdr);
   image.head.e_phnum = 2;
-  image.segments[0] = {
-      .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 0x14e410, .p_memsz = 0x14e410};
-  image.segments[1] = {.p_type = PT_LOAD,
-                       .p_flags = PF_R | PF_X,
-                       .p_offset = 0x14e410,
-                       .p_vaddr = 0x14f410,
-                       .p_filesz = 0x1000,
-                       .p_memsz = 0x1000};
+  image.segments[0] = segment(PF_R, 0, 0, 0x14e410);
+  image.segments[1] = segment(PF_R | PF_X, 0x14e410, 0x14f410, 0x1000);
   const ElfNotes notes(reinterpret_cast<uint64_t>(&image));
   EXPECT_EQ(notes.address_of_code_offset(0x14e000), 0x14f000u) << "where its mapping begins";
   EXPECT_EQ(notes.address_of_code_offset(0x14f000), 0x150000u);
