@@ -6,6 +6,7 @@
 
 #include "logging/futex.h"
 #include "logging/local.h"
+#include "trace/frames.h"
 
 namespace halo::logging {
 
@@ -60,7 +61,7 @@ char* map_segment();
 // the lock.
 class RingTable {
  public:
-  static constexpr uint32_t kMax = 1 << 16;
+  static constexpr uint32_t kMax = trace::kMaxThreads;
 
   // Assigns a ring to a new thread; null if memory or numbers have run out. Signals must be
   // blocked.

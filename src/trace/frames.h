@@ -29,6 +29,9 @@ enum class FrameKind : uint32_t {
 // own blocks.
 inline constexpr uint32_t kBackgroundPacker = 1U << 31;
 
+// The numbers of threads are below this: they are used again.
+inline constexpr uint32_t kMaxThreads = 1U << 16;
+
 struct FrameHead {
   FrameKind kind;
   uint32_t thread;  // of kEvents, perhaps with kBackgroundPacker; else 0

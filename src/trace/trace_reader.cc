@@ -150,6 +150,7 @@ void TraceReader::deliver_module(TraceVisitor& visitor) {
 
 void TraceReader::deliver_events(uint32_t head_thread, TraceVisitor& visitor) {
   const uint32_t thread = head_thread % kBackgroundPacker;
+  if (thread >= kMaxThreads) damaged("has an impossible thread");
   try {
     unpackers_[head_thread / kBackgroundPacker].unpack(thread, payload_, events_);
   } catch (const std::runtime_error&) {

@@ -3,11 +3,6 @@
 
 namespace halo::trace_tool {
 
-AllocationRows::Waiting& AllocationRows::of(int32_t thread) {
-  if (size_t(thread) >= threads_.size()) threads_.resize(size_t(thread) + 1);
-  return threads_[size_t(thread)];
-}
-
 void AllocationRows::alloc(int64_t seq, int32_t thread, uint64_t address, uint64_t bytes) {
   finish(thread);
   of(thread).allocation = {.seq = seq,
@@ -55,8 +50,13 @@ void AllocationRows::finish(int32_t thread) {
   deliver(waiting.free);
 }
 
+void AllocationRows::end(int32_t thread) {
+  finish(thread);
+  threads_.erase(thread);
+}
+
 void AllocationRows::finish_below(int64_t seq) {
-  for (Waiting& waiting : threads_) {
+  for (auto& [thread, waiting] : threads_) {
     if (waiting.allocation.seq < seq) deliver(waiting.allocation);
     if (waiting.free.seq < seq) deliver(waiting.free);
   }

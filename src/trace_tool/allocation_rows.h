@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <map>
 
 #include "trace_tool/heap_objects.h"
 
@@ -44,8 +44,11 @@ class AllocationRows {
   // An allocation site's event. Returns whether it is a row of its own, which uses up `seq`.
   bool site(int64_t seq, int32_t thread, uint64_t address, int32_t site, uint64_t elements,
             uint64_t element_bytes);
-  // Delivers the rows of one thread, or all rows with a lower `seq`.
+  // Delivers the rows of one thread.
   void finish(int32_t thread);
+  // Likewise; the thread has ended.
+  void end(int32_t thread);
+  // Delivers all rows with a lower `seq`.
   void finish_below(int64_t seq);
 
  private:
@@ -54,14 +57,14 @@ class AllocationRows {
     FreeRow free;
   };
 
-  Waiting& of(int32_t thread);
+  Waiting& of(int32_t thread) { return threads_[thread]; }
   void deliver(AllocationRow& row);
   void deliver(FreeRow& row);
 
   std::function<void(const AllocationRow&)> allocated_;
   std::function<void(const FreeRow&)> freed_;
   HeapObjects objects_;
-  std::vector<Waiting> threads_;
+  std::map<int32_t, Waiting> threads_;  // those that have not ended
 };
 
 }  // namespace halo::trace_tool

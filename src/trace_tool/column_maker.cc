@@ -91,7 +91,7 @@ void ColumnMaker::on_marker(Thread& thread, const trace::Logged& event) {
       return;
     }
     case Marker::kThreadEnd:
-      rows_.finish(thread.number);
+      rows_.end(thread.number);
       thread = {};
       return;
     case Marker::kLost:
@@ -140,7 +140,7 @@ simulator::Reach ColumnMaker::reach(uint64_t address, uint64_t bytes, bool store
   if (hierarchy_ == nullptr || bytes == 0) return {};
   if (bytes <= line_) return hierarchy_->access(address, uint32_t(bytes), store);
   simulator::Reach farthest;
-  for (const uint64_t end = address + bytes; address < end;) {
+  for (const uint64_t end = address + std::min(bytes, kMaxRange); address < end;) {
     const uint64_t next = std::min((address | (line_ - 1)) + 1, end);
     const simulator::Reach one = hierarchy_->access(address, uint32_t(next - address), store);
     farthest = {std::max(farthest.cache, one.cache), std::max(farthest.tlb, one.tlb)};

@@ -175,7 +175,7 @@ void Profiler::access(Thread& thread, uint64_t address, uint64_t bytes, bool sto
 // A copy or a fill: in pieces of 8 bytes, up to the bounds of granules.
 void Profiler::touch(Thread& thread, uint64_t address, uint64_t bytes, bool store,
                      const Traits& site) {
-  for (const uint64_t end = address + bytes; address < end;) {
+  for (const uint64_t end = address + std::min(bytes, kMaxRange); address < end;) {
     const uint64_t next = std::min((address | (kGranule - 1)) + 1, end);
     access(thread, address, next - address, store, site);
     address = next;

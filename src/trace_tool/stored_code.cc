@@ -16,13 +16,15 @@ constexpr size_t kTokens = 6;  // of a mapping: the array and its five elements
 
 void StoredCode::add_maps(std::string_view json) {
   const std::vector<JsonToken> tokens = json_tokens(json);
+  listed_.clear();
   for (size_t at = 1; at < tokens.size(); at += kTokens) {
     if (tokens[at].kind != JsonKind::kArray || tokens[at].size != 5 || at + kTokens > tokens.size())
       throw std::runtime_error("the trace's list of mappings is damaged");
-    add({.range = {natural(tokens[at + 1]), natural(tokens[at + 2])},
-         .first_vaddr = natural(tokens[at + 3]),
-         .path = unescaped(tokens[at + 4].text),
-         .build_id = unescaped(tokens[at + 5].text)});
+    listed_.push_back({.range = {natural(tokens[at + 1]), natural(tokens[at + 2])},
+                       .first_vaddr = natural(tokens[at + 3]),
+                       .path = unescaped(tokens[at + 4].text),
+                       .build_id = unescaped(tokens[at + 5].text)});
+    add(listed_.back());
   }
 }
 
@@ -33,13 +35,13 @@ void StoredCode::add(record::CodeMapping mapping) {
 }
 
 void StoredCode::add_sites(const std::string& path, uint64_t begin, uint64_t end) {
-  const auto code =
-      std::find_if(mappings_.begin(), mappings_.end(),
-                   [&](const record::CodeMapping& mapping) { return mapping.path == path; });
-  if (code == mappings_.end() || begin == end) return;
+  const AddressRange range{begin, end};
+  const auto code = std::ranges::find(listed_, path, &record::CodeMapping::path);
+  const auto overlaps = [&](const record::CodeMapping& it) { return it.range.overlaps(range); };
+  if (begin == end || code == listed_.end() || std::ranges::any_of(listed_, overlaps)) return;
   record::CodeMapping sites = *code;
   sites.first_vaddr = begin - (code->range.begin - code->first_vaddr);
-  sites.range = {begin, end};
+  sites.range = range;
   add(std::move(sites));
 }
 

@@ -16,7 +16,8 @@ class StoredCode {
   // the list is malformed.
   void add_maps(std::string_view json);
 
-  // Translates the addresses of a module's sites to places in its file, like those of code.
+  // Translates the addresses of a module's sites to places in its file, like those of code. Does
+  // nothing unless the last list has the module's code, and nothing else at these addresses.
   void add_sites(const std::string& path, uint64_t begin, uint64_t end);
 
   void for_each(const record::CodeVisitor& visit) const;
@@ -25,6 +26,7 @@ class StoredCode {
   void add(record::CodeMapping mapping);
 
   std::vector<record::CodeMapping> mappings_;
+  std::vector<record::CodeMapping> listed_;  // by the last list
 };
 
 }  // namespace halo::trace_tool

@@ -13,6 +13,9 @@ namespace halo::trace_tool {
 
 using trace::SiteTable;
 
+// Bytes of a copy or a fill that are simulated: a program may crash in one of a random length.
+inline constexpr uint64_t kMaxRange = uint64_t{1} << 32;
+
 // The sites and types that a module has added to the table.
 struct NewModule {
   const SiteTable::ModuleText& text;

@@ -59,17 +59,30 @@ class Server {
       if (process > 0) readers_.push_back({process, traced.pid});
       if (process < 0) max_status_ = 1;
       close(connection);
+      std::erase_if(readers_, [this](const Reader& reader) {
+        int status = 0;
+        const bool has_ended = waitpid(reader.process, &status, WNOHANG) == reader.process;
+        if (has_ended) count(status, false);
+        return has_ended;
+      });
     }
   }
 
   void wait_for(const Reader& reader) {
     int status = 0;
+    bool is_stopped = false;
     while (waitpid(reader.process, &status, WNOHANG) == 0) {
-      if (record::is_running(reader.traced)) kill(reader.process, SIGKILL);
+      if (record::is_running(reader.traced)) is_stopped = kill(reader.process, SIGKILL) == 0;
       const timespec pause{0, 5000000};
       nanosleep(&pause, nullptr);
     }
-    max_status_ = std::max(max_status_, WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+    count(status, is_stopped);
+  }
+
+  // A reader that ended by a signal has failed, unless it was stopped here.
+  void count(int status, bool is_stopped) {
+    const int failed = is_stopped ? 0 : 1;
+    max_status_ = std::max(max_status_, WIFEXITED(status) ? WEXITSTATUS(status) : failed);
   }
 
   int listener_;

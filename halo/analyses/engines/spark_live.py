@@ -27,8 +27,14 @@ def follow(
     if not folder.path.is_dir():
         raise BadInput(f"{folder.path} is not a folder; `halo trace convert` makes it.")
     while not folder.files("accesses") and not folder.finished:
+        _check(folder)
         time.sleep(POLL_INTERVAL)
     return _Follower(analysis, folder, request, engine, update).run()
+
+
+def _check(folder: TraceFolder) -> None:
+    if not folder.path.is_dir():
+        raise BadInput(f"{folder.path} is gone, as its conversion has failed; convert it again.")
 
 
 class _Follower:
@@ -64,6 +70,7 @@ class _Follower:
         )
         try:
             while not self._folder.finished:
+                _check(self._folder)
                 stream.awaitTermination(POLL_INTERVAL)
             stream.processAllAvailable()
         except Exception as error:

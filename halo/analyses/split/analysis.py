@@ -38,7 +38,7 @@ FROM fields ORDER BY owner_id, field_offset, bytes, field
 """,
         "arrays": """
 SELECT type, COUNT(*) AS allocations, MIN(elements) AS minimum, MAX(elements) AS maximum
-FROM allocations JOIN sites ON sites.site = allocations.site
+FROM allocations JOIN all_sites AS sites ON sites.site = allocations.site
 WHERE kind = 'allocation' GROUP BY type ORDER BY type
 """,
     }
