@@ -1,40 +1,11 @@
 #include "watching/watch_thread.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/keep_errno.h"
 #include "base/signals_blocked.h"
 #include "traps/user_faults.h"
 #include "watching/span_state.h"
 
 namespace halo::watching {
-
-namespace {
-
-time_t seconds_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_sec;
-}
-
-// Whether the main thread has ended, and the calling one is all that is left of the process.
-bool is_last_thread() {
-  char text[4096];
-  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t bytes = read(file, text, sizeof text - 1);
-  close(file);
-  text[bytes > 0 ? bytes : 0] = '\0';
-  const char* const threads = strstr(text, "\nThreads:");
-  return strstr(text, "\nState:\tZ") != nullptr && threads != nullptr &&
-         strtol(threads + strlen("\nThreads:"), nullptr, 10) == 2;  // with what is left of main
-}
-
-}  // namespace
 
 void* WatchThread::run(void* self) {
   static_cast<WatchThread*>(self)->serve();
@@ -53,24 +24,9 @@ void WatchThread::serve() {
   }
   bell_ = live_.bell();
   stage_ = Stage::kWatching;
-  bool is_last = false;
-  for (time_t checked = seconds_now(); !ends_ && !is_last;) {
-    live_.serve();
-    if (seconds_now() == checked) continue;
-    checked = seconds_now();
-    is_last = is_last_thread();
-  }
+  while (!ends_) live_.serve();
   live_.close();
   stopped_ = true;
-  if (is_last) exit_as_last_thread();
-}
-
-// As the C library does if the last thread of a process ends.
-void WatchThread::exit_as_last_thread() {
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  exit(0);
 }
 
 void WatchThread::start() {

@@ -54,7 +54,6 @@ class WatchThread {
 
   static void* run(void* self);
   void serve();
-  [[noreturn]] static void exit_as_last_thread();
   void wait_for_passes(uint32_t count) const;
 
   LiveWatch& live_;

@@ -110,36 +110,6 @@ def test_programs_do_not_notice_that_all_their_pages_are_trapped(
     assert watched.report["announced"] > 100
 
 
-WITHOUT_MAIN = r"""
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static void *work(void *large) {
-  free(large);
-  puts("last");
-  return 0;
-}
-int main(void) {
-  pthread_t thread;
-  char *large = malloc(300000);
-  memset(large, 1, 300000);
-  pthread_create(&thread, 0, work, large);
-  pthread_detach(thread);
-  pthread_exit(0);
-}
-"""
-
-
-def test_a_process_ends_with_its_last_thread(tmp_path: Path) -> None:
-    program = str(compile_program(tmp_path, WITHOUT_MAIN, "-pthread"))
-    profile = record_large([program], tmp_path / "a.profile")
-    plan_of_large(profile, Spans(), tmp_path / "a.plan")
-    watched = run_watched([program], tmp_path / "a.plan")
-    assert (watched.status, watched.stdout) == (0, "last\n")
-    assert watched.report["announced"] == 1
-
-
 def test_the_watch_stays_within_its_share(tmp_path: Path) -> None:
     """A share of 1 % of a short run is less than a window needs, so nothing is trapped."""
     program = str(compile_program(tmp_path, POLLUTER))
