@@ -124,7 +124,8 @@ class ObjectTraceSink : public Sink {
   void write_contents(const ContentsEvent& event);
   void watch_phase(uint64_t code) {
     // At its first access, a program's own file is mapped.
-    if (recorded_ != 0) phase_.locate(*options_.phase, std::exchange(recorded_, 0));
+    if (recorded_ != 0 && options_.phase)
+      phase_.locate(*options_.phase, std::exchange(recorded_, 0));
     phase_.access(code, writer_->accesses());
   }
   static objects::Allocation described(const Object& object) {
