@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -94,14 +91,8 @@ def test_a_process_ends_with_the_last_thread_that_is_its_own(tmp_path: Path) -> 
 
 def test_a_process_whose_trace_ended_early_ends_with_its_last_thread(tmp_path: Path) -> None:
     """Not with the library's own, of which one packs blocks for the file."""
-    limit = 100_000
-    done = subprocess.run(
-        [str(program("life")), "pthread_exit-full"],
-        env={**os.environ, "HALO_TRACE": f"file:{tmp_path}/t"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        timeout=60,
-        check=False,
-    )
+    trace = f"file:{tmp_path}/t"
+    done = run(program("life"), "pthread_exit-full", trace=trace, largest_file=100_000)
     found = summarise((tmp_path / "t").read_bytes())
     assert (done.returncode, found.complete, found.end and found.end[0]) == (0, True, NO_SPACE)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import subprocess
 import threading
@@ -80,13 +79,8 @@ def test_a_reader_that_goes_away_is_not_noticed(kind: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("limit", [1200, 5000, 100_000, 1_000_000])
 def test_a_file_that_cannot_grow_ends_with_the_reason(limit: int, tmp_path: Path) -> None:
     """By the limit on the size of files: it needs no disk to be filled."""
-    done = subprocess.run(
-        [str(program("random_values")), "400000"],
-        env={**os.environ, "HALO_TRACE": f"file:{tmp_path}/t"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        timeout=60,
-        check=False,
-    )
+    trace = f"file:{tmp_path}/t"
+    done = run(program("random_values"), "400000", trace=trace, largest_file=limit)
     assert done.returncode == 7
     found = summarise((tmp_path / "t").read_bytes())
     assert (tmp_path / "t").stat().st_size <= limit

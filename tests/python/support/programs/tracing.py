@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -70,9 +71,14 @@ def summarise(trace: bytes) -> Summary:
 
 
 def run(
-    path: Path, *arguments: str, trace: str = "", fds: tuple[int, ...] = ()
+    path: Path,
+    *arguments: str,
+    trace: str = "",
+    fds: tuple[int, ...] = (),
+    largest_file: int = resource.RLIM_INFINITY,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program with that HALO_TRACE."""
+    """Runs a program with that HALO_TRACE; its files have at most `largest_file` bytes."""
+    limits = (largest_file, largest_file)
     environment = {key: value for key, value in os.environ.items() if key != "HALO_TRACE"}
     return subprocess.run(
         [str(path), *arguments],
@@ -82,6 +88,7 @@ def run(
         check=False,
         timeout=60,
         pass_fds=fds,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
     )
 
 
