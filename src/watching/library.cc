@@ -76,6 +76,20 @@ void forked_in_parent() {
 
 void forked_in_child() { watch->thread.forget(); }
 
+// The main thread has ended, but not by `exit`. The process must end with the last of its threads,
+// so the thread of the watch ends now.
+void main_ended(void*) {
+  const KeepErrno keep;
+  watch->thread.join();
+}
+
+// To be called by the main thread. Returns false if there is no room for what is watched.
+bool watch_the_process() {
+  pthread_key_t key;
+  return pthread_atfork(nullptr, forked_in_parent, forked_in_child) == 0 &&
+         pthread_key_create(&key, main_ended) == 0 && pthread_setspecific(key, watch) == 0;
+}
+
 constexpr HaloSpanWatcher kWatcher = {allocated, freeing};
 
 const char* variable(const char* name) {
@@ -171,7 +185,7 @@ extern "C" __attribute__((visibility("default"))) const HaloSpanWatcher* halo_wa
   Watch* const made = make_watch(*given);
   if (made == nullptr) return nullptr;
   watch = made;
-  if (pthread_atfork(nullptr, forked_in_parent, forked_in_child) != 0) watch->thread.stop();
+  if (!watch_the_process()) watch->thread.stop();
   if (variable("HALO_WATCH_STRESS") != nullptr) watch->thread.start();  // without spans, too
   return &kWatcher;
 }

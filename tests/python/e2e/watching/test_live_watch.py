@@ -110,6 +110,42 @@ def test_programs_do_not_notice_that_all_their_pages_are_trapped(
     assert watched.report["announced"] > 100
 
 
+WITHOUT_MAIN = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static char *make_large(void) { return memset(malloc(300000), 1, 300000); }
+static void *work(void *large) {
+  const struct timespec later = {0, 200000000};
+  nanosleep(&later, 0);
+  free(large);
+  free(make_large());
+  puts("last");
+  return 0;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, make_large());
+  pthread_detach(thread);
+  pthread_exit(0);
+}
+"""
+
+
+@pytest.mark.parametrize("variables", [{}, {"HALO_WATCH_STRESS": "1"}], ids=["open", "stress"])
+def test_a_process_without_its_main_thread_ends_with_its_last_one(
+    tmp_path: Path, variables: dict[str, str]
+) -> None:
+    program = str(compile_program(tmp_path, WITHOUT_MAIN, "-pthread"))
+    profile = record_large([program], tmp_path / "a.profile")
+    plan_of_large(profile, Spans(), tmp_path / "a.plan")
+    watched = run_watched([program], tmp_path / "a.plan", **variables)
+    assert (watched.status, watched.stdout) == (0, "last\n")
+    assert watched.report["refusal"] == ""
+
+
 def test_the_watch_stays_within_its_share(tmp_path: Path) -> None:
     """A share of 1 % of a short run is less than a window needs, so nothing is trapped."""
     program = str(compile_program(tmp_path, POLLUTER))
