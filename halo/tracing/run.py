@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,16 +56,22 @@ def trace_file(output: Path) -> Path:
 
 
 class Drafts:
-    """The temporary names of a run's traces, so that older traces stay until it has ended."""
+    """The temporary names of a run's traces, so that older traces stay until it has ended.
+
+    They contain the process id, as another run may write the same output: the last one stays.
+    """
 
     def __init__(self, output: Path) -> None:
         self._output = output
-        self.path = self._output.with_name(f".{output.name}.new")
+        self.path = self._output.with_name(f".{output.name}.{os.getpid()}.new")
 
     def begin(self) -> None:
-        """Removes files of an earlier run."""
-        for path in [self.path, *self._of_children()]:
-            path.unlink(missing_ok=True)
+        """Removes files of earlier runs that were killed, and of an earlier process of this id."""
+        name = re.compile(rf"\.{re.escape(self._output.name)}\.(\d+)\.new(\.[\d.]+)?")
+        for path in self._output.parent.iterdir():
+            found = name.fullmatch(path.name)
+            if found and (int(found[1]) == os.getpid() or not _is_alive(int(found[1]))):
+                path.unlink(missing_ok=True)
 
     def publish(self) -> list[Path]:
         """Renames the traces to their final names, the program's first; empty if it wrote none."""
@@ -83,3 +91,13 @@ class Drafts:
             if path.name.startswith(prefix)
             and path.name.removeprefix(prefix).replace(".", "").isdigit()
         )
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        pass
+    return True
