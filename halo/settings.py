@@ -25,6 +25,8 @@ class Installation:
 
 
 JAVA_PACKAGE = "openjdk-17-jre-headless"  # Debian's, for Spark
+EXTRAS = {"learn": "scikit-learn>=1.5,<2", "spark": "pyspark>=4,<5"}
+"""Python packages that only some commands need, by their extras in pyproject.toml."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,14 @@ class Settings:
         python = ".".join(map(str, sys.version_info[:2]))
         return self.installation.packages.format(package=shlex.quote(name), python=python)
 
+    def extra_command(self, extra: str) -> str:
+        """How to install the package of an extra; `halo` in package registries is not this one."""
+        if self.installation is not None and "{package}" in self.installation.packages:
+            return f"run: {self.package_command(EXTRAS[extra])}"
+        if self.installation is None and (self.repository / "pyproject.toml").is_file():
+            return f"in {self.repository}, run: .venv/bin/pip install -e '.[{extra}]'"
+        return f"run: {sys.executable} -m pip install {shlex.quote(EXTRAS[extra])}"
+
     @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
@@ -174,11 +184,3 @@ def cache_folder() -> Path | None:
 def set_default(name: str, value: str) -> None:
     """Sets a variable that a library reads itself, unless the user has set it."""
     os.environ.setdefault(name, value)
-
-
-def spark_command() -> str:
-    """How to install PySpark; `halo` in a package registry is another project."""
-    checkout = Path(__file__).resolve().parents[1]
-    if (checkout / "pyproject.toml").is_file():
-        return f"in {checkout}, run: .venv/bin/pip install -e '.[spark]'"
-    return f"run: {sys.executable} -m pip install 'pyspark>=4,<5'"

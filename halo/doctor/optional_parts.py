@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 
 from halo.doctor.check import Check, State, judged
-from halo.settings import JAVA_PACKAGE, spark_command
+from halo.settings import JAVA_PACKAGE, read_settings
 
 COMPILERS = {
     "halo-cc": ("HALO_CLANG", "clang-19"),
@@ -31,7 +31,12 @@ def optional_parts(environment: Mapping[str, str]) -> Iterator[Check]:
     )
     spark = importlib.util.find_spec("pyspark") is not None
     detail = "there" if spark else f"not installed; {SPARK}"
-    yield Check("python: pyspark", judged(spark, State.OPTIONAL), detail, spark_command())
+    yield Check(
+        "python: pyspark",
+        judged(spark, State.OPTIONAL),
+        detail,
+        read_settings().extra_command("spark"),
+    )
 
 
 def _compiler(name: str, variable: str, chosen: str, default: str, search: str | None) -> Check:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.errors import MissingPart
+from halo.settings import read_settings
 
 TREES = (100, 200, 400, 500)
 FOLDS = 5
@@ -73,8 +74,7 @@ def check_learner() -> None:
         import sklearn  # noqa: F401
     except ImportError as error:
         raise MissingPart(
-            "halo hints needs scikit-learn, which is in the extra learn; run in the checkout:"
-            " .venv/bin/pip install -e '.[learn]'"
+            f"halo hints needs scikit-learn; {read_settings().extra_command('learn')}"
         ) from error
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import MissingPart
-from halo.settings import JAVA_PACKAGE, set_default, spark_command
+from halo.settings import JAVA_PACKAGE, read_settings, set_default
 
 _OPTIONS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -34,7 +34,8 @@ def start_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingPart(f"--engine spark and --live need PySpark; {spark_command()}") from error
+        advice = read_settings().extra_command("spark")
+        raise MissingPart(f"--engine spark and --live need PySpark; {advice}") from error
     # PySpark would log each failed query as well as raise it.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     cores = threads or len(os.sched_getaffinity(0))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from halo.settings import Installation, Settings, read_settings
+from halo.settings import EXTRAS, Installation, Settings, read_settings
 from halo.version import commit_of
 
 
@@ -69,6 +71,27 @@ def test_an_installed_copy_has_the_commit_of_its_file(copy: Settings, tmp_path: 
     assert commit_of(installed) == "0123456789ab"
     assert installed.package_command("duckdb") == "pip install duckdb"
     assert copy.package_command("duckdb") == "make build"
+
+
+def test_packages_of_extras_are_installed_as_the_copy_was(copy: Settings, tmp_path: Path) -> None:
+    def installed_by(packages: str) -> Settings:
+        installation = Installation(tmp_path, "", "make install", packages)
+        return dataclasses.replace(copy, installation=installation)
+
+    private = f"run: {sys.executable} -m pip install 'pyspark>=4,<5'"
+    assert installed_by("make install").extra_command("spark") == private
+    assert copy.extra_command("spark") == private, "a wheel"
+    debian = installed_by("pip install --target here {package}")
+    assert debian.extra_command("spark") == "run: pip install --target here 'pyspark>=4,<5'"
+    (copy.repository / "pyproject.toml").touch()
+    checkout = f"in {copy.repository}, run: .venv/bin/pip install -e '.[learn]'"
+    assert copy.extra_command("learn") == checkout
+
+
+def test_the_packages_of_extras_are_those_of_the_project() -> None:
+    project = tomllib.loads((read_settings().repository / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    assert {name: extras[name] for name in EXTRAS} == {name: [it] for name, it in EXTRAS.items()}
 
 
 def test_an_installed_command_is_named_by_its_path_unless_shells_find_it(
