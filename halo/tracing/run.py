@@ -67,7 +67,7 @@ class Drafts:
 
     def begin(self) -> None:
         """Removes files of earlier runs that were killed, and of an earlier process of this id."""
-        name = re.compile(rf"\.{re.escape(self._output.name)}\.(\d+)\.new(\.[\d.]+)?")
+        name = re.compile(rf"\.{re.escape(self._output.name)}\.(\d{{1,7}})\.new(\.[\d.]+)?")
         for path in self._output.parent.iterdir():
             found = name.fullmatch(path.name)
             if found and (int(found[1]) == os.getpid() or not _is_alive(int(found[1]))):

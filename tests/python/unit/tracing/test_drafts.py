@@ -29,6 +29,7 @@ def test_files_of_killed_runs_go_and_those_of_other_runs_stay(tmp_path: Path) ->
     ended.wait()
     alive, mine = os.getppid(), os.getpid()
     stays = [f".a.trace.{alive}.new", f".a.trace.{alive}.new.5", f".b.trace.{ended.pid}.new"]
+    stays.append(".a.trace.99999999999.new")  # no process id
     goes = [f".a.trace.{ended.pid}.new", f".a.trace.{ended.pid}.new.5.6", f".a.trace.{mine}.new"]
     for name in [*stays, *goes]:
         (tmp_path / name).touch()
