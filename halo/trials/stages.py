@@ -15,6 +15,7 @@ from halo.process.allocators import GLIBC
 from halo.profile import Profile, read_profile
 from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
+from halo.schema.trial import Trial
 from halo.strategies.planning import merge_recording
 from halo.trials.first_runs import run_first
 from halo.trials.inputs.footprint import footprint_warning
@@ -24,7 +25,7 @@ from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.recorder_time import recording_seconds
+from halo.trials.runs.recorder_time import processors_are_shared, recording_seconds
 from halo.trials.runs.rounds import Samples, Span, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session, identities
@@ -114,11 +115,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    native = session.findings.training[GLIBC]
-    waiting = median(max(0.0, it.wall - it.delayed - processor(it)) for it in native)
-    computing = max(median(map(processor, native)), median(walls(native)) - waiting)
-    expected = recording_seconds(job.target.path, computing, waiting)
-    session.reporter.stage("recording the training run", expected)
+    session.reporter.stage("recording the training run", _expected(session, job))
     path = session.options.results / PROFILE
 
     def compute() -> dict[str, Any]:
@@ -131,6 +128,25 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
     found = with_file(session, "record", job, {"limits": used}, path, compute)
     note_cost(session, found["seconds"], found["output_equal"])
     return read_profile(path)
+
+
+def _expected(session: Session, job: Job) -> float:
+    """The expected seconds of the recording.
+
+    It is predicted from the mean of the times under glibc and the fastest allocator: part of their
+    difference is waiting for memory, which takes the recorder no time.
+    """
+    times = {label: _parts(trials) for label, trials in session.findings.training.items()}
+    computing, waiting = times[GLIBC]
+    fastest = min(seconds for seconds, _ in times.values())
+    mean = (computing + fastest) / 2
+    return recording_seconds(job.target.path, mean, waiting, processors_are_shared())
+
+
+def _parts(trials: Sequence[Trial]) -> tuple[float, float]:
+    """Median seconds in which the trials compute, and in which they wait otherwise."""
+    waiting = median(max(0.0, it.wall - it.delayed - processor(it)) for it in trials)
+    return max(median(map(processor, trials)), median(walls(trials)) - waiting), waiting
 
 
 def note_cost(session: Session, seconds: float, output_equal: bool) -> None:

@@ -1,31 +1,51 @@
-"""Predicts how long the recording of a run takes.
+"""Predicts how long the recording of a run takes, with the plans that are made from it.
 
 The recorder's time is that of instructions, and a native second has more of them in programs with
 much code than in loops that wait for memory. Much code also takes long to translate, and its
-symbols take long to read. Sleeping takes as long as otherwise. The constants are rounded from
-recordings of thirteen programs.
+symbols take long to read. Sleeping takes as long as otherwise. The recorder's two processes are
+slower if other programs leave them less than two processors. The constants are rounded from
+recordings of eighteen programs on a machine with two processors: thirteen of them with another
+program on one of these, and all of them without.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from halo.alignment.libraries import libraries_of
 from halo.elf.image import ElfError, ElfImage
 
 MUCH_CODE = 256 << 10  # bytes
-START, PER_SECOND = 1.6, 3.6  # seconds, and seconds for a native second
-START_MUCH, PER_SECOND_MUCH = 4.2, 10.0  # with much code
+START, PER_SECOND = 2.8, 1.8  # seconds, and seconds for a native second
+START_MUCH, PER_SECOND_MUCH = 3.6, 8.2  # with much code
+PROCESSES = 2  # of the recorder: the program's, and the one that reads its events
+SHARED = 1.2  # times as long if these share a processor with other programs
 _LANGUAGE = ("ld-linux", "libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so")
 """How the names of libraries begin that programs have for their language: little of them runs."""
 _PT_LOAD, _EXECUTABLE = 1, 1
 
 
-def recording_seconds(program: Path, computing: float, waiting: float = 0.0) -> float:
-    """Seconds of the recording of a run that computes and waits for these seconds otherwise."""
-    if code_bytes(program) < MUCH_CODE:
-        return START + PER_SECOND * computing + waiting
-    return START_MUCH + PER_SECOND_MUCH * computing + waiting
+def recording_seconds(
+    program: Path, computing: float, waiting: float = 0.0, is_shared: bool = False
+) -> float:
+    """Seconds of the recording of a run that computes and waits for these seconds otherwise.
+
+    `is_shared`: other programs use the recorder's processors.
+    """
+    start, per_second = START, PER_SECOND
+    if code_bytes(program) >= MUCH_CODE:
+        start, per_second = START_MUCH, PER_SECOND_MUCH
+    return (start + per_second * computing) * (SHARED if is_shared else 1.0) + waiting
+
+
+def processors_are_shared() -> bool:
+    """Whether other programs leave the recorder less than its processors.
+
+    Judged by the load of the last minute, in which a run of the measured program was always ready.
+    """
+    others = os.getloadavg()[0] - 1
+    return len(os.sched_getaffinity(0)) - others < PROCESSES - 0.5
 
 
 def code_bytes(program: Path) -> int:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from halo.trials.runs.recorder_time import MUCH_CODE, code_bytes, recording_seconds
+import pytest
+
+from halo.trials.runs.recorder_time import (
+    MUCH_CODE,
+    code_bytes,
+    processors_are_shared,
+    recording_seconds,
+)
 from support.command import compile_c
 
 CALLS = "extern int work(int);\nint main(int n, char **v) { return work(n) == 0 && v; }\n"
@@ -31,3 +39,28 @@ def test_what_cannot_be_read_has_no_code(tmp_path: Path) -> None:
 def test_waiting_takes_as_long_under_the_recorder(tmp_path: Path) -> None:
     path = compile_c("int main(void) { return 0; }\n", tmp_path / "small")
     assert recording_seconds(path, 0.1, 5.0) == recording_seconds(path, 0.1) + 5.0
+
+
+def test_other_programs_make_the_recorder_slower_but_not_what_waits(tmp_path: Path) -> None:
+    path = compile_c("int main(void) { return 0; }\n", tmp_path / "small")
+    alone, shared = (recording_seconds(path, 2.0, 5.0, is_shared) for is_shared in (False, True))
+    assert alone + 1 < shared < 5.0 + 2 * (alone - 5.0)
+
+
+@pytest.mark.parametrize(
+    ("processors", "load", "is_shared"),
+    [
+        (2, 1.0, False),
+        (2, 1.4, False),
+        (2, 2.0, True),
+        (1, 1.0, True),
+        (8, 4.0, False),
+        (8, 9, True),
+    ],
+)
+def test_processors_are_shared_if_the_load_leaves_less_than_two(
+    monkeypatch: pytest.MonkeyPatch, processors: int, load: float, is_shared: bool
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 9.0, 9.0))
+    assert processors_are_shared() == is_shared
