@@ -115,7 +115,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    session.reporter.stage("recording the training run", _expected(session, job))
+    session.reporter.stage("recording the training run", _expected_recording(session, job))
     path = session.options.results / PROFILE
 
     def compute() -> dict[str, Any]:
@@ -130,20 +130,22 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
     return read_profile(path)
 
 
-def _expected(session: Session, job: Job) -> float:
-    """The expected seconds of the recording.
+def _expected_recording(session: Session, job: Job) -> float:
+    """Seconds that the recording is expected to take.
 
-    It is predicted from the mean of the times under glibc and the fastest allocator: part of their
-    difference is waiting for memory, which takes the recorder no time.
+    They are predicted from the mean of the times under glibc and the fastest allocator: part of
+    their difference is waiting for memory, which takes the recorder no time.
     """
-    times = {label: _parts(trials) for label, trials in session.findings.training.items()}
+    times = {
+        label: _computing_and_waiting(trials) for label, trials in session.findings.training.items()
+    }
     computing, waiting = times[GLIBC]
     fastest = min(seconds for seconds, _ in times.values())
     mean = (computing + fastest) / 2
     return recording_seconds(job.target.path, mean, waiting, processors_are_shared())
 
 
-def _parts(trials: Sequence[Trial]) -> tuple[float, float]:
+def _computing_and_waiting(trials: Sequence[Trial]) -> tuple[float, float]:
     """Median seconds in which the trials compute, and in which they wait otherwise."""
     waiting = median(max(0.0, it.wall - it.delayed - processor(it)) for it in trials)
     return max(median(map(processor, trials)), median(walls(trials)) - waiting), waiting

@@ -40,9 +40,10 @@ def recording_seconds(
 
 
 def processors_are_shared() -> bool:
-    """Whether other programs leave the recorder less than its processors.
+    """Whether other programs leave the recorder fewer processors than it has processes.
 
-    Judged by the load of the last minute, in which a run of the measured program was always ready.
+    The load average of the last minute contains one for the measured program. It is never exact:
+    half a processor may be missing.
     """
     others = os.getloadavg()[0] - 1
     return len(os.sched_getaffinity(0)) - others < PROCESSES - 0.5
