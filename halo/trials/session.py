@@ -60,6 +60,7 @@ class Session:
         self.remarks: list[str] = []
         self.inputs = JobInputs()
         self.native_seconds: dict[Job, float] = {}  # of the first runs
+        self.is_shared = False  # other programs use the processors that the recorder needs
         self._stack = ExitStack()
 
     def __enter__(self) -> Session:

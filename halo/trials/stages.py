@@ -25,6 +25,7 @@ from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
+from halo.trials.runs.processor_load import LoadMeter
 from halo.trials.runs.recorder_time import processors_are_shared, recording_seconds
 from halo.trials.runs.rounds import Samples, Span, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
@@ -96,7 +97,10 @@ def measure(
 
 
 def time_allocators(session: Session, job: Job) -> None:
-    """Times the baseline allocators on the training input, which has run under glibc before."""
+    """Times the baseline allocators on the training input, which has run under glibc before.
+
+    The load of other programs meanwhile tells whether the recorder will share processors with them.
+    """
     plain = session.baselines()
     seconds = session.native_seconds[job]
     trials = session.journal.stage(
@@ -105,7 +109,11 @@ def time_allocators(session: Session, job: Job) -> None:
     session.reporter.stage(
         "timing the allocators on the training input", TYPICAL * trials * len(plain) * seconds
     )
-    session.findings.training = measure(session, "allocators", job, plain, Rounds(trials, 0))
+    meter = LoadMeter.start()
+    timed = measure(session, "allocators", job, plain, Rounds(trials, 0))
+    own = sum(it.user + it.system for of_one in timed.values() for it in of_one)
+    session.is_shared = processors_are_shared(meter.others(own))
+    session.findings.training = timed
     for name, why in session.laboratory.left_out.items():
         session.reporter.warn(left_out(name, session.findings.program, why))
 
@@ -142,7 +150,7 @@ def _expected_recording(session: Session, job: Job) -> float:
     computing, waiting = times[GLIBC]
     fastest = min(seconds for seconds, _ in times.values())
     mean = (computing + fastest) / 2
-    return recording_seconds(job.target.path, mean, waiting, processors_are_shared())
+    return recording_seconds(job.target.path, mean, waiting, session.is_shared)
 
 
 def _computing_and_waiting(trials: Sequence[Trial]) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from halo.trials.racing.verdict import next_best
 from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Job
 from halo.trials.runs.laboratory import digest
-from halo.trials.runs.recorder_time import processors_are_shared, recording_seconds
+from halo.trials.runs.recorder_time import recording_seconds
 from halo.trials.runs.rounds import walls
 from halo.trials.session import Session
 from halo.trials.stages import (
@@ -95,7 +95,7 @@ def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) 
         recording_seconds(
             job.target.path,
             session.native_seconds.get(job, 0.0),
-            is_shared=processors_are_shared(),
+            is_shared=session.is_shared,
         ),
         is_extra=number > 1,
     )

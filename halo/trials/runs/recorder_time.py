@@ -39,13 +39,11 @@ def recording_seconds(
     return (start + per_second * computing) * (SHARED if is_shared else 1.0) + waiting
 
 
-def processors_are_shared() -> bool:
+def processors_are_shared(others: float) -> bool:
     """Whether other programs leave the recorder fewer processors than it has processes.
 
-    The load average of the last minute contains one for the measured program. It is never exact:
-    half a processor may be missing.
+    `others`: the processors that they keep busy. Half a processor may be missing.
     """
-    others = os.getloadavg()[0] - 1
     return len(os.sched_getaffinity(0)) - others < PROCESSES - 0.5
 
 

@@ -51,19 +51,18 @@ def test_other_programs_make_the_recorder_slower_but_not_what_waits(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("processors", "load", "is_shared"),
+    ("processors", "others", "is_shared"),
     [
-        (2, 1.0, False),
-        (2, 1.4, False),
-        (2, 2.0, True),
-        (1, 1.0, True),
-        (8, 4.0, False),
-        (8, 9, True),
+        (2, 0.0, False),
+        (2, 0.4, False),
+        (2, 1.0, True),
+        (1, 0.0, True),
+        (8, 3.0, False),
+        (8, 8.0, True),
     ],
 )
-def test_processors_are_shared_if_the_load_leaves_less_than_two(
-    monkeypatch: pytest.MonkeyPatch, processors: int, load: float, is_shared: bool
+def test_processors_are_shared_if_others_leave_less_than_two(
+    monkeypatch: pytest.MonkeyPatch, processors: int, others: float, is_shared: bool
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, 9.0, 9.0))
-    assert processors_are_shared() == is_shared
+    assert processors_are_shared(others) == is_shared
