@@ -111,11 +111,18 @@ def time_allocators(session: Session, job: Job) -> None:
     )
     meter = LoadMeter.start()
     timed = measure(session, "allocators", job, plain, Rounds(trials, 0))
-    own = sum(it.user + it.system for of_one in timed.values() for it in of_one)
+    own = sum(_work(each) for of_one in timed.values() for each in of_one)
     session.is_shared = processors_are_shared(meter.others(own))
     session.findings.training = timed
     for name, why in session.laboratory.left_out.items():
         session.reporter.warn(left_out(name, session.findings.program, why))
+
+
+def _work(trial: Trial) -> float:
+    """Processor time of a trial and the littering before it."""
+    keys = ("user_seconds", "system_seconds")
+    littering: float = sum(trial.litter.get(key, 0.0) for key in keys)
+    return trial.user + trial.system + littering
 
 
 def record(session: Session, job: Job, limits: Limits, streams: Limits | None = None) -> Profile:
