@@ -78,16 +78,9 @@ refuse() {
   done
 }
 
-# The scripts in .venv have the path at which it was made; a copied or moved checkout needs its own.
-came_with_checkout() {
-  local made_at
-  made_at=$(sed -n 's/^command = .* -m venv //p' .venv/pyvenv.cfg 2>/dev/null) || return 1
-  [ -n "$made_at" ] && [ "$(realpath -m "$made_at")" != "$(realpath .venv)" ]
-}
-
 make_venv() {
   local extra=$1 stamp=.venv/.halo-$1
-  came_with_checkout && rm -rf .venv
+  was_made_elsewhere .venv && rm -rf .venv
   prepare_venv .venv
   [ "$stamp" -nt pyproject.toml ] && return 0
   say "setting up .venv"
