@@ -17,7 +17,7 @@ from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
 from halo.schema.trial import Trial
 from halo.strategies.planning import merge_recording
-from halo.trials.first_runs import run_first
+from halo.trials.first_runs import MIN_RUNS, run_first
 from halo.trials.inputs.footprint import footprint_warning
 from halo.trials.placement import MIN_TRIALS
 from halo.trials.racing.clock import processor
@@ -27,7 +27,7 @@ from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.processor_load import LoadMeter
 from halo.trials.runs.recorder_time import processors_are_shared, recording_seconds
-from halo.trials.runs.rounds import Samples, Span, interleave, walls
+from halo.trials.runs.rounds import Samples, Span, Step, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session, identities
 
@@ -59,9 +59,21 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     reporter.stage("running it under glibc first")
     native = session.baselines()[0]
     peaks = []
-    for job in jobs:
+
+    def begin_run(job: int, done: int) -> None:
+        step = MIN_RUNS * job + min(done, MIN_RUNS - 1)  # short programs run more often
+        reporter.notice(Step(step, MIN_RUNS * len(jobs), native.label))
+
+    for number, job in enumerate(jobs):
         session.inputs.begin(job)
-        found = run_first(session.laboratory, session.launcher, job, native, place_objects)
+        found = run_first(
+            session.laboratory,
+            session.launcher,
+            job,
+            native,
+            place_objects,
+            partial(begin_run, number),
+        )
         session.native_seconds[job] = found.seconds
         for remark in found.remarks:
             session.remark(remark)

@@ -35,3 +35,18 @@ def test_of_a_service_the_load_is_too_short() -> None:
     job = replace(JOB, service=Service(parse_load("sh -c 'exit 0'")))
     (remark,) = remarks(job, 0.012)
     assert remark.startswith("The load sh -c 'exit 0' takes 12 ms, too short to measure")
+
+
+def test_each_run_is_told_with_the_number_of_those_that_have_ended() -> None:
+    told: list[int] = []
+    ended: list[Trial] = []
+
+    def measure(*_: Any) -> Trial:
+        assert told == list(range(len(ended) + 1))
+        ended.append(Trial(0.3, 0.3, 0.0, 1))
+        return ended[-1]
+
+    laboratory = SimpleNamespace(measure=measure)
+    launcher = SimpleNamespace(pid=os.getpid())
+    run_first(cast(Any, laboratory), cast(Any, launcher), JOB, NATIVE, begin_run=told.append)
+    assert len(told) == len(ended) >= 2
