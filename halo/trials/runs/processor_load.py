@@ -13,7 +13,7 @@ from pathlib import Path
 
 STAT = Path("/proc/stat")
 _IDLE = slice(3, 5)  # idle, and waiting for input or output
-_OWN_PROGRAMS = slice(0, 8)  # then those of virtual machines, which the first two contain
+_COUNTED = slice(0, 8)  # the time of guests follows, which user and nice contain
 
 
 @dataclass(frozen=True)
@@ -48,5 +48,5 @@ def _busy_seconds() -> float:
     except OSError:
         return 0.0
     times = [list(map(int, words[1:])) for words in lines if words and words[0] in allowed]
-    ticks = sum(sum(each[_OWN_PROGRAMS]) - sum(each[_IDLE]) for each in times)
+    ticks = sum(sum(each[_COUNTED]) - sum(each[_IDLE]) for each in times)
     return ticks / os.sysconf("SC_CLK_TCK")
