@@ -34,6 +34,7 @@ from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import choose_variants, make_candidates, make_plans
 from halo.trials.findings import Findings
+from halo.trials.inputs.unrecorded import check_program, time_allocators
 from halo.trials.racing.clock import processor
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import Heat
@@ -43,7 +44,7 @@ from halo.trials.run import field_of, maximum_rounds, next_allocators
 from halo.trials.runs.machine import describe_machine
 from halo.trials.runs.rounds import Samples, relative_times
 from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds, check_program, measure, record, time_allocators
+from halo.trials.stages import Rounds, measure, record
 
 ASKED = ("search", "hints", "confine", "conflict")  # candidates that need their own option
 WRONG, MISSED = 0.99, 1.05

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from halo.trials.runs.failures import command_of
@@ -33,21 +33,21 @@ def run_first(
     job: Job,
     native: Configuration,
     place_objects: bool = True,
-    begin_run: Callable[[int], None] = lambda _: None,
+    begin_run: Callable[[Sequence[float]], None] = lambda _: None,
 ) -> FirstRuns:
     """Runs the job twice. Raises `TrialFailed` if the first run fails, or the outputs differ.
 
-    Calls `begin_run` before each run, with the number of those that have ended.
+    Calls `begin_run` before each run, with the seconds of those that have ended.
 
     With `place_objects`, raises `Unsuitable` if the program only executes another one. A short
     program runs more often, until the share of those that it executes is clear.
     """
     with ProcessWatch(launcher.pid, job.target.path) as watch:
-        begin_run(0)
+        begin_run([])
         runs = [laboratory.measure(job, native)]
         while len(runs) < _wanted_runs(watch.seen, sum(run.wall for run in runs)):
             watch.begin_run()
-            begin_run(len(runs))
+            begin_run([run.wall for run in runs])
             runs.append(laboratory.measure(job, native))
     remarks = []
     if place_objects:

@@ -35,7 +35,7 @@ class Reporter:
         `seconds`: what it is expected to take; 0 if that is unknown. An extra stage is not among
         the numbered ones.
         """
-        self._stage_start, self._expected, self._first = self._clock(), seconds, None
+        self.expect(seconds)
         number = ""
         if self._stages and not is_extra:
             self._number += 1
@@ -43,6 +43,10 @@ class Reporter:
         after = f"{self._stage_start - self._start:.0f} s in"
         about = f", about {duration(seconds)}" if seconds else ""
         self.tell(f"{number}{text} ({after}{about})")
+
+    def expect(self, seconds: float) -> None:
+        """The runs from now on have a pace of their own, by which all of the stage takes that."""
+        self._stage_start, self._expected, self._first = self._clock(), seconds, None
 
     def tell(self, text: str) -> None:
         """Writes a sentence immediately."""
@@ -59,7 +63,7 @@ class Reporter:
             return
         left = self.seconds_left(step)
         about = f", about {duration(left)} left" if left else ""
-        run = f"  run {step.done + 1} of {step.total}"
+        run = f"  run {step.done + 1}" + (f" of {step.total}" if step.total else "")
         text = f"{run}: {printed(step.label)}{about}"
         if len(text) >= make_console(stderr=True).width:  # a second line would stay
             text = f"{run}{about}"
@@ -71,6 +75,8 @@ class Reporter:
 
         Runs before the first step are of an interrupted measurement, and took no time now.
         """
+        if step.left is not None:
+            return step.left
         self._first = self._first or step
         taken, counted = self._clock() - self._stage_start, step.done - self._first.done
         if self._expected:

@@ -15,6 +15,13 @@ from halo.recording.registry import find_producer
 from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
 from halo.trials.findings import HALO, Findings, best_baseline, wide_spreads
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
+from halo.trials.inputs.unrecorded import (
+    TYPICAL,
+    check_and_time,
+    check_inputs,
+    check_program,
+    time_allocators,
+)
 from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import Heat
@@ -24,19 +31,10 @@ from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
 from halo.trials.session import Session
-from halo.trials.stages import (
-    TYPICAL,
-    Rounds,
-    check_footprints,
-    check_program,
-    measure,
-    note_cost,
-    record,
-    time_allocators,
-)
+from halo.trials.stages import Rounds, measure, note_cost, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
-STAGES = 6
+STAGES = 5  # six with several training inputs, which are recorded before the allocators run
 FINAL_SECONDS = 110.0  # of the final: short runs have more rounds, as they are noisier
 MIN_OF_FINAL, MAX_OF_FINAL = 9, 30  # rounds, if none leave, however long or short the runs are
 REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
@@ -58,19 +56,19 @@ def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
     check_privileges(train.target)
     find_producer(session.settings)
     with session.watching_outputs(reference):
-        inputs = [train, *choice.more]
-        check_footprints(session, inputs, reference)
-        training = record_inputs(session, inputs, choice.limits) if choice.more else None
-        train = training.raced.job if training else train
-        time_allocators(session, train)
-        if training:
+        if choice.more:
+            inputs = [train, *choice.more]
+            check_inputs(session, inputs, reference)
+            training = record_inputs(session, inputs, choice.limits)
+            train = training.raced.job
+            time_allocators(session, train)
             note_cost(session, training.raced.seconds, training.raced.output_equal)
-            profile = training.profile
+            profile, others = training.profile, training.others
         else:
-            profile = record(session, train, choice.limits)
+            check_and_time(session, train, reference)
+            profile, others = record(session, train, choice.limits), []
         _race(session, choice, train, profile)
-        if training:
-            judge_on_others(session, training.others)
+        judge_on_others(session, others)
         _check_dropped(session, train)
         _name_allocator(session.findings.kept)
         _measure_reference(session, reference)

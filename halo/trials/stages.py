@@ -17,22 +17,16 @@ from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
 from halo.schema.trial import Trial
 from halo.strategies.planning import merge_recording
-from halo.trials.first_runs import MIN_RUNS, run_first
-from halo.trials.inputs.footprint import footprint_warning
-from halo.trials.placement import MIN_TRIALS
 from halo.trials.racing.clock import processor
-from halo.trials.results import left_out
 from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.processor_load import LoadMeter
-from halo.trials.runs.recorder_time import processors_are_shared, recording_seconds
-from halo.trials.runs.rounds import Samples, Span, Step, interleave, walls
+from halo.trials.runs.recorder_time import recording_seconds
+from halo.trials.runs.rounds import Samples, Span, interleave, walls
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session, identities
 
 PROFILE = "train.profile"
-TYPICAL = 0.8  # the time under a baseline allocator over that of a first run
 
 
 @dataclass(frozen=True)
@@ -42,53 +36,6 @@ class Rounds:
     recorded: int
     warm_up: int = 1
     span: Span | None = None
-
-
-def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> list[int]:
-    """Runs each job under glibc first, to refuse programs that cannot be measured.
-
-    Returns the peak memory of each job in bytes.
-    Not journaled, as the outputs of all other runs are compared with those of these runs.
-    """
-    reporter, trials = session.reporter, session.options.trials
-    if 0 < trials < MIN_TRIALS:
-        reporter.warn(
-            f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
-            " nothing."
-        )
-    reporter.stage("running it under glibc first")
-    native = session.baselines()[0]
-    peaks = []
-
-    def begin_run(job: int, done: int) -> None:
-        step = MIN_RUNS * job + min(done, MIN_RUNS - 1)  # short programs run more often
-        reporter.notice(Step(step, MIN_RUNS * len(jobs), native.label))
-
-    for number, job in enumerate(jobs):
-        session.inputs.begin(job)
-        found = run_first(
-            session.laboratory,
-            session.launcher,
-            job,
-            native,
-            place_objects,
-            partial(begin_run, number),
-        )
-        session.native_seconds[job] = found.seconds
-        for remark in found.remarks:
-            session.remark(remark)
-        peaks.append(found.peak_memory)
-    return peaks
-
-
-def check_footprints(session: Session, inputs: Sequence[Job], reference: Job) -> None:
-    """As `check_program` for all jobs; warns if the training inputs have another footprint."""
-    peaks = check_program(session, [*inputs, *([] if reference in inputs else [reference])])
-    training = max(peaks[: len(inputs)])
-    used = peaks[inputs.index(reference)] if reference in inputs else peaks[-1]
-    warning = footprint_warning(training, used)
-    if warning:
-        session.remark(warning)
 
 
 def measure(
@@ -106,35 +53,6 @@ def measure(
         keep=partial(session.journal.rounds, name, inputs),
         span=rounds.span,
     )
-
-
-def time_allocators(session: Session, job: Job) -> None:
-    """Times the baseline allocators on the training input, which has run under glibc before.
-
-    The load of other programs meanwhile tells whether the recorder will share processors with them.
-    """
-    plain = session.baselines()
-    seconds = session.native_seconds[job]
-    trials = session.journal.stage(
-        "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds)
-    )
-    session.reporter.stage(
-        "timing the allocators on the training input", TYPICAL * trials * len(plain) * seconds
-    )
-    meter = LoadMeter.start()
-    timed = measure(session, "allocators", job, plain, Rounds(trials, 0))
-    own = sum(_work(each) for of_one in timed.values() for each in of_one)
-    session.is_shared = processors_are_shared(meter.others(own))
-    session.findings.training = timed
-    for name, why in session.laboratory.left_out.items():
-        session.reporter.warn(left_out(name, session.findings.program, why))
-
-
-def _work(trial: Trial) -> float:
-    """Processor time of a trial and the littering before it."""
-    keys = ("user_seconds", "system_seconds")
-    littering: float = sum(trial.litter.get(key, 0.0) for key in keys)
-    return trial.user + trial.system + littering
 
 
 def record(session: Session, job: Job, limits: Limits, streams: Limits | None = None) -> Profile:
@@ -232,10 +150,3 @@ def _output_of(session: Session, job: Job) -> Output:
     output = session.laboratory.output(job)
     assert output is not None
     return output
-
-
-def quick_trials(seconds: float) -> int:
-    """The rounds needed to compare the allocators: many of a short run, few of a long one."""
-    if seconds > 30:
-        return 2
-    return max(3, min(15, round(3 / max(seconds, 0.01))))

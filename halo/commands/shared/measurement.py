@@ -77,7 +77,7 @@ def measure_program(
     commands |= {f"train-{number}": job.command for number, job in enumerate(more, 2)}
     commands["options"] = repeat_options(reference, train, chosen.litter)
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
-    reporter = Reporter(name, STAGES if train is not None else 0)
+    reporter = Reporter(name, STAGES + bool(more) if train is not None else 0)
     try:
         with Session(settings, chosen, findings, reporter) as session:
             if train is None:

@@ -19,11 +19,15 @@ Samples = dict[str, list[Trial]]
 
 
 class Step(NamedTuple):
-    """The next run, for the progress display: how many of the stage's are done, of how many."""
+    """The next run, for the progress display: how many of the stage's are done, of how many.
+
+    `total` is 0 if it is unknown; `left` are the expected seconds of the rest, None: by the pace.
+    """
 
     done: int
     total: int
     label: str
+    left: float | None = None
 
 
 Notice = Callable[[Step], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,14 +38,14 @@ def test_of_a_service_the_load_is_too_short() -> None:
     assert remark.startswith("The load sh -c 'exit 0' takes 12 ms, too short to measure")
 
 
-def test_each_run_is_told_with_the_number_of_those_that_have_ended() -> None:
-    told: list[int] = []
-    ended: list[Trial] = []
+def test_each_run_is_told_with_the_seconds_of_those_that_have_ended() -> None:
+    told: list[Sequence[float]] = []
+    ended: list[float] = []
 
     def measure(*_: Any) -> Trial:
-        assert told == list(range(len(ended) + 1))
-        ended.append(Trial(0.3, 0.3, 0.0, 1))
-        return ended[-1]
+        assert told[-1] == ended and len(told) == len(ended) + 1
+        ended.append(0.3 + 0.1 * len(ended))
+        return Trial(ended[-1], 0.3, 0.0, 1)
 
     laboratory = SimpleNamespace(measure=measure)
     launcher = SimpleNamespace(pid=os.getpid())

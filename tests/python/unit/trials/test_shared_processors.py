@@ -13,13 +13,13 @@ import pytest
 from halo.process.target import find_target
 from halo.schema.trial import Trial
 from halo.settings import read_settings
-from halo.trials import stages
 from halo.trials.findings import Findings
+from halo.trials.inputs import unrecorded
+from halo.trials.inputs.unrecorded import time_allocators
 from halo.trials.reporter import Reporter
 from halo.trials.runs import processor_load
 from halo.trials.runs.job import Job
 from halo.trials.session import Options, Session
-from halo.trials.stages import time_allocators
 from support.samples.findings import MACHINE
 
 SETTINGS = read_settings()
@@ -47,7 +47,7 @@ def is_shared(
     monkeypatch.setattr(processor_load, "STAT", stat)
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(stages, "measure", measure)
+    monkeypatch.setattr(unrecorded, "measure", measure)
     reach(0.0, 0.0)
     session = Session(
         SETTINGS, Options(11, folder, {}), Findings("prog", {}, MACHINE), Reporter("prog")

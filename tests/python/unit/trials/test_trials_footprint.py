@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from halo.settings import read_settings
-from halo.trials import stages
+from halo.trials.inputs import unrecorded
 from halo.trials.inputs.footprint import MAX_FACTOR, footprint_warning
 from halo.trials.reporter import Reporter
 from halo.trials.results import summarize_findings
@@ -70,10 +70,10 @@ def test_the_largest_training_input_counts(
         assert len(set(jobs)) == len(jobs), "no input is run twice"
         return [PEAKS[one] for one in jobs]
 
-    monkeypatch.setattr(stages, "check_program", peaks)
+    monkeypatch.setattr(unrecorded, "check_program", peaks)
     findings = complete(1.0)
     session = Session(read_settings(), Options(11, tmp_path, {}), findings, Reporter("prog"))
-    stages.check_footprints(session, inputs, reference)
+    unrecorded.check_inputs(session, inputs, reference)
     findings.remarks = session.remarks
     shown = " ".join(capsys.readouterr().err.split())
     assert ("The plan is chosen at a peak memory of" in shown) == warned

@@ -77,6 +77,26 @@ def test_nothing_is_said_of_a_stage_of_which_nothing_is_known() -> None:
     assert reporter.seconds_left(Step(0, 60, "")) == 0
 
 
+def test_the_caller_may_know_better_what_is_left() -> None:
+    clock = Clock()
+    reporter = Reporter("prog", 0, clock)
+    reporter.stage("running it")
+    assert reporter.seconds_left(Step(0, 0, "")) == 0
+    clock.now += 1
+    assert reporter.seconds_left(Step(1, 16, "", 13.0)) == pytest.approx(13)
+
+
+def test_a_further_part_of_a_stage_has_a_pace_of_its_own() -> None:
+    clock = Clock()
+    reporter = Reporter("prog", 0, clock)
+    reporter.stage("running it")
+    clock.now += 100
+    reporter.expect(16)
+    assert reporter.seconds_left(Step(4, 16, "")) == pytest.approx(12)
+    clock.now += 3
+    assert reporter.seconds_left(Step(5, 16, "")) == pytest.approx(11 * (1 + 3) / 2)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "1 s"), (41.6, "42 s"), (89, "89 s"), (100, "2 min")]
 )

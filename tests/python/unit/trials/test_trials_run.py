@@ -16,11 +16,12 @@ from halo.settings import read_settings
 from halo.trials import run as run_module
 from halo.trials.candidates import Candidate, PlanVariant
 from halo.trials.findings import Findings
+from halo.trials.inputs.unrecorded import TYPICAL
 from halo.trials.reporter import Reporter
 from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.session import Options, Session
-from halo.trials.stages import TYPICAL, Rounds
+from halo.trials.stages import Rounds
 from halo.updates import chosen_allocator
 from support.samples.findings import GLIBC, JEMALLOC, MACHINE, NOISE, measured, times
 from support.samples.plan import Sample, any_alignment

@@ -1,0 +1,165 @@
+"""The runs before the recording: the first ones under glibc, and those of all allocators.
+
+They are one stage if nothing else comes in between. A stage of first runs alone could tell what is
+left of it only when a large part of it is over: nothing is known of a program before it has run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from halo.process.allocators import GLIBC
+from halo.schema.trial import Trial
+from halo.trials.first_runs import MIN_RUNS, run_first
+from halo.trials.inputs.footprint import footprint_warning
+from halo.trials.placement import MIN_TRIALS
+from halo.trials.results import left_out
+from halo.trials.runs.job import Job
+from halo.trials.runs.processor_load import LoadMeter
+from halo.trials.runs.recorder_time import processors_are_shared
+from halo.trials.runs.rounds import Span, Step
+from halo.trials.session import Session
+from halo.trials.stages import Rounds, measure
+
+TYPICAL = 0.8  # the time under a baseline allocator over that of a first run
+
+
+@dataclass
+class Forecast:
+    """Predicts the stage of the first runs of all jobs, from the first run of each.
+
+    `allocators`: how many are then timed on the first job, in the same stage; 0 if none are.
+    """
+
+    jobs: int
+    allocators: int = 0
+    seconds: list[float] = field(default_factory=list)  # of the jobs that have run, in order
+
+    def step(self, job: int, ended: Sequence[float]) -> Step:
+        """The next run of a job; `ended` has the seconds of its earlier ones."""
+        if ended:
+            self.seconds[job:] = [ended[0]]
+        repeated = min(len(ended), MIN_RUNS - 1)  # short programs run more often
+        done, first_runs = MIN_RUNS * job + repeated, MIN_RUNS * self.jobs
+        if not self.seconds:
+            return Step(done, 0 if self.allocators else first_runs, GLIBC)
+        known = self.seconds + [self.seconds[-1]] * (self.jobs - len(self.seconds))
+        left = MIN_RUNS * sum(known[job:]) - repeated * known[job]
+        timed = self.allocators * quick_trials(known[0])
+        return Step(done, first_runs + timed, GLIBC, left + TYPICAL * known[0] * timed)
+
+
+def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> list[int]:
+    """Runs each job under glibc first, to refuse programs that cannot be measured.
+
+    Returns the peak memory of each job in bytes.
+    Not journaled, as the outputs of all other runs are compared with those of these runs.
+    """
+    session.reporter.stage("running it under glibc first")
+    return _run_first(session, jobs, Forecast(len(jobs)), place_objects)
+
+
+def check_inputs(session: Session, inputs: Sequence[Job], reference: Job) -> None:
+    """As `check_program` for all inputs; warns if the reference has another footprint."""
+    jobs = _jobs(inputs, reference)
+    _compare_footprints(session, inputs, reference, check_program(session, jobs))
+
+
+def time_allocators(session: Session, job: Job, before: int = 0) -> None:
+    """Times the baseline allocators on the training input, which has run under glibc before.
+
+    `before`: the runs before these in the same stage; by default the stage is their own.
+    The load of other programs meanwhile tells whether the recorder will share processors with them.
+    """
+    plain = session.baselines()
+    seconds = session.native_seconds[job]
+    trials = session.journal.stage(
+        "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds)
+    )
+    runs = before + trials * len(plain)
+    if before:
+        session.reporter.expect(TYPICAL * seconds * runs)
+    else:
+        session.reporter.stage(
+            "timing the allocators on the training input", TYPICAL * seconds * runs
+        )
+    meter = LoadMeter.start()
+    timed = measure(session, "allocators", job, plain, Rounds(trials, 0, Span(before, runs)))
+    own = sum(_work(each) for of_one in timed.values() for each in of_one)
+    session.is_shared = processors_are_shared(meter.others(own))
+    session.findings.training = timed
+    for name, why in session.laboratory.left_out.items():
+        session.reporter.warn(left_out(name, session.findings.program, why))
+
+
+def check_and_time(session: Session, train: Job, reference: Job) -> None:
+    """As `check_inputs` of one training input, and `time_allocators` on it, in one stage."""
+    session.reporter.stage("running it under each allocator, glibc first")
+    jobs = _jobs([train], reference)
+    peaks = _run_first(session, jobs, Forecast(len(jobs), len(session.baselines())))
+    _compare_footprints(session, [train], reference, peaks)
+    time_allocators(session, train, MIN_RUNS * len(jobs))
+
+
+def quick_trials(seconds: float) -> int:
+    """The rounds needed to compare the allocators: many of a short run, few of a long one."""
+    if seconds > 30:
+        return 2
+    return max(3, min(15, round(3 / max(seconds, 0.01))))
+
+
+def _jobs(inputs: Sequence[Job], reference: Job) -> list[Job]:
+    return [*inputs, *([] if reference in inputs else [reference])]
+
+
+def _run_first(
+    session: Session, jobs: Sequence[Job], forecast: Forecast, place_objects: bool = True
+) -> list[int]:
+    """The peak memory of each job in bytes."""
+    reporter, trials = session.reporter, session.options.trials
+    if 0 < trials < MIN_TRIALS:
+        reporter.warn(
+            f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
+            " nothing."
+        )
+    native = session.baselines()[0]
+    peaks = []
+
+    def begin_run(number: int, ended: Sequence[float]) -> None:
+        reporter.notice(forecast.step(number, ended))
+
+    for number, job in enumerate(jobs):
+        session.inputs.begin(job)
+        found = run_first(
+            session.laboratory,
+            session.launcher,
+            job,
+            native,
+            place_objects,
+            partial(begin_run, number),
+        )
+        session.native_seconds[job] = found.seconds
+        for remark in found.remarks:
+            session.remark(remark)
+        peaks.append(found.peak_memory)
+    return peaks
+
+
+def _compare_footprints(
+    session: Session, inputs: Sequence[Job], reference: Job, peaks: Sequence[int]
+) -> None:
+    """`peaks` are those of the inputs, and of the reference if it is not among them."""
+    training = max(peaks[: len(inputs)])
+    used = peaks[inputs.index(reference)] if reference in inputs else peaks[-1]
+    warning = footprint_warning(training, used)
+    if warning:
+        session.remark(warning)
+
+
+def _work(trial: Trial) -> float:
+    """Processor time of a trial and the littering before it."""
+    keys = ("user_seconds", "system_seconds")
+    littering: float = sum(trial.litter.get(key, 0.0) for key in keys)
+    return trial.user + trial.system + littering
