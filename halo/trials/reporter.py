@@ -45,7 +45,7 @@ class Reporter:
         self.tell(f"{number}{text} ({after}{about})")
 
     def expect(self, seconds: float) -> None:
-        """The runs from now on have a pace of their own, by which all of the stage takes that."""
+        """`seconds`: what the whole stage would take at the pace of the runs from now on."""
         self._stage_start, self._expected, self._first = self._clock(), seconds, None
 
     def tell(self, text: str) -> None:
