@@ -57,8 +57,8 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     Returns the peak memory of each job in bytes.
     Not journaled, as the outputs of all other runs are compared with those of these runs.
     """
-    session.reporter.stage("running it under glibc first")
-    return _run_first(session, jobs, Forecast(len(jobs)), place_objects)
+    forecast = Forecast(len(jobs))
+    return _run_first(session, "running it under glibc first", jobs, forecast, place_objects)
 
 
 def check_inputs(session: Session, inputs: Sequence[Job], reference: Job) -> None:
@@ -96,9 +96,9 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
 
 def check_and_time(session: Session, train: Job, reference: Job) -> None:
     """As `check_inputs` of one training input, and `time_allocators` on it, in one stage."""
-    session.reporter.stage("running it under each allocator, glibc first")
     jobs = _jobs([train], reference)
-    peaks = _run_first(session, jobs, Forecast(len(jobs), len(session.baselines())))
+    forecast = Forecast(len(jobs), len(session.baselines()))
+    peaks = _run_first(session, "running it under each allocator, glibc first", jobs, forecast)
     _compare_footprints(session, [train], reference, peaks)
     time_allocators(session, train, MIN_RUNS * len(jobs))
 
@@ -115,15 +115,20 @@ def _jobs(inputs: Sequence[Job], reference: Job) -> list[Job]:
 
 
 def _run_first(
-    session: Session, jobs: Sequence[Job], forecast: Forecast, place_objects: bool = True
+    session: Session,
+    stage: str,
+    jobs: Sequence[Job],
+    forecast: Forecast,
+    place_objects: bool = True,
 ) -> list[int]:
-    """The peak memory of each job in bytes."""
+    """Begins the stage with the first runs; the peak memory of each job in bytes."""
     reporter, trials = session.reporter, session.options.trials
     if 0 < trials < MIN_TRIALS:
         reporter.warn(
             f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
             " nothing."
         )
+    reporter.stage(stage)
     native = session.baselines()[0]
     peaks = []
 
