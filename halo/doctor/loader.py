@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -29,11 +30,15 @@ class Loading:
 
 
 def ask_loader(interpreter: str, program: Path, environment: Mapping[str, str]) -> Loading:
-    """The loader's list under this environment; no code of the program is executed."""
+    """The loader's list under this environment; no code of the program is executed.
+
+    The kernel resolves the links that lead to a program, and `$ORIGIN` is beside its file. A loader
+    in list mode resolves none, so it gets the file.
+    """
     kept = {k: v for k, v in environment.items() if k not in ("LD_AUDIT", "LD_DEBUG")}
     try:
         done = subprocess.run(
-            [interpreter, str(program)],
+            [interpreter, os.path.realpath(program)],
             env={**kept, "LD_TRACE_LOADED_OBJECTS": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,

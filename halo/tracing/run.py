@@ -26,8 +26,9 @@ def check_instrumented(target: Target) -> None:
         if ELFFile(stream).get_section_by_name(_SITES) is not None:
             return
     loader = examine(target.path).interpreter
+    file = os.path.realpath(target.path)  # what $ORIGIN is beside
     listing = subprocess.run(
-        [loader, "--list", str(target.path)], capture_output=True, text=True, check=False
+        [loader, "--list", file], capture_output=True, text=True, errors="replace", check=False
     )
     if LIBRARY not in listing.stdout:
         raise Unsuitable(f"{target.name} is not instrumented: build it with halo-cc or halo-c++.")

@@ -49,9 +49,10 @@ def processors_are_shared(others: float) -> bool:
 
 def code_bytes(program: Path) -> int:
     """The size of the code of a program and its own libraries; what cannot be read counts as 0."""
+    program = program.resolve()  # what $ORIGIN is beside
     linked = libraries_of(program) or ()
     own = [each for each in linked if not each.name.startswith(_LANGUAGE)]
-    return sum(map(_size_of_code, {program.resolve(), *own}))
+    return sum(map(_size_of_code, {program, *own}))
 
 
 def _size_of_code(path: Path) -> int:
