@@ -12,7 +12,7 @@ with_graph=(hospital scene povray)
 plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
 
 bin/halo eval compare --all --results "$measured"
-bin/halo eval compare "${with_distances[@]}" --distances "$distances" --results "$measured"
+bin/halo eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
 
 plot() {

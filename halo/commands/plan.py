@@ -83,6 +83,7 @@ class PlanCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.shared.review import show_review
         from halo.files.destination import check_place
+        from halo.files.kinds import PROFILE, refuse_other
         from halo.plan import review_path
         from halo.strategies.planning import make_plan, read_profile, save_plan
 
@@ -90,6 +91,7 @@ class PlanCommand:
             raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")
         if not options.profile.name:
             raise BadProfile(f"'{options.profile}' is not a profile; give the file of a recording.")
+        refuse_other(options.profile, BadProfile, PROFILE)
         path = options.output or options.profile.with_suffix(".plan")
         check_place(path)
         if options.profile.resolve() in (path.resolve(), review_path(path).resolve()):

@@ -56,7 +56,8 @@ def _missing(folder: Path) -> str:
     below = sorted(inner.parent.name for inner in folder.glob(f"*/{NAME}"))
     if below:
         return f"{folder} holds folders of results; give them: {folder}/* (such as {below[0]})."
-    return f"{folder} holds no {NAME}; give a results folder of halo run, bench or evaluate."
+    makers = "halo run, halo bench or halo eval compare"
+    return f"{folder} holds no {NAME}; give a results folder of {makers}."
 
 
 def _check_ending(results: Results, file: Path) -> None:

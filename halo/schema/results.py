@@ -99,5 +99,5 @@ class Results(Struct, frozen=True, omit_defaults=True):
     configurations: Mapping[str, MeasuredConfiguration] = {}  # `eval compare`: by label
     training: Trials = field(default={}, name="training_trials_of_configurations")  # `eval compare`
     simulation: Simulations | None = None  # `eval compare`
-    distances: Distances | None = None  # `eval compare --distances`
+    distances: Distances | None = None  # `eval compare --distance`
     aged: Aged | None = None  # `heap age`

@@ -24,7 +24,7 @@ class CompareCommand:
     name = "compare"
     summary = "Compare strategies, timed and simulated, as the HALO paper does."
     usage = "halo eval compare [OPTIONS] NAME... | --all | -- PROG TRAIN-ARGS -- PROG REF-ARGS"
-    examples = ("halo eval compare --distances 32,128,512 hospital jq",)
+    examples = ("halo eval compare --distance 32,128,512 hospital jq",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="bundled programs to measure")
@@ -48,6 +48,7 @@ class CompareCommand:
             " HALO paper)",
         )
         parser.add_argument(
+            "--distance",
             "--distances",
             type=_distances,
             default=(),

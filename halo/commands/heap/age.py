@@ -36,6 +36,7 @@ class AgeCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
+            "--occupancy",
             "--occupancies",
             default=OCCUPANCIES,
             metavar="A,B",
@@ -101,9 +102,9 @@ class AgeCommand:
         target = find_target(name, settings.environment)
         custom = find_target(options.custom, settings.environment) if options.custom else None
         job = job_of(options, target, arguments, input_file(options.stdin))
-        levels = [occupancy(text) for text in filter(None, options.occupancies.split(","))]
+        levels = [occupancy(text) for text in filter(None, options.occupancy.split(","))]
         if len(set(levels)) < max(1, len(levels)):
-            raise UsageError("--occupancies takes one number or more, each of them once.")
+            raise UsageError("--occupancy takes one number or more, each of them once.")
         for plan in options.plan:
             check_plan(plan, target.path)
         stems = [plan.stem for plan in options.plan]

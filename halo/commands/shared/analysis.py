@@ -46,6 +46,7 @@ def add_common(parser: argparse.ArgumentParser, rows: str = "rows") -> None:
         help="write the whole result to FILE; - for standard output, in place of the table",
     )
     parser.add_argument(
+        "--rows",
         "--limit",
         type=natural,
         default=20,
@@ -123,7 +124,7 @@ def analyse(
             memory=options.memory,
             threads=options.threads,
             filters=Filters({kind: tuple(getattr(options, kind)) for kind in KINDS}),
-            parameters={"limit": options.limit, **parameters},
+            parameters={"limit": options.rows, **parameters},
         )
         if options.live:
             if len(options.trace) != 1:

@@ -100,7 +100,7 @@ def _evaluate_one(
         subject.train,
         subject.reference,
         simulate=not options.no_simulation,
-        distances=options.distances,
+        distances=options.distance,
     )
     commands = {
         "train": subject.train.command,

@@ -42,6 +42,7 @@ class SplitCommand:
             "--all", action="store_true", help="also classes that are not live, with the reason"
         )
         parser.add_argument(
+            "--picture",
             "--chart",
             type=Path,
             metavar="FILE",
@@ -54,7 +55,7 @@ class SplitCommand:
         from halo.files.destination import check_place
 
         check_no_program(COMMAND, rest)
-        chart: Path | None = options.chart
+        chart: Path | None = options.picture
         if chart is not None:
             if chart.suffix.lower() not in IMAGES:
                 raise UsageError(f"--chart {chart}: end the name in {', '.join(IMAGES)}.")
@@ -71,10 +72,10 @@ def _deliver(options: argparse.Namespace, analysis: Analysis, answer: Answer) ->
     result = split_of(answer.about.program, answer.report, answer.details)
     if result.classes and not result.chosen(options.names, everything=True):
         raise BadInput(f"No class with an accessed field matches --class '{options.names}'.")
-    shown = result.chosen(options.names, options.all)[: options.limit]
+    shown = result.chosen(options.names, options.all)[: options.rows]
     document = split_document(answer, result, shown)
-    if options.chart is not None:
-        _draw(document, options.chart)
+    if options.picture is not None:
+        _draw(document, options.picture)
     if options.json:
         write_out(options.json, json_text(document))
     if options.csv:

@@ -245,7 +245,7 @@ def test_bad_litter_is_refused_before_the_first_trial(folder: Path) -> None:
 
 def test_age_measures_every_configuration_at_every_occupancy(folder: Path) -> None:
     outcome = halo(
-        *("age", "--occupancies", "0.9,0.5", "--trials", "2", "--results", "age"),
+        *("age", "--occupancy", "0.9,0.5", "--trials", "2", "--results", "age"),
         *("--plan", "prog.plan", "--groups", "--no-split", "--json", "age.json"),
         *(*ENDS, "--", *PROG),
         cwd=folder,
@@ -273,7 +273,7 @@ def test_age_measures_every_configuration_at_every_occupancy(folder: Path) -> No
 
 def test_what_is_simulated_begins_with_the_program(folder: Path) -> None:
     """Littering executes about as much as this program; none of it is counted."""
-    options = ("--occupancies", "0.5", "--trials", "1", "--no-split", "--simulate", *ENDS)
+    options = ("--occupancy", "0.5", "--trials", "1", "--no-split", "--simulate", *ENDS)
     outcome = halo("age", *options, "--results", "simulated", "--", "./prog", "30000", cwd=folder)
     assert outcome.status == 0, outcome.stderr
     clean, aged = json.loads((folder / "simulated" / "results.json").read_text())["aged"]["levels"]
@@ -287,7 +287,7 @@ def test_what_is_simulated_begins_with_the_program(folder: Path) -> None:
 
 
 def test_a_build_with_its_own_allocator_must_do_the_same_work(folder: Path) -> None:
-    options = (*ENDS, "--occupancies", "0.5", "--trials", "1", "--no-split", "--results")
+    options = (*ENDS, "--occupancy", "0.5", "--trials", "1", "--no-split", "--results")
     same = folder / "same"
     same.symlink_to("prog")
     outcome = halo("age", *options, "custom", "--custom", str(same), "--", *PROG, cwd=folder)
@@ -303,9 +303,9 @@ def test_a_build_with_its_own_allocator_must_do_the_same_work(folder: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        (("--occupancies", "0.5,0.5"), 111),
-        (("--occupancies", ""), 111),
-        (("--occupancies", "0.5,7"), 111),
+        (("--occupancy", "0.5,0.5"), 111),
+        (("--occupancy", ""), 111),
+        (("--occupancy", "0.5,7"), 111),
         (("--groups",), 111),
         (("--plan", "nothing.plan"), 116),
         (("--custom", "./nothing"), 112),
@@ -336,7 +336,7 @@ def test_sampling_tells_the_allocators_part(folder: Path) -> None:
     )
     perf.chmod(0o755)
     outcome = halo(
-        *("age", "--occupancies", "0.5", "--trials", "1", "--results", "split", *ENDS),
+        *("age", "--occupancy", "0.5", "--trials", "1", "--results", "split", *ENDS),
         *("--", *PROG),
         cwd=folder,
         env={"PATH": f"{tools}:{os.environ['PATH']}"},

@@ -43,7 +43,7 @@ def test_csv_and_json_say_the_same(columns: Path, tmp_path: Path) -> None:
 
 def test_options_reach_the_analysis(columns: Path) -> None:
     outcome = halo(
-        "offenders", str(columns), "--by", "line", "--limit", "1", "--function", "s[u]m", "--csv=-"
+        "offenders", str(columns), "--by", "line", "--rows", "1", "--function", "s[u]m", "--csv=-"
     )
     _, *rows = csv.reader(outcome.stdout.splitlines())
     assert [row[4:6] for row in rows] == [["src/sample.c", "20"]]

@@ -53,7 +53,7 @@ def test_a_copy_touches_all_fields_that_it_covers(tmp_path: Path) -> None:
 
 def test_what_the_command_says_and_writes(columns: Path, tmp_path: Path) -> None:
     outcome = halo(
-        *("split", str(columns), "--json", "s.json", "--csv", "s.csv", "--chart", "s.svg"),
+        *("split", str(columns), "--json", "s.json", "--csv", "s.csv", "--picture", "s.svg"),
         cwd=tmp_path,
     )
     assert (outcome.status, outcome.stderr) == (0, "")
@@ -78,9 +78,9 @@ def test_what_the_command_says_and_writes(columns: Path, tmp_path: Path) -> None
 
 def test_one_figure_for_both_commands(columns: Path, tmp_path: Path) -> None:
     for arguments in (
-        ("split", str(columns), "--json", "s.json", "--chart", "one.png"),
+        ("split", str(columns), "--json", "s.json", "--picture", "one.png"),
         ("plot", "split", "s.json", "-o", "other.png"),
-        ("split", str(columns), "--chart", "one.svg"),
+        ("split", str(columns), "--picture", "one.svg"),
         ("plot", "split", "s.json", "-o", "other.svg"),
     ):
         assert halo(*arguments, cwd=tmp_path).status == 0
@@ -105,7 +105,7 @@ def test_classes_that_are_not_live_are_told_on_request(tmp_path: Path) -> None:
 
 
 def test_stdout_takes_one_file(columns: Path) -> None:
-    outcome = halo("split", str(columns), "--csv", "-", "--limit", "1")
+    outcome = halo("split", str(columns), "--csv", "-", "--rows", "1")
     assert outcome.stdout.startswith("class,field,type,offset,bytes,accesses,share,part\narc,")
     assert "node,potential" not in outcome.stdout
     assert json.loads(halo("split", str(columns), "--json", "-").stdout)["analysis"] == "split"
@@ -133,7 +133,7 @@ def test_a_trace_without_types(tmp_path: Path) -> None:
     [
         (USAGE, "TRACE", []),
         (USAGE, "takes a trace and no program", ["columns", "--", "prog"]),
-        (USAGE, "end the name in .svg", ["columns", "--chart", "a.gif"]),
+        (USAGE, "end the name in .svg", ["columns", "--picture", "a.gif"]),
         (BAD_INPUT, "nowhere", ["nowhere"]),
         (
             BAD_INPUT,
@@ -141,7 +141,7 @@ def test_a_trace_without_types(tmp_path: Path) -> None:
             ["columns", "--class", "x*"],
         ),
         (BAD_INPUT, "does not exist; make it first", ["columns", "--json", "a/b.json"]),
-        (BAD_INPUT, "has no live class", ["rare", "--class", "rare", "--chart", "a.svg"]),
+        (BAD_INPUT, "has no live class", ["rare", "--class", "rare", "--picture", "a.svg"]),
     ],
 )
 def test_what_is_refused(

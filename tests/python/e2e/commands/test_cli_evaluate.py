@@ -36,7 +36,7 @@ def evaluate(folder: Path, *options: str) -> Any:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluation")
-    evaluate(folder, "--distances", "32,128")
+    evaluate(folder, "--distance", "32,128")
     return folder
 
 
@@ -92,7 +92,7 @@ def test_the_model_is_not_drawn_of_what_was_not_simulated(finished: Path, tmp_pa
 def test_a_second_run_measures_nothing_again(finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished, tmp_path / "copy")
     before = json.loads((finished / "rbtree" / "results.json").read_text())
-    after = evaluate(tmp_path / "copy", "--distances", "32,128")
+    after = evaluate(tmp_path / "copy", "--distance", "32,128")
     assert after["trials"]["reference"] == before["trials"]["reference"]
     assert after["simulation"] == before["simulation"]
     assert after["distances"]["points"] == before["distances"]["points"]
@@ -215,7 +215,7 @@ def test_a_wrong_output_ends_it_and_leaves_no_results(tmp_path: Path) -> None:
         ((), "Name a bundled program"),
         (("nothing",), "bundled program 'nothing' does not exist"),
         (("hospital", *PROGRAM), "not both"),
-        (("--distances", "8,x", "hospital"), "'x' is not a whole number"),
+        (("--distance", "8,x", "hospital"), "'x' is not a whole number"),
         (("--", RBTREE), "two `--`"),
     ],
 )

@@ -20,7 +20,7 @@ RBTREE = str(BUILD / "bench" / "rbtree")
 TRAIN = (RBTREE, "20000", "40000", "2000", "1")
 REFERENCE = (RBTREE, "30000", "50000", "2000", "2")
 RUN = ("run", "--trials", "3", "--candidates", "halo,dense")
-AGE = ("heap", "age", "--trials", "3", "--occupancies", "0.5", "--seed", "1")
+AGE = ("heap", "age", "--trials", "3", "--occupancy", "0.5", "--seed", "1")
 
 
 WORKLOADS = "".join(

@@ -1,4 +1,4 @@
-"""`$ORIGIN` in the search paths of a program that is started through links, as the loader has it."""
+"""`$ORIGIN` in the search paths of a program that is started through symbolic links."""
 
 from __future__ import annotations
 

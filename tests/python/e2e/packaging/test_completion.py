@@ -59,7 +59,7 @@ def completed(share: Path, line: str, cwd: Path) -> str:
         ("halo --vers", "halo --version"),
         ("halo run --tri", "halo run --trials"),
         ("halo run --trials 3 --ignore-", "halo run --trials 3 --ignore-output"),
-        ("halo heap age --occup", "halo heap age --occupancies"),
+        ("halo heap age --mult", "halo heap age --multiplier"),
         ("halo exec --plan my", "halo exec --plan my program.plan"),
         ("halo report so", "halo report some/"),
         ("halo run -- ./pr", "halo run -- ./program"),

@@ -30,6 +30,17 @@ def test_a_profile_is_not_overwritten_by_its_plan(recorded: Path, words: tuple[s
     assert (recorded / words[0]).read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["p.plan", "p.plan.json"])
+def test_a_plan_is_not_mistaken_for_a_profile(recorded: Path, name: str) -> None:
+    assert halo("plan", "p.profile", "-o", "p.plan", cwd=recorded).status == 0
+    before = (recorded / name).read_bytes()
+    outcome = halo("plan", name, cwd=recorded)
+    assert (outcome.status, outcome.stderr.count("\n")) == (115, 1)
+    assert f"{name} is a halo plan" in outcome.stderr and "not a profile" in outcome.stderr
+    assert "overwritten" not in outcome.stderr
+    assert (recorded / name).read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["", "."])
 def test_an_empty_name_is_not_an_internal_error(recorded: Path, name: str) -> None:
     outcome = halo("plan", name, cwd=recorded)
