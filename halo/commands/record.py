@@ -191,6 +191,7 @@ class RecordCommand:
             limits = _limits(options, machines, folder)
             stored = profile_of(settings, options.trace, limits, folder)
             merge_recording([stored.part], stored.program, stored.arguments, path)
+        _tell_next_step(settings, path)
         return 0
 
     def _save(
@@ -261,10 +262,9 @@ class Meanwhile:
 
 
 def _tell_next_step(settings: Settings, path: Path) -> None:
-    if sys.stderr.isatty():
-        step = shlex.join([settings.command, "plan", str(path)])
-        say(f"halo: the profile is in {path}")
-        say(f"Next: {step}", whole=True)
+    step = shlex.join([settings.command, "plan", str(path)])
+    say(f"halo: the profile is in {path}")
+    say(f"Next: {step}", whole=True)
 
 
 def _how(ending: Ending) -> str:

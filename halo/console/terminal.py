@@ -1,4 +1,7 @@
-"""Prints tables and sentences within the terminal's width, without truncating any cell."""
+"""Prints tables and sentences within the terminal's width, without truncating any cell.
+
+In a file or a pipe, which has no width, long names in tables are cut in the middle.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import io
 import shutil
 import textwrap
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from rich import box
@@ -18,6 +21,8 @@ from rich.text import Text
 UNBOUNDED = 10_000  # columns, if the output is not a terminal
 INDENT = "  "
 READABLE = 16  # minimum columns of prose
+PIPED_NAME, PIPED_PROSE = 80, 240  # characters of a line in a cell, if there is no terminal
+CUT = "..."
 
 Cell = str | Text
 
@@ -78,6 +83,8 @@ def show_grid(console: Console, grid: Grid) -> None:
         show_prose(console, grid.title)
     if not grid.rows:
         return
+    if console.width >= UNBOUNDED:
+        grid = _piped(grid)
     widths = _widths(grid, console.width)
     if widths is not None:
         console.print(_table(grid, widths))
@@ -104,6 +111,39 @@ def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> l
     ) or [""]
 
 
+def _piped(grid: Grid) -> Grid:
+    """The table with long names cut in the middle; figures stay whole."""
+    rows = [
+        replace(row, cells=[_cut(*each) for each in zip(grid.fields, row.cells, strict=True)])
+        for row in grid.rows
+    ]
+    return replace(grid, rows=rows)
+
+
+def _cut(field: Field, cell: Cell) -> Cell:
+    """The cell with no line of more characters than its kind may have, and no such word."""
+    if field.figures:
+        return cell
+    text = _plain(cell)
+    lines = text.splitlines()
+    if field.prose:
+        words = (line.split(" ") for line in lines)
+        lines = [" ".join(cut_middle(word, PIPED_NAME) for word in each) for each in words]
+    most = PIPED_PROSE if field.prose else PIPED_NAME
+    shown = "\n".join(cut_middle(line, most) for line in lines)
+    if shown == text:
+        return cell
+    return Text(shown, cell.style) if isinstance(cell, Text) else shown
+
+
+def cut_middle(text: str, most: int) -> str:
+    """The text, or its beginning and its end if it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    kept = most - len(CUT)
+    return f"{text[: kept - kept // 2]}{CUT}{text[-(kept // 2) :]}"
+
+
 def _widths(grid: Grid, width: int) -> list[int] | None:
     """Widths by column, if prose shares the rest beside figures and names; None: no fit."""
     minimum, wanted = [], []
@@ -112,6 +152,8 @@ def _widths(grid: Grid, width: int) -> list[int] | None:
         whole = _longest(cells, str.splitlines)
         shortest = max(_longest(cells, str.split), min(whole, READABLE)) if field.prose else whole
         minimum.append(max(shortest, _longest([field.name], str.split)))
+        if field.prose and width >= UNBOUNDED:
+            whole = min(whole, PIPED_NAME)
         wanted.append(max(whole, minimum[-1], len(field.name)))
     spare = width - _natural_width(_table(grid, minimum))
     if spare < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from halo.commands.shared.program import (
@@ -11,6 +12,7 @@ from halo.commands.shared.program import (
     chosen_environment,
     the_program,
 )
+from halo.console.outcome import say
 from halo.errors import RecordingFailed
 from halo.process.foreground import end_like, run_in_foreground
 from halo.process.target import find_target
@@ -72,4 +74,7 @@ class DetectCommand:
                 f"{target.name} ended before it allocated anything: {options.output} is useless for"
                 " littering."
             )
+        litter = ["heap", "litter", "--data", str(options.output), "--", target.name, *rest[1:]]
+        say(f"halo: the sizes are in {options.output}")
+        say(f"Next: {shlex.join([settings.command, *litter])}", whole=True)
         return status

@@ -154,3 +154,10 @@ int main(void) {
   return 42;
 }
 """
+
+
+def tells_only_its_file(stderr: str, profile: str | Path) -> bool:
+    """Whether `halo record` says where the profile is and what comes next, and nothing else."""
+    where, following = f"halo: the profile is in {profile}", f"halo plan {profile}"
+    lines = stderr.splitlines()
+    return len(lines) == 2 and lines[0] == where and lines[1].endswith(following)

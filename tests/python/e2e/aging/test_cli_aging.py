@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -53,7 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compile_c(PROGRAM.replace("i < count", "i < count / 2"), folder / "other")
     compile_c("int main(void) { return 3; }", folder / "idle")
     outcome = halo("detect", "--", *PROG, cwd=folder)
-    assert (outcome.status, outcome.stdout, outcome.stderr) == (7, SUM, "")
+    assert (outcome.status, outcome.stdout) == (7, SUM)
+    told = outcome.stderr.splitlines()
+    assert told[0] == "halo: the sizes are in detector.out"
+    assert told[1].endswith(f"halo heap litter --data detector.out -- {shlex.join(PROG)}")
+    assert len(told) == 2
     assert halo("record", "--", *PROG, cwd=folder).status == 7
     planned = halo("plan", "prog.profile", "--strategy", "per-site", cwd=folder)
     assert planned.status == 0, planned.stderr

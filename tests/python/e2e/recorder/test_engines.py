@@ -11,6 +11,7 @@ import pytest
 from halo.profile import SAMPLING, Profile, read_profile
 from support.command import BUILD, compile_c, halo
 from support.engines import needs_qemu
+from support.recordings import tells_only_its_file
 
 BENCH = BUILD / "bench"
 JSON = '[{"a":1,"b":[1,2,3]},{"a":2,"c":"text"}]'
@@ -28,7 +29,7 @@ def record(folder: Path, engine: str, *words: str, stdin: str = "") -> Profile:
     """Of a program and its arguments, behind options of `halo record`."""
     path = folder / f"{engine}.profile"
     outcome = halo("record", "--engine", engine, "-o", str(path), *words, stdin=stdin)
-    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.status == 0 and tells_only_its_file(outcome.stderr, path)
     return read_profile(path)
 
 

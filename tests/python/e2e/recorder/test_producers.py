@@ -10,6 +10,7 @@ import pytest
 
 from halo.profile import Profile, read_profile
 from support.command import halo
+from support.recordings import tells_only_its_file
 from support.traces import instrumented, trace_of, write_trace
 
 PROGRAMS = {
@@ -31,7 +32,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         profile, plan = f"{producer}.profile", f"{producer}.plan"
         command = ["record", "--exact", "--engine", producer, "-o", profile, "--", str(program)]
         outcome = halo(*command, *PROGRAMS[request.param], cwd=folder)
-        assert (outcome.status, outcome.stderr) == (0, "")
+        assert outcome.status == 0 and tells_only_its_file(outcome.stderr, profile)
         assert halo("plan", profile, "-o", plan, cwd=folder).status == 0
     return folder
 

@@ -17,7 +17,7 @@ from halo.analyses.split.table import fields_table, parts_table
 from halo.commands.shared.review import groups_table
 from halo.conflicts.names import StateName
 from halo.conflicts.table import coverage_table, pairs_table, states_table
-from halo.console.terminal import Cell, Field, Grid, Row, show_grid, show_prose, wrap
+from halo.console.terminal import UNBOUNDED, Cell, Field, Grid, Row, show_grid, show_prose, wrap
 from halo.merging.table import inputs_table, scores_table
 from halo.plan.model import GroupReview, Member
 from halo.profile import Conflicts
@@ -188,6 +188,39 @@ def test_no_figure_and_no_place_is_cut(
         for row in grid.rows:
             for word in " ".join(map(text_of, row.cells)).split():
                 assert word in shown, shown
+
+
+LONGEST_LINE = 420  # a table of three columns of prose; a name alone has 700
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_pipe_gets_whole_figures_and_cut_names(
+    make: Callable[[Path], list[Grid]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of C++ templates have hundreds of characters, with or without blanks in them."""
+    whole = f"void store::{'deep::' * 50}insert<{'std::pair<unsigned long const, x> ' * 12}>(key)"
+    monkeypatch.setattr(f"{__name__}.NAME", whole)
+    assert len(whole) > 700
+    for grid in make(tmp_path):
+        shown = rendered(grid, UNBOUNDED)
+        assert max(map(len, shown.splitlines())) <= LONGEST_LINE, shown
+        assert whole not in shown
+        for row in grid.rows:
+            for field, cell in zip(grid.fields, row.cells, strict=True):
+                words = text_of(cell).split()
+                assert not field.figures or all(word in shown for word in words), shown
+
+
+def test_a_cut_name_keeps_both_ends(tmp_path: Path) -> None:
+    place = "at containers/table.cc:12345"
+    name = f"store::{'x' * 700} {place}"
+    for prose in (False, True):
+        grid = Grid([Field("name", prose=prose), Field("n", figures=True)], [Row((name, "7"))])
+        shown = rendered(grid, UNBOUNDED)
+        assert "store::xxx" in shown and "xxx...xxx" in shown and place in shown
+        assert name in " ".join(rendered(grid, 1000).split()), "a terminal of any width"
+    stack = Grid([Field("stack")], [Row(("f at a.c:1\n" * 30,))])
+    assert rendered(stack, UNBOUNDED).count("f at a.c:1") == 30
 
 
 def test_a_wide_terminal_gets_a_table_and_a_narrow_one_records() -> None:

@@ -138,7 +138,7 @@ OTHERS = {
 
 
 def test_one_thing_has_one_name_in_all_commands() -> None:
-    """An option is no plural of another; older names come after the name that all share."""
+    """No option is the plural of another; older names come after the name that all share."""
     names: dict[str, set[str]] = {}
     for words, command in COMMANDS.items():
         parser = argparse.ArgumentParser(add_help=False)
