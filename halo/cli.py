@@ -104,8 +104,8 @@ def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point of `halo`; returns the exit status (docs/exit-status.md)."""
     words = sys.argv[1:] if arguments is None else arguments
-    prepare_streams()
     settings = read_settings()
+    prepare_streams(settings.encoding)
     # Before numpy is loaded: the threads it would start take time and compute nothing here.
     # Programs get the environment of these settings, which were read before.
     set_default(NUMPY_THREADS, "1")

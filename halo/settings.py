@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,6 +115,18 @@ class Settings:
         return f"run: {sys.executable} -m pip install {shlex.quote(EXTRAS[extra])}"
 
     @property
+    def encoding(self) -> str:
+        """The encoding of the user's locale; UTF-8 if none is set, ASCII in the locale C."""
+        variables = ("LC_ALL", "LC_CTYPE", "LANG")
+        locale = next(filter(None, map(self.environment.get, variables)), "")
+        if locale in ("C", "POSIX"):
+            return "ascii"
+        try:
+            return codecs.lookup(locale.partition(".")[2].partition("@")[0]).name
+        except LookupError:
+            return "utf-8"
+
+    @property
     def command(self) -> str:
         """The command that starts halo in this directory, for suggested commands."""
         installed = self.installation.folder.parents[1] if self.installation else None
@@ -148,7 +162,7 @@ def read_settings() -> Settings:
     repository = Path(__file__).resolve().parents[1]
     installation = _find_installation(repository)
     build = installation.folder if installation else repository / "build"
-    environment = dict(os.environ)
+    environment = _users_environment()
     return Settings(
         repository=repository,
         build=Path(environment.get("HALO_BUILD") or build).absolute(),
@@ -159,6 +173,19 @@ def read_settings() -> Settings:
         environment=environment,
         installation=installation,
     )
+
+
+def _users_environment() -> dict[str, str]:
+    """What this process got: for the locale C, Python changes LC_CTYPE by itself (PEP 538)."""
+    found = dict(os.environ)
+    if found.get("LC_CTYPE") in ("C.UTF-8", "C.utf8", "UTF-8"):
+        with suppress(OSError):
+            at_start = Path("/proc/self/environ").read_bytes().split(b"\0")
+            mine = next((word for word in at_start if word.startswith(b"LC_CTYPE=")), b"")
+            found["LC_CTYPE"] = os.fsdecode(mine.partition(b"=")[2])
+            if not mine:
+                del found["LC_CTYPE"]
+    return found
 
 
 def _find_installation(repository: Path) -> Installation | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,11 +47,7 @@ def text_on(colour: str) -> str:
 
 @contextmanager
 def canvas(width: float, height: float) -> Iterator[Canvas]:
-    """An empty figure of that size in inches; drawing inside the context has halo's style.
-
-    The library's log messages about caches and missing glyphs are suppressed.
-    """
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    """An empty figure of that size in inches; drawing inside the context has halo's style."""
     with (
         matplotlib.rc_context(
             {

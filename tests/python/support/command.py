@@ -33,10 +33,11 @@ def halo(
     env: Mapping[str, str] | None = None,
     stdin: str = "",
     before: Sequence[str] = (),
+    errors: str = "strict",
 ) -> Outcome:
     """Runs `halo ARGUMENTS`; `env` is put over the environment of the tests.
 
-    `before`: the words of a command that runs it.
+    `before`: the words of a command that runs it. `errors`: how its output is decoded then.
     """
     environment = {**os.environ, **(env or {})}
     if not before and can_prepare(environment):
@@ -49,6 +50,7 @@ def halo(
         input=stdin,
         capture_output=True,
         text=True,
+        errors=errors,
         check=False,
         timeout=SECONDS,
     )

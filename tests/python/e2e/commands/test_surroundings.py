@@ -1,0 +1,112 @@
+"""Users without a home or a cache, in the locale C, with names of files that are not UTF-8."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from halo.profile import write_profile
+from support.command import REPOSITORY, compile_c, halo
+from support.doctor import ALLOCATES
+from support.samples.plan import Sample
+from support.samples.results import document, save
+from support.samples.split import arcs_and_nodes
+
+NOWHERE = "/proc/nowhere"  # where nobody can make a folder
+HOMES = {
+    "no home": ("env", "-u", "XDG_CACHE_HOME", "-u", "XDG_CONFIG_HOME", f"HOME={NOWHERE}"),
+    "no cache": ("env", f"XDG_CACHE_HOME={NOWHERE}", f"XDG_CONFIG_HOME={NOWHERE}"),
+}
+LOCALES = {
+    "LC_ALL=C": ("env", "LC_ALL=C"),
+    "LANG=POSIX": ("env", "-u", "LC_ALL", "-u", "LC_CTYPE", "LANG=POSIX"),
+    "no UTF-8 mode": ("env", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0"),
+}
+ODD = "caf\udce9 \u732b"  # as Python writes the byte E9, and a character
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("surroundings")
+    save(document(), folder / "one")
+    arcs_and_nodes().write(folder / "columns")
+    sample = Sample()
+    sample.add([16, 48], accesses=9)
+    write_profile(sample.profile(), folder / "p.profile")
+    compile_c(ALLOCATES, folder / "prog")
+    return folder
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plot", "speedup", "one", "-o", "speedup.svg"),
+        ("report", "one", "-o", "page.html"),
+        ("trace", "split", "columns", "--picture", "split.svg"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_draws_says_nothing_of_caches(folder: Path, words: tuple[str, ...], home: str) -> None:
+    outcome = halo(*words, cwd=folder, before=HOMES[home])
+    assert (outcome.status, outcome.stderr) == (0, "")
+
+
+def test_only_figures_load_the_library_that_draws() -> None:
+    """Its messages are turned off where that package begins."""
+    for path in (REPOSITORY / "halo").rglob("*.py"):
+        if re.search(r"^\s*(import|from) matplotlib", path.read_text(), re.MULTILINE):
+            assert path.is_relative_to(REPOSITORY / "halo" / "figures"), path
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("doctor", "--", "./prog"),
+        ("plan", "p.profile", "-o", "p.plan", "-v"),
+        ("plan", "--list"),
+        ("plot", "--list"),
+        ("plot", "aged", "missing"),
+        ("report", "one", "-o", "page.html"),
+        ("trace", "split", "columns"),
+        ("trace", "sharing", "columns"),
+        ("trace", "analyse", "--list"),
+    ],
+    ids=" ".join,
+)
+def test_the_locale_c_gets_ascii(folder: Path, words: tuple[str, ...], locale: str) -> None:
+    outcome = halo(*words, cwd=folder, before=LOCALES[locale])
+    assert (outcome.stdout + outcome.stderr).isascii()
+    assert "Unexpected" not in outcome.stderr and "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize("locale", [*LOCALES, "UTF-8"])
+def test_names_of_files_are_printed_as_they_are(folder: Path, tmp_path: Path, locale: str) -> None:
+    """Also those that are not UTF-8, on both streams."""
+    before = LOCALES.get(locale, ("env", "LC_ALL=C.UTF-8"))
+    odd = tmp_path / ODD
+    odd.mkdir()
+    shutil.copytree(folder / "one", odd / "one")
+    shutil.copy(folder / "prog", odd / "prog")
+    shutil.copy(folder / "p.profile", odd / "p.profile")
+    calls = [
+        (("plan", f"{odd}/p.profile", "-o", f"{odd}/p.plan"), 0, "stdout", "p.plan"),
+        (("plot", "speedup", f"{odd}/one", "-o", f"{odd}/s.svg"), 0, "stdout", "s.svg"),
+        (("report", f"{odd}/one", "-o", f"{odd}/r.html"), 0, "stdout", "r.html"),
+        (("doctor", "--", f"{odd}/prog"), 0, "stdout", "prog"),
+        (("plan", f"{odd}/gone.profile"), 115, "stderr", "gone.profile"),
+        (("report", f"{odd}/gone"), 117, "stderr", "gone"),
+    ]
+    for words, status, stream, name in calls:
+        outcome = halo(*words, cwd=folder, before=before, errors="surrogateescape")
+        assert outcome.status == status, outcome.stderr
+        assert f"{odd}/{name}" in getattr(outcome, stream), words
+    assert sorted(os.listdir(odd)) == sorted(
+        ["one", "p.plan", "p.plan.json", "p.profile", "prog", "r.html", "s.svg"]
+    )
