@@ -74,10 +74,11 @@ def _place_cells(row: dict[str, Value], file: str) -> tuple[Value, ...]:
 
 
 def short_paths(paths: Iterable[str]) -> dict[str, str]:
-    """Each path without the folder that all absolute paths have in common."""
+    """Each path without the folder that all absolute paths have in common, but the root stays."""
     found = set(paths)
     absolute = [path for path in found if path.startswith("/")]
     if not absolute:
         return {path: path for path in found}
-    common = os.path.commonpath([os.path.dirname(path) for path in absolute]).rstrip("/") + "/"
-    return {path: path.removeprefix(common) for path in found}
+    common = os.path.commonpath([os.path.dirname(path) for path in absolute])
+    prefix = f"{common}/" if common.strip("/") else ""
+    return {path: path.removeprefix(prefix) for path in found}

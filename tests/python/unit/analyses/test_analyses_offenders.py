@@ -10,7 +10,7 @@ import pytest
 from halo.analyses import Answer, Filters, Request, find_analysis, open_folder, run_analysis
 from halo.analyses.advice_offenders import Use
 from halo.errors import UsageError
-from support.samples.trace import SampleTrace, scan_of_wide_structures
+from support.samples.trace import SampleTrace, counters, scan_of_wide_structures
 
 
 def offenders(trace: SampleTrace, tmp_path: Path, **parameters: str | int) -> Answer:
@@ -27,6 +27,32 @@ def test_the_scanned_field_and_its_line_come_first(tmp_path: Path) -> None:
     assert (first["accesses"], first["last_missed"]) == (64, 64)
     assert (first["cycles"], first["permille"]) == (64 * 200, 797)
     assert first["tlb_missed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (("/src/a/one.c", "/usr/include/two.h"), ("/src/a/one.c", "/usr/include/two.h")),
+        (("/src/a/one.c", "/src/b/two.h"), ("a/one.c", "b/two.h")),
+        (("/src/a/one.c", "relative/two.h"), ("one.c", "relative/two.h")),
+        (("/one.c", "/src/two.c"), ("/one.c", "/src/two.c")),
+        (("/one.c", "two.c"), ("/one.c", "two.c")),
+    ],
+)
+@pytest.mark.parametrize("name", ["offenders", "sharing"])
+def test_a_path_of_a_table_leads_to_its_file(
+    tmp_path: Path, name: str, files: tuple[str, str], shown: tuple[str, str]
+) -> None:
+    """From the folder that all paths have in common, or from the root."""
+    trace = scan_of_wide_structures() if name == "offenders" else counters(atomic=False)
+    for number, site in enumerate(trace.rows["sites"]):
+        site["file"] = files[number % 2]
+    folder = open_folder(trace.write(tmp_path / "columns"))
+    analysis = find_analysis(name)
+    table = analysis.rendered(run_analysis(analysis, folder, Request(tmp_path)).report)
+    where = table.columns.index("where")
+    places = {str(row[where]).rpartition(":")[0] for row in table.rows}
+    assert places <= set(shown) and shown[0] in places
 
 
 def test_counts_are_those_of_a_slow_reference(tmp_path: Path) -> None:
