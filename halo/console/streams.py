@@ -6,6 +6,7 @@ import codecs
 import io
 import os
 import sys
+from contextlib import suppress
 
 PLAIN = "halo-plain"  # the name of our handler of characters that an encoding lacks
 # What halo itself prints, in characters that every encoding has.
@@ -27,7 +28,8 @@ def prepare_streams(encoding: str = "utf-8") -> None:
     codecs.register_error(PLAIN, _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=encoding, errors=PLAIN)
+            with suppress(OSError):  # a pipe has no position, which a stream looks for at its end
+                stream.reconfigure(encoding=encoding, errors=PLAIN)
 
 
 def _spell(error: UnicodeError) -> tuple[bytes, int]:

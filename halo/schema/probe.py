@@ -26,5 +26,6 @@ class ProbeSummary(Struct, frozen=True):
     rounds: Mapping[str, Times]  # it, `4 random pools` and `1 pool`
     between: Change  # random pools over one pool
     changes: Mapping[str, Change]  # each extreme over the fastest allocator
+    small_bytes: int | None  # peak of objects of up to 4096 bytes; `null`: unknown
     outputs_compared: bool  # `false` with `--ignore-output`
     warnings: tuple[str, ...]  # whatever makes the figures doubtful

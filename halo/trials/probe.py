@@ -25,7 +25,7 @@ from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
 from halo.trials.findings import WIDE
-from halo.trials.first_runs import run_first
+from halo.trials.first_runs import SHORT, run_first
 from halo.trials.placement import MIN_TRIALS, THRESHOLD
 from halo.trials.reporter import Reporter
 from halo.trials.results import left_out
@@ -38,6 +38,7 @@ from halo.trials.statistics import Ratio, ratio, sign_test, summarize
 RANDOM, SINGLE = "4 random pools", "1 pool"
 POOLS = {RANDOM: 4, SINGLE: 1}
 MAX_OBJECT = 4096  # bytes: HALO's limit, a page
+LITTLE = 16384  # bytes, which every first cache in use holds at any place
 ALIGNMENT = 16  # that of malloc, as there is no proof for less
 MAX_ROUNDS = 51
 MIN_QUICK, MAX_QUICK = 2, 7  # rounds to find the best baseline allocator
@@ -67,13 +68,25 @@ class ProbeOptions:
 class Probe:
     """The measured times: `quick` by allocator, `rounds` of the best and of the extremes over it.
 
-    `warnings` are reasons to doubt the figures, one sentence each.
+    `warnings` are reasons to doubt the figures, one sentence each. `small_bytes` is the maximum
+    size of all small objects at one time, None if it is unknown.
     """
 
     best: Allocator
     quick: Samples
     rounds: Samples
     warnings: tuple[str, ...] = ()
+    small_bytes: int | None = None
+
+    @property
+    def has_little_to_place(self) -> bool:
+        """Whether all small objects are in the first cache, wherever they are placed."""
+        return self.small_bytes is not None and self.small_bytes <= LITTLE
+
+    @property
+    def is_too_short(self) -> bool:
+        """Whether most of a run is the start of the process."""
+        return median(walls(self.rounds[self.best.name])) < SHORT
 
     @cached_property
     def changes(self) -> dict[str, Ratio]:
@@ -100,6 +113,8 @@ class Probe:
 
     @cached_property
     def answer(self) -> Answer:
+        if self.has_little_to_place:
+            return Answer.DOES_NOT_CARE
         found = judge(self.between, self.changes.values())
         if found is Answer.CARES and not (self.gains or self._extremes_differ):
             return Answer.CANNOT_TELL
@@ -176,14 +191,25 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         # In the dropped round the runtime counts, and so reports whether it is active.
         taken = laboratory.measure(job, alone).wall
         for extreme in extremes:
-            taken += measure_active(laboratory, job, extreme).wall
+            active = measure_active(laboratory, job, extreme)
+            taken += active.wall
+        small = _small_bytes(active)
         rest = options.seconds - (time.monotonic() - start)
         trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
+        if small is not None and small <= LITTLE:
+            trials = MIN_TRIALS  # no times change the answer
         configs = [alone, *extremes]
         rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
     missing = laboratory.left_out.items()
     left = [left_out(name, job.target.path.name, why) for name, why in missing]
-    return Probe(best, quick, rounds, (*first.remarks, *left, *laboratory.remarks.values()))
+    remarks = (*first.remarks, *left, *laboratory.remarks.values())
+    return Probe(best, quick, rounds, remarks, small)
+
+
+def _small_bytes(trial: Trial) -> int | None:
+    """The peak of a run with one pool: the sizes of all small objects at one time."""
+    groups = trial.runtime.get("groups")
+    return sum(group["peak_bytes"] for group in groups) if groups else None
 
 
 def rounds_within(seconds: float, one_round: float) -> int:

@@ -6,8 +6,9 @@ import shlex
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.schema.probe import Change, ProbeSummary
+from halo.trials.first_runs import SHORT
 from halo.trials.placement import THRESHOLD, percent
-from halo.trials.probe import RANDOM, Answer, Probe
+from halo.trials.probe import MAX_OBJECT, RANDOM, Answer, Probe
 from halo.trials.results import measured
 from halo.trials.runs.job import Job, cpu_option, job_options, redirection
 from halo.trials.runs.rounds import walls
@@ -26,6 +27,7 @@ def summarize_probe(found: Probe, job: Job) -> ProbeSummary:
         rounds={label: measured(trials) for label, trials in found.rounds.items()},
         between=_change(found.between),
         changes={label: _change(change) for label, change in found.changes.items()},
+        small_bytes=found.small_bytes,
         outputs_compared=not job.ignore_output,
         warnings=tuple(warnings(found)),
     )
@@ -86,6 +88,8 @@ def warnings(found: Probe) -> list[str]:
 
 def conclusion(found: Probe, program: str) -> str:
     """The answer as one plain sentence."""
+    if found.has_little_to_place:
+        return f"{program} is not placement-sensitive: {_little(found.small_bytes or 0)}."
     between = f"scattering its objects over {RANDOM}, rather than one, {makes(found.between)}"
     if found.answer is Answer.CARES and found.gains:
         label, gain = min(found.gains.items(), key=lambda item: item[1].high)
@@ -97,10 +101,23 @@ def conclusion(found: Probe, program: str) -> str:
             f"{program} is not placement-sensitive: no extreme gains {THRESHOLD:.0%}, nor"
             " do they differ by as much."
         )
+    if found.is_too_short:
+        return (
+            f"It cannot be decided with this input whether {program} is placement-sensitive: a run"
+            " is mostly the start of the process, which placement does not change; more rounds do"
+            f" not help, but a run of {1000 * SHORT:.0f} ms at least."
+        )
     return (
         f"It is not decided whether {program} is placement-sensitive: {between}, which is"
         " too wide a range or too near to nothing, or the rounds do not agree."
     )
+
+
+def _little(small: int) -> str:
+    sizes = f"objects of up to {MAX_OBJECT} bytes"
+    if not small:
+        return f"it allocates no {sizes}, so there is nothing to place"
+    return f"its {sizes} take {small} bytes at most, which stay in the first cache at any place"
 
 
 def makes(change: Ratio) -> str:
@@ -122,8 +139,11 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None =
         train = [] if job.service else [shlex.quote(job.target.name), "SMALL-ARGS", "--"]
         return " ".join([halo, "run", *options, "--", *train, command])
     if found.answer is Answer.DOES_NOT_CARE:
-        library = found.best.library
+        library = None if found.has_little_to_place else found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
         return shlex.join([*preloaded, *job.command]) + redirection(job)
+    if found.is_too_short and job.service is None:
+        program = shlex.quote(job.target.name)
+        return " ".join([halo, "probe", *options, "--", program, "LARGER-ARGS"])
     longer = ["--seconds", str(LONGER * seconds)]
     return " ".join([halo, "probe", *longer, *options, "--", command])

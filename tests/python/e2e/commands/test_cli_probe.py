@@ -6,6 +6,8 @@ import json
 import shlex
 from pathlib import Path
 
+import pytest
+
 from halo.trials.probe import RANDOM, SINGLE, Answer
 from support.command import BUILD, compile_c, halo
 
@@ -22,7 +24,8 @@ def test_a_bundled_workload_is_probed(tmp_path: Path) -> None:
     assert all(7 <= found["trials"] <= 51 for found in summary["rounds"].values())
     *_, sentence, step = outcome.stdout.splitlines()
     assert "scene" in sentence and "placement-sensitive" in sentence
-    assert step.startswith("Next: ") and shlex.join(command) in step
+    short = outcome.status == Answer.CANNOT_TELL.value and "LARGER-ARGS" in step
+    assert step.startswith("Next: ") and shlex.join(command[: 1 if short else 4]) in step
     assert sorted(path.name for path in tmp_path.iterdir()) == ["probe.json"]
 
 
@@ -71,6 +74,27 @@ def test_a_program_that_computes_does_not_care(tmp_path: Path) -> None:
     compile_c(source, tmp_path / "computes")
     outcome = halo("probe", "--seconds", "8", "--", "./computes", cwd=tmp_path)
     assert outcome.status != Answer.CARES.value, outcome.stdout
+
+
+@pytest.mark.parametrize("work", ["", "for (volatile long i = 0; i < 60000000; ++i);"])
+def test_a_program_that_does_not_allocate_is_named(tmp_path: Path, work: str) -> None:
+    compile_c(f"int main(void) {{ {work} return 0; }}", tmp_path / "idle")
+    outcome = halo("probe", "--seconds", "60", "--", "./idle", cwd=tmp_path)
+    assert outcome.status == Answer.DOES_NOT_CARE.value, outcome.stdout
+    assert "it allocates no objects of up to 4096 bytes" in outcome.stdout
+    assert outcome.stdout.endswith("Next: ./idle\n")
+
+
+def test_a_short_program_is_named(tmp_path: Path) -> None:
+    source = """
+    #include <stdlib.h>
+    int main(void) { for (int i = 0; i < 2000; ++i) *(volatile char *)malloc(40) = 1; }
+    """
+    compile_c(source, tmp_path / "short")
+    outcome = halo("probe", "--seconds", "2", "--", "./short", cwd=tmp_path)
+    assert "--seconds" not in outcome.stdout.rpartition("Next: ")[2]
+    if outcome.status == Answer.CANNOT_TELL.value:
+        assert "mostly the start of the process" in outcome.stdout
 
 
 def test_an_output_that_differs_is_a_failure(tmp_path: Path) -> None:

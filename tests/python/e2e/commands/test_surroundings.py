@@ -16,7 +16,7 @@ from support.samples.plan import Sample
 from support.samples.results import document, save
 from support.samples.split import arcs_and_nodes
 
-NOWHERE = "/proc/nowhere"  # where nobody can make a folder
+NOWHERE = "/proc/nowhere"  # in which no folder can be made
 HOMES = {
     "no home": ("env", "-u", "XDG_CACHE_HOME", "-u", "XDG_CONFIG_HOME", f"HOME={NOWHERE}"),
     "no cache": ("env", f"XDG_CACHE_HOME={NOWHERE}", f"XDG_CONFIG_HOME={NOWHERE}"),

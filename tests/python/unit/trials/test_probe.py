@@ -59,6 +59,36 @@ def test_conclusions_and_next_steps_are_plain() -> None:
     assert next_step(unsure, JOB, 60, "halo") == "halo probe --seconds 240 -- prog 'a b'"
 
 
+@pytest.mark.parametrize(
+    ("small", "words"),
+    [
+        (0, "it allocates no objects of up to 4096 bytes, so there is nothing to place"),
+        (9000, "its objects of up to 4096 bytes take 9000 bytes at most, which stay in the first"),
+    ],
+)
+@pytest.mark.parametrize("drawn", [1.0, 1.5])
+def test_without_small_objects_the_times_do_not_matter(
+    drawn: float, small: int, words: str
+) -> None:
+    """They differ by the start of the runtime, or by the machine."""
+    found = replace(measured(1.0, drawn, 1.0), small_bytes=small)
+    assert found.answer is Answer.DOES_NOT_CARE
+    assert conclusion(found, "prog").startswith(f"prog is not placement-sensitive: {words}")
+    assert next_step(found, JOB, 60, "halo") == "prog 'a b'"
+    assert summarize_probe(found, JOB).small_bytes == small
+
+
+def test_a_run_that_is_too_short_needs_no_more_rounds() -> None:
+    rounds = {label: samples(0.001, 0.002, 0.003) for label in ("jemalloc", RANDOM, SINGLE)}
+    found = replace(measured(1.0, 1.0, 1.0), rounds=rounds, small_bytes=10**6)
+    assert found.answer is Answer.CANNOT_TELL
+    assert "mostly the start of the process" in conclusion(found, "prog")
+    assert "of 50 ms at least" in conclusion(found, "prog")
+    assert next_step(found, JOB, 60, "halo") == "halo probe -- prog LARGER-ARGS"
+    much = replace(measured(1.0, 1.5, 1.0), small_bytes=10**6)
+    assert much.answer is Answer.CARES
+
+
 def test_the_next_step_has_the_options_of_this_one() -> None:
     job = replace(JOB, stdin=Path("/i n"), allowed=frozenset({0, 3}), ignore_output=True)
     given = "--stdin '/i n' --allow-status 3 --ignore-output"
@@ -106,6 +136,7 @@ def test_the_summary_has_every_documented_key() -> None:
         "rounds",
         "between",
         "changes",
+        "small_bytes",
         "outputs_compared",
         "warnings",
     }
