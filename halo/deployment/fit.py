@@ -24,7 +24,7 @@ def check_fit(
     `Unsuitable` for a program that LD_PRELOAD does not reach, `CannotRun` for a library that the
     loader does not load.
     """
-    check_suitable(target)
+    check_suitable(target, environment)
     notes = []
     for finding in _findings(target, plan, libraries, environment):
         if finding.weight is Weight.REFUSAL:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
-from halo.process.target import Target, interpreter_of
+from halo.process.scripts import call_of_script, interpreter_of
+from halo.process.target import Target
 from halo.trials.runs.wrappers import refuse_known_launcher
 
 _APP_IMAGE = b"AI"
@@ -30,7 +32,7 @@ def examine_launcher(
     if sandbox is not None:
         return _in_a_sandbox(target, sandbox[1].decode())
     if start.startswith(b"#!"):
-        return _script(target, start)
+        return _script(target, start, arguments, environment)
     if start.startswith(b"\x7fELF") and start[8:10] == _APP_IMAGE:
         return refusal(
             "launcher",
@@ -53,12 +55,21 @@ def _in_a_sandbox(target: Target, kind: str) -> Finding:
     )
 
 
-def _script(target: Target, start: bytes) -> Finding:
-    interpreter = interpreter_of(start)
-    program = interpreter.partition(" ")[0]
+def _script(
+    target: Target, start: bytes, arguments: Sequence[str], environment: Mapping[str, str]
+) -> Finding:
+    call = call_of_script(target.path, environment)
+    command = shlex.join(call.command)
+    if call.starts:
+        return refusal(
+            "script",
+            f"{target.name} is a script that starts another program, {call.command[0]}",
+            f"give that one (-- {shlex.join([*call.command, *arguments])})",
+        )
+    program = interpreter_of(start).partition(" ")[0]
     starts = ", or the program that it starts" if program.endswith("sh") else ""
     return refusal(
         "script",
         f"{target.name} is a script, which {program} executes",
-        f"give its interpreter as the program (-- {interpreter} {target.path}){starts}",
+        f"give its interpreter as the program (-- {command}){starts}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from halo.errors import CannotRun, Unsuitable
+from halo.process.scripts import call_of_script
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ _SANITIZED = {
 def find_target(name: str, environment: Mapping[str, str]) -> Target:
     """Finds the program as a shell would and checks that halo can place its objects."""
     target = locate_target(name, environment)
-    check_suitable(target)
+    check_suitable(target, environment)
     return target
 
 
@@ -106,12 +108,12 @@ def _check_file(target: Target) -> None:
         )
 
 
-def check_suitable(target: Target) -> None:
+def check_suitable(target: Target, environment: Mapping[str, str] | None = None) -> None:
     """Refuses a script, another machine's program, a static, a set-user-id one, ..."""
     with target.path.open("rb") as stream:
         start = stream.read(256)
     if start.startswith(b"#!"):
-        raise Unsuitable(_script_sentence(target, start))
+        raise Unsuitable(_script_sentence(target, environment or {}))
     if not start.startswith(b"\x7fELF"):
         raise Unsuitable(
             f"{target.name} is not a native Linux program (not an ELF file); give an x86-64 binary."
@@ -120,22 +122,20 @@ def check_suitable(target: Target) -> None:
     check_anatomy(target, examine(target.path))
 
 
-def _script_sentence(target: Target, start: bytes) -> str:
-    interpreter = interpreter_of(start)
-    is_shell = interpreter.partition(" ")[0].endswith("sh")
+def _script_sentence(target: Target, environment: Mapping[str, str]) -> str:
+    call = call_of_script(target.path, environment)
+    command = shlex.join(call.command)
+    if call.starts:
+        return (
+            f"{target.name} is a script that starts another program: give that one, with the"
+            f" arguments that it gets: -- {command}"
+        )
+    is_shell = call.command[0].endswith("sh")
     starts = " (or the program that it starts)" if is_shell else ""
     return (
         f"{target.name} is a script: give its interpreter as the program{starts}, for instance:"
-        f" -- {interpreter} {target.path}"
+        f" -- {command}"
     )
-
-
-def interpreter_of(start: bytes) -> str:
-    """The command of a script's first line, without `env`; `start` is its beginning."""
-    words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
-    if words and words[0].endswith("/env"):
-        words = words[2:] if words[1:2] == ["-S"] else words[1:]
-    return " ".join(words) or "INTERPRETER"
 
 
 def check_privileges(target: Target) -> None:

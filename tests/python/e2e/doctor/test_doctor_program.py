@@ -82,7 +82,7 @@ def test_a_script(tmp_path: Path, line: str, call: str) -> None:
     script = tmp_path / "script"
     script.write_text(f"{line}\n")
     script.chmod(0o755)
-    found = the(examine(script), "script")
+    found = the(examine(script, {"PATH": "/usr/bin:/bin"}), "script")
     assert found.weight is Weight.REFUSAL
     assert f"is a script, which {call.split()[0]} executes" in found.sentence
     assert f"(-- {call} {script})" in found.way_out
