@@ -41,6 +41,7 @@ class ProbeCommand:
         add_stream_options(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        from halo.doctor.native import native_allocator
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.trials.probe import ProbeOptions, probe
@@ -62,6 +63,7 @@ class ProbeCommand:
             plain_environment(settings),
             default_folder(target.path.name).absolute(),
             options.cpu,
+            native_allocator(target.path, plain_environment(settings)),
         )
         reporter = Reporter(target.path.name)
         try:

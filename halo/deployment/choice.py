@@ -42,7 +42,7 @@ def choice_of_results(measurement: Measurement) -> Choice:
     if kept is not None and kept.strategy != NONE and kept.plan and not _lost(measurement):
         plan = measurement.folder / kept.plan
         recorded = _recorded_path(read_plan(plan)) or path
-        allocator = find_allocator(kept.allocator)
+        allocator = _allocator(measurement, kept.allocator, plan)
         why = measurement.summary.verdict.sentence
         return Choice(measurement.program, recorded, plan, allocator, why)
     best = _faster_than_glibc(measurement)
@@ -52,10 +52,11 @@ def choice_of_results(measurement: Measurement) -> Choice:
             " no allocator that is measurably faster than glibc's. To deploy one nevertheless:"
             " halo deploy --plan PLAN --allocator NAME"
         )
-    gain = _gain(measurement, best, GLIBC)
+    native = measurement.summary.native
+    gain = _gain(measurement, best, native)
     why = (
-        f"under {best}, {measurement.program} is {gain.value:.2f} times as fast as under glibc"
-        f" (95 % interval {gain.low:.2f} to {gain.high:.2f})."
+        f"under {best}, {measurement.program} is {gain.value:.2f} times as fast as under"
+        f" {native} (95 % interval {gain.low:.2f} to {gain.high:.2f})."
     )
     return Choice(measurement.program, path, None, find_allocator(best), why)
 
@@ -83,6 +84,14 @@ def _recorded_path(plan: Plan) -> str:
     return str(plan.review.profile.get("program", {}).get("path", ""))
 
 
+def _allocator(measurement: Measurement, name: str, plan: Path) -> Allocator:
+    """The kept plan's next allocator; the program's own as the plan's review has it."""
+    if name == measurement.summary.native:
+        review = read_plan(plan).review
+        name = (review.allocator if review is not None else "") or GLIBC
+    return find_allocator(name)
+
+
 def _lost(measurement: Measurement) -> bool:
     """Whether the kept plan was slower on the reference input than the best allocator."""
     best = _best(measurement)
@@ -92,7 +101,7 @@ def _lost(measurement: Measurement) -> bool:
 def _faster_than_glibc(measurement: Measurement) -> str | None:
     """The fastest allocator if enough trials prove that it is faster than glibc's."""
     best = _best(measurement)
-    return best if is_faster(measurement.reference, best, GLIBC) else None
+    return best if is_faster(measurement.reference, best, measurement.summary.native) else None
 
 
 def _best(measurement: Measurement) -> str:

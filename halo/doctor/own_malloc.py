@@ -98,7 +98,7 @@ def _of_a_library(company: Company, library: Module) -> Iterator[Finding]:
         yield note(
             "next allocator",
             f"{library.name}, {_origin(company, library)}, has a malloc of its own: halo comes"
-            f" first and forwards to it, and what halo calls glibc is {library.name} here",
+            f" first and forwards to it, and halo's tables have {library.name} in place of glibc",
             "remove it to compare with glibc",
         )
         if "DF_SYMBOLIC" in library.flags:

@@ -32,15 +32,26 @@ KNOWN: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Allocator:
-    """An installed allocator: a name, and the library to preload (none for glibc)."""
+    """An installed allocator: a name, and the library to preload (none for the program's own).
+
+    `own` is the library with the malloc that a program has without halo, if that is not the C
+    library; `named`: it has it by the user's LD_PRELOAD.
+    """
 
     name: str
     library: Path | None
+    own: Path | None = None
+    named: bool = False
 
     @property
     def option(self) -> str:
         """What `find_allocator` finds it by."""
+        if self.own is not None:
+            return str(self.own) if self.named else GLIBC
         return self.name if self.library is None or self.name in KNOWN else str(self.library)
+
+
+GLIBC_ALONE = Allocator(GLIBC, None)
 
 
 def find_allocator(name: str) -> Allocator:
@@ -76,9 +87,13 @@ def _find_known(name: str, libraries: Sequence[str]) -> Allocator:
     raise MissingPart(f"The allocator {name} is not installed; install it with: make setup")
 
 
-def baseline_allocators() -> list[Allocator]:
-    """glibc, jemalloc, mimalloc and tcmalloc, in that order."""
-    return [find_allocator(name) for name in KNOWN]
+def baseline_allocators(native: Allocator = GLIBC_ALONE) -> list[Allocator]:
+    """The program's own, then jemalloc, mimalloc and tcmalloc, but none of them twice."""
+    others = [find_allocator(name) for name, libraries in KNOWN.items() if libraries]
+    if native.own is None:
+        return [native, *others]
+    own = native.own.resolve()
+    return [native, *(it for it in others if it.library and it.library.resolve() != own)]
 
 
 def preload(environment: Mapping[str, str], libraries: Sequence[Path | None]) -> dict[str, str]:

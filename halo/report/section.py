@@ -103,9 +103,13 @@ def recording(measurement: Measurement, source: Source | None) -> list[tuple[str
     """Rows on the cost of recording the training run, and on the recorded profile."""
     cost, rows = measurement.summary.record, []
     if cost is not None:
+        native = measurement.summary.native
         rows += [
             ("recording the training run", seconds(cost.seconds)),
-            ("the same run without it (glibc)", seconds(cost.native_seconds)),
+            (
+                f"the same run without it ({native})",
+                seconds(cost.native_seconds),
+            ),
             ("times slower", f"{cost.slowdown:.1f}"),
         ]
     if source is not None:

@@ -56,7 +56,8 @@ class Measurement:
     @property
     def allocators(self) -> list[str]:
         """The measured allocators, in the order of halo's tables."""
-        return [name for name in KNOWN if name in self.reference]
+        names = dict.fromkeys((self.summary.native, *KNOWN))
+        return [name for name in names if name in self.reference]
 
     @property
     def kept(self) -> MeasuredConfiguration | None:

@@ -93,4 +93,5 @@ class Summary(Struct, frozen=True, kw_only=True):
     record: RecordCost | None = None  # the cost of the recording
     warnings: tuple[str, ...] = ()  # whatever makes the figures doubtful
     litter: LitterSettings | None = None  # the settings of `--litter`
+    native: str = "glibc"  # the allocator without halo: glibc or the name of a library
     failure: str | UnsetType = UNSET  # why the measurement ended early

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from halo.aging import Litter
-from halo.process.allocators import GLIBC, KNOWN
+from halo.process.allocators import GLIBC_ALONE, KNOWN, Allocator
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost
 from halo.trials.candidates import Candidate
@@ -47,6 +47,12 @@ class Findings:
     remarks: Sequence[str] = ()
     failure: str = ""
     litter: Litter | None = None
+    native: Allocator = GLIBC_ALONE
+
+    @property
+    def allocators(self) -> list[str]:
+        """The names of the baseline allocators, that of the program's own first."""
+        return list(dict.fromkeys((self.native.name, *KNOWN)))
 
     @property
     def kept(self) -> Candidate | None:
@@ -57,7 +63,7 @@ class Findings:
 
 def best_baseline(findings: Findings) -> str | None:
     """The allocator with the minimum median time on the reference input."""
-    names = [name for name in KNOWN if findings.reference.get(name)]
+    names = [name for name in findings.allocators if findings.reference.get(name)]
     return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
 
 
@@ -72,10 +78,10 @@ def speedup(findings: Findings) -> Ratio | None:
 def gains(findings: Findings) -> dict[str, Ratio]:
     """By allocator, how many times as fast the kept configuration is on the reference input.
 
-    The allocators are glibc, which programs have by default, and the fastest one.
+    The allocators are the program's own, which is mostly glibc, and the fastest one.
     """
     mine, best = findings.reference.get(HALO), best_baseline(findings)
-    names = [name for name in dict.fromkeys((GLIBC, best)) if name is not None]
+    names = [name for name in dict.fromkeys((findings.native.name, best)) if name is not None]
     return {
         name: ratio(walls(findings.reference[name]), walls(mine))
         for name in names

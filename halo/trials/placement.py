@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.summary import Conclusion
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
@@ -157,7 +156,7 @@ def _allocators(findings: Findings) -> Conclusion:
     """The fastest allocator, and those without a significant difference to it."""
     best = best_baseline(findings)
     assert best is not None
-    times = {name: walls(found) for name, found in findings.reference.items() if name in KNOWN}
+    times = {name: walls(found) for name, found in findings.reference.items() if name != HALO}
     equal = [n for n, t in times.items() if n != best and ratio(t, times[best]).low <= 1]
     sentence = f"{findings.program}: the fastest allocator is {best}"
     if equal:
@@ -205,11 +204,12 @@ def _apart(findings: Findings, best: str) -> bool:
 
 
 def _over_glibc(findings: Findings, best: str) -> str:
-    if best == GLIBC or not findings.reference.get(GLIBC):
+    native = findings.native.name
+    if best == native or not findings.reference.get(native):
         return ""
     mine = walls(findings.reference[HALO])
-    over = median(walls(findings.reference[GLIBC])) / median(mine)
-    return f", and {over:.2f} times as fast as glibc"
+    over = median(walls(findings.reference[native])) / median(mine)
+    return f", and {over:.2f} times as fast as {native}"
 
 
 def _without_plan(findings: Findings) -> Conclusion:

@@ -20,7 +20,13 @@ from halo.elf import ElfError, build_id_of
 from halo.errors import Unsuitable
 from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
-from halo.process.allocators import Allocator, baseline_allocators, preload, under_plan
+from halo.process.allocators import (
+    GLIBC_ALONE,
+    Allocator,
+    baseline_allocators,
+    preload,
+    under_plan,
+)
 from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
@@ -28,7 +34,7 @@ from halo.trials.findings import WIDE
 from halo.trials.first_runs import SHORT, run_first
 from halo.trials.placement import MIN_TRIALS, THRESHOLD
 from halo.trials.reporter import Reporter
-from halo.trials.results import left_out
+from halo.trials.results import left_out, native_remarks
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
@@ -62,6 +68,7 @@ class ProbeOptions:
     environment: Mapping[str, str]
     evidence: Path
     cpu: int | None = None
+    native: Allocator = GLIBC_ALONE
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
                 preload(options.environment, [allocator.library]),
                 optional=allocator.library is not None,
             )
-            for allocator in baseline_allocators()
+            for allocator in baseline_allocators(options.native)
         }
         configs = list(plain.values())
         first = run_first(laboratory, launcher, job, configs[0])
@@ -201,8 +208,9 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         configs = [alone, *extremes]
         rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
     missing = laboratory.left_out.items()
-    left = [left_out(name, job.target.path.name, why) for name, why in missing]
-    remarks = (*first.remarks, *left, *laboratory.remarks.values())
+    left = [left_out(name, job.target.path.name, why, options.native) for name, why in missing]
+    own = native_remarks(options.native, job.target.path.name)
+    remarks = (*own, *first.remarks, *left, *laboratory.remarks.values())
     return Probe(best, quick, rounds, remarks, small)
 
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from msgspec import UNSET
 
-from halo.process.allocators import KNOWN
+from halo.process.allocators import Allocator
 from halo.schema.results import FORMAT, VERSION, MeasuredTrials, Results
 from halo.schema.summary import Change, RacedCandidate, Summary, Times
 from halo.schema.trial import Trial
@@ -50,7 +50,7 @@ def summarize_findings(findings: Findings) -> Summary:
         ),
         allocators={
             name: measured(findings.reference[name])
-            for name in KNOWN
+            for name in findings.allocators
             if findings.reference.get(name)
         },
         halo=measured(mine) if mine else None,
@@ -65,6 +65,7 @@ def summarize_findings(findings: Findings) -> Summary:
         warnings=tuple(warnings(findings)),
         litter=findings.litter.settings() if findings.litter else None,
         failure=findings.failure or UNSET,
+        native=findings.native.name,
     )
 
 
@@ -89,7 +90,7 @@ def _candidate(
 
 def warnings(findings: Findings) -> list[str]:
     """Whatever makes the figures doubtful, one sentence each."""
-    found = []
+    found = native_remarks(findings.native, findings.program)
     load = findings.machine.load_average[0]
     if load > BUSY * findings.machine.cores:
         found.append(f"The machine was busy when this started (load average {load:.1f}).")
@@ -99,7 +100,10 @@ def warnings(findings: Findings) -> list[str]:
             "The times vary much (shown: the interquartile range as a share of the median):"
             f" {', '.join(wide)}; repeat on an idle machine or with more --trials."
         )
-    found += [left_out(name, findings.program, why) for name, why in findings.left_out.items()]
+    found += [
+        left_out(name, findings.program, why, findings.native)
+        for name, why in findings.left_out.items()
+    ]
     found += findings.remarks
     found += _runtime_warnings(findings)
     cost = findings.record
@@ -110,11 +114,22 @@ def warnings(findings: Findings) -> list[str]:
     return found
 
 
-def left_out(allocator: str, program: str, why: str) -> str:
+def native_remarks(native: Allocator, program: str) -> list[str]:
+    """What the first row of the tables is, if it is not glibc."""
+    if native.own is None:
+        return []
+    by = "LD_PRELOAD names" if native.named else "it is linked with"
+    return [
+        f"Without halo, {program} has the allocator {native.name}, which {by}: the row"
+        f" {native.name} is in place of glibc's, which was not measured."
+    ]
+
+
+def left_out(allocator: str, program: str, why: str, native: Allocator) -> str:
     """The warning about an allocator that could not run the program."""
     return (
-        f"{allocator} is left out: under it, {program} does not do what it does under glibc"
-        f" ({why})."
+        f"{allocator} is left out: under it, {program} does not do what it does under"
+        f" {native.name} ({why})."
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from halo.plan import read_plan, write_plan
-from halo.process.allocators import GLIBC, Allocator
+from halo.process.allocators import Allocator
 from halo.process.target import check_privileges
 from halo.profile import Profile
 from halo.recording.parts import Limits
@@ -191,7 +191,7 @@ def _name_allocator(kept: Candidate | None) -> None:
         return
     plan = read_plan(kept.plan)
     if plan.review is not None:
-        review = replace(plan.review, allocator=kept.allocator.name)
+        review = replace(plan.review, allocator=kept.allocator.option)
         write_plan(replace(plan, review=review), kept.plan)
 
 
@@ -244,9 +244,9 @@ def _relative(findings: Findings, label: str) -> float:
     if label == HALO and kept is not None:
         changes = {it.label: it.change.value for it in plan_changes(findings)}
         return changes.get(kept.label, 1.0) * _relative(findings, kept.allocator.name)
-    if not known.get(label) or not known.get(GLIBC):
+    if not known.get(label) or not known.get(findings.native.name):
         return TYPICAL
-    return median(walls(known[label])) / median(walls(known[GLIBC]))
+    return median(walls(known[label])) / median(walls(known[findings.native.name]))
 
 
 def _is_certain(session: Session) -> bool:

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from halo.aging import Litter
 from halo.errors import TrialFailed
-from halo.process.allocators import baseline_allocators, preload
+from halo.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators, preload
 from halo.recording.parts import workspace
 from halo.recording.registry import find_producer
 from halo.settings import Settings
@@ -36,7 +36,7 @@ TELLING = ("GLIBC_TUNABLES", "LD_", "MALLOC_", "MIMALLOC_", "TCMALLOC_")
 class Options:
     """The options of all measurements; `litter` ages the heap of every trial.
 
-    `trials`: 0 for as many as the answer needs.
+    `trials`: 0 for as many as the answer needs. `native`: what the program has without halo.
     """
 
     trials: int
@@ -44,6 +44,7 @@ class Options:
     environment: Mapping[str, str]
     cpu: int | None = None
     litter: Litter | None = None
+    native: Allocator = GLIBC_ALONE
 
 
 class Session:
@@ -56,7 +57,8 @@ class Session:
         self.options = options
         self.findings = findings
         self.reporter = reporter
-        self.allocators = baseline_allocators()
+        self.allocators = baseline_allocators(options.native)
+        findings.native = options.native
         self.remarks: list[str] = []
         self.inputs = JobInputs()
         self.native_seconds: dict[Job, float] = {}  # of the first runs
@@ -104,7 +106,7 @@ class Session:
             self.remarks.append(sentence)
 
     def baselines(self) -> list[Configuration]:
-        """A configuration of each baseline allocator alone; glibc first."""
+        """A configuration of each baseline allocator alone; the program's own first."""
         return [
             Configuration(
                 allocator.name,

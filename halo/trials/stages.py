@@ -11,7 +11,6 @@ from statistics import median
 from typing import Any
 
 from halo.errors import RecordingFailed
-from halo.process.allocators import GLIBC
 from halo.profile import Profile, read_profile
 from halo.recording.parts import Limits
 from halo.schema.summary import RecordCost
@@ -84,7 +83,7 @@ def _expected_recording(session: Session, job: Job) -> float:
     times = {
         label: _computing_and_waiting(trials) for label, trials in session.findings.training.items()
     }
-    computing, waiting = times[GLIBC]
+    computing, waiting = times[session.findings.native.name]
     fastest = min(seconds for seconds, _ in times.values())
     mean = (computing + fastest) / 2
     return recording_seconds(job.target.path, mean, waiting, session.is_shared)
@@ -98,7 +97,7 @@ def _computing_and_waiting(trials: Sequence[Trial]) -> tuple[float, float]:
 
 def note_cost(session: Session, seconds: float, output_equal: bool) -> None:
     """Adds the cost of a recording of the timed training input to the findings."""
-    native = median(walls(session.findings.training[GLIBC]))
+    native = median(walls(session.findings.training[session.findings.native.name]))
     session.findings.record = RecordCost(seconds, native, output_equal, seconds / native)
 
 

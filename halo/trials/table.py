@@ -10,7 +10,7 @@ from statistics import median
 from rich.text import Text
 
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.process.allocators import GLIBC, KNOWN, find_allocator
+from halo.process.allocators import KNOWN, find_allocator
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
 from halo.trials.placement import MIN_TRIALS, conclude, is_faster, seems_slower
@@ -18,9 +18,6 @@ from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import summarize
-
-COLUMNS = (*KNOWN, HALO)
-
 
 TITLE = "Seconds on the reference input, median ± half the interquartile range"
 
@@ -30,7 +27,8 @@ def table(all_findings: Sequence[Findings]) -> Grid:
 
     Without a plan, halo's trials are those of an allocator alone, and have no row.
     """
-    measured = [name for name in COLUMNS if any(_has_row(f, name) for f in all_findings)]
+    columns = dict.fromkeys([*(f.native.name for f in all_findings), *KNOWN, HALO])
+    measured = [name for name in columns if any(_has_row(f, name) for f in all_findings)]
     with_halo = HALO in measured
     several = len(all_findings) != 1
     fields = [
@@ -95,13 +93,14 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
         return ""
     best, trials = best_baseline(findings), findings.reference
     if kept.plan is None or (best is not None and seems_slower(trials, HALO, best)):
-        library = find_allocator(best).library if best else None
-        if library is None or best is None or not is_faster(trials, best, GLIBC):
+        native = findings.native.name
+        library = find_allocator(best).library if best and best != native else None
+        if library is None or best is None or not is_faster(trials, best, native):
             return ""
         command = ["env", f"LD_PRELOAD={library}"]
     else:
         plan = str(folder / kept.plan.name)
-        command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.name, "--"]
+        command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.option, "--"]
     return shlex.join([*command, *arguments])
 
 
@@ -112,7 +111,7 @@ def gains_line(findings: Findings) -> str:
         return ""
     found = gains(findings)
     if kept.plan is None:
-        compared = {GLIBC} - {kept.allocator.name}
+        compared = {findings.native.name} - {kept.allocator.name}
         found = {name: gain for name, gain in found.items() if name in compared}
     over = [f"{gain.value:.2f}x over {name}" for name, gain in found.items()]
     what = kept.allocator.name if kept.plan is None else f"the plan '{kept.variant.label}'"

@@ -84,6 +84,7 @@ class AgeCommand:
         from halo.aging import Litter
         from halo.aging.litter import multiplier, occupancy, seed
         from halo.commands.shared.measurement import write_summary
+        from halo.doctor.native import native_allocator
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
         from halo.plan.build_match import check_plan
@@ -131,7 +132,10 @@ class AgeCommand:
         )
         folder = results_folder(options.results, target.path.name)
         trials = options.trials or DEFAULT_TRIALS
-        chosen = Options(trials, folder, plain_environment(settings), options.cpu)
+        environment = plain_environment(settings)
+        native = native_allocator(target.path, environment)
+        under = [native if it.library is None else it for it in under]
+        chosen = Options(trials, folder, environment, options.cpu, native=native)
         aging = Aging(
             job,
             occupancies=levels,

@@ -71,6 +71,7 @@ class CheckCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.console.terminal import make_console, show_prose
+        from halo.doctor.native import native_allocator
         from halo.errors import BadPlan
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
@@ -95,6 +96,9 @@ class CheckCommand:
             raise BadPlan(f"{options.plan} places nothing; choose another with: halo run")
         known = options.allocator or chosen_allocator(options.plan, plan)
         allocator = find_allocator(known or GLIBC)
+        native = native_allocator(target.path, plain_environment(settings))
+        if allocator.library is None:
+            allocator = native
         warn_of_deep_binding(settings, target.path)
         chosen = CheckOptions(
             options.min_speedup,
@@ -103,6 +107,7 @@ class CheckCommand:
             default_folder(target.path.name).absolute(),
             options.cpu,
             Clock(options.clock),
+            native.name,
         )
         reporter = Reporter(target.path.name)
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from halo.commands.shared.program import plain_environment, tolerant
 from halo.commands.shared.results import report_outputs, results_folder
+from halo.doctor.native import native_allocator
 from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
 from halo.process.target import check_privileges, find_target
@@ -90,11 +91,13 @@ def _evaluate_one(
     settings: Settings, options: argparse.Namespace, subject: Subject, folder: Path
 ) -> None:
     """Writes results.json."""
+    environment = plain_environment(settings, subject.environment)
     chosen = Options(
         trials=options.trials,
         results=folder,
-        environment=plain_environment(settings, subject.environment),
+        environment=environment,
         cpu=options.cpu,
+        native=native_allocator(subject.reference.target.path, environment),
     )
     comparison = Comparison(
         subject.train,

@@ -10,6 +10,7 @@ from typing import Any
 from halo.aging import Litter, parse_litter, read_detection
 from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
+from halo.doctor.native import native_allocator
 from halo.errors import HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
@@ -64,12 +65,14 @@ def measure_program(
     then in a folder of several programs, which continues them.
     """
     folder = results_folder(results, name, resume)
+    environment = plain_environment(settings, extra)
     chosen = Options(
         trials=options.trials,
         results=folder,
-        environment=plain_environment(settings, extra),
+        environment=environment,
         cpu=options.cpu,
         litter=litter_of(options),
+        native=native_allocator(reference.target.path, environment),
     )
     commands = {"reference": reference.command}
     if train is not None:

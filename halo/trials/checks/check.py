@@ -60,7 +60,7 @@ _ANSWERS = {
 class CheckOptions:
     """The user's options; `evidence` is the folder for outputs of a run that differs.
 
-    `min_speedup` is a ratio of times by that clock.
+    `min_speedup` is a ratio of times by that clock, `native` the allocator without halo.
     """
 
     min_speedup: float
@@ -69,6 +69,7 @@ class CheckOptions:
     evidence: Path
     cpu: int | None = None
     clock: Clock = Clock.AUTO
+    native: str = GLIBC
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def check(
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
         laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
-        native = Configuration(GLIBC, preload(options.environment, [None]))
+        native = Configuration(options.native, preload(options.environment, [None]))
         alone = Configuration(
             f"{allocator.name} alone", preload(options.environment, [allocator.library])
         )
@@ -168,7 +169,7 @@ def check(
             reports=True,
             needs_cooldown=any(group.huge_pages for group in plan.groups),
         )
-        reporter.stage("running it under glibc first")
+        reporter.stage(f"running it under {options.native} first")
         first = run_first(laboratory, launcher, job, native)
         for remark in first.remarks:
             reporter.warn(remark)

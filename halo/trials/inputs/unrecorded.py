@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from halo.process.allocators import GLIBC
 from halo.schema.trial import Trial
 from halo.trials.first_runs import MIN_RUNS, run_first
 from halo.trials.inputs.footprint import footprint_warning
@@ -35,6 +34,7 @@ class Forecast:
 
     jobs: int
     allocators: int = 0
+    native: str = "glibc"
     seconds: list[float] = field(default_factory=list)  # of the jobs that have run, in order
 
     def step(self, job: int, ended: Sequence[float]) -> Step:
@@ -44,11 +44,11 @@ class Forecast:
         repeated = min(len(ended), MIN_RUNS - 1)  # short programs run more often
         done, first_runs = MIN_RUNS * job + repeated, MIN_RUNS * self.jobs
         if not self.seconds:
-            return Step(done, 0 if self.allocators else first_runs, GLIBC)
+            return Step(done, 0 if self.allocators else first_runs, self.native)
         known = self.seconds + [self.seconds[-1]] * (self.jobs - len(self.seconds))
         left = MIN_RUNS * sum(known[job:]) - repeated * known[job]
         timed = self.allocators * quick_trials(known[0])
-        return Step(done, first_runs + timed, GLIBC, left + TYPICAL * known[0] * timed)
+        return Step(done, first_runs + timed, self.native, left + TYPICAL * known[0] * timed)
 
 
 def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> list[int]:
@@ -57,8 +57,9 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     Returns the peak memory of each job in bytes.
     Not journaled, as the outputs of all other runs are compared with those of these runs.
     """
-    forecast = Forecast(len(jobs))
-    return _run_first(session, "running it under glibc first", jobs, forecast, place_objects)
+    native = session.findings.native.name
+    forecast = Forecast(len(jobs), native=native)
+    return _run_first(session, f"running it under {native} first", jobs, forecast, place_objects)
 
 
 def check_inputs(session: Session, inputs: Sequence[Job], reference: Job) -> None:
@@ -91,14 +92,18 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     session.is_shared = processors_are_shared(meter.others(own))
     session.findings.training = timed
     for name, why in session.laboratory.left_out.items():
-        session.reporter.warn(left_out(name, session.findings.program, why))
+        session.reporter.warn(
+            left_out(name, session.findings.program, why, session.findings.native)
+        )
 
 
 def check_and_time(session: Session, train: Job, reference: Job) -> None:
     """As `check_inputs` of one training input, and `time_allocators` on it, in one stage."""
     jobs = _jobs([train], reference)
-    forecast = Forecast(len(jobs), len(session.baselines()))
-    peaks = _run_first(session, "running it under each allocator, glibc first", jobs, forecast)
+    native = session.findings.native.name
+    forecast = Forecast(len(jobs), len(session.baselines()), native)
+    stage = f"running it under each allocator, {native} first"
+    peaks = _run_first(session, stage, jobs, forecast)
     _compare_footprints(session, [train], reference, peaks)
     time_allocators(session, train, MIN_RUNS * len(jobs))
 

@@ -273,7 +273,8 @@ class Laboratory:
     def _fail(
         self, job: Job, config: Configuration, difference: str, is_unusable: bool
     ) -> NoReturn:
-        """Blames the configuration only if glibc repeats the first output."""
+        """Blames the configuration only if the native one repeats the first output."""
+        native = self._native[job].label
         for stream in STREAMS:
             os.replace(self._scratch / stream, self._scratch / f"different.{stream}")
         unsteady = difference if config == self._native[job] else self._native_difference(job)
@@ -284,17 +285,17 @@ class Laboratory:
             self._keep(self._first_stream(job, stream), f"first.{stream}")
         if unsteady:
             raise TrialFailed(
-                f"{command_of(job)} differs from run to run under glibc itself, without halo:"
+                f"{command_of(job)} differs from run to run under {native} itself, without halo:"
                 f" {unsteady}; {remedy(unsteady)} (both are kept in {self._evidence})."
             )
         if is_unusable:
             raise TrialFailed(
-                f"{command_of(job)} fails under {config.label}, and not under glibc: {difference};"
-                f" the output of both is kept in {self._evidence}."
+                f"{command_of(job)} fails under {config.label}, and not under {native}:"
+                f" {difference}; the output of both is kept in {self._evidence}."
             )
         raise TrialFailed(
             f"The output of {job.target.name} under {config.label} is not that of its first run"
-            f" under glibc: {difference}; both are kept in {self._evidence}."
+            f" under {native}: {difference}; both are kept in {self._evidence}."
         )
 
     def _native_difference(self, job: Job) -> str:

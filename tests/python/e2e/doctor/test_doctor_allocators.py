@@ -83,7 +83,7 @@ def test_an_allocator_that_the_program_is_linked_with(tmp_path: Path) -> None:
     found = the(examine(program), "next allocator")
     assert found.weight is Weight.NOTE
     assert "libjemalloc.so.2, which prog needs, has a malloc of its own" in found.sentence
-    assert "what halo calls glibc is libjemalloc.so.2" in found.sentence
+    assert "tables have libjemalloc.so.2 in place of glibc" in found.sentence
 
 
 def test_an_allocator_that_a_library_is_linked_with(tmp_path: Path) -> None:
