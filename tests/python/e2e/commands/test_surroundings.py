@@ -110,3 +110,23 @@ def test_names_of_files_are_printed_as_they_are(folder: Path, tmp_path: Path, lo
     assert sorted(os.listdir(odd)) == sorted(
         ["one", "p.plan", "p.plan.json", "p.profile", "prog", "r.html", "s.svg"]
     )
+
+
+@pytest.mark.parametrize(
+    ("locale", "wanted"),
+    [
+        ({"LANG": "C"}, ""),
+        ({}, ""),
+        ({"LC_CTYPE": "C"}, "C"),
+        ({"LC_CTYPE": "C.UTF-8"}, "C.UTF-8"),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, "C.UTF-8"),
+    ],
+)
+def test_programs_get_the_users_locale(folder: Path, locale: dict[str, str], wanted: str) -> None:
+    """Python sets LC_CTYPE in the locale C, of which the program must see nothing."""
+    assert halo("plan", "p.profile", "-o", "seen.plan", cwd=folder).status == 0
+    unset = ("env", "-u", "LC_ALL", "-u", "LC_CTYPE", "-u", "LANG")
+    set_again = (f"{name}={value}" for name, value in locale.items())
+    words = ("exec", "--plan", "seen.plan", "--stale", "run", "--", "/bin/sh", "-c")
+    outcome = halo(*words, 'echo "$LC_CTYPE"', cwd=folder, before=(*unset, *set_again))
+    assert (outcome.status, outcome.stdout) == (0, f"{wanted}\n"), outcome.stderr
