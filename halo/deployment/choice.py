@@ -86,7 +86,7 @@ def _recorded_path(plan: Plan) -> str:
 
 def _allocator(measurement: Measurement, name: str, plan: Path) -> Allocator:
     """The kept plan's next allocator; the program's own as the plan's review has it."""
-    if name == measurement.summary.native:
+    if measurement.keeps_own:
         review = read_plan(plan).review
         name = (review.allocator if review is not None else "") or GLIBC
     return find_allocator(name)

@@ -25,7 +25,9 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:
         plan = str(measurement.folder / (kept.plan or f"{kept.candidate}.plan"))
-        use = ["halo", "exec", "--plan", plan, "--allocator", kept.allocator, "--", *reference]
+        # A library that is the program's own allocator is in the plan's review; no option names it.
+        over = [] if measurement.keeps_own else ["--allocator", kept.allocator]
+        use = ["halo", "exec", "--plan", plan, *over, "--", *reference]
         found.append(("Run it under the kept plan", shlex.join(use)))
     return found
 

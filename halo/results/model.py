@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.process.allocators import KNOWN
+from halo.process.allocators import GLIBC, KNOWN
 from halo.schema.results import Machine, MeasuredConfiguration, Results
 from halo.schema.summary import LitterSettings, Summary
 from halo.schema.trial import Trials
@@ -69,6 +69,11 @@ class Measurement:
             found.strategy, found.candidate, found.allocator, plan=f"{found.candidate}.plan"
         )
         return self.configurations.get(found.candidate, kept)
+
+    @property
+    def keeps_own(self) -> bool:
+        """Whether the kept plan is over a library that the program has without halo."""
+        return self.kept is not None and self.kept.allocator == self.summary.native != GLIBC
 
     @property
     def keeps_none(self) -> bool:

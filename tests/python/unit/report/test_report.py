@@ -169,6 +169,15 @@ def test_the_command_that_repeats_it_has_what_it_needs(tmp_path: Path) -> None:
     assert "halo run --trials 3 --allow-status 4 --ignore-output -- ./prog 1 -- ./prog 9" in text
 
 
+def test_no_option_names_the_programs_own_allocator(tmp_path: Path) -> None:
+    raw = document()
+    assert "--allocator jemalloc -- " in commands(read_measurement(save(raw, tmp_path)))[-1][1]
+    raw["summary"]["native"] = raw["summary"]["allocator"] = "libown.so"
+    purpose, command = commands(read_measurement(save(raw, tmp_path)))[-1]
+    assert purpose == "Run it under the kept plan"
+    assert command == f"halo exec --plan {tmp_path}/halo.plan -- ./prog 9"
+
+
 def test_names_are_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>&\"'"
     raw = evaluated()
