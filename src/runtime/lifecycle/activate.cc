@@ -16,6 +16,7 @@
 #include "runtime/base/next.h"
 #include "runtime/code/alignment.h"
 #include "runtime/diagnose/stats.h"
+#include "runtime/entry/allocators/interface.h"
 #include "runtime/hints/rules.h"
 #include "runtime/identify/active_sites.h"
 #include "runtime/identify/walk_counts.h"
@@ -164,6 +165,10 @@ bool begin(const Settings& settings) {
   fast_max = counting_all ? 0 : max_object;
   fast_direct_max = std::min<std::uint64_t>(fast_max, max_direct);
   initialise_next_allocator();
+  if (!replace_interfaces()) {
+    inactive_reason = "the next allocator's own functions cannot be replaced";
+    return false;
+  }
   begin_alignment();
   set_loaded_listener(keep_alignment);
   forbid_deep_binding();

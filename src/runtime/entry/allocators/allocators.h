@@ -1,0 +1,10 @@
+// The allocators whose own functions the runtime replaces.
+#pragma once
+
+#include "runtime/entry/allocators/interface.h"
+
+namespace halo::runtime {
+
+HALO_HIDDEN extern const AllocatorInterface jemalloc_interface;
+
+}  // namespace halo::runtime

@@ -1,0 +1,168 @@
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/entry/allocators/allocators.h"
+#include "runtime/entry/allocators/interface.h"
+#include "runtime/modules/loaded_module.h"
+#include "runtime/pages/page.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr auto interfaces = std::to_array<const AllocatorInterface*>({&jemalloc_interface});
+
+// A module that is looked for by an address in it.
+struct Search {
+  std::uintptr_t address;
+  const dl_phdr_info* found;
+  dl_phdr_info copy;
+};
+
+int find_module(dl_phdr_info* info, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (!LoadedModule(*info).contains(search.address)) return 0;
+  search.copy = *info;
+  search.found = &search.copy;
+  return 1;
+}
+
+// An allocator's library, and the functions in it to replace.
+struct Replacing {
+  const AllocatorInterface& interface;
+  const LoadedModule& library;
+  std::uintptr_t own_module;
+  bool failed;
+};
+
+std::uintptr_t address_of(const LoadedModule& library, const ElfW(Sym) & symbol) {
+  return library.bias + symbol.st_value;
+}
+
+bool is_plain_function(const ElfW(Sym) * symbol) {
+  return symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
+// Sets the native functions that the library has. Returns the range of their symbols.
+std::span<const ElfW(Sym)> find_natives(const AllocatorInterface& interface,
+                                        const LoadedModule& library) {
+  const ElfW(Sym)* first = nullptr;
+  const ElfW(Sym)* last = nullptr;
+  for (const InterfaceFunction& function : interface.functions) {
+    const ElfW(Sym)* symbol = library.find(function.name);
+    if (!is_plain_function(symbol)) continue;
+    *function.native = reinterpret_cast<void*>(address_of(library, *symbol));
+    if (function.ours == nullptr) continue;
+    first = first == nullptr ? symbol : std::min(first, symbol);
+    last = last == nullptr ? symbol : std::max(last, symbol);
+  }
+  return first == nullptr ? std::span<const ElfW(Sym)>{} : std::span{first, last + 1};
+}
+
+// The protection of the segment that the address lies in.
+int protection_at(const dl_phdr_info& info, std::uintptr_t address) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || address - info.dlpi_addr - part.p_vaddr >= part.p_memsz) continue;
+    return ((part.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+           ((part.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+           ((part.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+  }
+  return PROT_NONE;
+}
+
+// Sets the addresses of the symbols, which look-ups read, to ours.
+bool replace_symbols(const AllocatorInterface& interface, const LoadedModule& library,
+                     std::span<const ElfW(Sym)> symbols, int protection) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(symbols.data()) & ~(system_page - 1);
+  const std::size_t bytes = reinterpret_cast<std::uintptr_t>(&*symbols.end()) - begin;
+  auto* const pages = reinterpret_cast<void*>(begin);
+  if (mprotect(pages, bytes, protection | PROT_WRITE) != 0) return false;
+  for (const InterfaceFunction& function : interface.functions) {
+    const ElfW(Sym)* symbol = function.ours == nullptr ? nullptr : library.find(function.name);
+    if (!is_plain_function(symbol)) continue;
+    auto* const value = const_cast<ElfW(Addr)*>(&symbol->st_value);
+    __atomic_store_n(value, reinterpret_cast<std::uintptr_t>(function.ours) - library.bias,
+                     __ATOMIC_RELEASE);
+  }
+  return mprotect(pages, bytes, protection) == 0;
+}
+
+// What the slot of that relocation is offset by from its symbol's address; -1 if it is of another
+// kind.
+std::int64_t offset_of(const ElfW(Rela) & relocation) {
+  switch (ELF64_R_TYPE(relocation.r_info)) {
+    case R_X86_64_JUMP_SLOT:
+    case R_X86_64_GLOB_DAT:
+      return 0;
+    case R_X86_64_64:
+      return relocation.r_addend;
+    default:
+      return -1;
+  }
+}
+
+// The replaced function that the slot leads to; null if it leads elsewhere, such as to code that
+// binds it at the first call. Several names may have one address: the slot's own is meant.
+const InterfaceFunction* function_of(const Replacing& replacing, const LoadedModule& module,
+                                     const ElfW(Rela) & relocation) {
+  if (offset_of(relocation) != 0) return nullptr;
+  const std::uintptr_t now = __atomic_load_n(module.slot_of(relocation), __ATOMIC_RELAXED);
+  if (!replacing.library.contains(now)) return nullptr;
+  const std::string_view name = module.symbol_of(relocation);
+  for (const InterfaceFunction& function : replacing.interface.functions)
+    if (function.ours != nullptr && name == function.name &&
+        reinterpret_cast<std::uintptr_t>(*function.native) == now)
+      return &function;
+  return nullptr;
+}
+
+int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
+  auto& replacing = *static_cast<Replacing*>(data);
+  const LoadedModule module(*info);
+  if (module.contains(replacing.own_module) || module.bias == replacing.library.bias) return 0;
+  ModuleWriter writer(module);
+  for (const auto relocations : {module.jump_slots, module.data})
+    for (const ElfW(Rela) & relocation : relocations) {
+      const InterfaceFunction* function = function_of(replacing, module, relocation);
+      if (function == nullptr) continue;
+      if (writer.write(module.slot_of(relocation),
+                       reinterpret_cast<std::uintptr_t>(function->ours)))
+        continue;
+      replacing.failed = true;
+      return 1;
+    }
+  return 0;
+}
+
+bool replace(const AllocatorInterface& interface) {
+  void* mark = dlsym(RTLD_NEXT, interface.mark);
+  if (mark == nullptr) return true;
+  Search search{reinterpret_cast<std::uintptr_t>(mark), nullptr, {}};
+  dl_iterate_phdr(find_module, &search);
+  if (search.found == nullptr) return true;
+  const LoadedModule library(*search.found);
+  // Of an allocator that does not serve malloc, the program has only blocks that it asked it for.
+  if (library.find("malloc") == nullptr) return library.hashes != nullptr;
+  const auto symbols = find_natives(interface, library);
+  if (symbols.empty()) return true;
+  const int protection =
+      protection_at(*search.found, reinterpret_cast<std::uintptr_t>(symbols.data()));
+  if (!replace_symbols(interface, library, symbols, protection)) return false;
+  Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
+                      false};
+  dl_iterate_phdr(rebind_module, &replacing);
+  return !replacing.failed;
+}
+
+}  // namespace
+
+bool replace_interfaces() {
+  return std::ranges::all_of(interfaces, [](auto* at) { return replace(*at); });
+}
+
+}  // namespace halo::runtime

@@ -1,0 +1,135 @@
+#include "runtime/modules/loaded_module.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "runtime/pages/page.h"
+
+namespace halo::runtime {
+namespace {
+
+// The parts of DT_GNU_HASH: four words, a filter, the buckets, and a chain of hashes.
+struct HashTable {
+  explicit HashTable(const std::uint32_t* words)
+      : bucket_count(words[0]),
+        first(words[1]),
+        buckets(words + 4 + std::size_t{words[2]} * 2),
+        chain(buckets + bucket_count) {}
+
+  std::uint32_t bucket_count;
+  std::uint32_t first;  // index of the first symbol that has a hash
+  const std::uint32_t* buckets;
+  const std::uint32_t* chain;
+};
+
+std::uint32_t hash_of(std::string_view name) {
+  std::uint32_t hash = 5381;
+  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+  return hash;
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(const dl_phdr_info& info) : bias(info.dlpi_addr) {
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+    const std::uintptr_t part_begin = bias + part.p_vaddr;
+    const std::uintptr_t part_end = part_begin + part.p_memsz;
+    if (part.p_type == PT_LOAD) {
+      begin = std::min(begin, part_begin);
+      end = std::max(end, part_end);
+    } else if (part.p_type == PT_DYNAMIC) {
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(part_begin);
+    } else if (part.p_type == PT_GNU_RELRO) {
+      relro_begin = part_begin & ~(system_page - 1);
+      relro_end = part_end & ~(system_page - 1);
+    }
+  }
+  if (dynamic != nullptr) read_dynamic(dynamic);
+}
+
+void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
+  const ElfW(Rela)* slots = nullptr;
+  const ElfW(Rela)* others = nullptr;
+  std::size_t slot_bytes = 0, other_bytes = 0, relative = 0;
+  // glibc has relocated these addresses, except those of the vDSO.
+  const auto absolute = [&](const ElfW(Dyn) & at) {
+    return at.d_un.d_ptr < bias ? at.d_un.d_ptr + bias : at.d_un.d_ptr;
+  };
+  for (; entry->d_tag != DT_NULL; ++entry) switch (entry->d_tag) {
+      case DT_JMPREL:
+        slots = reinterpret_cast<const ElfW(Rela)*>(absolute(*entry));
+        break;
+      case DT_PLTRELSZ:
+        slot_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELA:
+        others = reinterpret_cast<const ElfW(Rela)*>(absolute(*entry));
+        break;
+      case DT_RELASZ:
+        other_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELACOUNT:
+        relative = entry->d_un.d_val;
+        break;
+      case DT_SYMTAB:
+        symbols = reinterpret_cast<const ElfW(Sym)*>(absolute(*entry));
+        break;
+      case DT_STRTAB:
+        strings = reinterpret_cast<const char*>(absolute(*entry));
+        break;
+      case DT_GNU_HASH:
+        hashes = reinterpret_cast<const std::uint32_t*>(absolute(*entry));
+        break;
+      case DT_SYMBOLIC:
+        symbolic = true;
+        break;
+      case DT_FLAGS:
+        symbolic |= (entry->d_un.d_val & DF_SYMBOLIC) != 0;
+        break;
+      default:
+        break;
+    }
+  if (symbols == nullptr || strings == nullptr) return;
+  if (slots != nullptr) jump_slots = {slots, slot_bytes / sizeof(ElfW(Rela))};
+  if (others == nullptr) return;
+  data = {others, other_bytes / sizeof(ElfW(Rela))};
+  data = data.subspan(std::min(relative, data.size()));
+}
+
+const ElfW(Sym) * LoadedModule::find(std::string_view name) const {
+  if (hashes == nullptr || symbols == nullptr || strings == nullptr) return nullptr;
+  const HashTable table(hashes);
+  if (table.bucket_count == 0) return nullptr;
+  const std::uint32_t hash = hash_of(name);
+  std::uint32_t at = table.buckets[hash % table.bucket_count];
+  if (at < table.first) return nullptr;
+  for (;; ++at) {
+    const std::uint32_t its = table.chain[at - table.first];
+    const ElfW(Sym)& symbol = symbols[at];
+    if ((its | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && name == strings + symbol.st_name)
+      return &symbol;
+    if ((its & 1) != 0) return nullptr;  // the last of its bucket
+  }
+}
+
+bool ModuleWriter::write(std::uintptr_t* word, std::uintptr_t value) {
+  const std::size_t bytes = module_.relro_end - module_.relro_begin;
+  if (reinterpret_cast<std::uintptr_t>(word) - module_.relro_begin < bytes && !is_open_) {
+    if (mprotect(reinterpret_cast<void*>(module_.relro_begin), bytes, PROT_READ | PROT_WRITE) != 0)
+      return false;
+    is_open_ = true;
+  }
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  return true;
+}
+
+ModuleWriter::~ModuleWriter() {
+  if (is_open_)
+    mprotect(reinterpret_cast<void*>(module_.relro_begin), module_.relro_end - module_.relro_begin,
+             PROT_READ);
+}
+
+}  // namespace halo::runtime

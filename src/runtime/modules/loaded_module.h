@@ -1,0 +1,63 @@
+// The symbols and relocations of a loaded module, for changing where its calls lead.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/base/exported.h"
+
+namespace halo::runtime {
+
+// The fields of a module's dynamic section and program headers that are needed. Modules that the
+// dynamic linker never relocated (the vDSO) have no relocations.
+struct LoadedModule {
+  explicit LoadedModule(const dl_phdr_info& info);
+
+  bool contains(std::uintptr_t address) const { return begin <= address && address < end; }
+  std::string_view symbol_of(const ElfW(Rela) & relocation) const {
+    return strings + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+  }
+  std::uintptr_t* slot_of(const ElfW(Rela) & relocation) const {
+    return reinterpret_cast<std::uintptr_t*>(bias + relocation.r_offset);
+  }
+  // The symbol that the module defines under that name, as the dynamic linker finds it: by the
+  // table DT_GNU_HASH. Null if there is none, or no such table.
+  const ElfW(Sym) * find(std::string_view name) const;
+
+  std::uintptr_t bias = 0;
+  std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
+  std::uintptr_t relro_begin = 0, relro_end = 0;  // whole pages that were made read-only
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  const std::uint32_t* hashes = nullptr;  // DT_GNU_HASH
+  bool symbolic = false;                  // DF_SYMBOLIC: its own definitions take precedence
+  std::span<const ElfW(Rela)> jump_slots;
+  std::span<const ElfW(Rela)> data;  // without the leading ones that have no symbol
+
+ private:
+  void read_dynamic(const ElfW(Dyn) * entry);
+};
+
+// Writes words of a module. Pages that the dynamic linker has made read-only are opened at the
+// first write to them, and read-only again after the last.
+class ModuleWriter {
+ public:
+  explicit ModuleWriter(const LoadedModule& module) : module_(module) {}
+  ModuleWriter(const ModuleWriter&) = delete;
+  ModuleWriter& operator=(const ModuleWriter&) = delete;
+  ~ModuleWriter();
+
+  // False if the kernel refuses: the word is unchanged.
+  bool write(std::uintptr_t* word, std::uintptr_t value);
+
+ private:
+  const LoadedModule& module_;
+  bool is_open_ = false;
+};
+
+}  // namespace halo::runtime
