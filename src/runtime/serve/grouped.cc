@@ -24,6 +24,7 @@ namespace halo::runtime {
 constinit std::uint32_t max_object = 0;
 constinit std::uint64_t fast_max = 0;
 constinit std::uint64_t fast_direct_max = 0;
+constinit bool clearing_whole_blocks = false;
 
 namespace {
 

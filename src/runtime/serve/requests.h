@@ -10,6 +10,10 @@
 
 namespace halo::runtime {
 
+// Whether calloc also clears what its block has behind the requested size: functions of the next
+// allocator that resize zeroed blocks rely on it. Set at the start, if at all.
+HALO_HIDDEN extern constinit bool clearing_whole_blocks;
+
 // calloc by `allocate`, which returns a block of a group or nullptr; nullptr: forward.
 template <typename Allocate>
 [[gnu::always_inline]] inline void* calloc_in_group(std::size_t count, std::size_t size,
@@ -17,7 +21,8 @@ template <typename Allocate>
   std::size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > max_object) return nullptr;
   void* p = allocate(bytes);
-  return p == nullptr ? nullptr : std::memset(p, 0, bytes);
+  if (p == nullptr) return nullptr;
+  return std::memset(p, 0, clearing_whole_blocks ? usable_size_grouped(p) : bytes);
 }
 
 // Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.

@@ -6,5 +6,7 @@
 namespace halo::runtime {
 
 HALO_HIDDEN extern const AllocatorInterface jemalloc_interface;
+HALO_HIDDEN extern const AllocatorInterface mimalloc_interface;
+HALO_HIDDEN extern const AllocatorInterface gperftools_interface;
 
 }  // namespace halo::runtime

@@ -24,6 +24,8 @@
 
 namespace halo::runtime {
 
+struct LoadedModule;
+
 struct InterfaceFunction {
   const char* name;
   void* ours;     // null: only `native` is wanted
@@ -34,6 +36,9 @@ struct AllocatorInterface {
   const char* mark;  // a function that tells this allocator's library from others
   // All those that take or return a block, or know how many there are. A library may lack some.
   std::span<const InterfaceFunction> functions;
+  // What else is to be done in that library, once its functions are replaced. Null: nothing.
+  // Returns false if it failed.
+  bool (*finish)(const LoadedModule& library) = nullptr;
 };
 
 // Replaces the functions of all allocators' libraries that are loaded. Called once, before the

@@ -14,7 +14,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr auto interfaces = std::to_array<const AllocatorInterface*>({&jemalloc_interface});
+constexpr auto interfaces = std::to_array<const AllocatorInterface*>(
+    {&jemalloc_interface, &mimalloc_interface, &gperftools_interface});
 
 // A module that is looked for by an address in it.
 struct Search {
@@ -156,7 +157,7 @@ bool replace(const AllocatorInterface& interface) {
   Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
                       false};
   dl_iterate_phdr(rebind_module, &replacing);
-  return !replacing.failed;
+  return !replacing.failed && (interface.finish == nullptr || interface.finish(library));
 }
 
 }  // namespace
