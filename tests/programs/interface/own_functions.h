@@ -84,7 +84,11 @@ static bool is_zero(const void* p, size_t begin, size_t end) {
   return true;
 }
 static bool is_aligned(const void* p, size_t to) { return (uintptr_t)p % to == 0; }
-__attribute__((noinline)) static void* by_malloc(size_t size) { return fill(malloc(size), size); }
+// Large blocks have a call site of their own.
+__attribute__((noinline)) static void* large_block(size_t size) { return malloc(size); }
+__attribute__((noinline)) static void* by_malloc(size_t size) {
+  return fill(size > 65536 ? large_block(size) : malloc(size), size);
+}
 
 // Frees blocks in an order of its own, with others in between, so that one that is lost or served
 // twice shows. `release` frees a block that was made with that size.
@@ -114,9 +118,13 @@ static void release_by_free(void* p, size_t size) { free(p); }
 // What the allocator's file checks, by `functions`.
 static void check(const struct functions* functions);
 
-// `free`: for a recording, for which the allocator need not be there.
+// `free`: for a recording, for which the allocator need not be there. It has a large block, too.
 int main(int argc, char** argv) {
-  if (strcmp(argv[1], "free") == 0) return churn(by_malloc, release_by_free), 0;
+  if (strcmp(argv[1], "free") == 0) {
+    churn(by_malloc, release_by_free);
+    release_by_free(by_malloc(150000), 150000);
+    return 0;
+  }
   const struct functions functions = find_functions(argv + 1);
   check(&functions);
   puts(failures == 0 ? "fine" : "failed");

@@ -60,7 +60,7 @@ static void check(const struct functions* functions) {
   own = *functions;
   static const maker makers[] = {by_malloc, by_mallocx};
   for (int i = 0; i < 2; ++i) {
-    for (size_t size = 8; size < 100000; size = size * 3 / 2) {
+    for (size_t size = 8; size < 300000; size = size * 3 / 2) {
       sizes(makers[i], size);
       moves(makers[i], size);
     }

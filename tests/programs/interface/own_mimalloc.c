@@ -300,7 +300,7 @@ static void check(const struct functions* functions) {
   if (own.mi_heap_get_default != NULL) heap = own.mi_heap_get_default();
   static const maker makers[] = {by_malloc, by_mi_malloc}, zeroed[] = {by_calloc, by_mi_zalloc};
   for (int i = 0; i < 2; ++i) {
-    for (size_t size = 8; size < 100000; size = size * 5 / 3) {
+    for (size_t size = 8; size < 300000; size = size * 5 / 3) {
       asking(makers[i], size);
       resizing(makers[i], zeroed[i], size);
     }

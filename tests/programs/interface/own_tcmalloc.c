@@ -125,7 +125,7 @@ static void check(const struct functions* functions) {
   own = *functions;
   static const maker makers[] = {by_malloc, by_tc_malloc};
   for (int i = 0; i < 2; ++i) {
-    for (size_t size = 8; size < 100000; size = size * 3 / 2) {
+    for (size_t size = 8; size < 300000; size = size * 3 / 2) {
       asking(makers[i], size);
       resizing(makers[i], size);
     }

@@ -37,7 +37,7 @@ namespace {
   X(MallocExtension_VerifyMallocMemory, int, const void* p) \
   X(MallocExtension_VerifyNewMemory, int, const void* p) \
   X(MallocExtension_VerifyArrayNewMemory, int, const void* p)
-// The class's virtual functions, by their mangled names: X(name, result, parameters).
+// The class's virtual functions, by their mangled names.
 #define HALO_GPERFTOOLS_VIRTUAL(X) \
   X(_ZN15MallocExtension16GetAllocatedSizeEPKv, std::size_t, void* self, const void* p) \
   X(_ZN15MallocExtension12GetOwnershipEPKv, int, void* self, const void* p)
@@ -142,16 +142,16 @@ std::uintptr_t* table_named(const LoadedModule& library, const char* name) {
   return at == 0 ? nullptr : reinterpret_cast<std::uintptr_t*>(at) + 2;
 }
 
-// The table of the implementation, whose symbol newer libraries do not export: that of the object
-// which the library has registered.
-std::uintptr_t* implementation_table(const LoadedModule& library) {
-  if (auto* table = table_named(library, "_ZTV22TCMallocImplementation")) return table;
-  const auto instance = reinterpret_cast<std::uintptr_t** (*)()>(
-      address_of(library, "_ZN15MallocExtension8instanceEv"));
+// The table of the implementation: that of the object which the library has registered, or which
+// it will register.
+std::uintptr_t* implementation_table(const LoadedModule& library, const std::uintptr_t* base) {
+  using Instance = std::uintptr_t** (*)();
+  const auto instance =
+      reinterpret_cast<Instance>(address_of(library, "_ZN15MallocExtension8instanceEv"));
   std::uintptr_t** const object = instance == nullptr ? nullptr : instance();
-  const bool is_librarys =
-      object != nullptr && library.contains(reinterpret_cast<std::uintptr_t>(*object));
-  return is_librarys ? *object : nullptr;
+  const bool is_registered = object != nullptr && *object != base &&
+                             library.contains(reinterpret_cast<std::uintptr_t>(*object));
+  return is_registered ? *object : table_named(library, "_ZTV22TCMallocImplementation");
 }
 
 // Where the class has that function in its own table: this is the same in all derived tables. Null
@@ -172,7 +172,7 @@ std::uintptr_t* slot_in(std::uintptr_t* table, const std::uintptr_t* base,
 bool replace_virtual_functions(const LoadedModule& library) {
   const std::uintptr_t* base = table_named(library, "_ZTV15MallocExtension");
   if (base == nullptr) return true;
-  std::uintptr_t* const table = implementation_table(library);
+  std::uintptr_t* const table = implementation_table(library, base);
   if (table == nullptr) return false;
   ModuleWriter writer(library);
   for (const InterfaceFunction& function : virtual_functions) {

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.plan import read_plan, write_plan
-from support.command import REPOSITORY
+from halo.plan.model import Spans
+from support.captured import NODES
+from support.command import REPOSITORY, halo
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
-from support.programs.interface import SOURCES, build, library_of, matching_nothing, preloads
+from support.programs.interface import SOURCES, build, library_of, preloads
+from support.spans import plan_of_large, record_large
 
 ALLOCATORS = ("jemalloc", "mimalloc", "tcmalloc")
 # What binds a program's calls of the allocator's functions: weak ones to a preloaded library, or
@@ -104,3 +106,170 @@ def test_own_functions_under_every_kind_of_plan(
     own = OwnFunctions(allocator, tmp_path)
     program = own.program("preloaded")
     check(own.run(program, own.plan(program, *STRATEGIES[strategy]), ["direct"]))
+
+
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_own_functions_serve_spans(tmp_path: Path, allocator: str) -> None:
+    own = OwnFunctions(allocator, tmp_path)
+    program = own.program("preloaded")
+    profile = record_large([str(program), "free"], tmp_path / "prog.profile")
+    plan_of_large(profile, Spans(), tmp_path / "prog.plan")
+    run = own.run(program, tmp_path / "prog.plan", ["direct"])
+    assert (run.status, run.stdout) == (0, "fine\n"), run.stderr
+    assert run.stats["spans"]["allocations"] >= 6
+    assert run.stats["spans"]["live_bytes"] == 0
+
+
+# The nodes that a hint places are resized and freed by jemalloc's functions.
+HINTED = (
+    "#include <stddef.h>\n"
+    + "".join(
+        f"__attribute__((weak)) {declaration};\n"
+        for declaration in (
+            "void *rallocx(void *, size_t, int)",
+            "size_t sallocx(const void *, int)",
+            "void sdallocx(void *, size_t, int)",
+        )
+    )
+    + NODES.replace("realloc(one, 5000)", "rallocx ? rallocx(one, 5000, 0) : realloc(one, 5000)")
+    .replace("malloc_usable_size(one) <", "(sallocx ? sallocx(one, 0) : 0) <")
+    .replace("      free(at);", "      sdallocx ? sdallocx(at, sizeof *at, 0) : free(at);")
+)
+
+
+def test_own_functions_serve_objects_with_hints(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, HINTED)
+    profile, plan = tmp_path / "prog.profile", tmp_path / "prog.plan"
+    recording = ("record", "--objects", "--contents", "-o", str(profile), "--", str(program))
+    assert halo(*recording).status == 0
+    assert halo("plan", str(profile), "--strategy", "hints", "-o", str(plan)).status == 0
+    env = {"LD_PRELOAD": preloads(RUNTIME, library_of("jemalloc"))}
+    run = run_planned([str(program), "and", "others"], plan, env=env)
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stats["hinted"] == 20000
+
+
+@pytest.mark.parametrize("count", ["1", "1000000"], ids=["one", "all from there on"])
+def test_nothing_is_grouped_unless_all_own_functions_are_replaced(
+    tmp_path: Path, count: str
+) -> None:
+    """The kernel refuses each mprotect in turn, until a run makes fewer calls."""
+    own = OwnFunctions("jemalloc", tmp_path)
+    program = own.program("linked")
+    plan = own.plan(program)
+    source = (REPOSITORY / "tests" / "programs" / "failure" / "failing.c").read_text()
+    failing = compile_program(tmp_path, source, "-shared", "-fPIC", name="failing.so")
+    refused = 0
+    for at in range(1, 100):
+        env = {"LD_PRELOAD": preloads(RUNTIME, failing), "FAIL_CALL": "mprotect"}
+        env |= {"FAIL_AT": str(at), "FAIL_COUNT": count}
+        run = run_planned([str(program), "pointer"], plan, env=env)
+        assert (run.status, run.stdout) == (0, "fine\n"), run.stderr
+        refused += "own functions cannot be replaced" in run.stats["reason"]
+        if "failed 0 of" in run.stderr:
+            break
+    assert refused > 0
+
+
+# Prints, for functions of three allocators, whether a weak symbol and the default look-up find one,
+# and the file in which the one of a library lies that is opened apart from all others.
+PRESENCE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define WEAK(name) __attribute__((weak)) void name(void);
+#define PRINT(name) print(#name, name);
+#define ALL(X) X(sdallocx) X(mallctl) X(mi_free) X(mi_usable_size) X(tc_free) X(tc_malloc_size)
+ALL(WEAK)
+static void *library;
+static const char *file_of(void *function) {
+  Dl_info info;
+  if (function == NULL) return "none";
+  return dladdr(function, &info) ? strrchr(info.dli_fname, '/') + 1 : "unknown";
+}
+static void print(const char *name, void *weak) {
+  printf("%s %s %s %s\n", name, file_of(weak), file_of(dlsym(RTLD_DEFAULT, name)),
+         file_of(library ? dlsym(library, name) : NULL));
+}
+int main(int argc, char **argv) {
+  char *volatile mine[64];
+  for (int i = 0; i < 64; ++i) mine[i] = malloc(24), mine[i][0] = 1;
+  for (int i = 0; i < 64; ++i) free(mine[i]);
+  if (argc > 1) library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  ALL(PRINT)
+  return 0;
+}
+"""
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    return {name: files for name, *files in map(str.split, text.splitlines())}
+
+
+@pytest.mark.parametrize("opened", ["mimalloc", "tcmalloc"])
+def test_functions_that_the_next_allocator_lacks_stay_invisible(
+    tmp_path: Path, opened: str
+) -> None:
+    """Programs ask for them to detect an allocator, and open libraries with an own copy of one."""
+    program = compile_program(tmp_path, PRESENCE)
+    plan = make_plan(tmp_path, [str(program)], "everything")
+    library = library_of(opened)
+    assert library is not None
+    natively = subprocess.run([program, library], capture_output=True, text=True, check=True)
+    run = run_planned([str(program), str(library)], plan)
+    assert sum(run.allocations) >= 64
+    assert rows_of(run.stdout) == rows_of(natively.stdout)
+    rows = rows_of(run.stdout).values()
+    assert {row[0] for row in rows} == {row[1] for row in rows} == {"none"}
+    assert any(row[2] != "none" for row in rows)
+
+
+def test_own_functions_are_left_alone_in_a_process_that_no_plan_serves(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, PRESENCE)
+    make_plan(tmp_path, [str(compile_program(tmp_path, PRESENCE, "-DOTHER", "-g", name="other"))])
+    library = library_of("jemalloc")
+    run = run_planned(
+        [str(program)], tmp_path / "prog.plan", env={"LD_PRELOAD": preloads(RUNTIME, library)}
+    )
+    assert not run.stats["active"]
+    assert library is not None
+    file = library.resolve().name
+    assert rows_of(run.stdout)["sdallocx"][:2] == [file, file]
+
+
+SOURCE_OF = {
+    "jemalloc": "jemalloc.cc",
+    "mimalloc": "mimalloc.cc",
+    "tcmalloc": "gperftools.cc",
+}
+# Exported functions that take no block, or one of which they read or change nothing.
+NAMES_OF_BLOCK_FUNCTIONS = re.compile(
+    r"[sdx]*allocx|(mi|tc)_.*(free|realloc|re[cz]alloc|expand|delete|size|owned|contains|region)\w*"
+    r"|MallocExtension_(GetAlloc|GetOwn|Verify)\w+|malloc_size|reallocarr|reallocf|vfree"
+)
+WITHOUT_A_BLOCK = {
+    *("mallocx", "nallocx", "tc_nallocx", "mi_good_size", "mi_malloc_good_size"),
+    *("mi_register_deferred_free", "mi_option_get_size", "mi_heap_delete", "mi_arena_contains"),
+    *("mi_heap_guarded_set_size_bound", "mi_subproc_delete", "mi_heap_unload"),
+    "MallocExtension_VerifyAllMemory",
+}
+
+
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_every_own_function_that_takes_a_block_is_replaced_and_tested(allocator: str) -> None:
+    library = library_of(allocator)
+    listed = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", str(library)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    exported = {line.split()[-1] for line in listed.splitlines()}
+    folder = REPOSITORY / "src" / "runtime" / "entry" / "allocators"
+    replaced = set(re.findall(r"\bX\((\w+),", (folder / SOURCE_OF[allocator]).read_text()))
+    tested = set(re.findall(r"\bX\([^,]+, (\w+),", (SOURCES / f"own_{allocator}.c").read_text()))
+    with_block = {name for name in exported if NAMES_OF_BLOCK_FUNCTIONS.fullmatch(name)}
+    assert with_block - WITHOUT_A_BLOCK <= replaced
+    assert {name for name in replaced if not name.startswith("_ZN")} <= tested | {"mi_heap_main"}
