@@ -87,6 +87,16 @@ class RecentBlocks {
 
   static constexpr uint32_t kEntries = 64;
 
+  // Bytes that were requested of the blocks that are kept. Any thread; it may be slightly wrong
+  // while they change.
+  uint64_t kept_bytes() const {
+    uint64_t sum = 0;
+    for (const Entry& entry : entries_)
+      if (__atomic_load_n(&entry.is_free_, __ATOMIC_RELAXED))
+        sum += __atomic_load_n(&entry.bytes_, __ATOMIC_RELAXED);
+    return sum;
+  }
+
  private:
   struct Sought {
     uint64_t key;    // the last one with this slot

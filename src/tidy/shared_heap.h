@@ -14,6 +14,10 @@ namespace halo::tidy {
 
 class Context;
 
+struct HeapBytes {
+  uint64_t live = 0, resident = 0;
+};
+
 // A thread that finds the heap busy allocates elsewhere; its frees go to a list, which the next
 // thread inside works off. A signal handler that interrupts a thread inside finds it busy, too.
 //
@@ -78,6 +82,10 @@ class SharedHeap {
   // Bytes of the used block at `p`. Without the lock: only its own thread changes them.
   uint32_t size_of(const void* p) { return heap_.size_of(page_memory.place_of(p)); }
 
+  // Bytes of blocks that the program has, and of memory for them. Any thread, without the lock: the
+  // numbers may be slightly wrong while others use the heap.
+  HeapBytes bytes() const;
+
   // Adds to the counts; false if it is busy.
   bool count(HeapCounts& counts, uint64_t& resident);
 
@@ -138,6 +146,8 @@ class SharedHeap {
   bool ends_ = false;
   std::atomic<bool> busy_{false};
   std::atomic<void*> remote_{nullptr};
+  std::atomic<uint64_t> pushed_bytes_{0};  // of all blocks that ever were in `remote_`
+  uint64_t drained_bytes_ = 0;             // and of those that were taken from it
   Memory memory_;
   RecentBlocks recent_;
   CellHeap<Memory> heap_;

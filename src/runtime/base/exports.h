@@ -7,6 +7,11 @@
 
 #include "runtime/base/exported.h"
 
+// malloc.h and stdio.h declare other functions, too.
+struct HaloMallinfo;
+struct HaloMallinfo2;
+struct _IO_FILE;
+
 // clang-format off
 #define HALO_EXPORTED_OPERATORS(X) \
   X(_ZdaPv, void operator delete[](void* p) noexcept) \
@@ -45,7 +50,12 @@
   X(free, void free(void* p)) \
   X(free_aligned_sized, void free_aligned_sized(void* p, std::size_t, std::size_t)) \
   X(free_sized, void free_sized(void* p, std::size_t)) \
+  X(mallinfo, HaloMallinfo mallinfo() noexcept) \
+  X(mallinfo2, HaloMallinfo2 mallinfo2() noexcept) \
   X(malloc, void* malloc(std::size_t size)) \
+  X(malloc_info, int malloc_info(int options, _IO_FILE* stream) noexcept) \
+  X(malloc_stats, void malloc_stats() noexcept) \
+  X(malloc_trim, int malloc_trim(std::size_t pad) noexcept) \
   X(malloc_usable_size, std::size_t malloc_usable_size(void* p)) \
   X(memalign, void* memalign(std::size_t alignment, std::size_t size)) \
   X(posix_memalign, int posix_memalign(void** into, std::size_t alignment, std::size_t size) noexcept) \

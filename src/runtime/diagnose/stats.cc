@@ -11,6 +11,7 @@
 
 #include "base/output.h"
 #include "base/output_path.h"
+#include "runtime/accounting/grouped_memory.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
@@ -201,6 +202,9 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
             spans.confined);
   out.print("\"unfit\": %lu, \"refused\": %lu, ", spans.unfit, spans.refusals);
   out.print("\"live_bytes\": %lu, \"peak_bytes\": %lu}, ", spans.live, spans.peak_live);
+  const GroupedMemory all = grouped_memory();
+  out.print("\"all\": {\"live_bytes\": %lu, \"active_bytes\": %lu, ", all.live, all.active);
+  out.print("\"resident_bytes\": %lu, \"mapped_bytes\": %lu}, ", all.resident, all.mapped);
   write_walks_json(out);
   out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
             check.walks, check.differences, now() - start);

@@ -10,7 +10,7 @@ constinit BlockCache no_cache;
 void BlockCache::move_to(void** slots, std::size_t count) {
   const std::size_t cached = size();
   if (cached != 0) std::memcpy(slots, begin_, cached * sizeof *slots);
-  begin_ = slots;
+  __atomic_store_n(&begin_, slots, __ATOMIC_RELAXED);
   room_ = static_cast<std::uint32_t>(count);
   limit_to(count);
   set_top(slots + cached);

@@ -25,6 +25,9 @@ namespace halo::runtime {
 // run.
 class BlockCache {
  public:
+  // Blocks that any cache may hold.
+  static constexpr std::size_t max_cached = 1024;
+
   constexpr BlockCache() = default;
 
   // The object must be in zeroed memory. The cache has no room yet and serves blocks of `block`
@@ -70,7 +73,8 @@ class BlockCache {
   }
 
   std::size_t size() const {
-    return static_cast<std::size_t>(__atomic_load_n(&top_, __ATOMIC_RELAXED) - begin_);
+    return static_cast<std::size_t>(__atomic_load_n(&top_, __ATOMIC_RELAXED) -
+                                    __atomic_load_n(&begin_, __ATOMIC_RELAXED));
   }
   // The number of blocks it may hold.
   std::size_t capacity() const { return static_cast<std::size_t>(end_ - begin_); }
@@ -121,13 +125,14 @@ class BlockCache {
   std::uint32_t run_step() const { return __atomic_load_n(&run_step_, __ATOMIC_RELAXED); }
 
   // Bytes of the blocks that are cached or in the run. Another thread may read a slightly different
-  // sum, and no run while the run changes.
+  // sum, and no run or no cached blocks while these change.
   std::uint64_t bytes() const {
     const std::ptrdiff_t run = run_end() - run_next();
     const std::uint32_t step = run_step();
     const bool torn = run < 0 || run > static_cast<std::ptrdiff_t>(2 * page_size);
     const std::uint64_t ready = torn || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
-    return (size() + ready) * block_;
+    const std::size_t cached = size();  // torn while the addresses move
+    return ((cached <= max_cached ? cached : 0) + ready) * block_;
   }
 
   BlockCache* next() const { return next_; }

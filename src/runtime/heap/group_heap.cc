@@ -13,7 +13,6 @@ namespace {
 // Initial and maximum capacity of a cache. It grows as blocks are flushed to pages and needed
 // again.
 constexpr std::size_t first_capacity = 32;
-constexpr std::size_t max_capacity = 1024;
 constexpr std::size_t max_cached_bytes = 64 * 1024;
 constexpr std::size_t min_capacity = 8;  // minimum capacity for large blocks
 
@@ -38,7 +37,7 @@ void* take_cached(BlockCache& cache) {
 }
 
 constexpr std::size_t max_capacity_for(std::uint32_t block) {
-  return std::clamp(max_cached_bytes / block, min_capacity, max_capacity);
+  return std::clamp(max_cached_bytes / block, min_capacity, BlockCache::max_cached);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/heap/group_heap.h"
 #include "runtime/pages/free_block.h"
 
 namespace halo::runtime {
@@ -22,7 +23,9 @@ namespace halo::runtime {
 // fills up, and the list takes over.
 //
 // The list. Pushers prepend to `newest_` (release); the owner takes the whole list by an exchange
-// (acquire), so no ABA problem arises. `next_` and `links_` belong to the owner.
+// (acquire), so no ABA problem arises. `next_` and `links_` belong to the owner. Blocks of the list
+// are counted, as the owner alone can follow it: the pushers add to `linked_bytes_`, the owner
+// to `unlinked_bytes_`.
 class RemoteFrees {
  public:
   // Any thread; lock-free. The block must not be in the ring or the list already.
@@ -56,10 +59,33 @@ class RemoteFrees {
   // Publishes the places of all popped blocks as free.
   void make_room() { taken_.store(next_, std::memory_order_release); }
 
+  // Bytes of the blocks that were pushed and not popped. Any thread; it may be slightly wrong while
+  // others push and pop.
+  //
+  // A block of the ring may be in use again before its size is read: the tables of its page are
+  // valid, whatever they contain by then.
+  std::uint64_t bytes() const {
+    const std::uint64_t unlinked = unlinked_bytes_.load(std::memory_order_relaxed);
+    const std::uint64_t linked = linked_bytes_.load(std::memory_order_relaxed);
+    std::uint64_t sum = linked > unlinked ? linked - unlinked : 0;
+    const std::uint32_t end = reserved_.load(std::memory_order_relaxed);
+    const std::uint32_t begin = taken_.load(std::memory_order_relaxed);
+    if (end - begin > places) return sum;
+    for (std::uint32_t place = begin; place != end; ++place)
+      if (const Block* block = ring_[place % places].load(std::memory_order_acquire))
+        sum += bytes_of(block);
+    return sum;
+  }
+
  private:
   static constexpr std::uint32_t places = 512;
 
-  void push_link(Block* block) {
+  static std::uint64_t bytes_of(const Block* block) {
+    return GroupHeap::size_of(arena.page_of(block), block);
+  }
+
+  [[gnu::noinline]] void push_link(Block* block) {
+    linked_bytes_.fetch_add(bytes_of(block), std::memory_order_relaxed);
     Block* head = newest_.load(std::memory_order_relaxed);
     do {
       block->set_next(head);
@@ -68,12 +94,14 @@ class RemoteFrees {
   }
 
   // If the program has overwritten a link, the rest of the list leaks.
-  Block* pop_link() {
+  [[gnu::noinline]] Block* pop_link() {
     if (links_ == nullptr) links_ = newest_.exchange(nullptr, std::memory_order_acquire);
     Block* block = links_;
     if (block == nullptr) return nullptr;
     links_ = block->next();
     if (block->is_link()) block->mark_freed();
+    const std::uint64_t before = unlinked_bytes_.load(std::memory_order_relaxed);
+    unlinked_bytes_.store(before + bytes_of(block), std::memory_order_relaxed);
     return block;
   }
 
@@ -82,6 +110,7 @@ class RemoteFrees {
   alignas(64) std::atomic<std::uint32_t> taken_{0};
   alignas(64) std::atomic<std::uint32_t> reserved_{0};
   std::atomic<Block*> newest_{nullptr};  // head of the list
+  std::atomic<std::uint64_t> linked_bytes_{0}, unlinked_bytes_{0};
   alignas(64) std::atomic<Block*> ring_[places]{};
 };
 

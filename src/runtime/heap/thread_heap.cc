@@ -213,6 +213,13 @@ void ThreadHeap::free_remotely(Page& page, void* p) {
   leave();
 }
 
+void ThreadHeap::flush() {
+  while (drain_remote()) {
+  }
+  for (std::uint32_t group = 0; group < heap_count(); ++group)
+    if (GroupHeap* of_group = heaps()[group]) of_group->flush();
+}
+
 bool ThreadHeap::adopt() {
   bool expected = false;
   return !owned_.load(std::memory_order_relaxed) &&
@@ -226,10 +233,7 @@ void abandon_thread_heap(void* value) {
   current_heap = nullptr;
   // A signal handler left the heap by a jump: it may be half changed, so it is never adopted.
   if (was_inside) return;
-  while (heap->drain_remote()) {
-  }
-  for (std::uint32_t group = 0; group < heap_count(); ++group)
-    if (GroupHeap* of_group = heap->heaps()[group]) of_group->flush();
+  heap->flush();
   heap->leave();
 }
 
@@ -270,6 +274,18 @@ const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &
 GroupBytes ThreadHeap::bytes_of(std::uint32_t group) const {
   const GroupHeap* heap = existing_heap(group);
   return heap == nullptr ? GroupBytes{} : GroupBytes{heap->resident_bytes(), heap->live_bytes()};
+}
+
+GroupBytes ThreadHeap::bytes() const {
+  const std::uint64_t freed = remote_.bytes();
+  GroupBytes sum;
+  for (std::uint32_t group = 0; group < heap_count(); ++group) {
+    const GroupBytes part = bytes_of(group);
+    sum.resident += part.resident;
+    sum.live += part.live;
+  }
+  sum.live -= std::min(sum.live, freed);
+  return sum;
 }
 
 void observe_growth(std::uint32_t group) {

@@ -80,8 +80,14 @@ class ThreadHeap {
   // Frees a block of this heap from a thread that is not inside it. Lock-free.
   void free_remotely(Page& page, void* p);
 
-  // Bytes of this thread's part of a group.
+  // Bytes of this thread's part of a group. Any thread.
   GroupBytes bytes_of(std::uint32_t group) const;
+  // Bytes of all groups and shared heaps, without the blocks that others have freed. Any thread.
+  GroupBytes bytes() const;
+
+  // Returns the cached blocks to their pages, and collects all remote frees. The owner only, inside
+  // its heap.
+  void flush();
 
   // The next heap in the list of all heaps.
   const ThreadHeap* next() const { return next_; }

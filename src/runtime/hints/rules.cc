@@ -228,6 +228,21 @@ void* allocate_hinted(std::size_t size, const std::uint64_t* registers, RuleStat
   return allocate_by_rule(*state, registers);
 }
 
+HintBytes hint_bytes() {
+  if (!has_hints) return {};
+  HintBytes sum{0, 0, tidy::page_memory.dirty_bytes(), tidy::page_memory.opened_bytes()};
+  for (const auto& entry : contexts) {
+    const tidy::Context* const context = entry.load(std::memory_order_acquire);
+    if (context == nullptr || context == no_context()) continue;
+    const tidy::HeapBytes part = context->bytes();
+    sum.live += part.live;
+    sum.active += part.resident;
+  }
+  return sum;
+}
+
+std::size_t purge_hinted() { return has_hints ? tidy::page_memory.purge() : 0; }
+
 HintCounts hint_counts() {
   return {placed.load(std::memory_order_relaxed), unknown.load(std::memory_order_relaxed)};
 }

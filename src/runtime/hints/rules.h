@@ -13,6 +13,10 @@ struct HintCounts {
   std::uint64_t unknown;  // of call sites with a rule, but without known values
 };
 
+struct HintBytes {
+  std::uint64_t live, active, dirty, mapped;
+};
+
 // Whether the plan has rules that are in force. Set once, before any module is placed.
 HALO_HIDDEN extern constinit bool has_hints;
 
@@ -36,5 +40,12 @@ void* allocate_hinted(std::size_t size, const std::uint64_t* registers,
                       RuleState* rule) asm("halo_place");
 
 HintCounts hint_counts();
+
+// Bytes of hinted objects, of the memory that they touched, of free pages that may be in memory,
+// and of all pages. Any thread, without a lock: the numbers may be of slightly different times.
+HintBytes hint_bytes();
+
+// Purges free pages. Returns the number of bytes.
+std::size_t purge_hinted();
 
 }  // namespace halo::runtime

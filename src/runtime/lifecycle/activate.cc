@@ -11,6 +11,7 @@
 
 #include "base/keep_errno.h"
 #include "plan/plan_file.h"
+#include "runtime/accounting/next_statistics.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/next.h"
@@ -169,6 +170,7 @@ bool begin(const Settings& settings) {
     inactive_reason = "the next allocator's own functions cannot be replaced";
     return false;
   }
+  next_statistics();
   begin_alignment();
   set_loaded_listener(keep_alignment);
   forbid_deep_binding();

@@ -205,8 +205,17 @@ void Arena::release(Page& page) {
   if (dirty.pages != 0) purge(dirty);
 }
 
-// Purges the pages of the mask, run by run.
-void Arena::purge(PageMask mask) {
+std::size_t Arena::purge_free() {
+  std::size_t purged = 0;
+  for (std::uint32_t slab = 0; slab < pool_.slabs(); ++slab) {
+    const PageMask dirty = pool_.take_dirty_of(slab);
+    if (dirty.pages != 0) purged += purge(dirty);
+  }
+  return purged;
+}
+
+// Purges the pages of the mask, run by run. Returns the bytes of those that were purged.
+std::size_t Arena::purge(PageMask mask) {
   const KeepErrno keep;
   const std::uint32_t first = mask.slab * slab_pages;
   std::uint32_t refused = 0;
@@ -223,6 +232,7 @@ void Arena::purge(PageMask mask) {
     for (std::uint32_t i = 0; i < count; ++i) pages_[first + begin + i].touched = 0;
   }
   pool_.put_purged(mask, refused);
+  return static_cast<std::size_t>(std::popcount(mask.pages & ~refused)) * page_size;
 }
 
 }  // namespace halo::runtime

@@ -45,6 +45,9 @@ class Arena {
   // Releases a page whose bitmaps are clear, and may purge free pages. Lock-free.
   void release(Page& page);
 
+  // Purges all free pages. Returns the number of bytes that may have left the memory. Lock-free.
+  std::size_t purge_free();
+
   // The index of the page that contains `p`; at least page_limit() if `p` is outside.
   std::uintptr_t index_of(const void* p) const {
     return (reinterpret_cast<std::uintptr_t>(p) - base_) >> page_shift;
@@ -133,6 +136,9 @@ class Arena {
   const HugePages& huge_pages() const { return huge_pages_; }
   // Number of pages that heaps own.
   std::uint64_t pages_used() const { return pool_.used(); }
+  // Bytes of free pages that may be in memory, and of all pages that were opened.
+  std::size_t dirty_bytes() const { return pool_.dirty() * page_size; }
+  std::size_t opened_bytes() const { return pool_.slabs() * slab_size; }
 
  private:
   // `number` must not be 0. std::countr_zero returns int, whose widening would cost an instruction.
@@ -158,7 +164,7 @@ class Arena {
   bool grow_to(std::size_t bytes);
   bool open_slab(PageKind kind);
   Page* take(PageKind kind);
-  void purge(PageMask mask);
+  std::size_t purge(PageMask mask);
   std::size_t table_bytes(Table table, std::size_t bytes) const;
   std::size_t all_table_bytes(std::size_t bytes) const;
   void place(std::uintptr_t base, std::size_t maximum, std::size_t mapped);

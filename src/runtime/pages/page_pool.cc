@@ -139,8 +139,9 @@ bool PagePool::has_too_many_dirty() {
   return too_many;
 }
 
-// Takes the dirty pages of a slab. A slab of huge pages must be free as a whole.
-PageMask PagePool::claim_dirty(std::uint32_t number) {
+// Takes the dirty pages of a slab; `were` are those that may be in memory. A slab of huge pages
+// must be free as a whole.
+PageMask PagePool::claim_dirty(std::uint32_t number, std::uint32_t& were) {
   Slab& slab = slabs_[number];
   std::uint32_t free = slab.free.load(std::memory_order_acquire);
   for (;;) {
@@ -150,24 +151,31 @@ PageMask PagePool::claim_dirty(std::uint32_t number) {
     if (!slab.free.compare_exchange_weak(free, free & ~pages, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
       continue;
-    const std::uint32_t were = slab.dirty.fetch_and(~pages, std::memory_order_relaxed) & pages;
+    were = slab.dirty.fetch_and(~pages, std::memory_order_relaxed) & pages;
     dirty_.fetch_sub(static_cast<std::uint64_t>(std::popcount(were)), std::memory_order_relaxed);
-    limit_.count_purged(static_cast<std::uint64_t>(std::popcount(were)));
     return {number, pages};
   }
+}
+
+// Likewise, since the limit is exceeded.
+PageMask PagePool::claim_excess(std::uint32_t slab) {
+  std::uint32_t dirty = 0;
+  const PageMask found = claim_dirty(slab, dirty);
+  if (found.pages != 0) limit_.count_purged(static_cast<std::uint64_t>(std::popcount(dirty)));
+  return found;
 }
 
 PageMask PagePool::take_dirty(std::uint32_t last) {
   if (!has_too_many_dirty()) return {last, 0};
   if (slabs_[last].free.load(std::memory_order_relaxed) == UINT32_MAX) {
-    const PageMask found = claim_dirty(last);
+    const PageMask found = claim_excess(last);
     if (found.pages != 0) return found;
   }
   const std::uint32_t end = end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < max_scanned && i < end; ++i) {
     const std::uint32_t slab = scan_from_.fetch_add(1, std::memory_order_relaxed) % end;
     if (slabs_[slab].dirty.load(std::memory_order_relaxed) == 0) continue;
-    const PageMask found = claim_dirty(slab);
+    const PageMask found = claim_excess(slab);
     if (found.pages != 0) return found;
   }
   // No slab qualifies: those of huge pages are partly in use, or the kernel refuses to purge.

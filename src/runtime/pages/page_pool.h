@@ -67,7 +67,17 @@ class PagePool {
   // none. The slab `last` comes first if all of its pages are free.
   PageMask take_dirty(std::uint32_t last);
 
-  // Frees the pages that take_dirty returned. Those in `dirty` may still be in memory.
+  // Takes the dirty pages of that slab, whatever the limit, which does not change.
+  PageMask take_dirty_of(std::uint32_t slab) {
+    std::uint32_t dirty = 0;
+    return claim_dirty(slab, dirty);
+  }
+  // The number of slabs.
+  std::uint32_t slabs() const { return end_.load(std::memory_order_acquire); }
+  // The number of free pages that may be in memory.
+  std::uint64_t dirty() const { return dirty_.load(std::memory_order_relaxed); }
+
+  // Frees the pages that one of these returned. Those in `dirty` may still be in memory.
   void put_purged(PageMask mask, std::uint32_t dirty);
 
   // The kind of a page that was taken.
@@ -79,7 +89,8 @@ class PagePool {
   std::uint32_t find(PageKind kind, std::uint32_t from) const;
   std::uint32_t take_from(std::uint32_t slab);
   void mark_available(std::uint32_t slab);
-  PageMask claim_dirty(std::uint32_t slab);
+  PageMask claim_dirty(std::uint32_t slab, std::uint32_t& dirty);
+  PageMask claim_excess(std::uint32_t slab);
   bool has_too_many_dirty();
 
   Slab* slabs_ = nullptr;

@@ -223,6 +223,7 @@ void SpanHeap::free_locked(void* p) {
   Entry& entry = entry_of(p);
   if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return;
   counts_.live -= entry.bytes();
+  ++counts_.freed;
   if (entry.ring == 0) {
     free_units(offset_of(p) / span_unit, entry.size);
   } else {
@@ -279,5 +280,41 @@ std::size_t SpanHeap::usable_size(const void* p) const {
 }
 
 SpanCounts SpanHeap::counts() const { return counts_; }
+
+SpanBytes SpanHeap::bytes() const {
+  const auto read = [](const auto& number) { return __atomic_load_n(&number, __ATOMIC_RELAXED); };
+  SpanBytes sum{read(counts_.allocations) - read(counts_.freed), read(counts_.live), read(used_),
+                read(kept_), read(high_) * span_unit};
+  if (deferred_.load(std::memory_order_relaxed) == 0) return sum;
+  for (const std::atomic<void*>& slot : freed_later_) {
+    const void* p = slot.load(std::memory_order_relaxed);
+    const std::size_t size = p == nullptr ? 0 : entry_of(p).bytes();
+    if (size == 0 || size > sum.live) continue;
+    sum.live -= size;
+    --sum.spans;
+  }
+  return sum;
+}
+
+std::size_t SpanHeap::purge() {
+  const KeepErrno keep;
+  const Locked locked(lock_);
+  if (!locked) return 0;
+  free_deferred();
+  const auto is_kept = [&](std::size_t unit) {
+    return entries_[unit].size == 0 && entries_[unit].start == Entry::kept;
+  };
+  std::size_t purged = 0;
+  for (std::size_t unit = 0; kept_ != 0 && unit < high_; ++unit) {
+    const std::size_t begin = unit;
+    while (unit < high_ && is_kept(unit)) entries_[unit++].start = 0;
+    const std::size_t bytes = (unit - begin) * span_unit;
+    if (bytes == 0) continue;
+    madvise(reinterpret_cast<void*>(memory_.begin() + begin * span_unit), bytes, MADV_DONTNEED);
+    kept_ -= bytes;
+    purged += bytes;
+  }
+  return purged;
+}
 
 }  // namespace halo::runtime

@@ -32,6 +32,12 @@ struct Span {
 struct SpanCounts {
   std::uint64_t allocations, refusals, live, peak_live;  // live: bytes
   std::uint64_t confined, unfit;  // allocations in a ring, and those for which there was no room
+  std::uint64_t freed;
+};
+
+// Bytes, and spans in use.
+struct SpanBytes {
+  std::uint64_t spans, live, used, kept, mapped;  // used: of units in use, the rings' included
 };
 
 class SpanHeap {
@@ -86,8 +92,13 @@ class SpanHeap {
   std::size_t mapped() const { return __atomic_load_n(&mapped_, __ATOMIC_RELAXED); }
 
   SpanCounts counts() const;
+  // Without spans that wait to be freed. Any thread, without the lock: the numbers may be of
+  // slightly different times.
+  SpanBytes bytes() const;
   // Bytes of free units whose memory was not purged: up to an eighth of those in use, or 16 MiB.
   std::size_t kept() const { return kept_; }
+  // Purges them. Returns their bytes; 0 if the lock is held for too long.
+  std::size_t purge();
 
  private:
   // Of the unit in which a span starts. A span is larger than a unit, so two never start in one.

@@ -20,6 +20,7 @@ class RemoteFreesTest : public testing::Test {
     ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
     page_ = arena.acquire(PageKind::normal);
     ASSERT_NE(page_, nullptr);
+    page_->block = block_bytes_here;
   }
   static Block* block(std::size_t number) {
     return reinterpret_cast<Block*>(arena.memory_of(*page_) + number * block_bytes_here);
@@ -58,6 +59,19 @@ TEST_F(RemoteFreesTest, BlocksBeyondTheRingComeOutToo) {
     for (const Block* each : found) EXPECT_TRUE(each->is_marked_freed());
     EXPECT_TRUE(frees_->is_empty());
   }
+}
+
+TEST_F(RemoteFreesTest, BytesAreThoseOfTheRingAndTheList) {
+  for (std::size_t at = 0; at < blocks_of_page; ++at) {
+    frees_->push(block(at));
+    ASSERT_EQ(frees_->bytes(), (at + 1) * block_bytes_here);
+  }
+  for (std::size_t left = blocks_of_page; left > 0; --left) {
+    ASSERT_EQ(frees_->bytes(), left * block_bytes_here);
+    ASSERT_NE(frees_->pop(), nullptr);
+    frees_->make_room();
+  }
+  EXPECT_EQ(frees_->bytes(), 0u);
 }
 
 TEST_F(RemoteFreesTest, ALinkThatTheProgramHasWrittenToIsNotMarked) {

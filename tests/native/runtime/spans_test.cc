@@ -193,6 +193,26 @@ TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
   EXPECT_LE(pages, (std::size_t{16} << 20) / span_unit + 3) << "resident units";
 }
 
+TEST_F(SpanHeapTest, BytesAreThoseOfSpansInUseAndOfKeptMemory) {
+  constexpr std::size_t bytes = 4 * span_unit - 4096;
+  std::vector<void*> spans;
+  for (int at = 0; at < 10; ++at) spans.push_back(std::memset(heap->allocate(bytes).p, 1, bytes));
+  EXPECT_EQ(heap->bytes().spans, 10u);
+  EXPECT_EQ(heap->bytes().live, 40 * span_unit);
+  for (int at = 0; at < 6; ++at) heap->free(spans[static_cast<std::size_t>(at)]);
+  const SpanBytes now = heap->bytes();
+  EXPECT_EQ(now.spans, 4u);
+  EXPECT_EQ(now.live, 16 * span_unit);
+  EXPECT_EQ(now.used, 16 * span_unit);
+  EXPECT_EQ(now.kept, 24 * span_unit);
+  EXPECT_EQ(now.mapped, 40 * span_unit);
+  EXPECT_EQ(heap->purge(), 24 * span_unit);
+  EXPECT_EQ(heap->bytes().kept, 0u);
+  EXPECT_EQ(heap->purge(), 0u);
+  EXPECT_EQ(static_cast<char*>(spans[6])[bytes - 1], 1);
+  EXPECT_EQ(*static_cast<char*>(heap->allocate(bytes).p), 0) << "the memory was returned";
+}
+
 TEST_F(SpanHeapTest, AnEighthMoreThanIsUsedIsMapped) {
   std::size_t used = 0;
   while (used < std::size_t{900} << 20) {

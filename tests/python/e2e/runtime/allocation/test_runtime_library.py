@@ -14,6 +14,7 @@ from support.planned import RUNTIME, compile_program, make_plan, run_planned
 # Everything the library exports: 20 forms of operator new and delete among it.
 EXPORTS = """
 aligned_alloc calloc cfree dlclose dlopen free free_aligned_sized free_sized malloc
+mallinfo mallinfo2 malloc_info malloc_stats malloc_trim
 malloc_usable_size memalign posix_memalign pvalloc realloc reallocarray valloc
 __libc_free __libc_realloc
 halo_allocate_in_group halo_group_count halo_group_of_request

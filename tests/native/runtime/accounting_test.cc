@@ -1,0 +1,156 @@
+// The bytes of all grouped objects: exact while nothing changes, close to it while threads work.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "runtime/accounting/grouped_memory.h"
+#include "runtime/blocks.h"
+#include "tidy/page_memory.h"
+
+namespace halo::runtime {
+namespace {
+
+constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
+                                   {0, plan::Reuse::whole_chunks, 0},
+                                   {plan::group_by_size, plan::Reuse::newest_first, 0}};
+
+class GroupedMemoryTest : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  static void SetUpTestSuite() {
+    if (arena.bytes() != 0) return;
+    ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
+    configure_heaps(groups, 4096);
+  }
+  static std::vector<char*> make(std::size_t count, std::uint32_t bytes) {
+    std::vector<char*> made;
+    for (std::size_t at = 0; at < count; ++at) made.push_back(make_block(GetParam(), bytes));
+    return made;
+  }
+  static void free(const std::vector<char*>& blocks) {
+    for (char* block : blocks) free_block(block);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Groups, GroupedMemoryTest, testing::Values(0, 1, 2));
+
+TEST_P(GroupedMemoryTest, BlocksInUseCountAndFreedOnesDoNot) {
+  const std::uint64_t before = grouped_memory().live;
+  std::vector<char*> kept = make(1000, 48), freed = make(3000, 56);
+  EXPECT_EQ(grouped_memory().live - before, 1000u * 48 + 3000u * 56);
+  free(freed);
+  EXPECT_EQ(grouped_memory().live - before, 1000u * 48);
+  free(kept);
+  EXPECT_EQ(grouped_memory().live, before);
+}
+
+// More of them than the ring of remote frees has places for, and fewer.
+TEST_P(GroupedMemoryTest, WhatOthersFreeDoesNotCountWhileItsOwnerWaits) {
+  for (const std::size_t count : {100u, 5000u}) {
+    const std::uint64_t before = grouped_memory().live;
+    const std::vector<char*> blocks = make(count, 96);
+    std::thread([&] { free(blocks); }).join();
+    EXPECT_EQ(grouped_memory().live, before);
+    flushed_heap(GetParam());
+    EXPECT_EQ(grouped_memory().live, before) << "after the owner has collected them";
+  }
+}
+
+TEST_P(GroupedMemoryTest, IsNearlyRightWhileThreadsWork) {
+  constexpr std::size_t threads = 4, kept_blocks = 4000, passing = 200;
+  constexpr std::uint32_t bytes = 256;
+  const std::uint64_t before = grouped_memory().live;
+  std::atomic<std::size_t> ready{0};
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> working;
+  for (std::size_t thread = 0; thread < threads; ++thread)
+    working.emplace_back([&] {
+      const std::vector<char*> kept = make(kept_blocks, bytes);
+      ++ready;
+      while (!ends) free(make(passing, bytes));
+      free(kept);
+    });
+  while (ready != threads) std::this_thread::yield();
+  constexpr std::uint64_t least = threads * kept_blocks * bytes;
+  // What a cache holds or flushes at once may count twice or not at all.
+  constexpr std::uint64_t slack = threads * (passing * bytes + 128 * 1024);
+  for (int poll = 0; poll < 20000; ++poll) {
+    const GroupedMemory now = grouped_memory();
+    ASSERT_GE(now.live - before + slack, least);
+    ASSERT_LE(now.live - before, least + slack);
+    ASSERT_LE(now.live, now.active);
+    ASSERT_LE(now.active, now.resident);
+    ASSERT_LE(now.resident, now.mapped);
+  }
+  ends = true;
+  for (std::thread& thread : working) thread.join();
+  EXPECT_EQ(grouped_memory().live, before);
+}
+
+TEST_P(GroupedMemoryTest, PurgingLeavesNoFreePageInMemory) {
+  std::vector<char*> blocks = make(20000, 64);
+  const std::vector<char*> kept(blocks.begin(), blocks.begin() + 100);
+  blocks.erase(blocks.begin(), blocks.begin() + 100);
+  for (char* block : kept) std::memset(block, 7, 64);
+  free(blocks);
+  EXPECT_GT(purge_grouped_memory(), 0u);
+  const GroupedMemory now = grouped_memory();
+  EXPECT_EQ(now.resident, now.active);
+  EXPECT_LT(now.resident, std::uint64_t{1} << 20);
+  for (const char* block : kept) EXPECT_EQ(block[63], 7);
+  EXPECT_EQ(purge_grouped_memory(), 0u);
+  free(kept);
+}
+
+// A page that is being purged has no owner.
+TEST_P(GroupedMemoryTest, PurgingDoesNotDisturbOthers) {
+  std::atomic<bool> ends{false};
+  std::atomic<int> damaged{0};
+  std::vector<std::thread> working;
+  for (int thread = 1; thread <= 3; ++thread)
+    working.emplace_back([&, thread] {
+      std::mt19937 random(static_cast<unsigned>(thread));
+      while (!ends) {
+        const std::vector<char*> blocks = make(random() % 4000, 128);
+        for (char* block : blocks) std::memset(block, thread, 128);
+        for (const char* block : blocks) damaged += block[127] != thread;
+        free(blocks);
+      }
+    });
+  for (int round = 0; round < 300; ++round) purge_grouped_memory();
+  ends = true;
+  for (std::thread& thread : working) thread.join();
+  EXPECT_EQ(damaged, 0);
+}
+
+TEST(HintedPages, FreeOnesArePurgedAndUsedAgain) {
+  tidy::PageMemory& memory = tidy::page_memory;
+  ASSERT_TRUE(memory.open());
+  auto* const heap = reinterpret_cast<tidy::SharedHeap*>(64);  // never dereferenced
+  std::vector<std::uint32_t> pages;
+  for (int at = 0; at < 20; ++at) {
+    pages.push_back(memory.acquire(heap));
+    std::memset(memory.address_of(tidy::Place{pages.back()} * tidy::kPageBytes), 1, 4096);
+  }
+  const std::uint32_t kept = pages.back();
+  pages.pop_back();
+  for (const std::uint32_t page : pages) memory.release(page, false);
+  EXPECT_EQ(memory.dirty_bytes(), 19u * tidy::kPageBytes);
+  EXPECT_EQ(memory.purge(), 19u * tidy::kPageBytes);
+  EXPECT_EQ(memory.dirty_bytes(), 0u);
+  EXPECT_EQ(memory.purge(), 0u);
+  const std::uint64_t opened = memory.opened_bytes();
+  for (std::size_t at = 0; at < pages.size(); ++at) {
+    const std::uint32_t page = memory.acquire(heap);
+    EXPECT_EQ(*static_cast<char*>(memory.address_of(tidy::Place{page} * tidy::kPageBytes)), 0);
+  }
+  EXPECT_EQ(memory.opened_bytes(), opened);
+  EXPECT_EQ(*static_cast<char*>(memory.address_of(tidy::Place{kept} * tidy::kPageBytes)), 1);
+}
+
+}  // namespace
+}  // namespace halo::runtime

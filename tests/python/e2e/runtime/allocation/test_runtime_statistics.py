@@ -1,0 +1,195 @@
+"""What allocators tell programs about their memory has the grouped objects in it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from halo.plan.model import Spans
+from support.captured import NODES
+from support.captured import compile_program as compile_captured
+from support.command import halo
+from support.planned import Run, compile_program, make_plan, run_planned
+from support.programs.interface import (
+    ALLOCATORS,
+    Recorded,
+    build,
+    library_of,
+    output_without_us,
+    record,
+)
+from support.spans import plan_of_large, record_large
+
+COUNT, SIZE = 100_000, 480
+"""Of a size that every allocator serves by a block of nearly as many bytes."""
+ALL = COUNT * SIZE
+NEARLY = 0.05
+
+GLIBC = ("mallinfo", "mallinfo2", "malloc_info", "malloc_stats")
+STRATEGIES = {
+    "everything": ("everything",),
+    "walk": ("per-site", "--option", "coverage=1"),
+    "selectors": ("dense", "--identification", "selectors"),
+    "random": ("random-pools", "--option", "pools=12"),
+}
+RECORDING = ("mallinfo2", "grow", "2000", str(SIZE), "2")
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The program, and one group for all of its objects."""
+    return record(tmp_path_factory.mktemp("all"), "statistics.c", "everything", *RECORDING)
+
+
+def numbers(output: str) -> list[int]:
+    return [int(word) for word in output.split()]
+
+
+def fine(run: Run) -> list[int]:
+    assert (run.status, run.stderr) == (0, "")
+    return numbers(run.stdout)
+
+
+def natively(recorded: Recorded, *arguments: str, allocator: str = "glibc") -> list[int]:
+    return numbers(output_without_us(recorded.program, *arguments, allocator=allocator).stdout)
+
+
+def check_growth(counted: list[int], total: int = ALL) -> None:
+    """All objects, half of them, none: the freed ones that a cache has do not count."""
+    every, half, none = counted
+    assert every == pytest.approx(total, rel=NEARLY)
+    assert half == pytest.approx(total / 2, rel=NEARLY)
+    assert abs(none) < total * NEARLY
+
+
+def grow(recorded: Recorded, interface: str, allocator: str = "glibc", threads: int = 1) -> Run:
+    arguments = (interface, "grow", str(COUNT), str(SIZE), str(threads))
+    return recorded.under(library_of(allocator), arguments=arguments)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+@pytest.mark.parametrize("interface", GLIBC)
+def test_glibc_counts_grouped_objects(
+    everything: Recorded, interface: str, allocator: str, threads: int
+) -> None:
+    """Also over allocators without these functions. Half of the frees are remote, while the owner
+    waits."""
+    check_growth(fine(grow(everything, interface, allocator, threads)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_way_to_choose_the_group_counts(tmp_path: Path, strategy: str) -> None:
+    program = build(tmp_path, "statistics.c")
+    plan = make_plan(tmp_path, [str(program), *RECORDING], *STRATEGIES[strategy])
+    run = grow(Recorded(program, plan), "mallinfo2", threads=4)
+    check_growth(fine(run))
+    assert sum(run.allocations) >= COUNT
+
+
+EVICTING = {"mallinfo2": 248, "malloc_info": 248}
+"""Bytes of objects to which the native allocator adds little."""
+
+
+@pytest.mark.parametrize("interface", EVICTING)
+def test_a_program_that_evicts_by_the_statistics_does_so_as_natively(
+    everything: Recorded, interface: str
+) -> None:
+    limit = 16 << 20
+    arguments = (interface, "evict", str(300_000), str(EVICTING[interface]), str(limit))
+    native = natively(everything, *arguments)
+    ours = fine(everything.under(arguments=arguments))
+    assert len(native) > 3 and len(ours) >= len(native) - 1
+    assert ours == pytest.approx(native[: len(ours)], rel=NEARLY)
+
+
+def test_malloc_trim_purges_free_pages(everything: Recorded) -> None:
+    """And reports that it did. Few pages are free already if the heap shrank a lot."""
+    arguments = ("mallinfo2", "trim", "400000", "100")
+    trimmed, full, freed, after = fine(everything.under(arguments=arguments))
+    assert trimmed == 1
+    assert full > 40_000 and freed - after > 1_500
+    assert after < 10_000
+
+
+DOCUMENT = r"""
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void *work(void *unused) {
+  static __thread void *kept[1000];
+  for (int i = 0; i < 1000; ++i) memset(kept[i] = malloc(100), 1, 100);
+  for (int i = 0; i < 1000; ++i) free(kept[i]);
+  return NULL;
+}
+int main(void) {
+  pthread_t threads[3];
+  void *kept[100];
+  for (int i = 0; i < 100; ++i) kept[i] = malloc(50);
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, work, NULL);
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+  for (int i = 0; i < 100; ++i) free(kept[i]);
+  if (malloc_info(0, stdout) != 0 || malloc_info(1, stdout) == 0) return 1;
+  return 0;
+}
+"""
+
+
+def sizes(element: ElementTree.Element) -> dict[tuple[str, str], int]:
+    """The sums that follow the heaps in a document of malloc_info, or those in a heap."""
+    found = (each for each in element if each.tag in ("total", "system", "aspace"))
+    return {(each.tag, each.attrib["type"]): int(each.attrib["size"]) for each in found}
+
+
+def test_the_document_of_malloc_info_is_well_formed_and_adds_up(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, DOCUMENT, "-pthread")
+    run = run_planned([str(program)], make_plan(tmp_path, [str(program)], "everything"))
+    assert (run.status, run.stderr) == (0, "")
+    document = ElementTree.fromstring(run.stdout)
+    heaps = document.findall("heap")
+    assert [heap.attrib["nr"] for heap in heaps] == [str(at) for at in range(len(heaps))]
+    assert len(heaps) >= 2
+    total, parts = sizes(document), [sizes(heap) for heap in heaps]
+    assert parts[-1][("system", "current")] > 0
+    for key in total.keys() & parts[0].keys():
+        assert total[key] == sum(part[key] for part in parts), key
+
+
+def test_spans_count_as_blocks_that_are_mapped(tmp_path: Path) -> None:
+    count, size = 60, (1 << 20) - 4096
+    program = build(tmp_path, "statistics.c")
+    command = [str(program), "mallinfo2", "grow"]
+    profile = record_large([*command, "20", str(size), "1"], tmp_path / "prog.profile")
+    plan_of_large(profile, Spans(), tmp_path / "prog.plan")
+    run = run_planned([*command, str(count), str(size), "2"], tmp_path / "prog.plan")
+    check_growth(fine(run), count * size)
+    assert run.stats["spans"]["allocations"] >= count
+
+
+def counting_nodes() -> str:
+    """The nodes of the tests of hints; the bytes that they add, and that remain."""
+    begin = "int main(int argc, char** argv) {"
+    count = "(long)(mallinfo2().uordblks - before)"
+    text = NODES.replace(begin, f"{begin}\n  size_t before = mallinfo2().uordblks;")
+    text = text.replace("  print_pages();\n  if", f'  printf("%ld\\n", {count});\n  if')
+    end = "  return sum != 3"
+    return text.replace(end, f'  printf("%ld\\n", {count});\n{end}')
+
+
+def test_hinted_objects_count(tmp_path: Path) -> None:
+    program = compile_captured(tmp_path, "gcc", counting_nodes(), "-s")
+    for command in (
+        ("record", "--objects", "--contents", "-o", "app.profile", "--", str(program)),
+        ("plan", "app.profile", "--strategy", "hints", "-o", "app.plan"),
+    ):
+        done = halo(*command, cwd=tmp_path)
+        assert done.status == 0, done.stderr
+    run = run_planned([str(program)], tmp_path / "app.plan")
+    nodes, left = fine(run)
+    assert run.stats["hinted"] == 20_000
+    assert nodes == pytest.approx(20_000 * 40, rel=NEARLY)
+    assert left < 20_000 * 40 * NEARLY
