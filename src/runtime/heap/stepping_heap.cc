@@ -209,11 +209,15 @@ void SteppingHeap::survive_forks() {
 }
 
 SteppingCounts SteppingHeap::counts() const {
-  return {
-      read(counts_.live),         read(counts_.peak_live),
-      read(counts_.resident),     read(counts_.peak_resident),
-      read(counts_.live_at_peak), read(counts_.pages),
-      read(counts_.skipped),      read(counts_.refusals) + busy_.load(std::memory_order_relaxed)};
+  const std::uint64_t live = read(counts_.live);
+  return {live - std::min(live, remote_.bytes()),
+          read(counts_.peak_live),
+          read(counts_.resident),
+          read(counts_.peak_resident),
+          read(counts_.live_at_peak),
+          read(counts_.pages),
+          read(counts_.skipped),
+          read(counts_.refusals) + busy_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace halo::runtime

@@ -49,7 +49,8 @@ class SteppingHeap {
   // the heap consistent.
   void survive_forks();
 
-  // Any thread; the numbers may be of slightly different times.
+  // Any thread; the numbers may be of slightly different times. Blocks that wait to be freed are
+  // not live.
   SteppingCounts counts() const;
 
  private:

@@ -88,6 +88,161 @@ static Count by_malloc_stats(void) {
 
 static void trim(void) { printf("%d ", malloc_trim(0)); }
 
+// jemalloc's. `what` names its number of bytes; by MIB, likewise.
+static void* control(const char* name, size_t* number, void* now, size_t now_bytes) {
+  static int (*mallctl)(const char*, void*, size_t*, void*, size_t);
+  if (mallctl == NULL) mallctl = find("mallctl");
+  size_t bytes = sizeof *number;
+  if (mallctl(name, number, number == NULL ? NULL : &bytes, now, now_bytes) != 0) abort();
+  return number;
+}
+
+static void refresh(void) {
+  uint64_t epoch = 1;
+  control("epoch", &epoch, &epoch, sizeof epoch);
+}
+
+static Count read_bytes(const char* name) {
+  size_t number = 0;
+  refresh();
+  return *(size_t*)control(name, &number, NULL, 0);
+}
+
+static Count by_allocated(void) {
+  const Count allocated = read_bytes("stats.allocated");
+  size_t active = 0, resident = 0, mapped = 0;
+  control("stats.active", &active, NULL, 0);
+  control("stats.resident", &resident, NULL, 0);
+  control("stats.mapped", &mapped, NULL, 0);
+  if (allocated > active || active > resident || active > mapped) abort();
+  return allocated;
+}
+static Count by_active(void) { return read_bytes("stats.active"); }
+static Count by_resident(void) { return read_bytes("stats.resident"); }
+static Count by_mapped(void) { return read_bytes("stats.mapped"); }
+static Count by_all_arenas(void) {
+  return read_bytes("stats.arenas.4096.small.allocated") +
+         read_bytes("stats.arenas.4096.large.allocated");
+}
+static Count by_all_pages(void) { return read_bytes("stats.arenas.4096.pactive") * 4096; }
+
+static Count by_mib(void) {
+  static int (*to_mib)(const char*, size_t*, size_t*);
+  static int (*by)(const size_t*, size_t, void*, size_t*, void*, size_t);
+  static size_t mib[2], epoch_mib[1], length = 2, one = 1;
+  if (to_mib == NULL) {
+    to_mib = find("mallctlnametomib");
+    by = find("mallctlbymib");
+    if (to_mib("stats.allocated", mib, &length) || to_mib("epoch", epoch_mib, &one)) abort();
+  }
+  uint64_t epoch = 1;
+  size_t number = 0, bytes = sizeof number;
+  if (by(epoch_mib, one, &epoch, &bytes, &epoch, sizeof epoch) != 0) abort();
+  if (by(mib, length, &number, &bytes, NULL, 0) != 0) abort();
+  return number;
+}
+
+// Without a new epoch, all reads are of the same time.
+static Count by_old_epoch(void) {
+  const Count now = by_allocated();
+  size_t again = 0;
+  for (int at = 0; at < 1000; ++at) free(malloc(100));
+  void* kept = malloc(100000);
+  control("stats.allocated", &again, NULL, 0);
+  free(kept);
+  if (again != now) abort();
+  return now;
+}
+
+static void purge_arenas(void) {
+  control("arena.4096.purge", NULL, NULL, 0);
+  printf("1 ");
+}
+
+static void purge_by_mib(void) {
+  size_t mib[3], length = 3;
+  int (*to_mib)(const char*, size_t*, size_t*) = find("mallctlnametomib");
+  int (*by)(const size_t*, size_t, void*, size_t*, void*, size_t) = find("mallctlbymib");
+  if (to_mib("arena.0.purge", mib, &length) != 0) abort();
+  mib[1] = 4096;
+  if (by(mib, length, NULL, NULL, NULL, 0) != 0) abort();
+  printf("1 ");
+}
+
+static void (*print_statistics)(void (*)(void*, const char*), void*, const char*);
+static void append(void* to, const char* text) { strcat(to, text); }
+
+// The text's own number, and that of the groups' line.
+static Count by_stats_print(void) {
+  static char text[1 << 20];
+  if (print_statistics == NULL) print_statistics = find("malloc_stats_print");
+  text[0] = '\0';
+  refresh();
+  print_statistics(append, text, "abl");
+  Count sum = strtoull(strstr(text, "Allocated: ") + 11, NULL, 10);
+  const char* groups = strstr(text, "Groups: allocated: ");
+  if (groups != NULL) sum += strtoull(groups + 19, NULL, 10);
+  text[0] = '\0';
+  print_statistics(append, text, "J");
+  if (text[0] != '{' || strstr(text, "Groups:") != NULL) abort();
+  return sum;
+}
+
+// mimalloc's.
+static Count by_process_info(void) {
+  static void (*process_info)(size_t*, size_t*, size_t*, size_t*, size_t*, size_t*, size_t*,
+                              size_t*);
+  if (process_info == NULL) process_info = find("mi_process_info");
+  size_t committed = 0, peak = 0, resident = 0;
+  process_info(NULL, NULL, NULL, &resident, NULL, &committed, &peak, NULL);
+  if (committed > peak || resident == 0) abort();
+  return committed;
+}
+
+static void append_to(const char* text, void* to) { strcat(to, text); }
+
+static Count by_print_out(void) {
+  static void (*print)(void (*)(const char*, void*), void*);
+  static char text[1 << 20];
+  if (print == NULL) print = find("mi_stats_print_out");
+  text[0] = '\0';
+  print(append_to, text);
+  if (strlen(text) < 100) abort();
+  const char* groups = strstr(text, "groups: in use: ");
+  return groups == NULL ? 0 : strtoull(groups + 16, NULL, 10);
+}
+
+static void collect(void) {
+  ((void (*)(_Bool))find("mi_collect"))(1);
+  printf("1 ");
+}
+
+// gperftools'.
+static Count property(const char* name) {
+  static int (*get)(const char*, size_t*);
+  if (get == NULL) get = find("MallocExtension_GetNumericProperty");
+  size_t number = 0;
+  if (get(name, &number) == 0) abort();
+  return number;
+}
+static Count by_property(void) {
+  if (property("generic.current_allocated_bytes") > property("generic.heap_size")) abort();
+  return property("generic.current_allocated_bytes");
+}
+static Count by_heap_size(void) { return property("generic.heap_size"); }
+
+static Count by_get_stats(void) {
+  static char text[1 << 16];
+  ((void (*)(char*, int))find("MallocExtension_GetStats"))(text, sizeof text);
+  const char* groups = strstr(text, "GROUPS: ");
+  return groups == NULL ? 0 : strtoull(groups + 8, NULL, 10);
+}
+
+static void release_free(void) {
+  ((void (*)(void))find("MallocExtension_ReleaseFreeMemory"))();
+  printf("1 ");
+}
+
 static const struct Interface {
   const char* name;
   Count (*in_use)(void);
@@ -97,6 +252,20 @@ static const struct Interface {
     {"mallinfo2", by_mallinfo2, trim},
     {"malloc_info", by_malloc_info, NULL},
     {"malloc_stats", by_malloc_stats, NULL},
+    {"allocated", by_allocated, purge_arenas},
+    {"active", by_active, NULL},
+    {"resident", by_resident, NULL},
+    {"mapped", by_mapped, NULL},
+    {"all_arenas", by_all_arenas, NULL},
+    {"all_pages", by_all_pages, NULL},
+    {"mib", by_mib, purge_by_mib},
+    {"old_epoch", by_old_epoch, NULL},
+    {"stats_print", by_stats_print, NULL},
+    {"process_info", by_process_info, collect},
+    {"print_out", by_print_out, NULL},
+    {"property", by_property, release_free},
+    {"heap_size", by_heap_size, NULL},
+    {"get_stats", by_get_stats, NULL},
 };
 
 static const struct Interface* used;

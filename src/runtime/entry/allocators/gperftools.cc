@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/entry/allocators/allocators.h"
+#include "runtime/entry/allocators/statistics.h"
 #include "runtime/modules/loaded_module.h"
 #include "runtime/serve/served_blocks.h"
 
@@ -129,7 +130,8 @@ int MallocExtension_VerifyArrayNewMemory(const void* p) {
 }  // namespace ours
 
 const InterfaceFunction functions[] = {HALO_GPERFTOOLS(HALO_ROW)};
-const InterfaceFunction virtual_functions[] = {HALO_GPERFTOOLS_VIRTUAL(HALO_ROW)};
+const InterfaceFunction virtual_functions[] = {HALO_GPERFTOOLS_VIRTUAL(HALO_ROW)
+                                                   HALO_GPERFTOOLS_STATISTICS(HALO_STATISTICS_ROW)};
 
 std::uintptr_t address_of(const LoadedModule& library, const char* name) {
   const ElfW(Sym)* symbol = library.find(name);

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "runtime/entry/allocators/allocators.h"
+#include "runtime/entry/allocators/statistics.h"
 #include "runtime/serve/served_blocks.h"
 
 namespace halo::runtime {
@@ -60,8 +61,8 @@ void* rallocx(void* p, std::size_t size, int flags) {
 
 }  // namespace ours
 
-const InterfaceFunction functions[] = {HALO_JEMALLOC(HALO_ROW)
-                                           HALO_JEMALLOC_CALLED(HALO_CALLED_ROW)};
+const InterfaceFunction functions[] = {HALO_JEMALLOC(HALO_ROW) HALO_JEMALLOC_CALLED(
+    HALO_CALLED_ROW) HALO_JEMALLOC_STATISTICS(HALO_STATISTICS_ROW) HALO_JEMALLOC_STATISTICS_CALLED};
 
 }  // namespace
 

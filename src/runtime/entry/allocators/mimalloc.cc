@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "runtime/entry/allocators/allocators.h"
+#include "runtime/entry/allocators/statistics.h"
 #include "runtime/serve/served_blocks.h"
 
 namespace halo::runtime {
@@ -380,8 +381,8 @@ void* mi_heap_recalloc_aligned_at(Heap* heap, void* p, std::size_t count, std::s
 
 }  // namespace ours
 
-const InterfaceFunction functions[] = {HALO_MIMALLOC(HALO_ROW)
-                                           HALO_MIMALLOC_CALLED(HALO_CALLED_ROW)};
+const InterfaceFunction functions[] = {HALO_MIMALLOC(HALO_ROW) HALO_MIMALLOC_CALLED(HALO_CALLED_ROW)
+                                           HALO_MIMALLOC_STATISTICS(HALO_STATISTICS_ROW)};
 
 // mi_rezalloc and the like find what lies behind the size of a calloc zeroed, too.
 bool clear_whole_blocks(const LoadedModule&) { return clearing_whole_blocks = true; }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from halo.plan.model import Spans
+from halo.plan import Plan
+from halo.plan.model import PageLayout, Spans
 from support.captured import NODES
 from support.captured import compile_program as compile_captured
 from support.command import halo
@@ -22,7 +24,7 @@ from support.programs.interface import (
 )
 from support.spans import plan_of_large, record_large
 
-COUNT, SIZE = 100_000, 480
+COUNT, SIZE = 100_000, 448
 """Of a size that every allocator serves by a block of nearly as many bytes."""
 ALL = COUNT * SIZE
 NEARLY = 0.05
@@ -80,6 +82,61 @@ def test_glibc_counts_grouped_objects(
     check_growth(fine(grow(everything, interface, allocator, threads)))
 
 
+BYTES = ("allocated", "all_arenas", "mib", "old_epoch", "stats_print")
+IN_USE = [
+    *(("jemalloc", name) for name in BYTES),
+    ("mimalloc", "print_out"),
+    *(("tcmalloc", name) for name in ("property", "get_stats")),
+]
+"""What an allocator's own functions count: bytes in use, and bytes of memory for them."""
+MEMORY = [
+    *(("jemalloc", name) for name in ("active", "resident", "mapped", "all_pages")),
+    ("mimalloc", "process_info"),
+    ("tcmalloc", "heap_size"),
+]
+NOT_NATIVE = ("print_out", "get_stats")
+"""The program reads only what these write of groups."""
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize(("allocator", "interface"), IN_USE)
+def test_the_allocators_own_functions_count_grouped_objects(
+    everything: Recorded, allocator: str, interface: str, threads: int
+) -> None:
+    counted = fine(grow(everything, interface, allocator, threads))
+    check_growth(counted)
+    if interface in NOT_NATIVE:
+        return
+    arguments = (interface, "grow", str(COUNT), str(SIZE), str(threads))
+    assert counted[:2] == pytest.approx(
+        natively(everything, *arguments, allocator=allocator)[:2], rel=NEARLY
+    )
+
+
+@pytest.mark.parametrize(("allocator", "interface"), MEMORY)
+def test_the_allocators_own_functions_count_the_memory_of_groups(
+    everything: Recorded, allocator: str, interface: str
+) -> None:
+    """At least that of the objects, which are fewer later; some memory is kept."""
+    every, half, none = fine(grow(everything, interface, allocator, threads=4))
+    assert every == pytest.approx(ALL, rel=NEARLY)
+    assert half >= ALL / 2 * (1 - NEARLY) and none <= half <= every * (1 + NEARLY)
+
+
+def stepping(plan: Plan) -> Plan:
+    layout = PageLayout(stepping=True)
+    groups = (group._replace(by_size=True, layout=layout) for group in plan.groups)
+    return replace(plan, groups=tuple(groups))
+
+
+def test_groups_that_step_count(tmp_path: Path) -> None:
+    program = build(tmp_path, "statistics.c")
+    plan = make_plan(tmp_path, [str(program), *RECORDING], *STRATEGIES["walk"])
+    run = grow(Recorded(program, plan).changed("steps", stepping), "mallinfo2", threads=4)
+    check_growth(fine(run))
+    assert run.stats["stepping"]["peak_bytes"] > ALL * (1 - NEARLY)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_way_to_choose_the_group_counts(tmp_path: Path, strategy: str) -> None:
     program = build(tmp_path, "statistics.c")
@@ -89,29 +146,48 @@ def test_every_way_to_choose_the_group_counts(tmp_path: Path, strategy: str) -> 
     assert sum(run.allocations) >= COUNT
 
 
-EVICTING = {"mallinfo2": 248, "malloc_info": 248}
-"""Bytes of objects to which the native allocator adds little."""
+EVICTING = [
+    ("glibc", "mallinfo2", 504),
+    ("glibc", "malloc_info", 504),
+    ("jemalloc", "allocated", 48),
+    ("jemalloc", "mib", 48),
+    ("tcmalloc", "property", 48),
+    ("tcmalloc", "mallinfo", 48),
+]
+"""With the bytes of objects to which the native allocator adds little."""
 
 
-@pytest.mark.parametrize("interface", EVICTING)
+@pytest.mark.parametrize(("allocator", "interface", "size"), EVICTING)
 def test_a_program_that_evicts_by_the_statistics_does_so_as_natively(
-    everything: Recorded, interface: str
+    everything: Recorded, allocator: str, interface: str, size: int
 ) -> None:
-    limit = 16 << 20
-    arguments = (interface, "evict", str(300_000), str(EVICTING[interface]), str(limit))
-    native = natively(everything, *arguments)
-    ours = fine(everything.under(arguments=arguments))
-    assert len(native) > 3 and len(ours) >= len(native) - 1
-    assert ours == pytest.approx(native[: len(ours)], rel=NEARLY)
+    limit = 60_000 * size
+    arguments = (interface, "evict", "300000", str(size), str(limit))
+    native = natively(everything, *arguments, allocator=allocator)
+    ours = fine(everything.under(library_of(allocator), arguments=arguments))
+    assert len(native) == len(ours) >= 4
+    assert ours == pytest.approx(native, rel=NEARLY)
 
 
-def test_malloc_trim_purges_free_pages(everything: Recorded) -> None:
-    """And reports that it did. Few pages are free already if the heap shrank a lot."""
-    arguments = ("mallinfo2", "trim", "400000", "100")
-    trimmed, full, freed, after = fine(everything.under(arguments=arguments))
+PURGING = [
+    *((allocator, "mallinfo2") for allocator in ALLOCATORS),
+    ("jemalloc", "allocated"),
+    ("jemalloc", "mib"),
+    ("mimalloc", "process_info"),
+    ("tcmalloc", "property"),
+]
+
+
+@pytest.mark.parametrize(("allocator", "interface"), PURGING)
+def test_purging_returns_free_pages_of_groups(
+    everything: Recorded, allocator: str, interface: str
+) -> None:
+    """malloc_trim, which says whether it did, and what the allocators have for that. Few pages are
+    free: most were purged when the heap shrank."""
+    arguments = (interface, "trim", "400000", "100")
+    trimmed, full, freed, after = fine(everything.under(library_of(allocator), arguments=arguments))
     assert trimmed == 1
     assert full > 40_000 and freed - after > 1_500
-    assert after < 10_000
 
 
 DOCUMENT = r"""
