@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 
 from halo.alignment import Proof, prove_alignment, unproved
-from halo.profile import process_modules, recorded_program
+from halo.profile import GENERATED_CODE, process_modules, recorded_program
 from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
 _ABI = 16
+_ALWAYS_ALIGNED = 256
+"""Larger blocks are at multiples of 16 in any case (docs/alignment.md)."""
 
 ProofSource = Callable[[Profile, bool], Proof]
 """Proves which alignment a recorded program needs; True: trust libraries loaded at run time."""
@@ -19,6 +22,8 @@ ProofSource = Callable[[Profile, bool], Proof]
 def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
     """The proof from the files of the recorded program and of its libraries."""
     path = recorded_program(profile)
+    if GENERATED_CODE.of(profile):
+        return unproved(f"{Path(path).name} generates code at run time")
     for module in profile.modules:
         if module.path == path:
             return prove_alignment(module, process_modules(profile), trust_loaded)
@@ -36,6 +41,7 @@ class Aligner:
         self._for_any_program = for_any_program
         self._prove = prove
         self._asked = False
+        self._demanded = False
 
     def of(self, contexts: Iterable[Context]) -> int:
         """The minimum alignment in bytes of these contexts' blocks; 0: derived from the size.
@@ -52,10 +58,19 @@ class Aligner:
         self._asked = True
         return _ABI if self.proof.obstacle else BY_SIZE
 
-    def wherever_proved(self) -> int:
-        """As `of` for objects of all contexts, without the rules that keep 16 bytes for speed."""
+    def of_all(self, contexts: Iterable[Context]) -> int:
+        """As `of` for the one group of all callers, without the rules that keep 16 bytes for speed.
+
+        A recorded access that demands 16 bytes counts, whatever the proof says: the group cannot
+        align the objects of its context alone. One that demands more was to an address that the
+        code had aligned itself, as malloc promises no more.
+        """
         if self._few_sizes == 0:
             return _ABI
+        self._demanded = any(
+            it.alignment == _ABI and it.min_size <= _ALWAYS_ALIGNED and it.max_size >= _ABI
+            for it in contexts
+        )
         self._asked = True
         return _ABI if self.proof.obstacle else BY_SIZE
 
@@ -79,6 +94,8 @@ class Aligner:
         if self._for_any_program:
             return unproved("the plan is for any program")
         proof = self._prove()
+        if self._demanded and not proof.obstacle:
+            return unproved("recorded accesses demand it in the only group")
         if proof.relaxations and not self._relax:
             return unproved(f"{proof.relaxations} instructions would have to be relaxed")
         return proof

@@ -185,7 +185,7 @@ def _drawn(
     small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
     modules, at = _for_program((), profile, chosen)
     several = len(grouping.groups) > 1
-    alignment = aligner.of(small) if several else aligner.wherever_proved()
+    alignment = aligner.of(small) if several else aligner.of_all(small)
     peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
     return drawing_plan(
         [group_settings(peak, chosen)] * len(grouping.groups),

@@ -19,6 +19,7 @@ from halo.profile.recorded import recorded_program
 from halo.profile.repeat import repeated
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
+from halo.profile.sections.generated_code import GENERATED_CODE
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
 from halo.profile.sections.inputs import INPUTS, InputRun
 from halo.profile.sections.loaded import LOADED, process_modules
@@ -33,6 +34,7 @@ __all__ = [
     "CACHE_SWEEP",
     "CONFLICTS",
     "FORMAT",
+    "GENERATED_CODE",
     "HOT_STREAMS",
     "INPUTS",
     "LOADED",

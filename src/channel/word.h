@@ -23,6 +23,7 @@ enum class WordKind : uint8_t {
                   // base::contents_words() tells
   kHugePages,     // raw word follows: size of the range for which the program requests huge pages
   kMapsChanged,   // code may have been mapped
+  kMakesCode,     // memory was mapped for code that the program generates; payload: 0
   kCodeUnmapped,  // raw word follows: size of the range at the address that will be unmapped
   kReadMaps,      // the memory map will soon disappear: read it now
   kDropEvents,    // all events recorded so far are dropped

@@ -133,6 +133,9 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
     case WordKind::kMapsChanged:
       contexts_.mappings_changed();
       return 1;
+    case WordKind::kMakesCode:
+      contexts_.code_generated();
+      return 1;
     case WordKind::kCodeUnmapped:
       contexts_.drop_code({word.payload(), word.payload() + words[1]});
       return 2;

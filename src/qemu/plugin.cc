@@ -14,6 +14,7 @@
 #include <exception>
 #include <span>
 
+#include "base/code_memory.h"
 #include "base/contents.h"
 #include "interpose/protocol.h"
 #include "qemu/fatal_signal.h"
@@ -240,6 +241,7 @@ void before_exec(int directory, uint64_t path, uint64_t flags) {
 
 void on_syscall(qemu_plugin_id_t, unsigned, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                 uint64_t a4, uint64_t a5, uint64_t, uint64_t, uint64_t) {
+  if (halo::makes_generated_code(number, a3, a4)) engine->contexts().code_generated();
   switch (number) {
     case halo::interpose::kHelloCall:
       return answer_hello(a1);

@@ -42,6 +42,9 @@ class ContextTable {
   // The code in this range is unmapped; its return addresses may have another meaning later.
   void drop_code(AddressRange range);
   void mappings_changed() { modules_.mappings_changed(); }
+  // The program has mapped memory for code that it generates. Any thread may call it.
+  void code_generated() { generates_code_.store(true, std::memory_order_relaxed); }
+  bool generates_code() const { return generates_code_.load(std::memory_order_relaxed); }
   // Changes whenever code is dropped.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -61,6 +64,7 @@ class ContextTable {
   const uint32_t max_nodes_;
   std::mutex mutex_;
   std::atomic<uint64_t> generation_{0};
+  std::atomic<bool> generates_code_{false};
   ModuleTable modules_;
   bool code_outside_files_ = false;
   std::vector<FrameInfo> frames_;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/code_memory.h"
 #include "base/contents.h"
 #include "channel/word.h"
 #include "interpose/protocol.h"
@@ -260,6 +261,8 @@ void after_system_call(ThreadId, UInt number, UWord* args, UInt, SysRes result) 
       number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
   // The core calls no function of the tool after a fork that failed.
   if (forks && sr_isError(result)) sender.after_fork_in_parent();
+  if (!sr_isError(result) && halo::makes_generated_code(number, args[2], args[3]))
+    put(WordKind::kMakesCode, 0);
   const bool code = number == SYS_mmap && (args[2] & PROT_EXEC) != 0;
   if (code || number == SYS_mremap) put(WordKind::kMapsChanged, 0);
 }

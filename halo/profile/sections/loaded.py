@@ -28,16 +28,22 @@ class LoadedSection(Section[Modules]):
 
     def merge(self, parts: Sequence[Part], program: str) -> Modules | None:
         """The modules of all processes of the program, not of other programs that it started."""
-        path = os.path.realpath(program)
-        found = [self.of(part.profile) or () for part in parts]
-        mine = {module for it in found if any(one.path == path for one in it) for module in it}
-        return tuple(sorted(mine)) or None
+        found = [self.of(part.profile) or () for part in parts_of(program, parts)]
+        return tuple(sorted({module for modules in found for module in modules})) or None
 
     def repeated(self, value: Modules, times: int) -> Modules:
         return value
 
 
 LOADED = LoadedSection()
+
+
+def parts_of(program: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts of processes that had the program itself loaded."""
+    path = os.path.realpath(program)
+    return [
+        part for part in parts if any(one.path == path for one in LOADED.of(part.profile) or ())
+    ]
 
 
 def process_modules(profile: Profile) -> Modules:

@@ -8,6 +8,7 @@ from typing import Any
 from halo.profile.model import Profile
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS
+from halo.profile.sections.generated_code import GENERATED_CODE
 from halo.profile.sections.hot_streams import HOT_STREAMS
 from halo.profile.sections.inputs import INPUTS
 from halo.profile.sections.loaded import LOADED
@@ -21,6 +22,7 @@ from halo.profile.sections.source_calls import SOURCE_CALLS
 SECTIONS: Sequence[Section[Any]] = [
     SAMPLING,
     LOADED,
+    GENERATED_CODE,
     SOURCE_CALLS,
     HOT_STREAMS,
     SIMULATION,

@@ -141,6 +141,7 @@ class PartFile : public sinks::Part {
     for (const Module& module : table_.modules())
       if (!module.of_recorder) loaded.push_back(&module);
     list("loaded", loaded, [this](const Module* module) { write_module(*module); });
+    if (table_.generates_code()) field("generated_code", true);
   }
 
   void write_module(const Module& module) {

@@ -2,6 +2,8 @@
 // their symbols: X(symbol, declaration). A definition is exported because it is declared by a list.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <new>
 
@@ -58,10 +60,15 @@ struct _IO_FILE;
   X(malloc_trim, int malloc_trim(std::size_t pad) noexcept) \
   X(malloc_usable_size, std::size_t malloc_usable_size(void* p)) \
   X(memalign, void* memalign(std::size_t alignment, std::size_t size)) \
+  X(mmap, void* mmap(void* at, std::size_t, int, int, int, off_t) noexcept) \
+  X(mmap64, void* mmap64(void* at, std::size_t, int, int, int, off_t) noexcept) \
+  X(mprotect, int mprotect(void* at, std::size_t, int) noexcept) \
+  X(pkey_mprotect, int pkey_mprotect(void* at, std::size_t, int, int) noexcept) \
   X(posix_memalign, int posix_memalign(void** into, std::size_t alignment, std::size_t size) noexcept) \
   X(pvalloc, void* pvalloc(std::size_t size)) \
   X(realloc, void* realloc(void* p, std::size_t size)) \
   X(reallocarray, void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept) \
+  X(shmat, void* shmat(int, const void* at, int) noexcept) \
   X(valloc, void* valloc(std::size_t size) noexcept)
 // clang-format on
 

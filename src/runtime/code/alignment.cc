@@ -127,7 +127,7 @@ bool check_alignment_of(const dl_phdr_info& module) {
   const std::size_t number = find_checked(module);
   const bool known = number < active_plan.checked_modules.size();
   if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
-  all_to_16 = true;
+  align_all_to_16();
   return false;
 }
 

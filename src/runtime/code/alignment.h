@@ -25,6 +25,9 @@ void begin_alignment();
 // a time.
 bool check_alignment_of(const dl_phdr_info& module);
 
+// Aligns all later blocks to 16: code that the plan has not checked may run from now on.
+inline void align_all_to_16() { all_to_16.store(true, std::memory_order_relaxed); }
+
 // Number of code bytes changed so far.
 unsigned long relaxed_instructions();
 

@@ -16,6 +16,7 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/next.h"
 #include "runtime/code/alignment.h"
+#include "runtime/code/generated_code.h"
 #include "runtime/diagnose/stats.h"
 #include "runtime/entry/allocators/interface.h"
 #include "runtime/hints/rules.h"
@@ -98,11 +99,29 @@ void begin_selectors() {
   set_place_listener(redirect_module);
 }
 
+// Blocks of the table and of random pools; hints and selectors read the alignment each time.
+void align_later_blocks() {
+  if (follows_modules()) align_table_to_16();
+  align_random_pools_to_16();
+}
+
 // A module was loaded: the plan's alignment proof may not cover it.
 void keep_alignment(const dl_phdr_info& module) {
-  if (aligns_all_to_16() || check_alignment_of(module)) return;
-  align_table_to_16();
-  align_random_pools_to_16();
+  if (!aligns_all_to_16() && !check_alignment_of(module)) align_later_blocks();
+}
+
+// The plan's alignment proof does not cover code that the program generates.
+void keep_alignment_for_generated_code() {
+  if (aligns_all_to_16()) return;
+  align_all_to_16();
+  align_later_blocks();
+}
+
+// At the end of the start, so that no structure is aligned while it is made.
+void watch_generated_code() {
+  if (aligns_all_to_16()) return;
+  set_code_listener(keep_alignment_for_generated_code);
+  if (generates_code()) keep_alignment_for_generated_code();
 }
 
 // Starts a plan that does not use callers.
@@ -189,10 +208,14 @@ bool begin(const Settings& settings) {
 
 __attribute__((constructor(101))) void activate() {
   resolve_next();
+  find_mapping_functions();
   const Settings settings = read_settings();
   stats_owner = getpid();
   if (settings.stats != nullptr) snprintf(stats_path, sizeof stats_path, "%s", settings.stats);
-  if (!begin(settings)) detach();
+  if (begin(settings))
+    watch_generated_code();
+  else
+    detach();
 }
 
 __attribute__((destructor)) void finish() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -317,6 +318,32 @@ def test_alignment_by_size_only_for_objects_without_evidence(
     )
     assert plan.states[1].alignment == alignment
     assert plan.checked == (CHECKED if alignment == 0 else ())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seen", "alignment"),
+    [
+        (OBJECTS, 0, 0),
+        (OBJECTS, 16, 16),
+        (OBJECTS, 32, 0),  # malloc promises no more than 16: the code aligned the address itself
+        ([(8, 10)], 16, 0),  # no object for a vector
+        ([(512, 10)], 16, 0),  # such blocks are at multiples of 16 in any case
+        (ARRAYS, 0, 0),
+    ],
+)
+def test_the_one_group_of_all_callers_is_aligned_as_one_context_demands(
+    sizes: list[tuple[int, int]], seen: int, alignment: int
+) -> None:
+    """The group cannot tell the contexts apart, whatever the proof says."""
+    sample = Sample()
+    sample.add([16, 32], sizes=OBJECTS, allocations=10)
+    sample.add([16, 33], sizes=sizes, alignment=seen, allocations=10)
+    everything = replace(grouping([]), at_random=True)
+    plan = build_plan(sample.profile(), everything, {}, any_distance, prove=any_alignment)
+    assert plan.states[0].alignment == alignment
+    assert plan.checked == (() if alignment else CHECKED)
+    said = plan.review.alignment if plan.review is not None else ""
+    assert ("recorded accesses demand it" in said) is (alignment == 16)
 
 
 def test_what_is_not_proved_is_aligned_to_16() -> None:

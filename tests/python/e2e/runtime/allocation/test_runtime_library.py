@@ -17,6 +17,7 @@ aligned_alloc calloc cfree dlclose dlopen free free_aligned_sized free_sized mal
 mallinfo mallinfo2 malloc_info malloc_stats malloc_trim
 malloc_usable_size memalign posix_memalign pvalloc realloc reallocarray valloc
 __libc_free __libc_realloc
+mmap mmap64 mprotect pkey_mprotect shmat
 halo_allocate_in_group halo_group_count halo_group_of_request
 _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t
 _ZnwmSt11align_val_t _ZnamSt11align_val_t
