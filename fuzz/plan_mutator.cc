@@ -345,7 +345,10 @@ Input make_plan(Random& random) {
   PlanBuilder builder;
   builder.module(own_build_id);
   const std::size_t modules = 1 + random() % 3;
-  for (std::size_t i = 1; i < modules; ++i) builder.module(static_cast<std::uint8_t>(i));
+  for (std::size_t i = 1; i < modules; ++i) {
+    builder.module(static_cast<std::uint8_t>(i));
+    if (random() % 4 == 0) builder.layout(static_cast<std::uint32_t>(random()));
+  }
   const std::size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
   const bool has_spans = random() % 4 == 0;
   for (std::size_t i = 0; i < groups; ++i) {

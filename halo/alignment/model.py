@@ -18,11 +18,15 @@ class Relaxation(NamedTuple):
 
 
 class CheckedModule(NamedTuple):
-    """A module, by build-id, whose code accepts objects at any multiple of eight once relaxed."""
+    """A module, by build-id, whose code accepts objects at any multiple of eight once relaxed.
+
+    `code` is the digest of its code; 0: unknown.
+    """
 
     build_id: str
     relaxations: tuple[Relaxation, ...]
     path: str = ""
+    code: int = 0
 
 
 @dataclass(frozen=True)

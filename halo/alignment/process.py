@@ -10,6 +10,7 @@ from halo.alignment.libraries import libraries_of
 from halo.alignment.model import CheckedModule, Proof, unproved
 from halo.alignment.survey import Survey, survey_module
 from halo.elf import build_id_of
+from halo.elf.digest import digest_of
 from halo.elf.image import ElfError, ElfImage
 from halo.errors import HaloError
 from halo.process.allocators import KNOWN, find_allocator
@@ -103,7 +104,8 @@ def _prove(required: Sequence[Path], optional: Sequence[Path]) -> Proof:
         else:
             obstacle = _obstacle(survey, everything)
         if not obstacle:
-            modules.append(CheckedModule(survey.build_id, survey.relaxations, str(path)))
+            code = digest_of(path).code
+            modules.append(CheckedModule(survey.build_id, survey.relaxations, str(path), code))
         elif path in required:
             return unproved(obstacle)
     return Proof(tuple(modules))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from halo.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
 from halo.doctor.module import Module
-from halo.elf import build_id_of
+from halo.elf.digest import digest_of
 from halo.errors import BadPlan
 from halo.plan import Plan
-from halo.plan.build_match import check_plan
+from halo.plan.build_match import check_plan, is_module
 from halo.plan.model import SPREAD
 
 _WHAT = "plan"
@@ -27,9 +27,27 @@ def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> It
         return
     if plan.groups:
         yield _match(path, plan, program, libraries)
+        yield from _other_code(path, plan, (program, *libraries))
         yield from _other_way(path, plan)
     else:
         yield note(_WHAT, f"{path} has no groups, so nothing will be placed", "plan again")
+
+
+def _other_code(path: Path, plan: Plan, modules: Sequence[Module]) -> Iterator[Finding]:
+    """A note if the code that the plan has checked is not that of a module with its build-id."""
+    known = {checked.build_id: checked.code for checked in plan.checked}
+    other = [
+        module.name
+        for module in modules
+        if known.get(module.build_id, 0) not in (0, digest_of(module.path).code)
+    ]
+    if other:
+        yield note(
+            _WHAT,
+            f"the code of {listed(other)} is not that which {path} has checked, though the build-id"
+            " is: all blocks are aligned to 16 bytes",
+            "record the program and plan again",
+        )
 
 
 def _other_way(path: Path, plan: Plan) -> Iterator[Finding]:
@@ -61,12 +79,21 @@ def first_level_way(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -
 
 def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module]) -> Finding:
     loaded = {m.build_id: m for m in reversed((program, *libraries)) if m.build_id}
-    here = [loaded[m.build_id] for m in plan.modules if m.build_id in loaded]
+    named = [(loaded[m.build_id], m) for m in plan.modules if m.build_id in loaded]
+    here = [module for module, planned in named if is_module(module.path, planned)]
     later = [
         Path(m.path).name
         for m in plan.modules
-        if m.build_id not in loaded and m.path and build_id_of(m.path) == m.build_id
+        if m.build_id not in loaded and m.path and is_module(Path(m.path), m)
     ]
+    unlike = [module.name for module, planned in named if not is_module(module.path, planned)]
+    if unlike:
+        return note(
+            _WHAT,
+            f"{listed(unlike)} has the build-id that {path} names, but other content: its"
+            " allocations are forwarded",
+            "record the program and plan again",
+        )
     if later and not here:
         return note(
             _WHAT,

@@ -30,6 +30,7 @@ class Segment:
     address: int
     file_size: int
     flags: int
+    memory_size: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,9 @@ class ElfImage:
         entry_size, count = struct.unpack_from("<HH", self.data, 54)
         segments = []
         for index in range(count):
-            fields = struct.unpack_from("<IIQQQQ", self.data, table + index * entry_size)
-            segments.append(Segment(fields[0], fields[2], fields[3], fields[5], fields[1]))
+            fields = struct.unpack_from("<IIQQQQQ", self.data, table + index * entry_size)
+            kind, flags, offset, address, _, in_file, in_memory = fields
+            segments.append(Segment(kind, offset, address, in_file, flags, in_memory))
         return tuple(segments)
 
     def _read_sections(self) -> tuple[Section, ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from halo.alignment import Proof, prove_alignment, unproved
-from halo.profile import GENERATED_CODE, process_modules, recorded_program
+from halo.profile import GENERATED_CODE, is_unlike, process_modules, recorded_program
 from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
@@ -25,6 +25,8 @@ def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
     if GENERATED_CODE.of(profile):
         return unproved(f"{Path(path).name} generates code at run time")
     for module in profile.modules:
+        if module.path == path and is_unlike(profile, module):
+            return unproved(f"{Path(path).name} has changed since it was recorded")
         if module.path == path:
             return prove_alignment(module, process_modules(profile), trust_loaded)
     return unproved("the profile does not name its program")

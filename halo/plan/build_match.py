@@ -6,8 +6,10 @@ import shlex
 from pathlib import Path
 
 from halo.elf import ElfError, build_id_of
+from halo.elf.digest import digest_of
 from halo.errors import BadPlan
 from halo.plan import Plan, read_plan
+from halo.plan.model import PlanModule
 
 
 class StalePlan(BadPlan):
@@ -49,21 +51,32 @@ def staleness(plan: Plan, program: Path) -> str:
     for at, module in enumerate(plan.modules):
         its_program = at == plan.executable or _same(module.path, recorded)
         here = program if its_program else Path(module.path)
-        if _build_id(here) == module.build_id:
+        if is_module(here, module):
             matching += 1
         elif its_program:
+            alike = ", which has the same build-id" if _build_id(here) == module.build_id else ""
             if Path(recorded).name != program.name:
-                return f"another program, {recorded}, than {program}"
-            return f"another build of {program}"
+                return f"another program, {recorded}, than {program}{alike}"
+            return f"another build of {program}{alike}"
     if plan.modules and not matching:
         return f"other builds of the libraries that {program} uses"
     return ""
 
 
 def _other_executable(plan: Plan, program: Path) -> str:
-    if plan.executable is None or _build_id(program) == plan.modules[plan.executable].build_id:
+    if plan.executable is None or is_module(program, plan.modules[plan.executable]):
         return ""
     return f"another program than {program}, or another build of it"
+
+
+def is_module(path: Path, module: PlanModule) -> bool:
+    """Whether the file is a module of the plan: by its build-id, and its layout if that is known.
+
+    The path of the module does not matter.
+    """
+    if _build_id(path) != module.build_id:
+        return False
+    return module.layout in (0, digest_of(path).layout)
 
 
 def _same(one: str, other: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
 from halo.errors import BadInput
 from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
+from halo.plan.digests import refuse_unlike, with_layout
 from halo.plan.grouping import Group, Grouping
 from halo.plan.hints.sites import SiteHint, number_modules
 from halo.plan.layout import (
@@ -114,6 +115,19 @@ def build_plan(
     exceed a limit of the format.
     """
     chosen = parse_options(PlanOptions, options, "The plan")
+    refuse_unlike(profile)
+    plan = _built(profile, grouping, chosen, rules, obstacles, prove)
+    return replace(plan, modules=tuple(with_layout(profile, it) for it in plan.modules))
+
+
+def _built(
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    rules: RuleSource,
+    obstacles: ObstacleSource,
+    prove: ProofSource,
+) -> Plan:
     aligner = Aligner(
         chosen.few_sizes,
         chosen.relax,

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 from halo.alignment.model import CheckedModule
 from halo.plan.hints.layout import HINT_VERSION
 from halo.plan.hints.rules import HintRule
-from halo.plan.layout import CHECKED_VERSION, LAYOUT_VERSION, SPAN_VERSION, VERDICT_FORWARD
+from halo.plan.layout import (
+    CHECKED_VERSION,
+    DIGEST_VERSION,
+    LAYOUT_VERSION,
+    SPAN_VERSION,
+    VERDICT_FORWARD,
+)
 
 FORMAT = "halo-plan"
 MAX_STEPS = 256
@@ -17,10 +23,14 @@ MAX_STEPS = 256
 
 
 class PlanModule(NamedTuple):
-    """A module by build-id (hex, 1 to 32 bytes). The path is not in the compact form."""
+    """A module by build-id (hex, 1 to 32 bytes), and the digest of its layout; 0: unknown.
+
+    The path is not in the compact form.
+    """
 
     build_id: str
     path: str = ""
+    layout: int = 0
 
 
 ALL_SLOTS = (1 << 64) - 1
@@ -264,7 +274,9 @@ class Plan:
 
     @property
     def version(self) -> int:
-        """The oldest version of the format that can hold the plan's groups and hints."""
+        """The oldest version of the format that can hold the plan."""
+        if any(it.layout for it in self.modules) or any(it.code for it in self.checked):
+            return DIGEST_VERSION
         if any(group.spans is not None for group in self.groups):
             return SPAN_VERSION
         if self.hints:

@@ -19,6 +19,7 @@ from halo.profile.recorded import recorded_program
 from halo.profile.repeat import repeated
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS, Conflicts
+from halo.profile.sections.digests import DIGESTS, digest_in, is_unlike, with_digests
 from halo.profile.sections.generated_code import GENERATED_CODE
 from halo.profile.sections.hot_streams import HOT_STREAMS, CoAllocationSet, HotStreams
 from halo.profile.sections.inputs import INPUTS, InputRun
@@ -33,6 +34,7 @@ from halo.profile.writer import profile_json, write_profile
 __all__ = [
     "CACHE_SWEEP",
     "CONFLICTS",
+    "DIGESTS",
     "FORMAT",
     "GENERATED_CODE",
     "HOT_STREAMS",
@@ -62,6 +64,8 @@ __all__ = [
     "Tally",
     "Totals",
     "affinity_graph",
+    "digest_in",
+    "is_unlike",
     "merge_parts",
     "merge_profiles",
     "name_frames",
@@ -70,5 +74,6 @@ __all__ = [
     "read_profile",
     "recorded_program",
     "repeated",
+    "with_digests",
     "write_profile",
 ]

@@ -18,6 +18,7 @@ from halo.profile import (
     Profile,
     merge_parts,
     read_profile,
+    with_digests,
     write_profile,
 )
 from halo.strategies import make_grouping
@@ -29,7 +30,7 @@ def merge_recording(
     parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
 ) -> Profile:
     """Merges the parts of one recording and writes the profile, with its object trace beside."""
-    profile = _with_calls(merge_parts(parts, program, arguments))
+    profile = _with_calls(with_digests(merge_parts(parts, program, arguments)))
     check_place(path)
     trace = OBJECT_TRACE.of(profile)
     if trace is not None:

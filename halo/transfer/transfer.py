@@ -10,7 +10,7 @@ from halo.elf import build_id_of
 from halo.elf.positions import symbolizer
 from halo.errors import BadInput, MissingPart
 from halo.plan.grouping import Grouping
-from halo.profile import LOADED, recorded_program
+from halo.profile import DIGESTS, LOADED, is_unlike, recorded_program
 from halo.profile.model import Context, Module, Profile
 from halo.profile.sections.registry import sections_without_stacks
 from halo.transfer.stacks import Address, StackCarrier, stack_of
@@ -67,7 +67,8 @@ def carry_over(profile: Profile, program: Path) -> Carried:
     """
     old, new = recorded_module(profile), _other(program)
     old_build = _old_build(profile, old)
-    new_build = old_build if old.build_id == new.build_id else _build(new)
+    same = old.build_id == new.build_id and not is_unlike(profile, old, new.path)
+    new_build = old_build if same else _build(new)
     carrier = StackCarrier(old, old_build, new, new_build)
     stacks = [carrier.carry(stack_of(profile, at)) for at in range(len(profile.contexts))]
     if not any(stacks):
@@ -89,7 +90,7 @@ def recorded_module(profile: Profile) -> Module:
 
 def _old_build(profile: Profile, old: Module) -> Build:
     """From the file if it is still the recorded one, else as far as the profile has it."""
-    if build_id_of(old.path) == old.build_id:
+    if build_id_of(old.path) == old.build_id and not is_unlike(profile, old):
         return _build(old)
     found = recorded_build(profile)
     if found is None:
@@ -148,6 +149,8 @@ def _assembled(
         program=new.path,
         sections=sections_without_stacks(profile) | ({LOADED.key: loaded} if loaded else {}),
     )
+    digests = {it: found for it, found in (DIGESTS.of(profile) or {}).items() if it != new}
+    moved = replace(moved, sections={**moved.sections, DIGESTS.key: digests})
     return Carried(unified, moved, tuple(became), tuple(numbers))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from halo.elf import ElfError, build_id_of
+from halo.elf.digest import digest_of
 from halo.errors import Unsuitable
 from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
@@ -244,7 +245,8 @@ def _module_of(job: Job) -> PlanModule | None:
         build_id = build_id_of(job.target.path)
     except (ElfError, OSError):
         return None
-    return PlanModule(build_id, str(job.target.path)) if build_id else None
+    path = str(job.target.path)
+    return PlanModule(build_id, path, digest_of(path).layout) if build_id else None
 
 
 def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> Trial:

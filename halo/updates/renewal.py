@@ -8,7 +8,7 @@ from pathlib import Path
 from halo.elf import build_id_of
 from halo.errors import BadInput
 from halo.plan import Plan
-from halo.profile import LOADED, Module, Profile
+from halo.profile import LOADED, Module, Profile, is_unlike
 from halo.strategies.planning import make_plan
 from halo.transfer import Carried, carry_over, recorded_module
 from halo.updates.origin import Origin, Recording
@@ -73,7 +73,8 @@ class _Carrier:
 def _is_recorded(profile: Profile, program: Path) -> bool:
     """Whether it is the recorded build, which is also still where it was."""
     recorded = recorded_module(profile)
-    return build_id_of(program) == recorded.build_id == build_id_of(recorded.path)
+    same = build_id_of(program) == recorded.build_id == build_id_of(recorded.path)
+    return same and not any(is_unlike(profile, recorded, path) for path in ("", str(program)))
 
 
 def _with_libraries_of_today(profile: Profile) -> Profile:

@@ -1,4 +1,4 @@
-// Which system calls make memory executable that is no segment of a module.
+// Which system calls make memory executable that does not belong to a module.
 #pragma once
 
 #include <sys/mman.h>

@@ -6,12 +6,13 @@
 namespace halo::plan {
 
 inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr std::uint32_t version = 6;  // first with groups that have spans
+inline constexpr std::uint32_t version = 7;  // first with digests of modules
 inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
 inline constexpr std::uint32_t checked_version = 3;   // first with checked modules
 inline constexpr std::uint32_t layout_version = 4;    // first with flags of page layouts
-inline constexpr std::uint32_t span_version = 6;
+inline constexpr std::uint32_t span_version = 6;      // first with groups that have spans
+inline constexpr std::uint32_t digest_version = 7;
 inline constexpr std::uint32_t max_states = 1u << 24;
 inline constexpr std::uint32_t max_groups = 4096;
 inline constexpr std::uint32_t max_modules = 4096;
@@ -103,7 +104,7 @@ static_assert(sizeof(Header) == 64);
 struct Module {
   std::uint8_t build_id[max_build_id];
   std::uint32_t build_id_length;
-  std::uint32_t reserved;
+  std::uint32_t layout;  // digest of its layout, from version 7 on; 0: unknown
 };
 static_assert(sizeof(Module) == 40);
 
@@ -155,7 +156,7 @@ struct CheckedModule {
   std::uint8_t build_id[max_build_id];
   std::uint32_t build_id_length;
   std::uint32_t relaxations;
-  std::uint64_t reserved;
+  std::uint64_t code;  // digest of its code, from version 7 on; 0: unknown
 };
 static_assert(sizeof(CheckedModule) == 48);
 

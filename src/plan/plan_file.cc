@@ -55,7 +55,7 @@ const char* check_modules(const PlanView& view) {
   for (const Module& m : view.modules) {
     if (m.build_id_length == 0 || m.build_id_length > max_build_id)
       return "the plan has a module without a build-id";
-    if (m.reserved != 0) return unknown_field;
+    if (m.layout != 0 && view.header->version < digest_version) return unknown_field;
   }
   return nullptr;
 }
@@ -190,7 +190,7 @@ const char* check_checked_modules(const PlanView& view) {
   for (const CheckedModule& m : view.checked_modules) {
     if (m.build_id_length == 0 || m.build_id_length > max_build_id)
       return "the plan has a module without a build-id";
-    if (m.reserved != 0) return unknown_field;
+    if (m.code != 0 && view.header->version < digest_version) return unknown_field;
     relaxations += m.relaxations;
   }
   if (relaxations != view.relaxations.size()) return "the plan's relaxations are of no module";

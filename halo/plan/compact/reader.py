@@ -15,6 +15,7 @@ from halo.plan.hints.rules import decode_hints
 from halo.plan.layout import (
     CHECKED_MODULE,
     CONJUNCTION,
+    DIGEST_VERSION,
     GROUP,
     HEADER_HUGE_PAGES,
     HEADER_RANDOM_POOLS,
@@ -53,7 +54,7 @@ def decode(content: bytes, name: str) -> Plan:
     relaxations = section(RELAXATION, head.relaxations)
     hints = decode_hints(content[at:], head.hints, head.modules, name)
     plan = Plan(
-        modules=tuple(_module(name, *row) for row in MODULE.iter_unpack(modules)),
+        modules=tuple(_module(name, head.version, *row) for row in MODULE.iter_unpack(modules)),
         groups=tuple(decode_group(name, head.version, *row) for row in GROUP.iter_unpack(groups)),
         states=decode_states(states, head.modules, head.groups, name),
         max_object=head.max_object,
@@ -61,7 +62,7 @@ def decode(content: bytes, name: str) -> Plan:
         executable=head.executable - 1 if head.executable else None,
         at_random=bool(head.flags & HEADER_RANDOM_POOLS),
         selectors=decode_selectors(sites, conjunctions, head, name),
-        checked=decode_checked(checked, relaxations, name),
+        checked=decode_checked(checked, relaxations, head.version, name),
         hints=hints,
     )
     if hints and (plan.selectors is not None or plan.at_random):
@@ -85,16 +86,18 @@ def _forwards(plan: Plan) -> bool:
     return len(plan.states) == 1 and plan.states[0].verdict == VERDICT_FORWARD
 
 
-def decode_checked(modules: bytes, relaxations: bytes, name: str) -> tuple[CheckedModule, ...]:
+def decode_checked(
+    modules: bytes, relaxations: bytes, version: int, name: str
+) -> tuple[CheckedModule, ...]:
     found = []
     rows = RELAXATION.iter_unpack(relaxations)
-    for build_id, length, count, reserved in CHECKED_MODULE.iter_unpack(modules):
-        if reserved or not 1 <= length <= len(build_id):
+    for build_id, length, count, code in CHECKED_MODULE.iter_unpack(modules):
+        if (code and version < DIGEST_VERSION) or not 1 <= length <= len(build_id):
             raise BadPlan(f"{name} is not usable: a checked module has no build-id.")
         mine = tuple(_relaxation(name, *row) for row in islice(rows, count))
         if len(mine) != count:
             raise BadPlan(f"{name} is not usable: a checked module lacks its relaxations.")
-        found.append(CheckedModule(build_id[:length].hex(), mine))
+        found.append(CheckedModule(build_id[:length].hex(), mine, code=code))
     if next(rows, None) is not None:
         raise BadPlan(f"{name} is not usable: a relaxation belongs to no module.")
     return tuple(found)
@@ -106,9 +109,9 @@ def _relaxation(name: str, offset: int, before: int, after: int, *reserved: int)
     return Relaxation(offset, before, after)
 
 
-def _module(name: str, build_id: bytes, length: int, reserved: int) -> PlanModule:
-    if reserved:
+def _module(name: str, version: int, build_id: bytes, length: int, layout: int) -> PlanModule:
+    if layout and version < DIGEST_VERSION:
         raise BadPlan(f"{name} is not usable: a module has an unknown field.")
     if not 1 <= length <= len(build_id):
         raise BadPlan(f"{name} is not usable: a module has no build-id.")
-    return PlanModule(build_id[:length].hex())
+    return PlanModule(build_id[:length].hex(), layout=layout)

@@ -37,7 +37,7 @@ def encode(plan: Plan) -> bytes:
     body = bytearray(encode_head(plan.hints) if plan.version >= HINT_VERSION else b"")
     for module in plan.modules:
         build_id = bytes.fromhex(module.build_id)
-        body += MODULE.pack(build_id, len(build_id), 0)
+        body += MODULE.pack(build_id, len(build_id), module.layout)
     for group in plan.groups:
         flags, starts = group_flags(group)
         body += GROUP.pack(flags, group.reuse, starts)
@@ -72,7 +72,8 @@ def encode(plan: Plan) -> bytes:
         )
     for checked in plan.checked:
         build_id = bytes.fromhex(checked.build_id)
-        body += CHECKED_MODULE.pack(build_id, len(build_id), len(checked.relaxations), 0)
+        count = len(checked.relaxations)
+        body += CHECKED_MODULE.pack(build_id, len(build_id), count, checked.code)
     relaxations = [each for checked in plan.checked for each in checked.relaxations]
     for relaxation in relaxations:
         body += RELAXATION.pack(*relaxation, 0, 0)

@@ -8,6 +8,7 @@ from typing import Any
 from halo.profile.model import Profile
 from halo.profile.sections.cache_sweep import CACHE_SWEEP
 from halo.profile.sections.conflicts import CONFLICTS
+from halo.profile.sections.digests import DIGESTS
 from halo.profile.sections.generated_code import GENERATED_CODE
 from halo.profile.sections.hot_streams import HOT_STREAMS
 from halo.profile.sections.inputs import INPUTS
@@ -22,6 +23,7 @@ from halo.profile.sections.source_calls import SOURCE_CALLS
 SECTIONS: Sequence[Section[Any]] = [
     SAMPLING,
     LOADED,
+    DIGESTS,
     GENERATED_CODE,
     SOURCE_CALLS,
     HOT_STREAMS,

@@ -19,6 +19,11 @@ constinit std::atomic<bool> all_to_16{true};
 namespace {
 
 constinit unsigned long relaxed = 0;
+constinit std::atomic<const char*> obstacle{nullptr};
+constinit bool met_unlike = false;
+
+// The bias of each checked module whose code was compared, plus 1: its relaxed code differs.
+constinit std::uintptr_t compared[plan::max_modules]{};
 
 bool contains(const dl_phdr_info& module, std::uintptr_t address) {
   return std::any_of(
@@ -55,10 +60,15 @@ bool is_exempt(const dl_phdr_info& module) {
 std::size_t find_checked(const dl_phdr_info& module) {
   const auto build_id = build_id_of(module);
   const auto& checked = active_plan.checked_modules;
-  const auto found = std::ranges::find_if(checked, [&](const plan::CheckedModule& each) {
-    return std::ranges::equal(std::span(each.build_id, each.build_id_length), build_id);
-  });
-  return static_cast<std::size_t>(found - checked.begin());
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    if (!has_build_id(checked[i], build_id)) continue;
+    if (compared[i] == module.dlpi_addr + 1 || has_code(checked[i], module)) {
+      compared[i] = module.dlpi_addr + 1;
+      return i;
+    }
+    met_unlike = true;
+  }
+  return checked.size();
 }
 
 std::span<const plan::Relaxation> relaxations_of(std::size_t number) {
@@ -110,6 +120,11 @@ int find_unknown(dl_phdr_info* module, std::size_t, void*) {
   return find_checked(*module) == active_plan.checked_modules.size() && !is_exempt(*module);
 }
 
+const char* unknown_module() {
+  return met_unlike ? "a module has the build-id of a checked one, but other code"
+                    : "a module is not one of those that the plan has checked";
+}
+
 int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_alignment_of(*module); }
 
 }  // namespace
@@ -117,7 +132,7 @@ int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_align
 void begin_alignment() {
   if (active_plan.checked_modules.empty()) return;
   // If any module is not covered, relaxing the others would copy code pages for nothing.
-  if (dl_iterate_phdr(find_unknown, nullptr) != 0) return;
+  if (dl_iterate_phdr(find_unknown, nullptr) != 0) return align_all_to_16(unknown_module());
   all_to_16 = false;
   dl_iterate_phdr(relax_module, nullptr);
 }
@@ -127,9 +142,16 @@ bool check_alignment_of(const dl_phdr_info& module) {
   const std::size_t number = find_checked(module);
   const bool known = number < active_plan.checked_modules.size();
   if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
-  align_all_to_16();
+  align_all_to_16(known ? "code cannot be relaxed" : unknown_module());
   return false;
 }
+
+void align_all_to_16(const char* reason) {
+  obstacle.store(reason, std::memory_order_relaxed);
+  all_to_16.store(true, std::memory_order_relaxed);
+}
+
+const char* alignment_obstacle() { return obstacle.load(std::memory_order_relaxed); }
 
 unsigned long relaxed_instructions() { return relaxed; }
 

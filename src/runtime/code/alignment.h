@@ -25,8 +25,12 @@ void begin_alignment();
 // a time.
 bool check_alignment_of(const dl_phdr_info& module);
 
-// Aligns all later blocks to 16: code that the plan has not checked may run from now on.
-inline void align_all_to_16() { all_to_16.store(true, std::memory_order_relaxed); }
+// Aligns all later blocks to 16: code that the plan has not checked may run from now on. The reason
+// is a clause.
+void align_all_to_16(const char* reason);
+
+// Why all blocks are aligned to 16 although the plan has checked modules; null if they are not.
+const char* alignment_obstacle();
 
 // Number of code bytes changed so far.
 unsigned long relaxed_instructions();

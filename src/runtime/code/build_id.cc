@@ -1,6 +1,7 @@
 #include "runtime/code/build_id.h"
 
 #include "base/build_id.h"
+#include "base/module_digest.h"
 
 namespace halo::runtime {
 namespace {
@@ -16,6 +17,10 @@ bool is_loaded(const dl_phdr_info& module, const ElfW(Phdr) & part) {
   return false;
 }
 
+ModuleDigest digest_of(const dl_phdr_info& module) {
+  return ModuleDigest({module.dlpi_addr, {module.dlpi_phdr, module.dlpi_phnum}});
+}
+
 }  // namespace
 
 std::span<const std::uint8_t> build_id_of(const dl_phdr_info& module) {
@@ -27,6 +32,17 @@ std::span<const std::uint8_t> build_id_of(const dl_phdr_info& module) {
     if (!found.empty()) return found;
   }
   return {};
+}
+
+bool has_code(const plan::CheckedModule& checked, const dl_phdr_info& module) {
+  return checked.code == 0 || digest_of(module).code() == checked.code;
+}
+
+Match match(const plan::Module& planned, const dl_phdr_info& module,
+            std::span<const std::uint8_t> build_id) {
+  if (!has_build_id(planned, build_id)) return Match::no;
+  const bool same = planned.layout == 0 || digest_of(module).layout() == planned.layout;
+  return same ? Match::yes : Match::build_id_only;
 }
 
 }  // namespace halo::runtime

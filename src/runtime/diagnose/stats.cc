@@ -13,11 +13,13 @@
 #include "base/output_path.h"
 #include "runtime/accounting/grouped_memory.h"
 #include "runtime/base/diagnosis.h"
+#include "runtime/code/alignment.h"
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/hints/rules.h"
 #include "runtime/identify/walk_counts.h"
+#include "runtime/modules/modules.h"
 #include "runtime/pages/arena.h"
 #include "runtime/redirect/selectors.h"
 #include "runtime/spans/spans.h"
@@ -205,6 +207,9 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
   const GroupedMemory all = grouped_memory();
   out.print("\"all\": {\"live_bytes\": %lu, \"active_bytes\": %lu, ", all.live, all.active);
   out.print("\"resident_bytes\": %lu, \"mapped_bytes\": %lu}, ", all.resident, all.mapped);
+  const char* obstacle = alignment_obstacle();
+  out.print("\"all_aligned_to_16\": \"%s\", \"unlike_modules\": %u, ",
+            obstacle == nullptr ? "" : obstacle, unlike_modules());
   write_walks_json(out);
   out.print("\"checked_walks\": %lu, \"differences\": %lu, \"report_seconds\": %.6f}\n",
             check.walks, check.differences, now() - start);
@@ -254,6 +259,10 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
               sites.redirected, sites.immediate, sites.left);
+  if (const char* obstacle = alignment_obstacle(); obstacle != nullptr)
+    out.print("halo: all blocks are aligned to 16 bytes: %s\n", obstacle);
+  if (const unsigned unlike = unlike_modules(); unlike != 0)
+    out.print("halo: %u modules have the build-id of the plan's, but other content\n", unlike);
   if (counting_all) write_walks_text(out);
 }
 

@@ -113,7 +113,7 @@ void keep_alignment(const dl_phdr_info& module) {
 // The plan's alignment proof does not cover code that the program generates.
 void keep_alignment_for_generated_code() {
   if (aligns_all_to_16()) return;
-  align_all_to_16();
+  align_all_to_16("the program generates code at run time");
   align_later_blocks();
 }
 
@@ -168,8 +168,9 @@ bool begin(const Settings& settings) {
     return false;
   }
   // Not an error: a child process, for example.
-  if (!is_for_this_program()) {
-    inactive_reason = "the plan is for another program, or another build of it";
+  if (const Match found = match_program(); found != Match::yes) {
+    inactive_reason = found == Match::no ? "the plan is for another program, or another build of it"
+                                         : "the plan is for another program with this build-id";
     return false;
   }
   if (programs_allocator.malloc != nullptr) {

@@ -5,13 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "base/short_wait.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
-#include "runtime/code/build_id.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
@@ -33,7 +33,8 @@ struct KnownModule {
   std::uintptr_t bias;
   std::uintptr_t start;  // of its first segment
   Presence presence;
-  bool stays;  // it was loaded at the start
+  bool stays;      // it was loaded at the start
+  bool is_unlike;  // a loaded module has its build-id, but other content
 };
 
 // The place at which a scan of the list found a module of the plan.
@@ -91,9 +92,10 @@ void set_presence(KnownModule& module, Presence presence) {
 }
 
 // The executable is the first module, even if the loader was started as a program to load it.
-int inspect_executable(dl_phdr_info* info, std::size_t, void*) {
+int inspect_executable(dl_phdr_info* info, std::size_t, void* data) {
   const auto& executable = active_plan.modules[active_plan.header->executable - 1];
-  return is_build_of(executable, build_id_of(*info)) ? 1 : -1;
+  *static_cast<Match*>(data) = match(executable, *info, build_id_of(*info));
+  return 1;
 }
 
 int read_generation(dl_phdr_info* info, std::size_t, void* data) {
@@ -126,9 +128,13 @@ int scan_module(dl_phdr_info* info, std::size_t, void* data) {
   const std::size_t at = scan.at++;
   if (at < scan.begin) return 0;
   const auto build_id = build_id_of(*info);
-  for (std::size_t i = 0; i < active_plan.modules.size(); ++i)
-    if (!sightings[i].seen && is_build_of(active_plan.modules[i], build_id))
+  for (std::size_t i = 0; i < active_plan.modules.size(); ++i) {
+    if (sightings[i].seen) continue;
+    const Match found = match(active_plan.modules[i], *info, build_id);
+    if (found == Match::build_id_only) known[i].is_unlike = true;
+    if (found == Match::yes)
       sightings[i] = {info->dlpi_addr, start_of(*info), true, at >= scan.first_new};
+  }
   return 0;
 }
 
@@ -269,8 +275,16 @@ bool make_room() {
 
 }  // namespace
 
-bool is_for_this_program() {
-  return active_plan.header->executable == 0 || dl_iterate_phdr(inspect_executable, nullptr) == 1;
+Match match_program() {
+  Match found = Match::yes;
+  if (active_plan.header->executable != 0) dl_iterate_phdr(inspect_executable, &found);
+  return found;
+}
+
+unsigned unlike_modules() {
+  return static_cast<unsigned>(
+      std::count_if(known, known + (known == nullptr ? 0 : module_count()),
+                    [](const KnownModule& module) { return module.is_unlike; }));
 }
 
 constinit std::uint32_t open_group_count = 0;

@@ -7,11 +7,16 @@
 #include <cstdint>
 
 #include "runtime/base/exported.h"
+#include "runtime/code/build_id.h"
 
 namespace halo::runtime {
 
-// Whether the plan was made for the executable of this process, or names no executable.
-bool is_for_this_program();
+// Whether the plan was made for the executable of this process; also if it names no executable.
+Match match_program();
+
+// The number of the plan's modules whose build-id another loaded module has: one with other
+// content.
+unsigned unlike_modules();
 
 // The number of the plan's groups, set by open_groups.
 HALO_HIDDEN extern constinit std::uint32_t open_group_count;

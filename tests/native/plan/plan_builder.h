@@ -22,6 +22,11 @@ class PlanBuilder {
     modules_.push_back(m);
     return *this;
   }
+  // Gives the last module the digest of a layout.
+  PlanBuilder& layout(std::uint32_t digest) {
+    modules_.back().layout = digest;
+    return *this;
+  }
   PlanBuilder& group(Reuse reuse = Reuse::newest_first) {
     groups_.push_back({0, reuse, 0});
     return *this;
@@ -99,6 +104,9 @@ class PlanBuilder {
       return (group.flags & group_spans) != 0;
     });
     h.version = has_spans ? span_version : rules_.empty() ? layout_version : hint_version;
+    const bool has_digests = std::any_of(modules_.begin(), modules_.end(),
+                                         [](const Module& module) { return module.layout != 0; });
+    if (has_digests) h.version = digest_version;
     h.flags = flags_;
     h.modules = static_cast<std::uint32_t>(modules_.size());
     h.groups = static_cast<std::uint32_t>(groups_.size());

@@ -69,6 +69,19 @@ TEST(PlanFile, OnlyTheVersionWithSpansHasThem) {
   EXPECT_EQ(problem_with(file), "the plan has an unknown flag");
 }
 
+TEST(PlanFile, OnlyTheVersionWithDigestsHasThem) {
+  PlanBuilder builder;
+  builder.module(1).layout(0x12345678).group();
+  builder.state(0, 0x1000, 0);
+  std::vector<std::byte> file = builder.bytes();
+  EXPECT_EQ(problem_with(file), "");
+  PlanView view;
+  ASSERT_EQ(validate(file, view), nullptr);
+  EXPECT_EQ(view.modules[0].layout, 0x12345678u);
+  poke(file, offsetof(Header, version), digest_version - 1);
+  EXPECT_EQ(problem_with(file), "the plan has an unknown field");
+}
+
 TEST(PlanFile, RefusesEveryTruncation) {
   const std::vector<std::byte> file = good_plan();
   for (std::size_t size = 0; size < file.size(); ++size)
@@ -323,7 +336,7 @@ TEST(PlanFile, RefusesUnknownFlagsAndFields) {
     refused(at, 8, "the plan has an unknown flag");
   for (const std::size_t at :
        {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
-        modules_at + offsetof(Module, reserved), groups_at + offsetof(Group, starts) + 7,
+        modules_at + offsetof(Module, layout), groups_at + offsetof(Group, starts) + 7,
         states_at + offsetof(State, reserved)})
     refused(at, 1, "the plan has an unknown field");
 }

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from halo.plan.hints.layout import HINT_HEADER, HINT_VERSION
 from halo.plan.layout import (
     CHECKED_MODULE,
     CONJUNCTION,
@@ -34,6 +35,7 @@ class Parts:
     """The sections of a compact plan, as records whose fields can be changed."""
 
     header: list[int | bytes]
+    hint_header: bytes  # of a version that has one; of no hints
     modules: list[list[int | bytes]]
     groups: list[Record]
     states: list[Record]
@@ -45,13 +47,14 @@ class Parts:
 
 def take_apart(content: bytes) -> Parts:
     header = list(HEADER.unpack_from(content))
-    at = HEADER.size
+    at = HEADER.size + (HINT_HEADER.size if header[1] >= HINT_VERSION else 0)
+    hint_header = content[HEADER.size : at]
     sections = []
     for record, count in zip(SECTIONS, (*header[4:7], *header[10:14]), strict=True):
         end = at + count * record.size
         sections.append([list(row) for row in record.iter_unpack(content[at:end])])
         at = end
-    return Parts(header, *sections)
+    return Parts(header, hint_header, *sections)
 
 
 def put_together(parts: Parts) -> bytes:
@@ -65,7 +68,7 @@ def put_together(parts: Parts) -> bytes:
         parts.checked,
         parts.relaxations,
     )
-    body = b"".join(
+    body = parts.hint_header + b"".join(
         record.pack(*row) for record, rows in zip(SECTIONS, sections, strict=True) for row in rows
     )
     header = list(parts.header)
@@ -207,6 +210,13 @@ def relaxation(parts: Parts, draw: random.Random) -> None:
         one[2], other[2] = other[2], one[2]
 
 
+def digest(parts: Parts, draw: random.Random) -> None:
+    """Another content of a module, or an unknown one."""
+    rows, bits = draw.choice(((parts.modules, 32), (parts.checked, 64)))
+    if rows:
+        draw.choice(rows)[-1] = draw.choice((0, draw.getrandbits(bits)))
+
+
 Change = Callable[[Parts, random.Random], None]
 CHANGES: Sequence[Change] = (
     near_step,
@@ -224,6 +234,7 @@ CHANGES: Sequence[Change] = (
     records,
     selector,
     bit,
+    digest,
 )
 
 

@@ -26,7 +26,7 @@ from halo.plan import (
     read_plan,
     write_plan,
 )
-from halo.plan.compact import encode
+from halo.plan.compact import decode, encode
 from halo.plan.model import PageLayout
 from halo.profile import Module
 from support.samples.plan import CHECKED, MODULES, Sample, any_alignment, any_distance
@@ -68,6 +68,20 @@ def test_reads_what_it_wrote(tmp_path: Path) -> None:
     assert found.review.groups == plan.review.groups
     assert found.review.identification == plan.review.identification
     assert plan_summary(found) == plan_summary(plan)
+
+
+def test_digests_are_in_the_version_that_has_them(tmp_path: Path) -> None:
+    plan = sample_plan()
+    modules = tuple(it._replace(layout=0xFFFFFFFF) for it in plan.modules)
+    checked = tuple(it._replace(code=2**64 - 1) for it in plan.checked)
+    content = bytearray(encode(replace(plan, modules=modules, checked=checked)))
+    found = decode(bytes(content), "a.plan")
+    assert [it.layout for it in found.modules] == [0xFFFFFFFF] * len(modules)
+    assert [it.code for it in found.checked] == [2**64 - 1] * len(checked)
+    assert content[8] == 7 and encode(plan)[8] < 7
+    content[8] = 6
+    with pytest.raises(BadPlan, match="unknown field"):
+        decode(bytes(content), "a.plan")
 
 
 def test_the_compact_form_is_laid_out_as_documented() -> None:
@@ -142,7 +156,7 @@ def test_refuses_other_files(tmp_path: Path) -> None:
         read_plan(tmp_path / "none")
 
 
-@pytest.mark.parametrize(("version", "sentence"), [(7, "plan version 7.*newer"), (0, "never")])
+@pytest.mark.parametrize(("version", "sentence"), [(8, "plan version 8.*newer"), (0, "never")])
 def test_refuses_other_versions(tmp_path: Path, version: int, sentence: str) -> None:
     content = bytearray(encode(sample_plan()))
     content[8:12] = struct.pack("<I", version)

@@ -282,7 +282,7 @@ def test_the_compact_form_is_laid_out_as_documented() -> None:
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [
-        (8, struct.pack("<I", 7), "plan version 7"),
+        (8, struct.pack("<I", 8), "plan version 8"),
         (8, struct.pack("<I", 1), "a header field"),
         (8, struct.pack("<I", 2), "a header field"),
         (40, struct.pack("<I", 6), "draws groups at random"),

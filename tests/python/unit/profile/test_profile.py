@@ -7,14 +7,25 @@ import itertools
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from halo.elf import build_id_of
+from halo.elf.digest import Digest
 from halo.errors import BadInput, BadProfile
-from halo.profile import SAMPLING, Module, merge_parts, read_profile, write_profile
+from halo.profile import (
+    DIGESTS,
+    SAMPLING,
+    Module,
+    digest_in,
+    merge_parts,
+    merge_profiles,
+    read_profile,
+    write_profile,
+)
 from support.samples.plan import MODULES, Sample
 
 
@@ -44,6 +55,28 @@ def test_reads_plain_json(tmp_path: Path) -> None:
     profile = read_profile(save(tmp_path / "part.json", small().document()))
     assert profile == small().profile()
     assert [profile.frames[frame].offset for frame in profile.stack(0)] == [16, 32, 48]
+
+
+def test_digests_of_files_are_kept_and_must_agree(tmp_path: Path) -> None:
+    """Recordings of different programs with one build-id cannot be merged."""
+    digests = [Digest(1, 2**64 - 1), Digest(1, 5)]
+    profiles = [
+        replace(small().profile(), sections={DIGESTS.key: {MODULES[0]: it}}) for it in digests
+    ]
+    write_profile(profiles[0], tmp_path / "a.profile")
+    found = read_profile(tmp_path / "a.profile")
+    assert found == profiles[0] and digest_in(found, MODULES[0]) == digests[0]
+    assert DIGESTS.of(merge_profiles([found, found], "a", ())) == {MODULES[0]: digests[0]}
+    with pytest.raises(BadProfile, match=r"different builds of .* one build-id"):
+        merge_profiles(profiles, "a", ())
+
+
+@pytest.mark.parametrize("digest", ["", "12", "x" * 24, 5, None])
+def test_a_digest_that_is_none_is_refused(tmp_path: Path, digest: object) -> None:
+    row = {"path": "/a", "build_id": "12", "digest": digest}
+    document = {**small().document(), "digests": [row]}
+    with pytest.raises(BadProfile, match="a digest is not"):
+        read_profile(save(tmp_path / "part.json", document))
 
 
 def test_written_bytes_depend_on_nothing_but_the_profile(tmp_path: Path) -> None:
