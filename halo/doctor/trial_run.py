@@ -110,6 +110,14 @@ def _placed(target: Target, plan: Path, seen: Observation) -> Finding:
             "let it end by exit or by returning from main to see what the plan does",
         )
     groups = [int(group["allocations"]) for group in seen.stats.get("groups", ())]
+    taker = Path(seen.stats.get("calls_taken_by") or "").name
+    if taker:
+        return note(
+            "run: placed",
+            f"calls of malloc lead to {taker}, which is the only caller that halo sees then:"
+            f" {sum(groups)} allocations in {sum(map(bool, groups))} of {len(groups)} groups",
+            f"run the program without {taker}, or record it with {taker} too",
+        )
     if sum(groups):
         return fine(
             "run: placed",

@@ -23,6 +23,7 @@ class Runtime(TypedDict, total=False):
 
     active: bool  # whether the plan had an effect
     reason: str  # why it had none
+    calls_taken_by: str  # a library before halo that has taken calls of malloc, else empty
     groups: list[Pool]  # in the order of the plan
     huge_bytes: Count  # bytes of the groups in huge pages
     report_seconds: Number  # the cost of these statistics; `wall` does not contain it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from msgspec import UNSET
@@ -135,9 +136,9 @@ def left_out(allocator: str, program: str, why: str, native: Allocator) -> str:
 
 def _runtime_warnings(findings: Findings) -> list[str]:
     kept, final = findings.kept, findings.reference.get(HALO, [])
+    found = _taken(findings)
     if kept is None or kept.variant.strategy == NONE or not final:
-        return []
-    found = []
+        return found
     raced = [*findings.race.values(), *findings.final.values()]
     if any(t.runtime and not t.runtime.get("active") for trials in raced for t in trials):
         found.append("The runtime was not active under some candidate on the training input.")
@@ -149,6 +150,18 @@ def _runtime_warnings(findings: Findings) -> list[str]:
     if max(huge) > 0 and min(huge) < 0.5 * max(huge):
         found.append("The kernel granted huge pages in some trials and not in others.")
     return found
+
+
+def _taken(findings: Findings) -> list[str]:
+    """A sentence if another library puts itself between the program and malloc."""
+    groups = (findings.race, findings.final, findings.reference)
+    trials = [trial for found in groups for its in found.values() for trial in its]
+    takers = {it.runtime.get("calls_taken_by", "") for it in trials} - {""}
+    return [
+        f"Calls of malloc lead to {Path(taker).name}. A plan knows no callers behind it, unless it"
+        " was there when the program was recorded."
+        for taker in sorted(takers)
+    ]
 
 
 def raw_results(findings: Findings) -> Results:

@@ -172,10 +172,20 @@ void write_memory_json(Output& out, const Totals& t) {
             t.pages, t.refusals);
 }
 
-void write_json(Output& out, const char* reason, std::uint32_t groups, const char* identification,
-                double start) {
-  out.print("{\"active\": %s, \"reason\": \"%s\", \"groups\": [",
+// As a JSON string; the rest after a character that would have to be escaped is left out.
+void write_path_json(Output& out, const char* path) {
+  int length = 0;
+  while (path[length] >= ' ' && path[length] < 0x7F && path[length] != '"' && path[length] != '\\')
+    ++length;
+  out.print("\"%.*s\"", length, path);
+}
+
+void write_json(Output& out, const Activity& activity, std::uint32_t groups, double start) {
+  const char* reason = activity.reason;
+  out.print("{\"active\": %s, \"reason\": \"%s\", \"calls_taken_by\": ",
             reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
+  write_path_json(out, activity.taker == nullptr ? "" : activity.taker);
+  out.print(", \"groups\": [");
   for (std::uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
     out.print(i == 0 ? "{" : ", {");
@@ -195,7 +205,7 @@ void write_json(Output& out, const char* reason, std::uint32_t groups, const cha
             static_cast<double>(huge.nanoseconds()) * 1e-9);
   const SiteCounts sites = site_counts();
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
-            identification, sites.redirected, sites.immediate);
+            activity.identification, sites.redirected, sites.immediate);
   out.print("\"sites_left\": %u, ", sites.left);
   const HintCounts hints = hint_counts();
   out.print("\"hinted\": %lu, \"unhinted\": %lu, ", hints.placed, hints.unknown);
@@ -236,7 +246,8 @@ void write_line(Output& out, const char* name, const char* allocations, const To
             t.refusals);
 }
 
-void write_text(Output& out, const char* reason, std::uint32_t groups, const char* identification) {
+void write_text(Output& out, const Activity& activity, std::uint32_t groups) {
+  const char* reason = activity.reason;
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
@@ -257,8 +268,11 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
     out.print("halo: %lu bytes stepped over\n", stepping_heap.counts().skipped);
   }
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
-    out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n", identification,
-              sites.redirected, sites.immediate, sites.left);
+    out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n",
+              activity.identification, sites.redirected, sites.immediate, sites.left);
+  if (activity.taker != nullptr)
+    out.print("halo: calls of malloc lead to %s, the only caller that halo sees then\n",
+              activity.taker);
   if (const char* obstacle = alignment_obstacle(); obstacle != nullptr)
     out.print("halo: all blocks are aligned to 16 bytes: %s\n", obstacle);
   if (const unsigned unlike = unlike_modules(); unlike != 0)
@@ -270,20 +284,19 @@ void write_text(Output& out, const char* reason, std::uint32_t groups, const cha
 
 bool is_human_readable(const char* path) { return strcmp(path, "1") == 0; }
 
-void write_stats(const char* path, const char* reason, std::uint32_t groups,
-                 const char* identification) {
+void write_stats(const char* path, const Activity& activity, std::uint32_t groups) {
   if (arena.bytes() == 0) groups = 0;  // no group was ever opened
   const double start = now();
   if (is_human_readable(path)) {
     Output out(STDERR_FILENO);
-    write_text(out, reason, groups, identification);
+    write_text(out, activity, groups);
     return;
   }
   const int fd = open_output(path);
   if (fd < 0) return;
   {
     Output out(fd);
-    write_json(out, reason, groups, identification, start);
+    write_json(out, activity, groups, start);
   }
   close(fd);
 }

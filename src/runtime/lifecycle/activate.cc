@@ -28,6 +28,7 @@
 #include "runtime/modules/loader.h"
 #include "runtime/modules/module_changes.h"
 #include "runtime/modules/modules.h"
+#include "runtime/modules/taken_calls.h"
 #include "runtime/pages/arena.h"
 #include "runtime/redirect/selectors.h"
 #include "runtime/serve/global_policy.h"
@@ -64,16 +65,17 @@ const char* identification() {
   return active_plan.selects() ? "selectors" : "walk";
 }
 
-void report() {
+// `taker`: the library that has taken the calls of the plan's modules; null if none has.
+void report(const char* taker) {
+  const auto groups = static_cast<std::uint32_t>(active_plan.groups.size());
   // Modules may have been loaded since.
   const char* reason = arena.bytes() != 0 ? nullptr : inactive_reason;
-  write_stats(stats_path, reason, static_cast<std::uint32_t>(active_plan.groups.size()),
-              identification());
+  write_stats(stats_path, {reason, identification(), taker}, groups);
 }
 
 void report_at_signal(int) {
   const KeepErrno keep;
-  report();
+  report(nullptr);  // another thread may hold the lock of the linker's list
 }
 
 // Handles the signal only if it has no other handler.
@@ -223,7 +225,7 @@ __attribute__((destructor)) void finish() {
   if (!wants_stats()) return;  // without a system call: a filter may kill for it
   // A forked child must not overwrite its parent's report.
   const bool own = getpid() == stats_owner || strstr(stats_path, "%p") != nullptr;
-  if (own || is_human_readable(stats_path)) report();
+  if (own || is_human_readable(stats_path)) report(follows_modules() ? taker_of_calls() : nullptr);
 }
 
 }  // namespace

@@ -305,6 +305,13 @@ bool open_groups() {
   return true;
 }
 
+bool is_planned(std::uintptr_t bias) {
+  return std::any_of(known, known + (known == nullptr ? 0 : module_count()),
+                     [&](const KnownModule& module) {
+                       return module.presence == Presence::recognised && module.bias == bias;
+                     });
+}
+
 void set_loaded_listener(LoadedListener listener) { loaded_listener = listener; }
 void set_place_listener(PlaceListener listener) { place_listener = listener; }
 void align_table_to_16() {

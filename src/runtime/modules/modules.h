@@ -44,6 +44,9 @@ void set_place_listener(PlaceListener listener);
 // modules of the plan; 0 also if memory is refused.
 unsigned publish_table();
 
+// Whether a module of the plan is loaded at that bias.
+bool is_planned(std::uintptr_t bias);
+
 // Aligns later blocks of all groups to 16 bytes.
 void align_table_to_16();
 

@@ -152,6 +152,14 @@ def test_wide_spread_and_an_idle_runtime_are_said() -> None:
     assert "the build-id differs" in found
 
 
+@pytest.mark.parametrize("taker", ["", "/opt/libprofiler.so"])
+def test_a_library_between_the_program_and_malloc_is_said(taker: str) -> None:
+    findings = complete(1.0)
+    findings.reference["halo"] = eleven(1.0, active=True, calls_taken_by=taker)
+    found = " ".join(summarize_findings(findings).warnings)
+    assert ("Calls of malloc lead to libprofiler.so." in found) is bool(taker)
+
+
 @pytest.mark.parametrize(("compared", "said"), [(True, True), (False, False)])
 def test_an_output_that_is_not_compared_is_not_warned_of(compared: bool, said: bool) -> None:
     findings = complete(1.0)

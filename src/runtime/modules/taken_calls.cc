@@ -1,0 +1,79 @@
+#include "runtime/modules/taken_calls.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/modules/loaded_module.h"
+#include "runtime/modules/modules.h"
+
+namespace halo::runtime {
+namespace {
+
+constinit char taker[512]{};
+
+bool allocates(std::string_view name) {
+  constexpr std::string_view names[] = {"malloc", "calloc", "realloc", "_Znwm", "_Znam"};
+  return std::ranges::find(names, name) != std::ranges::end(names);
+}
+
+struct Search {
+  std::uintptr_t own_module;
+  LoadedModule program;  // its PLT entries are the addresses of functions if it is not relocatable
+};
+
+std::uintptr_t start_of_module(std::uintptr_t address) {
+  Dl_info info;
+  return dladdr(reinterpret_cast<void*>(address), &info) != 0
+             ? reinterpret_cast<std::uintptr_t>(info.dli_fbase)
+             : 0;
+}
+
+bool is_taken(const LoadedModule& module, const ElfW(Rela) & relocation, const Search& search) {
+  const auto kind = ELF64_R_TYPE(relocation.r_info);
+  if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) return false;
+  if (!allocates(module.symbol_of(relocation))) return false;
+  const std::uintptr_t target = *module.slot_of(relocation);
+  if (target == 0 || module.contains(target) || search.program.contains(target)) return false;
+  return start_of_module(target) != search.own_module;
+}
+
+void name_taker(std::uintptr_t target) {
+  Dl_info info;
+  const bool is_library = dladdr(reinterpret_cast<void*>(target), &info) != 0;
+  snprintf(taker, sizeof taker, "%s", is_library ? info.dli_fname : "code of no library");
+}
+
+int inspect_calls(dl_phdr_info* info, std::size_t, void* data) {
+  if (!is_planned(info->dlpi_addr)) return 0;
+  const LoadedModule module(*info);
+  for (const auto& relocations : {module.jump_slots, module.data})
+    for (const ElfW(Rela) & relocation : relocations)
+      if (is_taken(module, relocation, *static_cast<const Search*>(data))) {
+        name_taker(*module.slot_of(relocation));
+        return 1;
+      }
+  return 0;
+}
+
+int copy_first(dl_phdr_info* info, std::size_t, void* data) {
+  *static_cast<dl_phdr_info*>(data) = *info;
+  return 1;
+}
+
+}  // namespace
+
+const char* taker_of_calls() {
+  dl_phdr_info program{};
+  dl_iterate_phdr(copy_first, &program);
+  Search search{start_of_module(reinterpret_cast<std::uintptr_t>(&taker_of_calls)),
+                LoadedModule(program)};
+  return dl_iterate_phdr(inspect_calls, &search) != 0 ? taker : nullptr;
+}
+
+}  // namespace halo::runtime
