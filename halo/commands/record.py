@@ -128,6 +128,7 @@ class RecordCommand:
             meanwhile.end()
             self._judge_work(target, watch.seen.slowed(producer.slowdown, producer.start_seconds))
             self._save(producer, recording, target, arguments, path)
+            _warn_of_engine(producer, recording.ending, target, folder)
         if recording.parts:
             _tell_next_step(settings, path)
         return end_like(recording.ending)
@@ -265,6 +266,14 @@ def _tell_next_step(settings: Settings, path: Path) -> None:
     step = shlex.join([settings.command, "plan", str(path)])
     say(f"halo: the profile is in {path}")
     say(f"Next: {step}", whole=True)
+
+
+def _warn_of_engine(producer: Producer, ending: Ending, target: Target, folder: Path) -> None:
+    """Says what differs under the engine, if that may be why the program failed."""
+    suspicion = producer.suspicion(ending, folder)
+    if (ending.signal or ending.exit_status) and suspicion:
+        how = _how(ending)
+        print(f"halo: warning: {target.name} ended {how}; it {suspicion}.", file=sys.stderr)
 
 
 def _how(ending: Ending) -> str:

@@ -50,6 +50,9 @@ class LlvmProducer:
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:
         pass
 
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        return ""
+
     def nothing(self, target: Target) -> str:
         return f"check that {target.name} was built with halo-cc or halo-c++ (docs/tracing.md)"
 

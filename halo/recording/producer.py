@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from halo.errors import MissingPart
+from halo.errors import MissingPart, RecordingFailed
 from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.parts import Limits
 from halo.settings import Settings
+
+
+class EngineFailed(RecordingFailed):
+    """An engine cannot record a program, which `cause` says without its subject, the program."""
+
+    def __init__(self, cause: str, program: str = "It", remedy: str = "") -> None:
+        super().__init__(f"{program} {cause}{f'; {remedy}' if remedy else ''}.")
+        self.cause = cause
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,13 @@ class Producer(Protocol):
         """
 
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        """Raises `RecordingFailed` if the producer itself ended the program."""
+        """Raises `EngineFailed` if the producer itself ended the program."""
+
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        """What differs under the producer and may be why the program ended in this way.
+
+        It is the end of a sentence that begins with the program's name; empty if nothing is known.
+        """
 
     def nothing(self, target: Target) -> str:
         """The remedy if a program has written no part: the end of a sentence."""

@@ -40,6 +40,9 @@ class QemuProducer:
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:
         pass
 
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        return ""
+
     def nothing(self, target: Target) -> str:
         return "check that it runs to its end, and the recorder with: halo doctor"
 

@@ -37,6 +37,24 @@ def find_producer(settings: Settings, name: str | None = None) -> Producer:
     raise UsageError(f"The engine {name} does not exist; the engines are {known}.")
 
 
+def usable_engines(settings: Settings) -> tuple[list[Producer], dict[str, str]]:
+    """The engine of `find_producer`, and the others that record any program, in that order.
+
+    Also why others do not work here, by name.
+    """
+    found, missing = [find_producer(settings)], {}
+    for engine in ENGINES:
+        if engine is found[0]:
+            continue
+        try:
+            engine.check(settings)
+        except MissingPart as error:
+            missing[engine.name] = str(error)
+        else:
+            found.append(engine)
+    return found, missing
+
+
 def _first_that_works(settings: Settings) -> Producer:
     first: MissingPart | None = None
     for engine in ENGINES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import resource
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +12,12 @@ from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
-from halo.recording.producer import Command, Job, check_built
+from halo.recording.producer import Command, EngineFailed, Job, check_built
+from halo.recording.valgrind_failures import MAX_THREADS, fatal_cause, possible_cause
 from halo.settings import Settings
 
-# Messages in the log: by Valgrind's core, and by the tool.
-UNKNOWN = "unhandled instruction bytes"
-SANDBOXED = "halo: sandboxed"
+# Bytes. The core gives programs at most 16 MiB of stack, unless it is told otherwise.
+DEFAULT_STACK, UNLIMITED_STACK = 16 << 20, 1 << 30
 
 
 class ValgrindProducer:
@@ -44,22 +44,22 @@ class ValgrindProducer:
             yield Command(settings.engine, arguments, environment)
 
     def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        if not ending.signal:
-            return
-        log = (folder / "log").read_text(errors="replace")
-        if ending.signal in (signal.SIGSYS, signal.SIGKILL) and SANDBOXED in log:
-            raise RecordingFailed(
-                f"{job.target.name} was killed in a sandbox that it made, which may forbid system"
-                " calls of the recorder; record it with its sandbox switched off, if it can be."
-            )
-        if ending.signal == signal.SIGILL and UNKNOWN in log:
-            raise RecordingFailed(
-                f"{job.target.name} executed an instruction that cannot be translated, as those of"
-                " AVX-512; record it with --engine llvm, or a build for another processor."
-            )
+        cause = fatal_cause(_log(folder), ending)
+        if cause:
+            raise EngineFailed(cause.meaning, job.target.name, cause.remedy)
+
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        return possible_cause(_log(folder), ending)
 
     def nothing(self, target: Target) -> str:
         return "check that it runs to its end, and the recorder with: halo doctor"
+
+
+def _log(folder: Path) -> str:
+    try:
+        return (folder / "log").read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def consumer_command(settings: Settings, limits: Limits, folder: Path) -> list[str]:
@@ -87,6 +87,8 @@ def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
         "--vgdb=no",
         "--vex-guest-chase=no",  # costs more translation than it saves
         "--fair-sched=try",
+        f"--max-threads={MAX_THREADS}",
+        *stack_options(resource.getrlimit(resource.RLIMIT_STACK)[0]),
         "--child-silent-after-fork=yes",
         f"--log-file={folder / 'log'}",
         f"--socket={folder / 'channels'}",
@@ -95,6 +97,14 @@ def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
         job.target.name,
         *job.arguments,
     ]
+
+
+def stack_options(limit: int) -> list[str]:
+    """Gives the program the main stack that it has natively, by the limit in bytes."""
+    if 0 <= limit <= DEFAULT_STACK:
+        return []
+    size = UNLIMITED_STACK if limit < 0 else min(limit, UNLIMITED_STACK)
+    return [f"--main-stacksize={size}"]
 
 
 def engine_environment(settings: Settings, guest: bool) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ Int VG_(getpid)(void);
 void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId), void (*child)(ThreadId));
 // From the core: moves a descriptor to a number that the program can neither see nor close.
 Int VG_(safe_fd)(Int descriptor);
+SysRes VG_(mk_SysRes_Error)(UWord error);
 }
 #undef NULL
 #pragma GCC diagnostic pop

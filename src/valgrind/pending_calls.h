@@ -24,14 +24,17 @@ class PendingCalls {
   static constexpr uint64_t kRoomBytes = 32 << 20;
   static constexpr uint64_t kSparedBytes = 16 << 20;
 
+  // Before any other call, when the number of threads that can live at once is known. False if
+  // there is too little address space.
+  bool reserve_threads(uint32_t count);
   // The end to continue with, for a thread that is resumed with that end.
   uint64_t resume(ThreadId thread, uint64_t end, Sender& sender);
   // The thread has ended; another one may reuse its number.
-  void reset(ThreadId thread) { has_end_[thread] = false; }
+  void reset(ThreadId thread) { threads_[thread].has_end = false; }
 
   // Only this thread is in a forked child; the core reuses the numbers of the others.
   void reset_others(ThreadId thread) {
-    for (ThreadId other = 0; other <= kThreads; ++other)
+    for (ThreadId other = 0; other < count_; ++other)
       if (other != thread) reset(other);
   }
 
@@ -39,19 +42,21 @@ class PendingCalls {
   uint64_t send(ThreadId thread, uint64_t end, Sender& sender);
   // Of the last call; 0 if none is pending.
   uint64_t last_return_address(ThreadId thread, uint64_t end) const {
-    if (!has_end_[thread] || end <= reinterpret_cast<uint64_t>(begins_[thread])) return 0;
+    const Thread& its = threads_[thread];
+    if (!its.has_end || end <= reinterpret_cast<uint64_t>(its.begin)) return 0;
     return reinterpret_cast<const Call*>(end)[-1].return_address;
   }
   // Records, in order with the calls, that the stack pointer was loaded from elsewhere.
   static uint64_t on_stack_moved(uint64_t end);
 
  private:
-  static constexpr uint32_t kThreads = 500;  // the core's own limit, unless it is set to another
+  struct Thread {
+    Call* begin;
+    bool has_end;
+  };
 
-  Call* begin(ThreadId thread) { return begins_[thread]; }
-
-  Call* begins_[kThreads + 1] = {};
-  bool has_end_[kThreads + 1] = {};
+  Thread* threads_ = nullptr;
+  uint32_t count_ = 0;
 };
 
 }  // namespace halo::valgrind

@@ -224,9 +224,16 @@ void read_maps_now() {
   sender.drain();
 }
 
-// The command searches the log for this if the program is killed: the filter applies to the tool's
-// own calls, too.
+// The command searches the log for these if the program does not end as it does natively.
+//
+// The filter of a sandbox applies to the tool's own calls, too.
 void report_sandbox() { VG_(umsg)("halo: sandboxed\n"); }
+// The translator always rounds to the nearest value.
+void report_rounding() {
+  static bool reported = false;
+  if (!reported) VG_(umsg)("halo: another rounding mode\n");
+  reported = true;
+}
 
 void before_system_call(ThreadId thread, UInt number, UWord* args, UInt) {
   switch (number) {
@@ -320,7 +327,8 @@ void post_clo_init() {
     VG_(exit)(1);
   }
   heap_regions = reserve<uint8_t>(kRegions);
-  if (heap_regions == nullptr || !lists.reserve(translation.all_accesses)) {
+  if (heap_regions == nullptr || !lists.reserve(translation.all_accesses) ||
+      !pending_calls.reserve_threads(VG_N_THREADS)) {
     VG_(umsg)("halo: too little address space\n");
     VG_(exit)(1);
   }
@@ -328,6 +336,7 @@ void post_clo_init() {
   translation.collect = collect;
   translation.take_message = take_message;
   translation.take_return = take_return;
+  translation.report_rounding = report_rounding;
 }
 
 Bool process_option(const HChar* argument) {

@@ -133,6 +133,9 @@ class Superblock {
       }
       case Ist_Dirty:
         return dirty(statement);
+      case Ist_Put:
+        put(statement->Ist.Put.offset, statement->Ist.Put.data);
+        break;
       case Ist_Exit:
         name_accesses();
         count_instructions();
@@ -212,6 +215,14 @@ class Superblock {
                         .size = UShort(ThreadWords::kSmallBytes),
                         .nRepeats = 0,
                         .repeatLen = 0};
+    ir_.add(IRStmt_Dirty(call));
+  }
+
+  void put(int offset, IRExpr* data) {
+    if (offset != offsetof(VexGuestAMD64State, guest_SSEROUND)) return;
+    IRDirty* call = unsafeIRDirty_0_N(
+        0, "report_rounding", reinterpret_cast<void*>(options_.report_rounding), mkIRExprVec_0());
+    call->guard = ir_.value(Ity_I1, IRExpr_Binop(Iop_CmpNE64, data, constant(0)));
     ir_.add(IRStmt_Dirty(call));
   }
 

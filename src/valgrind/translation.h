@@ -21,6 +21,8 @@ struct Translation {
   void (*collect)(void* registers);
   void (*take_message)(void* registers, uint64_t message);
   void (*take_return)(void* registers, uint64_t slot);
+  // Called when the program sets a rounding mode of SSE other than to the nearest value.
+  void (*report_rounding)();
 
   bool exact = false;                // else consecutive accesses through one register count as one
   bool all_accesses = false;         // also those to the stack; each with its code address

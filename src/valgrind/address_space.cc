@@ -1,0 +1,72 @@
+// Mappings beyond the part of the address space that the core manages, by the linker's --wrap.
+//
+// The core places all mappings of the program below 64 GiB (3.19), and refuses those for which it
+// finds no place. Programs reserve more: databases that map their files, heaps of virtual machines,
+// stacks of thousands of threads. The core accepts a mapping above its part if the program asks for
+// that very address, and gives the address back when the program unmaps it. So a mapping that the
+// core refuses is requested once more, at an address above its part.
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "valgrind/api.h"
+
+namespace {
+
+constexpr Addr kPage = 4096;
+// Above the core's part in all of its releases, and below the kernel's mappings in both of its
+// layouts: with an unlimited stack they begin at a third of the address space, 42 TiB.
+constexpr Addr kBegin = Addr{16} << 40, kEnd = Addr{40} << 40;
+constexpr Addr kAlignment = Addr{1} << 30;  // as the kernel aligns large mappings for huge pages
+
+// The first free place above the core's part; 0 if there is none.
+Addr place_for(SizeT bytes) {
+  for (Addr at = kBegin; at < kEnd && bytes <= kEnd - at;) {
+    const NSegment* segment = VG_(am_find_nsegment)(at);
+    if (segment == nullptr) return 0;  // all of it is reserved or mapped
+    if (segment->kind == SkResvn && bytes - 1 <= segment->end - at) return at;
+    at = (segment->end + kAlignment) & ~(kAlignment - 1);
+  }
+  return 0;
+}
+
+bool may_be_elsewhere(Addr address, SizeT bytes, UWord flags, Off64T offset) {
+  const UWord kept = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+  return bytes != 0 && ((address | Addr(offset)) & (kPage - 1)) == 0 && (flags & kept) == 0;
+}
+
+}  // namespace
+
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names for a wrapped function
+// From priv_syswrap-generic.h: performs the program's mmap.
+SysRes __real_vgModuleLocal_generic_PRE_sys_mmap(ThreadId, UWord, UWord, UWord, UWord, UWord,
+                                                 Off64T);
+SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId, UWord, UWord, UWord, UWord, UWord,
+                                                 Off64T);
+
+SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId thread, UWord address, UWord bytes,
+                                                 UWord protection, UWord flags, UWord file,
+                                                 Off64T offset) {
+  const SysRes made = __real_vgModuleLocal_generic_PRE_sys_mmap(thread, address, bytes, protection,
+                                                                flags, file, offset);
+  if (!sr_isError(made) || !may_be_elsewhere(address, bytes, flags, offset)) return made;
+  const SizeT pages = (bytes + kPage - 1) & ~(kPage - 1);
+  const Addr place = place_for(pages);
+  if (place != 0)
+    return __real_vgModuleLocal_generic_PRE_sys_mmap(thread, place, bytes, protection,
+                                                     flags | MAP_FIXED, file, offset);
+  // The command searches the log for this, as for those of tool.cc.
+  VG_(umsg)("halo: no room for a mapping\n");
+  return VG_(mk_SysRes_Error)(ENOMEM);
+}
+
+// From priv_aspacemgr.h: ends the process, as one of the core's tables is full.
+void __real_vgModuleLocal_am_barf_toolow(const HChar* what);
+void __wrap_vgModuleLocal_am_barf_toolow(const HChar* what);
+
+void __wrap_vgModuleLocal_am_barf_toolow(const HChar* what) {
+  VG_(umsg)("halo: a full table: %s\n", what);
+  __real_vgModuleLocal_am_barf_toolow(what);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+}
