@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from halo.alignment import Proof, prove_alignment, unproved
-from halo.profile import GENERATED_CODE, is_unlike, process_modules, recorded_program
+from halo.profile import GENERATED_CODE, is_recorded, is_unlike, process_modules, recorded_program
 from halo.profile.model import Context, Profile
 
 BY_SIZE = 0
@@ -21,6 +21,8 @@ ProofSource = Callable[[Profile, bool], Proof]
 
 def proof_of_program(profile: Profile, trust_loaded: bool) -> Proof:
     """The proof from the files of the recorded program and of its libraries."""
+    if not is_recorded(profile):
+        return unproved("nothing was recorded, so the modules that it loads are unknown")
     path = recorded_program(profile)
     if GENERATED_CODE.of(profile):
         return unproved(f"{Path(path).name} generates code at run time")

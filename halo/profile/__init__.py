@@ -29,6 +29,7 @@ from halo.profile.sections.sampling import SAMPLING, Sampling
 from halo.profile.sections.simulation import SIMULATION
 from halo.profile.sections.source_calls import SOURCE_CALLS, SourceCall, SourceCalls
 from halo.profile.simulation import Simulation, Tally
+from halo.profile.unrecorded import is_recorded, unrecorded_profile
 from halo.profile.writer import profile_json, write_profile
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Totals",
     "affinity_graph",
     "digest_in",
+    "is_recorded",
     "is_unlike",
     "merge_parts",
     "merge_profiles",
@@ -74,6 +76,7 @@ __all__ = [
     "read_profile",
     "recorded_program",
     "repeated",
+    "unrecorded_profile",
     "with_digests",
     "write_profile",
 ]

@@ -102,9 +102,12 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
 def recording(measurement: Measurement, source: Source | None) -> list[tuple[str, str]]:
     """Rows on the cost of recording the training run, and on the recorded profile."""
     cost, rows = measurement.summary.record, []
+    if measurement.summary.unrecorded:
+        rows.append(("recording the training run", "no engine can"))
     if cost is not None:
         native = measurement.summary.native
         rows += [
+            *([("recording engine", cost.engine)] if cost.engine else []),
             ("recording the training run", seconds(cost.seconds)),
             (
                 f"the same run without it ({native})",

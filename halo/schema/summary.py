@@ -60,6 +60,7 @@ class RecordCost(Struct, frozen=True):
     native_seconds: Number  # under glibc, median
     output_equal: bool  # whether its output was the native one
     slowdown: Number  # ratio of both
+    engine: str = ""  # that recorded it; empty in results of older versions
 
 
 class LitterSettings(TypedDict):
@@ -91,6 +92,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     outputs_compared: bool = True  # `false` with `--ignore-output`
     left_out: Mapping[str, str] = {}  # allocators that could not run the program, with the reason
     record: RecordCost | None = None  # the cost of the recording
+    unrecorded: bool = False  # whether no engine could record the program
     warnings: tuple[str, ...] = ()  # whatever makes the figures doubtful
     litter: LitterSettings | None = None  # the settings of `--litter`
     native: str = "glibc"  # the allocator without halo: glibc or the name of a library

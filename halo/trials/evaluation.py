@@ -24,6 +24,7 @@ from halo.simulation import code_misses, context_misses, simulation_of
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
+from halo.trials.inputs.recordings import run_recording, with_file
 from halo.trials.racing.verdict import judge
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job
@@ -31,7 +32,7 @@ from halo.trials.runs.laboratory import digest
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.runs.simulated_runs import simulate_config
 from halo.trials.session import Session, identities
-from halo.trials.stages import Rounds, measure, record, run_recording, with_file
+from halo.trials.stages import Rounds, measure, record
 
 # All are measured in every evaluation; the label is also the name of the plan's file. To add one,
 # add a line.

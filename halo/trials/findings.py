@@ -23,10 +23,11 @@ WIDE = 0.10  # a larger interquartile range, as a share of the median, allows no
 class Findings:
     """The results so far; after a failure later fields are empty.
 
-    `race` are the rounds that chose the finalists, `final` those of the finalists. `checked` are
-    later rounds of the other plans, and of the allocators alone. `rejected` is the label of a plan
-    that won the race and is slower than no plan on a further training input, if none is kept.
-    `left_out` is by allocator the reason why it could not run the program; `remarks` are warnings.
+    If it is `unrecorded`, no engine could record the program. `race` are the rounds that chose the
+    finalists, `final` those of the finalists. `checked` are later rounds of the other plans, and of
+    the allocators alone. `rejected` is the label of a plan that won the race and is slower than no
+    plan on a further training input, if none is kept. `left_out` is by allocator the reason why it
+    could not run the program; `remarks` are warnings.
     """
 
     program: str
@@ -34,6 +35,7 @@ class Findings:
     machine: Machine
     training: Samples = field(default_factory=dict)
     record: RecordCost | None = None
+    unrecorded: bool = False
     candidates: Sequence[Candidate] = ()
     race: Samples = field(default_factory=dict)
     final: Samples = field(default_factory=dict)

@@ -87,7 +87,7 @@ def conclude(findings: Findings) -> Conclusion:
     program, kept = findings.program, findings.kept
     counts = [len(samples) for samples in findings.reference.values() if samples]
     if not counts:
-        return Conclusion(Answer.CANNOT_TELL, f"{program}: nothing was measured to its end.")
+        return _ended(findings)
     trials = min(counts)
     if trials < MIN_TRIALS:
         what = "which allocator is fastest" if kept is None else "whether it is placement-sensitive"
@@ -99,6 +99,34 @@ def conclude(findings: Findings) -> Conclusion:
     if kept is None:
         return _allocators(findings)
     return _without_plan(findings) if kept.plan is None else _with_plan(findings)
+
+
+def fastest_on_training(findings: Findings) -> str | None:
+    """The allocator with the minimum median time on the training input."""
+    names = [name for name in findings.allocators if findings.training.get(name)]
+    return min(names, key=lambda n: median(walls(findings.training[n])), default=None)
+
+
+def _ended(findings: Findings) -> Conclusion:
+    """The conclusion of a measurement that ended before the reference input."""
+    best = fastest_on_training(findings)
+    if best is None:
+        return Conclusion(
+            Answer.CANNOT_TELL, f"{findings.program}: nothing was measured to its end."
+        )
+    native = findings.native.name
+    mine, usual = (walls(findings.training.get(name, ())) for name in (best, native))
+    found = f"of the allocators, {best} is the fastest"
+    if best != native and usual:
+        gain = ratio(usual, mine)
+        found += f", {gain.value:.2f} times as fast as {native} ({gain.low:.2f} to {gain.high:.2f})"
+    few = ", too few for a conclusion" if len(mine) < MIN_TRIALS else ""
+    rounds = f"{len(mine)} round{'s' * (len(mine) > 1)}"
+    return Conclusion(
+        Answer.CANNOT_TELL,
+        f"{findings.program}: it cannot be told whether it is placement-sensitive, as the"
+        f" measurement ended early; on the training input, {found}, after {rounds}{few}.",
+    )
 
 
 def plan_changes(findings: Findings) -> list[PlanChange]:
@@ -245,6 +273,12 @@ def _without_plan(findings: Findings) -> Conclusion:
         return _open(f"{unclear}: {alone}, after too few rounds", "repeat it with more --trials")
     if outside:
         return _outside(findings, max(outside, key=_reach), f"{unclear}: {alone}", use)
+    if findings.unrecorded:
+        return _open(
+            f"{unclear}, for it could not be recorded: {alone}, as none of the plans that need no"
+            f" recording changes its time by {THRESHOLD:.0%}; {use}",
+            "try `halo probe` on it",
+        )
     low = min(c.change.low for c in changes) - 1
     high = max(c.change.high for c in changes) - 1
     many = (

@@ -63,6 +63,7 @@ def summarize_findings(findings: Findings) -> Summary:
         outputs_compared=findings.outputs_compared,
         left_out=findings.left_out,
         record=findings.record,
+        unrecorded=findings.unrecorded,
         warnings=tuple(warnings(findings)),
         litter=findings.litter.settings() if findings.litter else None,
         failure=findings.failure or UNSET,

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
+from halo.elf import build_id_of
+from halo.errors import RecordingFailed
 from halo.plan import read_plan, write_plan
 from halo.process.allocators import Allocator
 from halo.process.target import check_privileges
-from halo.profile import Profile
+from halo.profile import Profile, unrecorded_profile
 from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
+from halo.strategies.factory import strategy_named
 from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
 from halo.trials.findings import HALO, Findings, best_baseline, wide_spreads
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
@@ -60,13 +63,15 @@ def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
             inputs = [train, *choice.more]
             check_inputs(session, inputs, reference)
             training = record_inputs(session, inputs, choice.limits)
-            train = training.raced.job
+            train, profile, others = training.raced, training.profile, training.others
             time_allocators(session, train)
-            note_cost(session, training.raced.seconds, training.raced.output_equal)
-            profile, others = training.profile, training.others
+            if training.run is not None:
+                note_cost(session, training.run)
         else:
             check_and_time(session, train, reference)
-            profile, others = record(session, train, choice.limits), []
+            profile, others = _recorded(session, train, choice.limits), []
+        if profile is None:
+            choice, profile = _without_recording(session, choice, train)
         _race(session, choice, train, profile)
         judge_on_others(session, others)
         _check_dropped(session, train)
@@ -79,6 +84,28 @@ def baseline(session: Session, reference: Job) -> None:
     with session.watching_outputs(reference):
         check_program(session, [reference], place_objects=False)
         _measure(session, reference, session.baselines())
+
+
+def _recorded(session: Session, train: Job, limits: Limits) -> Profile | None:
+    """The profile of the job; None if no engine can record it."""
+    try:
+        return record(session, train, limits)
+    except RecordingFailed:
+        return None  # remarked by engine
+
+
+def _without_recording(session: Session, choice: Choice, train: Job) -> tuple[Choice, Profile]:
+    """The plans that need no recording: those that place every small object, of any caller."""
+    session.findings.unrecorded = True
+    variants = [it for it in choice.variants if strategy_named(it.strategy).at_random]
+    session.remark(
+        "Nothing was recorded, so only plans that need no recording were tried: they place all"
+        " small objects, whatever their caller."
+    )
+    program = train.target.path
+    size, memory = choice.limits.max_object, session.peak_memory[train]
+    profile = unrecorded_profile(program, build_id_of(program), memory, size)
+    return replace(choice, variants=variants), profile
 
 
 def field_of(candidates: Sequence[Candidate]) -> Field:

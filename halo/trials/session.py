@@ -16,7 +16,7 @@ from halo.aging import Litter
 from halo.errors import TrialFailed
 from halo.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators, preload
 from halo.recording.parts import workspace
-from halo.recording.registry import find_producer
+from halo.recording.registry import usable_engines
 from halo.settings import Settings
 from halo.trials.candidates import Candidate
 from halo.trials.findings import Findings
@@ -62,6 +62,7 @@ class Session:
         self.remarks: list[str] = []
         self.inputs = JobInputs()
         self.native_seconds: dict[Job, float] = {}  # of the first runs
+        self.peak_memory: dict[Job, int] = {}  # of the first runs, in bytes
         self.is_shared = False  # other programs use the processors that the recorder needs
         self._stack = ExitStack()
 
@@ -125,7 +126,8 @@ class Session:
 
     def recorder_inputs(self, job: Job, **more: Any) -> dict[str, Any]:
         """The inputs of a recording of the job, for the journal."""
-        parts = find_producer(self.settings).parts(self.settings)
+        engines, _ = usable_engines(self.settings)
+        parts = [part for engine in engines for part in engine.parts(self.settings)]
         return {**self.inputs.of(job), "recorder": [digest(part) for part in parts], **more}
 
     def _common_inputs(self) -> dict[str, Any]:

@@ -118,6 +118,17 @@ def gains_line(findings: Findings) -> str:
     return f"{what}: {', '.join(over)} (times as fast on the reference input)" if over else ""
 
 
+def recording_line(findings: Findings) -> str:
+    """The engine of the recording and its cost; empty if none was due."""
+    cost = findings.record
+    if findings.unrecorded:
+        return "nothing was recorded"
+    if cost is None:
+        return ""
+    times = f"{cost.seconds:.1f} s, {cost.slowdown:.1f} times as long as under glibc"
+    return f"recorded with {cost.engine} in {times}"
+
+
 def show(all_findings: Sequence[Findings]) -> None:
     """Prints the table, the sentences and the warnings to stdout."""
     console = make_console()
@@ -127,6 +138,8 @@ def show(all_findings: Sequence[Findings]) -> None:
     for findings in all_findings:
         show_prose(console, conclude(findings).sentence)
         if line := gains_line(findings):
+            show_prose(console, line, "  ")
+        if line := recording_line(findings):
             show_prose(console, line, "  ")
         if findings.litter is not None:
             show_prose(console, f"every heap was aged: {findings.litter}", "  ")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from halo.aging import Litter, parse_litter, read_detection
+from halo.commands.shared.ended import show_ended
 from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
@@ -91,10 +92,13 @@ def measure_program(
                 run(session, choice, train, reference)
     except TrialFailed as error:
         findings.failure = str(error)
+        show_ended(findings, settings.command, reference)
     except (KeyboardInterrupt, HaloError, OSError) as error:
         if findings.training or findings.reference:
             findings.failure = _ending(name, error)
         _save(findings, folder)
+        if not isinstance(error, KeyboardInterrupt):
+            show_ended(findings, settings.command, reference)
         continued = results.parent if results is not None and resume else results
         report_outputs(folder, continued and continued.absolute())
         raise

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from halo.errors import RecordingFailed
 from halo.merging.document import merge_document
 from halo.merging.inputs import Input, merge_inputs
 from halo.merging.score import judge, score_inputs
@@ -19,63 +19,63 @@ from halo.merging.table import remarks
 from halo.profile import Profile, read_profile, write_profile
 from halo.recording.parts import Limits
 from halo.trials.candidates import Candidate
+from halo.trials.inputs.recordings import RecordedRun, recording_stage, run_recording
 from halo.trials.placement import MIN_TRIALS
 from halo.trials.racing.verdict import next_best
 from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Job
-from halo.trials.runs.laboratory import digest
 from halo.trials.runs.recorder_time import recording_seconds
 from halo.trials.runs.rounds import walls
 from halo.trials.session import Session
-from halo.trials.stages import (
-    PROFILE,
-    Rounds,
-    measure,
-    run_recording,
-    with_file,
-)
+from halo.trials.stages import PROFILE, Rounds, measure
 from halo.trials.statistics import ratio
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A training input and its profile.
-
-    `seconds` are those under the recorder, with `output_equal` if the output was the native one.
-    """
+    """A training input, its recording and its profile."""
 
     job: Job
     path: Path
     profile: Profile
-    seconds: float
-    output_equal: bool
+    run: RecordedRun
 
 
 @dataclass(frozen=True)
 class Training:
-    """All training inputs, in the order given, and the profile of all of them."""
+    """All training inputs, in the order given, and what was recorded of them.
 
-    inputs: Sequence[Recorded]
-    profile: Profile
+    The race runs on the input `raced`: the one with the most live bytes, the first of several.
+    `profile` is that of all recorded inputs; None if none could be recorded.
+    """
 
-    @property
-    def raced(self) -> Recorded:
-        """The input with the most live bytes; the first of several."""
-        return max(self.inputs, key=lambda one: one.profile.totals.peak_live_bytes)
+    jobs: Sequence[Job]
+    raced: Job
+    run: RecordedRun | None
+    profile: Profile | None
 
     @property
     def others(self) -> list[Job]:
         """The inputs that the race does not run on."""
-        return [one.job for one in self.inputs if one is not self.raced]
+        return [job for job in self.jobs if job is not self.raced]
 
 
 def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Training:
     """Records each job, as `train-1.profile` and so on, and writes the merged `train.profile`.
 
     Finished recordings of an interrupted measurement are used again. An input without accesses is
-    left out of the profile, as it has no weight.
+    left out of the profile, as it has no weight. So is one that cannot be recorded.
     """
-    inputs = [_record(session, number, jobs, limits) for number in range(1, len(jobs) + 1)]
+    inputs = []
+    for number in range(1, len(jobs) + 1):
+        try:
+            inputs.append(_record(session, number, jobs, limits))
+        except RecordingFailed:
+            session.remark(
+                f"Training input {number} could not be recorded, so it has no part in the plans."
+            )
+    if not inputs:
+        return Training(jobs, max(jobs, key=lambda job: session.peak_memory[job]), None, None)
     used = [one for one in inputs if one.profile.accesses]
     for one in inputs:
         if one not in used:
@@ -85,7 +85,8 @@ def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Trai
             )
     profile = _merged(session, used) if len(used) > 1 else (used or inputs)[0].profile
     write_profile(profile, session.options.results / PROFILE)
-    return Training(inputs, profile)
+    raced = max(inputs, key=lambda one: one.profile.totals.peak_live_bytes)
+    return Training(jobs, raced.job, raced.run, profile)
 
 
 def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) -> Recorded:
@@ -100,12 +101,12 @@ def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) 
         is_extra=number > 1,
     )
 
-    def compute() -> dict[str, Any]:
-        seconds, equal = run_recording(session, job, limits, path)
-        return {"seconds": seconds, "output_equal": equal, "file": digest(path)}
+    def compute() -> RecordedRun:
+        return run_recording(session, job, limits, path)
 
-    found = with_file(session, f"record-{number}", job, {"limits": [asdict(limits)]}, path, compute)
-    return Recorded(job, path, read_profile(path), found["seconds"], found["output_equal"])
+    used = {"limits": [asdict(limits)]}
+    run = recording_stage(session, f"record-{number}", job, used, path, compute)
+    return Recorded(job, path, read_profile(path), run)
 
 
 def _merged(session: Session, used: Sequence[Recorded]) -> Profile:

@@ -151,6 +151,7 @@ def _run_first(
             partial(begin_run, number),
         )
         session.native_seconds[job] = found.seconds
+        session.peak_memory[job] = found.peak_memory
         for remark in found.remarks:
             session.remark(remark)
         peaks.append(found.peak_memory)

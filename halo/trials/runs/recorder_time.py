@@ -39,6 +39,11 @@ def recording_seconds(
     return (start + per_second * computing) * (SHARED if is_shared else 1.0) + waiting
 
 
+def seconds_under(slowdown: float, computing: float) -> float:
+    """Seconds of the recording under an engine of which little more is known."""
+    return START + slowdown * computing
+
+
 def processors_are_shared(others: float) -> bool:
     """Whether other programs leave the recorder fewer processors than it has processes.
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from halo.errors import RecordingFailed
 from halo.profile import INPUTS, Profile, read_profile
 from halo.recording.parts import Limits
 from halo.settings import read_settings
 from halo.trials.findings import Findings
 from halo.trials.inputs import training_inputs as training_module
+from halo.trials.inputs.recordings import RecordedRun
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.placement import Answer, conclude
 from halo.trials.reporter import Reporter
@@ -43,18 +45,21 @@ def session_of(findings: Findings, folder: Path) -> Session:
 def recorded(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *samples: tuple[Recorded, int]
 ) -> tuple[Session, Any]:
-    """The training inputs of these recordings, with their peaks of live bytes."""
+    """The training inputs of these recordings, with their peaks of live bytes; 0: none can be."""
 
-    def with_file(
+    def recording_stage(
         session: Session, name: str, job: Job, inputs: Any, path: Path, compute: Any
-    ) -> dict[str, Any]:
+    ) -> RecordedRun:
         sample, live = samples[int(job.arguments[0])]
+        if not live:
+            raise RecordingFailed("No engine can.")
         sample.save(path, *job.arguments, totals={"peak_live_bytes": live})
-        return {"seconds": live / 10, "output_equal": True, "file": ""}
+        return RecordedRun(live / 10, True, "valgrind")
 
-    monkeypatch.setattr(training_module, "with_file", with_file)
+    monkeypatch.setattr(training_module, "recording_stage", recording_stage)
     session = session_of(measured({"halo": times(1.0)}), folder)
     jobs = [job(str(number)) for number in range(len(samples))]
+    session.peak_memory = {one: 100 + at for at, one in enumerate(jobs)}
     return session, record_inputs(session, jobs, Limits())
 
 
@@ -70,7 +75,7 @@ def test_the_profile_is_of_all_inputs_and_the_race_on_the_largest(
     assert sites(training.profile) == {16, 24, 48, 64, 72}
     assert read_profile(tmp_path / "train.profile") == training.profile
     assert len(INPUTS.of(training.profile) or ()) == 3
-    assert training.raced.job == job("1") and training.raced.seconds == 3.0
+    assert training.raced == job("1") and training.run.seconds == 3.0
     assert training.others == [job("0"), job("2")]
     assert session.remarks == []
 
@@ -84,6 +89,25 @@ def test_an_input_without_accesses_is_left_out_with_a_warning(
     assert sites(training.profile) == {48, 64, 72}
     assert "train-1.profile accesses no heap objects" in session.remarks[0]
     assert read_profile(tmp_path / "train.profile") == training.profile
+
+
+def test_an_input_that_cannot_be_recorded_is_left_out_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, training = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 3))
+    assert sites(training.profile) == {48, 64, 72}
+    assert training.raced == job("1") and training.others == [job("0")]
+    assert session.remarks == [
+        "Training input 1 could not be recorded, so it has no part in the plans."
+    ]
+
+
+def test_if_none_can_be_recorded_the_race_is_on_the_one_with_the_most_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, training = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 0))
+    assert training.profile is None and training.run is None
+    assert training.raced == job("1") and training.others == [job("0")]
 
 
 def judged(
