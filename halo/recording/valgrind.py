@@ -55,11 +55,11 @@ class ValgrindProducer:
         return "check that it runs to its end, and the recorder with: halo doctor"
 
 
-def _log(folder: Path) -> str:
+def _log(folder: Path) -> str | None:
     try:
         return (folder / "log").read_text(errors="replace")
     except FileNotFoundError:
-        return ""
+        return None
 
 
 def consumer_command(settings: Settings, limits: Limits, folder: Path) -> list[str]:

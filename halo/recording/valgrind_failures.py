@@ -54,6 +54,11 @@ FATAL = (
         OTHER_ENGINE,
     ),
     Cause(
+        r"unimplemented functionality:\n(?:==\d+==)? *(.*?)\.?\n",
+        r"needs what the engine valgrind lacks (\1)",
+        OTHER_ENGINE,
+    ),
+    Cause(
         "halo: too little address space",
         "leaves the engine valgrind too little address space",
         "record it without ulimit -v",
@@ -63,6 +68,12 @@ FATAL = (
         "ended because the engine valgrind itself failed",
         OTHER_ENGINE,
     ),
+)
+NOT_STARTED = Cause(
+    "",
+    "could not be started by the engine valgrind, which has no place for programs with more than"
+    " 1.3 GB of code and static data",
+    OTHER_ENGINE,
 )
 # The engine differs from a processor and a kernel; what the program then does is its own affair.
 POSSIBLE = (
@@ -85,14 +96,19 @@ POSSIBLE = (
 )
 
 
-def fatal_cause(log: str, ending: Ending) -> Cause | None:
-    """Why the engine ended the program; None if it did not."""
-    return _first(FATAL, log, ending) if ending.signal or ending.exit_status else None
+def fatal_cause(log: str | None, ending: Ending) -> Cause | None:
+    """Why the engine ended the program; None if it did not.
+
+    `log`: None if there is none. The engine creates it before it starts the program.
+    """
+    if not ending.signal and not ending.exit_status:
+        return None
+    return NOT_STARTED if log is None else _first(FATAL, log, ending)
 
 
-def possible_cause(log: str, ending: Ending) -> str:
+def possible_cause(log: str | None, ending: Ending) -> str:
     """A difference of the engine that may be why the program ended in this way; empty if none."""
-    found = _first(POSSIBLE, log, ending)
+    found = _first(POSSIBLE, log or "", ending)
     return found.meaning if found else ""
 
 

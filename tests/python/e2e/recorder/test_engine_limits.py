@@ -160,6 +160,27 @@ def test_too_many_mappings_are_said(tmp_path: Path) -> None:
     assert "memory mappings at once" in fails(compile_c(MAPPINGS, tmp_path / "maps"))
 
 
+def test_static_data_without_a_place_is_said(tmp_path: Path) -> None:
+    source = "static volatile char all[1600u << 20]; int main(void) { return all[5]; }"
+    assert "1.3 GB of code and static data" in fails(compile_c(source, tmp_path / "static"))
+
+
+def test_what_the_core_does_not_implement_is_said(tmp_path: Path) -> None:
+    source = """
+        #define _GNU_SOURCE
+        #include <sched.h>
+        #include <signal.h>
+        #include <sys/wait.h>
+        static char stack[65536];
+        static int child(void *unused) { return unused != 0; }
+        int main(void) {
+          int made = clone(child, stack + 65536, CLONE_VM | CLONE_FILES | SIGCHLD, 0);
+          return made < 0 || waitpid(made, 0, 0) != made;
+        }
+    """
+    assert "does not support general clone())" in fails(compile_c(source, tmp_path / "clones"))
+
+
 @pytest.mark.parametrize("before", [(), ("bash", "-c", 'ulimit -s unlimited; exec "$@"', "-")])
 def test_large_reservations_succeed(tmp_path: Path, before: tuple[str, ...]) -> None:
     """With an unlimited stack, the kernel places mappings elsewhere."""
