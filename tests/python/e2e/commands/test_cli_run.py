@@ -150,26 +150,6 @@ def test_run_with_none_alone_runs_the_plain_allocator(folder: Path) -> None:
     assert "conclude nothing" in outcome.stderr.splitlines()[0], "said before anything is run"
 
 
-def test_a_crash_under_the_recorder_is_reported(folder: Path) -> None:
-    """A program that ends differently when emulated cannot be learnt from."""
-    source = """
-    #include <string.h>
-    #include <stdio.h>
-    int main(void) {
-      char line[999];
-      FILE *info = fopen("/proc/self/cmdline", "r");
-      size_t n = fread(line, 1, 998, info);
-      line[n] = 0;
-      puts("x");
-      return getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "halo-guest") ? 5 : 0;
-    }
-    """
-    compile_c("#include <stdlib.h>\n" + source, folder / "shy")
-    outcome = halo("run", "--trials", "1", "--", "./shy", "--", "./shy", cwd=folder)
-    assert outcome.status == 118
-    assert "instead of 0" in outcome.stderr
-
-
 BENCH_LISTS = {
     "workloads.toml": """
         [[workload]]
