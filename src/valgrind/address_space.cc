@@ -1,10 +1,11 @@
 // Mappings beyond the part of the address space that the core manages, by the linker's --wrap.
 //
-// The core places all mappings of the program below 64 GiB (3.19), and refuses those for which it
-// finds no place. Programs reserve more: databases that map their files, heaps of virtual machines,
-// stacks of thousands of threads. The core accepts a mapping above its part if the program asks for
-// that very address, and gives the address back when the program unmaps it. So a mapping that the
-// core refuses is requested once more, at an address above its part.
+// The core places all mappings of the program below 64 GiB (3.19). When that is full, it uses up
+// the 64 GiB that it needs itself, and then refuses. Programs reserve more: databases that map
+// their files, heaps of virtual machines, stacks of thousands of threads. The core accepts a
+// mapping above its part if the program asks for that very address, and gives the address back when
+// the program unmaps it. So large mappings, and those that the core refuses, are requested at
+// addresses there.
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -16,15 +17,17 @@ constexpr Addr kPage = 4096;
 // Above the core's part in all of its releases, and below the kernel's mappings in both of its
 // layouts: with an unlimited stack they begin at a third of the address space, 42 TiB.
 constexpr Addr kBegin = Addr{16} << 40, kEnd = Addr{40} << 40;
-constexpr Addr kAlignment = Addr{1} << 30;  // as the kernel aligns large mappings for huge pages
+constexpr SizeT kLarge = 1 << 30;
+constexpr Addr kHugePage = 2 << 20;  // large mappings are aligned to it, as by the kernel
 
 // The first free place above the core's part; 0 if there is none.
 Addr place_for(SizeT bytes) {
+  const Addr alignment = bytes < kHugePage ? kPage : kHugePage;
   for (Addr at = kBegin; at < kEnd && bytes <= kEnd - at;) {
     const NSegment* segment = VG_(am_find_nsegment)(at);
     if (segment == nullptr) return 0;  // all of it is reserved or mapped
     if (segment->kind == SkResvn && bytes - 1 <= segment->end - at) return at;
-    at = (segment->end + kAlignment) & ~(kAlignment - 1);
+    at = (segment->end + alignment) & ~(alignment - 1);
   }
   return 0;
 }
@@ -47,17 +50,23 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId, UWord, UWord, UWord, 
 SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId thread, UWord address, UWord bytes,
                                                  UWord protection, UWord flags, UWord file,
                                                  Off64T offset) {
-  const SysRes made = __real_vgModuleLocal_generic_PRE_sys_mmap(thread, address, bytes, protection,
-                                                                flags, file, offset);
-  if (!sr_isError(made) || !may_be_elsewhere(address, bytes, flags, offset)) return made;
-  const SizeT pages = (bytes + kPage - 1) & ~(kPage - 1);
-  const Addr place = place_for(pages);
-  if (place != 0)
-    return __real_vgModuleLocal_generic_PRE_sys_mmap(thread, place, bytes, protection,
-                                                     flags | MAP_FIXED, file, offset);
-  // The command searches the log for this, as for those of tool.cc.
-  VG_(umsg)("halo: no room for a mapping\n");
-  return VG_(mk_SysRes_Error)(ENOMEM);
+  const auto map_at = [&](UWord place, UWord how) {
+    return __real_vgModuleLocal_generic_PRE_sys_mmap(thread, place, bytes, protection, how, file,
+                                                     offset);
+  };
+  if (!may_be_elsewhere(address, bytes, flags, offset)) return map_at(address, flags);
+  const Addr place = place_for((bytes + kPage - 1) & ~(kPage - 1));
+  if (place == 0) {
+    const SysRes made = map_at(address, flags);
+    // The command searches the log for this, as for those of tool.cc.
+    if (sr_isError(made)) VG_(umsg)("halo: no room for a mapping\n");
+    return sr_isError(made) ? VG_(mk_SysRes_Error)(ENOMEM) : made;
+  }
+  if (bytes < kLarge) {
+    const SysRes made = map_at(address, flags);
+    if (!sr_isError(made)) return made;
+  }
+  return map_at(place, flags | MAP_FIXED);
 }
 
 // From priv_aspacemgr.h: ends the process, as one of the core's tables is full.

@@ -89,6 +89,29 @@ int main(void) {
 }
 """
 
+# Together, they are larger than all that the core manages.
+FILLS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+static void *work(void *unused) {
+  for (int i = 0; i < 50; i++) *(volatile char *)malloc(48) = 1;
+  return unused;
+}
+int main(void) {
+  for (int i = 0; i < 60; i++)
+    if (mmap(0, 3ul << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
+        MAP_FAILED)
+      return 1;
+  for (int i = 0; i < 20; i++) {
+    pthread_t made;
+    if (pthread_create(&made, 0, work, 0) != 0) return 2;
+    pthread_join(made, 0);
+  }
+  return 0;
+}
+"""
+
 MAPPINGS = """
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -190,6 +213,13 @@ def test_large_reservations_succeed(tmp_path: Path, before: tuple[str, ...]) -> 
     outcome = halo(*command, cwd=tmp_path, before=before)
     assert outcome.status == 0 and tells_only_its_file(outcome.stderr, "reserves.profile")
     assert read_profile(tmp_path / "reserves.profile").totals.allocations >= 100
+
+
+def test_reservations_leave_the_engine_its_own_memory(tmp_path: Path) -> None:
+    binary = compile_c(FILLS, tmp_path / "fills", "-pthread")
+    outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
+    assert outcome.status == 0 and tells_only_its_file(outcome.stderr, "fills.profile")
+    assert read_profile(tmp_path / "fills.profile").totals.allocations >= 1000
 
 
 def test_a_rounding_mode_that_the_engine_lacks_is_said(tmp_path: Path) -> None:

@@ -26,6 +26,15 @@ def test_narrow_intervals_of_all_plans_show_that_it_is_not_sensitive() -> None:
     assert "halo is glibc alone here" in found.sentence
 
 
+def test_without_a_recording_too_few_plans_were_tried() -> None:
+    findings = measured({"everything": times(1.001)})
+    findings.unrecorded = True
+    found = conclude(findings)
+    assert found.answer is Answer.CANNOT_TELL
+    assert "for it could not be recorded" in found.sentence and found.needed is not None
+    assert "halo probe" in found.needed
+
+
 @pytest.mark.parametrize(
     ("plans", "words"),
     [

@@ -1,0 +1,41 @@
+"""Which engines are tried, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from halo.errors import MissingPart
+from halo.recording import registry
+from halo.recording.registry import usable_engines
+from halo.settings import Settings, read_settings
+
+
+def engine(name: str, missing: str = "") -> Any:
+    def check(_: Settings) -> None:
+        if missing:
+            raise MissingPart(missing)
+
+    return SimpleNamespace(name=name, check=check)
+
+
+def names(monkeypatch: pytest.MonkeyPatch, chosen: str, *engines: Any) -> tuple[list[str], Any]:
+    monkeypatch.setattr(registry, "ENGINES", engines)
+    monkeypatch.setattr(registry, "PRODUCERS", engines)
+    found, missing = usable_engines(replace(read_settings(), engine_name=chosen))
+    return [one.name for one in found], missing
+
+
+def test_the_chosen_engine_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = engine("valgrind"), engine("qemu")
+    assert names(monkeypatch, "", *both) == (["valgrind", "qemu"], {})
+    assert names(monkeypatch, "qemu", *both) == (["qemu", "valgrind"], {})
+
+
+def test_an_engine_that_does_not_work_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = names(monkeypatch, "", engine("valgrind"), engine("qemu", "it is too old"))
+    assert found == (["valgrind"], {"qemu": "it is too old"})
+    assert names(monkeypatch, "", engine("valgrind", "unbuilt"), engine("qemu"))[0] == ["qemu"]

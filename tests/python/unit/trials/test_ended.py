@@ -1,0 +1,74 @@
+"""What is printed of a measurement that a failure has ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from halo.commands.shared.ended import next_command, show_ended
+from halo.process.allocators import find_allocator
+from halo.process.target import find_target
+from halo.settings import read_settings
+from halo.trials.findings import Findings
+from halo.trials.placement import Answer, conclude
+from halo.trials.runs.job import Job
+from support.samples.findings import MACHINE, NOISE, times
+
+JOB = Job(
+    find_target("true", read_settings().environment), ("big file",), stdin=Path("in"), timeout=9.0
+)
+BASELINE = "halo eval baseline --stdin in --timeout 9 -- true 'big file'"
+
+
+def ended(**factors: float) -> Findings:
+    """After eleven rounds of the allocators on the training input."""
+    findings = Findings("prog", {"reference": ["prog"]}, MACHINE)
+    findings.training = {name: times(factor) for name, factor in factors.items()}
+    return findings
+
+
+def test_the_fastest_allocator_is_named_with_its_gain() -> None:
+    found = conclude(ended(glibc=1.3, jemalloc=1.1, tcmalloc=1.0))
+    assert found.answer is Answer.CANNOT_TELL
+    assert (
+        "as the measurement ended early; on the training input, of the allocators, tcmalloc is"
+        in (found.sentence)
+    )
+    assert "1.30 times as fast as glibc" in found.sentence
+    assert found.sentence.endswith("after 11 rounds.")
+
+
+def test_no_allocator_is_faster_than_glibc() -> None:
+    found = conclude(ended(glibc=1.0, jemalloc=1.1))
+    assert "glibc is the fastest, after" in found.sentence
+
+
+def test_few_rounds_conclude_nothing() -> None:
+    findings = ended(glibc=1.3, tcmalloc=1.0)
+    findings.training = {name: trials[:3] for name, trials in findings.training.items()}
+    assert "after 3 rounds, too few for a conclusion" in conclude(findings).sentence
+    assert next_command(findings, "halo", JOB) == BASELINE
+
+
+def test_the_next_command_uses_an_allocator_that_is_surely_faster() -> None:
+    library = find_allocator("tcmalloc").library
+    found = next_command(ended(glibc=1.3, tcmalloc=1.0), "halo", JOB)
+    assert found == f"env LD_PRELOAD={library} true 'big file' <in"
+    assert next_command(ended(glibc=1.0, tcmalloc=1.1), "halo", JOB) == BASELINE
+    doubtful = ended(glibc=1.01)
+    doubtful.training = {**doubtful.training, "tcmalloc": times(1.0, NOISE)}
+    assert next_command(doubtful, "halo", JOB) == BASELINE
+
+
+def test_without_trials_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    show_ended(ended(), "halo", JOB)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_rounds_on_the_reference_input_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    findings = ended(glibc=1.3, tcmalloc=1.0)
+    findings.reference = {"glibc": times(1.2)[:4], "tcmalloc": times(1.0)[:4]}
+    show_ended(findings, "halo", JOB)
+    shown = capsys.readouterr().out
+    assert "on the reference input" in shown and "Next: env LD_PRELOAD=" in shown
