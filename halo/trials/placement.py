@@ -119,7 +119,10 @@ def _ended(findings: Findings) -> Conclusion:
     found = f"of the allocators, {best} is the fastest"
     if best != native and usual:
         gain = ratio(usual, mine)
-        found += f", {gain.value:.2f} times as fast as {native} ({gain.low:.2f} to {gain.high:.2f})"
+        times = f"{gain.value:.2f} times as fast as {native} ({gain.low:.2f} to {gain.high:.2f})"
+        found += f", {times}"
+        if gain.low <= 1:
+            found = f"no allocator is surely faster than {native} ({best} is {times})"
     few = ", too few for a conclusion" if len(mine) < MIN_TRIALS else ""
     rounds = f"{len(mine)} round{'s' * (len(mine) > 1)}"
     return Conclusion(

@@ -44,6 +44,13 @@ def test_no_allocator_is_faster_than_glibc() -> None:
     assert "glibc is the fastest, after" in found.sentence
 
 
+def test_a_difference_within_the_noise_is_not_a_gain() -> None:
+    findings = ended(glibc=1.01)
+    findings.training = {**findings.training, "tcmalloc": times(1.0, NOISE)}
+    sentence = conclude(findings).sentence
+    assert "no allocator is surely faster than glibc (tcmalloc is 1.01 times as fast" in sentence
+
+
 def test_few_rounds_conclude_nothing() -> None:
     findings = ended(glibc=1.3, tcmalloc=1.0)
     findings.training = {name: trials[:3] for name, trials in findings.training.items()}
