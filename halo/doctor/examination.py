@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from halo.doctor.allocator_functions import examine_functions
 from halo.doctor.environment import (
     describe_thread_locals,
     examine_surroundings,
@@ -94,6 +95,7 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
     runtime = read_module(own) if own is not None else None
     company = Company(program, libraries, preloaded(settings), runtime)
     yield from examine_allocators(company, settings.environment)
+    yield from examine_functions(company.modules, runtime)
     yield from examine_opening((program, *libraries))
     if runtime is not None:
         yield describe_thread_locals(runtime, (program, *everything))

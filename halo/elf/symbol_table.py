@@ -44,6 +44,13 @@ class SymbolTable:
         """The names among these that the table imports from other modules."""
         return tuple(name for name in names if self._has(name, defined=False))
 
+    def defined_names(self) -> Iterator[str]:
+        """All names that the table defines."""
+        places = self.symbols["name"][self.symbols["section"] != _UNDEFINED]
+        for place in places:
+            end = self.strings.find(b"\0", int(place))
+            yield self.strings[int(place) : end].decode(errors="replace")
+
     def _has(self, name: str, defined: bool) -> bool:
         sections = self.symbols["section"][self.indices(name)]
         return bool(((sections != _UNDEFINED) == defined).any())

@@ -1,5 +1,4 @@
-// Blocks that the runtime has served, of whatever kind, for functions that are no part of malloc's
-// family.
+// Blocks that the runtime has served, of whatever kind, for functions beside malloc's family.
 #pragma once
 
 #include <cstddef>

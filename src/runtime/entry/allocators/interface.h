@@ -4,7 +4,7 @@
 //
 // Invariants:
 // - A function is replaced only in a library that defines malloc too, and that is loaded when the
-//   plan begins. In all other processes nobody can see that the runtime has such functions: it
+//   plan begins. No program can see in other processes that the runtime has such functions: it
 //   exports none of them.
 // - What is replaced is the library's own definition: the address that its symbol has, which every
 //   later look-up and lazy binding reads, and all slots that lead to it already. So a call leads to

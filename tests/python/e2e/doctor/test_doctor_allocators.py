@@ -202,3 +202,59 @@ def test_a_program_that_never_allocates(tmp_path: Path) -> None:
     findings = examine(compile_c("int main(void) { return 0; }", tmp_path / "prog"))
     assert unusual(findings) == [("allocations", "note")]
     assert "neither prog nor its libraries call malloc" in the(findings, "allocations").sentence
+
+
+# Calls whatever functions the definition of USE names.
+USES = """
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+void sdallocx(void *, size_t, int);
+void mi_free(void *);
+int mi_heap_visit_blocks(void *, int, void *, void *);
+void own_free(void *);
+int mallctl(const char *, void *, size_t *, void *, size_t);
+int main(void) { char *p = malloc(40); USE; return 0; }
+"""
+
+
+def uses(folder: Path, use: str, *libraries: Path) -> Path:
+    source = USES.replace("USE", use)
+    return linked(folder, "prog", source, *libraries)
+
+
+def test_functions_of_an_allocator_that_halo_serves(tmp_path: Path) -> None:
+    findings = examine(uses(tmp_path, "sdallocx(p, 40, 0)", JEMALLOC))
+    found = the(findings, "allocator functions")
+    assert found.weight is Weight.FINE
+    assert found.sentence == "halo serves sdallocx, which prog calls"
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["own_free(p)", '((void (*)(void *))dlsym(RTLD_DEFAULT, "own_free"))(p)'],
+    ids=["call", "look-up"],
+)
+def test_functions_of_an_allocator_that_halo_does_not_serve(tmp_path: Path, use: str) -> None:
+    source = (
+        "#include <stddef.h>\nvoid *malloc(size_t n) { return 0; }\nvoid own_free(void *p) {}\n"
+    )
+    own = library(tmp_path, "own", source, "-fno-builtin")
+    found = the(examine(uses(tmp_path, use, own)), "allocator functions")
+    assert found.weight is Weight.NOTE
+    assert found.sentence.startswith("prog uses own_free of libown.so, which halo does not serve")
+
+
+def test_functions_that_deal_with_all_blocks(tmp_path: Path) -> None:
+    found_library = find_allocator("mimalloc").library
+    assert found_library is not None
+    program = uses(tmp_path, "mi_heap_visit_blocks(p, 1, p, p)", found_library)
+    found = the(examine(program), "allocator functions")
+    assert found.weight is Weight.NOTE
+    assert "takes no part" in found.sentence
+
+
+def test_arenas_that_a_program_resets(tmp_path: Path) -> None:
+    program = uses(tmp_path, 'mallctl("arena.3.reset", p, p, p, 0)', JEMALLOC)
+    found = the(examine(program), "allocator functions")
+    assert found.weight is Weight.NOTE and "arena.3.reset" in found.sentence

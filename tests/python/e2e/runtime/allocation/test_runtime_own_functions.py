@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from halo.doctor.allocator_functions import TAKES_A_BLOCK, WITHOUT_A_BLOCK
 from halo.plan.model import Spans
 from support.captured import NODES
 from support.command import REPOSITORY, halo
@@ -244,17 +245,6 @@ SOURCE_OF = {
     "mimalloc": "mimalloc.cc",
     "tcmalloc": "gperftools.cc",
 }
-# Exported functions that take no block, or one of which they read or change nothing.
-NAMES_OF_BLOCK_FUNCTIONS = re.compile(
-    r"[sdx]*allocx|(mi|tc)_.*(free|realloc|re[cz]alloc|expand|delete|size|owned|contains|region)\w*"
-    r"|MallocExtension_(GetAlloc|GetOwn|Verify)\w+|malloc_size|reallocarr|reallocf|vfree"
-)
-WITHOUT_A_BLOCK = {
-    *("mallocx", "nallocx", "tc_nallocx", "mi_good_size", "mi_malloc_good_size"),
-    *("mi_register_deferred_free", "mi_option_get_size", "mi_heap_delete", "mi_arena_contains"),
-    *("mi_heap_guarded_set_size_bound", "mi_subproc_delete", "mi_heap_unload"),
-    "MallocExtension_VerifyAllMemory",
-}
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
@@ -270,6 +260,6 @@ def test_every_own_function_that_takes_a_block_is_replaced_and_tested(allocator:
     folder = REPOSITORY / "src" / "runtime" / "entry" / "allocators"
     replaced = set(re.findall(r"\bX\((\w+),", (folder / SOURCE_OF[allocator]).read_text()))
     tested = set(re.findall(r"\bX\([^,]+, (\w+),", (SOURCES / f"own_{allocator}.c").read_text()))
-    with_block = {name for name in exported if NAMES_OF_BLOCK_FUNCTIONS.fullmatch(name)}
+    with_block = {name for name in exported if TAKES_A_BLOCK.fullmatch(name)}
     assert with_block - WITHOUT_A_BLOCK <= replaced
     assert {name for name in replaced if not name.startswith("_ZN")} <= tested | {"mi_heap_main"}
