@@ -108,7 +108,9 @@ def test_a_script_is_refused_with_its_interpreter_named(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/usr/bin/env python3\n")
     script.chmod(0o755)
-    assert f"-- python3 {script}" in str(refusal(script))
+    with pytest.raises(Unsuitable) as caught:
+        find_target(str(script), {"PATH": "/usr/bin:/bin"})
+    assert f"-- python3 {script}" in str(caught.value)
 
 
 def test_a_text_file_is_refused(tmp_path: Path) -> None:
