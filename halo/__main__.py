@@ -1,8 +1,16 @@
-"""Runs the command `halo` for `python3 -m halo`."""
+"""Runs the command `halo` for `python3 -m halo` and for scripts of installed packages."""
 
+import signal
 import sys
 
-from halo.cli import main
+
+def main() -> int:
+    """As the launchers do, blocks the signals that end halo while its modules are imported."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    from halo.cli import main as run
+
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

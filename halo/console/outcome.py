@@ -31,25 +31,36 @@ def status_of(
     """
     with EndingSignals() as signals:
         try:
-            status = act()
-            flush_output()
-            return status
-        except BrokenPipeError:
-            return _ended(signals.received) if signals.received else _reader_gone()
+            return _status_of(signals, act, debug, package_command)
         except KeyboardInterrupt as error:
             return _ended(signals.received or error)
-        except Exception as error:
-            # Libraries convert an interruption into their own exceptions.
-            if signals.received:
-                return _ended(signals.received)
-            failure = known(error, package_command)
-            if failure is not None:
-                _drop_unwritten()
-                return fail(failure)
-            if debug:
-                raise
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            return fail(HaloError(f"Unexpected {what}; set HALO_DEBUG=1 and repeat to see where."))
+
+
+def _status_of(
+    signals: EndingSignals,
+    act: Callable[[], int],
+    debug: bool,
+    package_command: Callable[[str], str],
+) -> int:
+    try:
+        signals.deliver()
+        status = act()
+        flush_output()
+        return status
+    except BrokenPipeError:
+        return _ended(signals.received) if signals.received else _reader_gone()
+    except Exception as error:
+        # Libraries convert an interruption into their own exceptions.
+        if signals.received:
+            return _ended(signals.received)
+        failure = known(error, package_command)
+        if failure is not None:
+            _drop_unwritten()
+            return fail(failure)
+        if debug:
+            raise
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        return fail(HaloError(f"Unexpected {what}; set HALO_DEBUG=1 and repeat to see where."))
 
 
 def known(error: Exception, package_command: Callable[[str], str] = str) -> HaloError | None:

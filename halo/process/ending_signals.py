@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from types import FrameType, TracebackType
 from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AGAIN = 0.01  # seconds after which a signal whose exception was lost is raised again
 
 
 class Ended(KeyboardInterrupt):
@@ -21,12 +23,15 @@ class Ended(KeyboardInterrupt):
 class EndingSignals:
     """A context in which the first of these signals raises `Ended`, and further ones are dropped.
 
-    A second signal would interrupt the clean-up after the first one.
+    A second signal would interrupt the clean-up after the first one. The launchers of halo block
+    the signals: they are kept while modules are imported, and while Python ends.
     """
 
     def __init__(self) -> None:
         self.received: Ended | None = None
         self._before: dict[int, Any] = {}
+        self._mask: set[int] = set()
+        self._hook: Any = None
 
     def __enter__(self) -> EndingSignals:
         if threading.current_thread() is threading.main_thread():
@@ -34,6 +39,8 @@ class EndingSignals:
                 # Signals that nohup or a shell's `&` ignores stay ignored.
                 if signal.getsignal(number) != signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._raise)
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         return self
 
     def __exit__(
@@ -42,10 +49,27 @@ class EndingSignals:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        sys.unraisablehook = self._hook
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def deliver(self) -> None:
+        """Unblocks the signals; raises `Ended` if one has arrived."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
         if self.received is None:
             self.received = Ended(number)
             raise self.received
+
+    def _unraisable(self, lost: Any) -> None:
+        """Raises again what Python drops, as destructors and callbacks of imports cannot fail."""
+        if not isinstance(lost.exc_value, Ended):
+            self._hook(lost)
+            return
+        self.received = None
+        number, main = lost.exc_value.number, threading.main_thread().ident
+        again = threading.Timer(AGAIN, signal.pthread_kill, (main, number))
+        again.daemon = True
+        again.start()
