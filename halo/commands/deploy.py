@@ -72,7 +72,7 @@ class DeployCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.console.terminal import make_console, show_prose
-        from halo.deployment.contents import RUN, requirements
+        from halo.deployment.contents import requirements
         from halo.deployment.folder import Request, deploy
         from halo.deployment.names import unit_name
         from halo.deployment.next_lines import default_output
@@ -100,9 +100,20 @@ class DeployCommand:
             show_prose(console, f"Measured: {found.why}")
         show_prose(console, f"Needs: {requirements(found.libraries)}")
         print(f"Folder: {output}")
-        start = f"{place}/{RUN} {shlex.quote(choice.program or 'PROG')} ARGS"
-        print(f"Next: {'' if place == output.absolute() else f'copy it to {place}, then: '}{start}")
+        print(f"Next: {_start(choice, target, output, place)}")
         return 0
+
+
+def _start(choice: Choice, target: Target | None, output: Path, place: Path) -> str:
+    """What copies the folder to its place, if it is elsewhere, and starts the program there."""
+    from halo.deployment.contents import RUN
+
+    program = str(target.path) if target is not None else choice.path or choice.program or "PROG"
+    start = f"{shlex.join([f'{place}/{RUN}', program])} {choice.arguments}".rstrip()
+    if place == output.absolute():
+        return start
+    here, parent, there = (shlex.quote(str(path)) for path in (output, place.parent, place))
+    return f"mkdir -p {parent} && cp -rT {here} {there} && {start}"
 
 
 def _choice(options: argparse.Namespace) -> Choice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from halo.colours.colour_range import ColourRange, parse_colours
@@ -101,7 +102,7 @@ class ExecCommand:
         target = None
         if rest or not options.print_env:
             target = find_target(the_program(rest, self.name)[0], settings.environment)
-        stale = _is_stale(options, target)
+        stale = _is_stale(options, target, rest[1:])
         allocator = _allocator(options)
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
@@ -149,7 +150,7 @@ def _check_options(options: argparse.Namespace) -> None:
             raise UsageError(f"`halo exec --{name}` needs --watch.")
 
 
-def _is_stale(options: argparse.Namespace, target: Target | None) -> bool:
+def _is_stale(options: argparse.Namespace, target: Target | None, arguments: Sequence[str]) -> bool:
     """Whether the plan has no effect on the program, of which a sentence then tells the user.
 
     Raises `BadPlan` if the plan is unusable, and with `--stale fail` if it is stale.
@@ -159,7 +160,7 @@ def _is_stale(options: argparse.Namespace, target: Target | None) -> bool:
     if options.plan is None:
         return False
     try:
-        check_plan(options.plan, target.path if target else None)
+        check_plan(options.plan, target.path if target else None, arguments)
     except StalePlan as stale:
         if options.stale == "fail":
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -21,7 +22,8 @@ class Choice:
     """What to deploy.
 
     `plan` is None for an allocator alone. `program` is a name; `path` leads to the program as it
-    was recorded or measured, or is empty. `why` is a sentence, or empty.
+    was recorded or measured, or is empty. `arguments` are what follows it in a shell, if that is
+    known: of the measured run, else of the recorded one. `why` is a sentence, or empty.
     """
 
     program: str
@@ -29,6 +31,7 @@ class Choice:
     plan: Path | None
     allocator: Allocator
     why: str = ""
+    arguments: str = ""
 
 
 def choice_of_results(measurement: Measurement) -> Choice:
@@ -37,14 +40,14 @@ def choice_of_results(measurement: Measurement) -> Choice:
     Raises `BadInput` if there is neither, and `MissingPart` if the allocator is not installed.
     """
     command = measurement.results.commands.get("reference", ("",))
-    path = command[0]
+    path, arguments = command[0], _arguments(measurement)
     kept = measurement.kept
     if kept is not None and kept.strategy != NONE and kept.plan and not _lost(measurement):
         plan = measurement.folder / kept.plan
-        recorded = _recorded_path(read_plan(plan)) or path
+        recorded = _recorded(read_plan(plan))[0] or path
         allocator = _allocator(measurement, kept.allocator, plan)
         why = measurement.summary.verdict.sentence
-        return Choice(measurement.program, recorded, plan, allocator, why)
+        return Choice(measurement.program, recorded, plan, allocator, why, arguments)
     best = _faster_than_glibc(measurement)
     if best is None:
         raise BadInput(
@@ -58,13 +61,14 @@ def choice_of_results(measurement: Measurement) -> Choice:
         f"under {best}, {measurement.program} is {gain.value:.2f} times as fast as under"
         f" {native} (95 % interval {gain.low:.2f} to {gain.high:.2f})."
     )
-    return Choice(measurement.program, path, None, find_allocator(best), why)
+    return Choice(measurement.program, path, None, find_allocator(best), why, arguments)
 
 
 def choice_of_plan(plan: Path, allocator: Allocator) -> Choice:
     """This plan over this allocator."""
-    recorded = _recorded_path(read_plan(plan))
-    return Choice(Path(recorded).name or plan.stem, recorded, plan, allocator)
+    recorded, *arguments = _recorded(read_plan(plan))
+    name = Path(recorded).name or plan.stem
+    return Choice(name, recorded, plan, allocator, arguments=shlex.join(arguments))
 
 
 def choice_of_allocator(allocator: Allocator) -> Choice:
@@ -77,11 +81,20 @@ def choice_of_allocator(allocator: Allocator) -> Choice:
     return Choice("", "", None, allocator)
 
 
-def _recorded_path(plan: Plan) -> str:
-    """The program's path in the review; empty if there is none."""
-    if plan.review is None:
-        return ""
-    return str(plan.review.profile.get("program", {}).get("path", ""))
+def _recorded(plan: Plan) -> list[str]:
+    """The program's path in the review, or an empty text, and its arguments."""
+    return [""] if plan.review is None else plan.review.command
+
+
+def _arguments(measurement: Measurement) -> str:
+    """Those of the reference run, with its standard input."""
+    commands = measurement.results.commands
+    words = shlex.join(commands.get("reference", ())[1:])
+    options = list(commands.get("options", ()))
+    if "--stdin" not in options:
+        return words
+    file = options[options.index("--stdin") + 1]
+    return f"{words} <{shlex.quote(file)}".lstrip()
 
 
 def _allocator(measurement: Measurement, name: str, plan: Path) -> Allocator:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from halo.elf import ElfError, build_id_of
@@ -12,8 +15,16 @@ from halo.plan import Plan, read_plan
 from halo.plan.model import PlanModule
 
 
+@dataclass(frozen=True)
+class Difference:
+    """What a plan was made for, in words; `other_program` if `halo update` cannot make it fit."""
+
+    words: str
+    other_program: bool = False
+
+
 class StalePlan(BadPlan):
-    """A plan that is sound, but for another build of the program or of its libraries.
+    """A plan that is sound, but for another program, or another build of it or of its libraries.
 
     `without_effect` says that the program runs all the same.
     """
@@ -21,32 +32,38 @@ class StalePlan(BadPlan):
     without_effect = ""
 
     @classmethod
-    def of(cls, path: Path, program: Path, difference: str) -> StalePlan:
-        command = f"halo update {shlex.quote(str(path))} --for {shlex.quote(str(program))}"
-        cause, way_out = f"{path} was made for {difference}", f"update it with: {command}"
+    def of(cls, path: Path, command: Sequence[Path | str], difference: Difference) -> StalePlan:
+        """`command`: the program, and its arguments if they are known."""
+        program, line = Path(command[0]), shlex.join(map(str, command))
+        way_out = f"make one for it with: halo run -- {line} -- {line}"
+        if not difference.other_program:
+            update = ["halo", "update", str(path), "--for", str(program)]
+            way_out = f"update it with: {shlex.join(update)}"
+        cause = f"{path} was made for {difference.words}"
         error = cls(f"{cause}; {way_out}")
         error.without_effect = f"{cause}, so {program.name} runs without it; {way_out}"
         return error
 
 
-def check_plan(path: Path, program: Path | None) -> Plan:
+def check_plan(path: Path, program: Path | None, arguments: Sequence[str] = ()) -> Plan:
     """Reads the plan. Raises `BadPlan` if it is unusable, `StalePlan` if unusable for that program.
 
     Without this check the runtime would forward everything silently. If there is no reviewable
     form, the plan has no paths, and only the build-id of the program itself is compared.
+    `arguments` of the program are for a suggested command.
     """
     plan = read_plan(path)
-    difference = "" if program is None else staleness(plan, program)
-    if program is not None and difference:
-        raise StalePlan.of(path, program, difference)
+    difference = None if program is None else staleness(plan, program)
+    if program is not None and difference is not None:
+        raise StalePlan.of(path, [program, *arguments], difference)
     return plan
 
 
-def staleness(plan: Plan, program: Path) -> str:
-    """Which other build the plan is for, in words; empty if it has an effect on that program."""
+def staleness(plan: Plan, program: Path) -> Difference | None:
+    """Which other build or program the plan is for; None if it has an effect on that program."""
     if plan.review is None:
         return _other_executable(plan, program)
-    recorded = str(plan.review.profile.get("program", {}).get("path", ""))
+    recorded = plan.review.command[0]
     matching = 0
     for at, module in enumerate(plan.modules):
         its_program = at == plan.executable or _same(module.path, recorded)
@@ -55,18 +72,23 @@ def staleness(plan: Plan, program: Path) -> str:
             matching += 1
         elif its_program:
             alike = ", which has the same build-id" if _build_id(here) == module.build_id else ""
-            if Path(recorded).name != program.name:
-                return f"another program, {recorded}, than {program}{alike}"
-            return f"another build of {program}{alike}"
+            if _stem(Path(recorded)) != _stem(program):
+                return Difference(f"another program, {recorded}, than {program}{alike}", True)
+            return Difference(f"another build of {program}{alike}")
     if plan.modules and not matching:
-        return f"other builds of the libraries that {program} uses"
-    return ""
+        return Difference(f"other builds of the libraries that {program} uses")
+    return None
 
 
-def _other_executable(plan: Plan, program: Path) -> str:
+def _other_executable(plan: Plan, program: Path) -> Difference | None:
     if plan.executable is None or is_module(program, plan.modules[plan.executable]):
-        return ""
-    return f"another program than {program}, or another build of it"
+        return None
+    return Difference(f"another program than {program}, or another build of it", True)
+
+
+def _stem(program: Path) -> str:
+    """The name up to a version or a suffix, as builds of a program may differ in these."""
+    return re.split(r"(?<=.)[-_.]|(?<=[^\W\d])\d", program.name)[0]
 
 
 def is_module(path: Path, module: PlanModule) -> bool:

@@ -248,6 +248,12 @@ class Review:
     source: Source = Source()
     allocator: str = ""
 
+    @property
+    def command(self) -> list[str]:
+        """The path of the recorded program, or an empty text, and its arguments."""
+        program = self.profile.get("program", {})
+        return [str(program.get("path", "")), *map(str, program.get("args", ()))]
+
 
 @dataclass(frozen=True)
 class Plan:

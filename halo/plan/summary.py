@@ -67,7 +67,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     coverage = sum(group.coverage for group in review.groups)
     origin = [
         ("strategy", review.strategy),
-        ("program", str(review.profile.get("program", {}).get("path", ""))),
+        ("program", review.command[0]),
     ]
     alignment = [("alignment", review.alignment)] if review.alignment else []
     if plan.at_random:

@@ -93,7 +93,7 @@ class SimulateCommand:
         if options.json is not None:
             check_place(options.json)
         if options.plan is not None:
-            check_plan(options.plan, target.path)
+            check_plan(options.plan, target.path, arguments)
             check_runtime(settings)
         setting = Setting(
             allocator=find_allocator(options.allocator),

@@ -107,7 +107,7 @@ class AgeCommand:
         if len(set(levels)) < max(1, len(levels)):
             raise UsageError("--occupancy takes one number or more, each of them once.")
         for plan in options.plan:
-            check_plan(plan, target.path)
+            check_plan(plan, target.path, arguments)
         stems = [plan.stem for plan in options.plan]
         if len(set(stems)) < len(stems):
             raise UsageError("Two plans have the same name; plans need different names.")

@@ -52,6 +52,16 @@ def deploy(folder: Path, *arguments: str) -> str:
     return outcome.stdout
 
 
+def pasted(said: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The last line as typed into a shell."""
+    (step,) = [line for line in said.splitlines() if line.startswith("Next: ")]
+    assert step == said.splitlines()[-1]
+    command = ["sh", "-c", step.removeprefix("Next: ")]
+    done = subprocess.run(command, cwd=cwd, env=BARE, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (7, ""), step
+    return done
+
+
 def variables(env_file: Path) -> dict[str, str]:
     """As systemd and Docker read them: lines of NAME=VALUE, and comments."""
     lines = [line for line in env_file.read_text().splitlines() if not line.startswith("#")]
@@ -76,8 +86,7 @@ def test_the_variables_work_at_the_final_path(folder: Path, tmp_path: Path) -> N
     stage = str(tmp_path / "stage")
     choice = ("--plan", "dense.plan", "--allocator", "jemalloc")
     said = deploy(folder, *choice, "-o", stage, "--path", str(place))
-    assert f"copy it to {place}, then: {place}/run list ARGS" in said
-    shutil.move(stage, place)
+    assert pasted(said, folder).stdout == OUTPUT
     found = variables(place / "env")
     assert found == {
         "LD_PRELOAD": f"{place}/libhalo.so:{place}/libjemalloc.so.2",
@@ -87,6 +96,15 @@ def test_the_variables_work_at_the_final_path(folder: Path, tmp_path: Path) -> N
     assert run([program, "300"], tmp_path / "1", {**BARE, **found})["active"] is True
     sourced = f"set -a; . {place}/env; exec {program} 300"
     assert run(["sh", "-c", sourced], tmp_path / "2", BARE)["active"] is True
+
+
+def test_the_next_command_works_as_it_is_printed(folder: Path, tmp_path: Path) -> None:
+    """Without --path, and for a program that no PATH leads to."""
+    choice = ("--plan", "dense.plan", "--allocator", "jemalloc")
+    said = deploy(folder, *choice, "-o", str(tmp_path / "out"))
+    assert pasted(said, tmp_path).stdout == OUTPUT
+    said = deploy(folder, *choice, "-o", str(tmp_path / "other"), "--", "./list")
+    assert pasted(said, tmp_path).stdout == OUTPUT
 
 
 def test_the_wrapper_keeps_another_preloaded_library(folder: Path, tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from halo.elf import FrameRule, RuleKind, build_id_of
-from halo.plan import Group, Grouping, build_plan
-from halo.plan.build_match import staleness
+from halo.plan import Group, Grouping, Plan, build_plan, write_plan
+from halo.plan.build_match import StalePlan, check_plan, staleness
 from halo.profile import Module, Profile
 from support.samples.plan import Sample, any_alignment
 
@@ -24,6 +27,11 @@ def profile_of(program: Path, link: Path) -> Profile:
     return replace(sample.profile(), program=str(link))
 
 
+def plan_of(profile: Profile) -> Plan:
+    grouping = Grouping("test", (Group((0,), "reason", 0.25, 0),))
+    return build_plan(profile, grouping, {}, rule, prove=any_alignment)
+
+
 def test_a_link_that_leads_to_another_build_makes_a_plan_stale(tmp_path: Path) -> None:
     link = tmp_path / "current"
     for name, program in (("r1", "true"), ("r2", "false")):
@@ -31,11 +39,38 @@ def test_a_link_that_leads_to_another_build_makes_a_plan_stale(tmp_path: Path) -
         shutil.copy(f"/usr/bin/{program}", tmp_path / name / "app")
     link.symlink_to("r1")
     recorded = profile_of(tmp_path / "r1" / "app", link / "app")
-    grouping = Grouping("test", (Group((0,), "reason", 0.25, 0),))
-    plan = build_plan(recorded, grouping, {}, rule, prove=any_alignment)
+    plan = plan_of(recorded)
     assert plan.executable is not None
-    assert staleness(plan, link / "app") == ""
+    assert staleness(plan, link / "app") is None
     link.unlink()
     link.symlink_to("r2")
-    assert staleness(plan, link / "app") == f"another build of {link / 'app'}"
-    assert staleness(plan, tmp_path / "r1" / "app") == ""
+    difference = staleness(plan, link / "app")
+    assert difference is not None and not difference.other_program
+    assert difference.words == f"another build of {link / 'app'}"
+    assert staleness(plan, tmp_path / "r1" / "app") is None
+
+
+@pytest.mark.parametrize("name", ["other", "application", "apt"])
+def test_a_plan_for_another_program_is_not_to_be_updated(tmp_path: Path, name: str) -> None:
+    """`halo update` refuses what has none of the recorded code."""
+    other, path = tmp_path / "my tools" / name, tmp_path / "app.plan"
+    other.parent.mkdir()
+    shutil.copy("/usr/bin/true", tmp_path / "app")
+    shutil.copy("/usr/bin/false", other)
+    write_plan(plan_of(profile_of(tmp_path / "app", tmp_path / "app")), path)
+    with pytest.raises(StalePlan) as found:
+        check_plan(path, other, ["a b"])
+    line = f"{shlex.quote(str(other))} 'a b'"
+    for said in (str(found.value), found.value.without_effect):
+        assert f"another program, {tmp_path}/app, than {other}" in said
+        assert said.endswith(f"with: halo run -- {line} -- {line}")
+        assert "update" not in said
+
+
+@pytest.mark.parametrize("name", ["app-2.1", "app_new", "app3", "app.old"])
+def test_a_build_of_another_name_is_to_be_updated(tmp_path: Path, name: str) -> None:
+    shutil.copy("/usr/bin/true", tmp_path / "app-1.7")
+    shutil.copy("/usr/bin/false", tmp_path / name)
+    plan = plan_of(profile_of(tmp_path / "app-1.7", tmp_path / "app-1.7"))
+    difference = staleness(plan, tmp_path / name)
+    assert difference is not None and not difference.other_program
