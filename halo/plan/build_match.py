@@ -13,6 +13,7 @@ from halo.elf.digest import digest_of
 from halo.errors import BadPlan
 from halo.plan import Plan, read_plan
 from halo.plan.model import PlanModule
+from halo.plan.shared_functions import has_its_functions
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def staleness(plan: Plan, program: Path) -> Difference | None:
             matching += 1
         elif its_program:
             alike = ", which has the same build-id" if _build_id(here) == module.build_id else ""
-            if _stem(Path(recorded)) != _stem(program):
+            renamed = _stem(Path(recorded)) != _stem(program)
+            if renamed and not has_its_functions(plan, program):
                 return Difference(f"another program, {recorded}, than {program}{alike}", True)
             return Difference(f"another build of {program}{alike}")
     if plan.modules and not matching:

@@ -12,7 +12,9 @@ import pytest
 from halo.elf import FrameRule, RuleKind, build_id_of
 from halo.plan import Group, Grouping, Plan, build_plan, write_plan
 from halo.plan.build_match import StalePlan, check_plan, staleness
+from halo.plan.shared_functions import has_its_functions
 from halo.profile import Module, Profile
+from support.command import compile_c
 from support.samples.plan import Sample, any_alignment
 
 
@@ -65,6 +67,25 @@ def test_a_plan_for_another_program_is_not_to_be_updated(tmp_path: Path, name: s
         assert f"another program, {tmp_path}/app, than {other}" in said
         assert said.endswith(f"with: halo run -- {line} -- {line}")
         assert "update" not in said
+
+
+def test_a_renamed_build_has_the_functions_of_the_plan(tmp_path: Path) -> None:
+    source = "void *{0}(void) {{ return 0; }} int main(void) {{ return !{0}(); }}"
+    for name, function in (("recorded", "grow"), ("fixed", "grow"), ("other", "shrink")):
+        compile_c(source.format(function), tmp_path / name, f"-DBUILD_{name}=1")
+    found = replace(plan_of(profile_of(tmp_path / "recorded", tmp_path / "recorded")))
+    assert found.review is not None
+    group = found.review.groups[0]
+    members = tuple(
+        replace(member, stack=("grow at a.c:7", "grow(int) (inlined into main)", "main"))
+        for member in group.contexts
+    )
+    review = replace(found.review, groups=(replace(group, contexts=members),))
+    plan = replace(found, review=review)
+    assert has_its_functions(plan, tmp_path / "fixed")
+    assert not has_its_functions(plan, tmp_path / "other")
+    assert not has_its_functions(plan, Path("/usr/bin/env"))
+    assert not has_its_functions(plan, tmp_path / "missing")
 
 
 @pytest.mark.parametrize("name", ["app-2.1", "app_new", "app3", "app.old"])
