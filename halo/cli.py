@@ -129,6 +129,7 @@ def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
     except SystemExit as ended:  # after --help or --version
         return int(ended.code or 0)
     command: Command = options.implementation
+    options.words = own
     if extra:
         leaf.error(_unexpected(leaf.prog, command, extra))
     with ExitStack() as stack:

@@ -108,5 +108,8 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
         print(f"Results of {findings.program}: {folder}")
         if step:
             print(f"  the same by hand: {step}")
+    if folders:
+        page = ["report", *map(str, folders), "-o", "report.html"]
+        print(f"Next: {shlex.join([settings.command, *page])}")
     check_failures(done, errors)
     return 0

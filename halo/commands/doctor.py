@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,15 @@ class DoctorCommand:
             write_json(document, options.json)
         if not status:
             print("\nAll is well.")
+            print(f"Next: {shlex.join([settings.command, *_next_words(options, rest)])}")
         return status
+
+
+def _next_words(options: argparse.Namespace, rest: list[str]) -> list[str]:
+    """The command that uses what was examined: the plan, the program or the machine."""
+    if options.plan is not None:
+        return ["exec", "--plan", str(options.plan), "--", *rest]
+    return ["probe", "--", *rest] if rest else ["bench", "--list"]
 
 
 def show(checks: Iterable[Check]) -> tuple[ExaminedPart, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -111,6 +112,9 @@ class PlanCommand:
         show_review(plan, path, options.verbose)
         if program.is_file():
             warn_of_deep_binding(settings, program)
+            run = [str(program), *map(str, profile.args)]
+            step = [settings.command, "exec", "--plan", str(path), "--", *run]
+            print(f"Next: {shlex.join(step)}")
         return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from halo.commands.shared.program import (
     two_programs,
     warn_of_deep_binding,
 )
+from halo.commands.shared.repeat import again
 from halo.errors import UsageError
 from halo.process.target import find_target
 from halo.settings import Settings
@@ -75,7 +77,7 @@ class RunCommand:
         from halo.trials.results import summarize_findings
         from halo.trials.runs.job import redirection
         from halo.trials.runs.wrappers import refuse_known_launcher
-        from halo.trials.table import next_step, show
+        from halo.trials.table import next_step, remedy, show
 
         if options.train_load is not None and options.load is None:
             raise UsageError("--train-load needs --load SCRIPT, the load of the reference runs.")
@@ -104,6 +106,9 @@ class RunCommand:
         show([findings])
         print(f"Results: {folder}")
         step = next_step(findings, settings.command, folder, [name, *reference])
+        if not step:
+            repeat = partial(again, settings.command, options, rest)
+            print(f"Next: {remedy(findings, settings.command, folder, jobs[1], repeat)}")
         if step:
             after = redirection(jobs[1])
             print(f"Next: {step}{after}")

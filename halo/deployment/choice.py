@@ -12,7 +12,7 @@ from halo.plan import Plan, read_plan
 from halo.process.allocators import GLIBC, Allocator, find_allocator
 from halo.results.model import HALO, Measurement
 from halo.trials.candidates import NONE
-from halo.trials.placement import is_faster, seems_slower
+from halo.trials.placement import proven_allocator, seems_slower
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, ratio
 
@@ -48,7 +48,7 @@ def choice_of_results(measurement: Measurement) -> Choice:
         allocator = _allocator(measurement, kept.allocator, plan)
         why = measurement.summary.verdict.sentence
         return Choice(measurement.program, recorded, plan, allocator, why, arguments)
-    best = _faster_than_glibc(measurement)
+    best = proven_allocator(measurement.reference, measurement.summary.native)
     if best is None:
         raise BadInput(
             f"There is nothing to deploy from {measurement.folder}: it has no plan that helps, and"
@@ -109,12 +109,6 @@ def _lost(measurement: Measurement) -> bool:
     """Whether the kept plan was slower on the reference input than the best allocator."""
     best = _best(measurement)
     return best != HALO and seems_slower(measurement.reference, HALO, best)
-
-
-def _faster_than_glibc(measurement: Measurement) -> str | None:
-    """The fastest allocator if enough trials prove that it is faster than glibc's."""
-    best = _best(measurement)
-    return best if is_faster(measurement.reference, best, measurement.summary.native) else None
 
 
 def _best(measurement: Measurement) -> str:

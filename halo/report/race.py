@@ -16,6 +16,7 @@ class RaceLine:
 
     label: str
     time: str
+    alone: str  # the time of its allocator in the same rounds; empty without a plan
     change: str
     rounds: int
     kept: bool
@@ -24,6 +25,13 @@ class RaceLine:
 def race_lines(measurement: Measurement) -> Sequence[RaceLine]:
     """A row for each candidate that ran on the training input, as the terminal has them."""
     return [
-        RaceLine(one.label, seconds(one.seconds or 0.0), change(one.change), one.trials, one.kept)
+        RaceLine(
+            one.label,
+            seconds(one.seconds or 0.0),
+            "" if one.alone is None else seconds(one.alone),
+            change(one.change),
+            one.trials,
+            one.kept,
+        )
         for one in ordered(measurement.summary.candidates)
     ]

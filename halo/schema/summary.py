@@ -37,9 +37,10 @@ class RacedCandidate(Struct, frozen=True):
     strategy: str  # `none`: no plan
     options: Mapping[str, str] = {}  # of strategy and plan
     allocator: str = ""  # the next allocator
-    seconds: Number | None = None  # median on the training input
+    seconds: Number | None = None  # median on the training input, in the rounds of `change`
+    alone: Number | None = None  # of a plan: its allocator alone, in the same rounds
     quartiles: Quartiles | None = None  # seconds
-    trials: Count = 0  # number of trials, in the final if it was there
+    trials: Count = 0  # number of these trials; of a finalist, those in the final
     kept: bool = False  # whether it won
     in_final: bool = False  # whether it was a finalist
     change: Change | None = None  # by the plan, against its allocator alone in the same rounds

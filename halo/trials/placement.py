@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
+from halo.process.allocators import KNOWN
 from halo.schema.summary import Conclusion
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
@@ -26,6 +27,8 @@ MAX_ADVISED = 200  # trials; if more are needed, a quieter machine is better adv
 NEAREST = (
     0.005  # assumed distance of a value to the threshold, to estimate the trials that it needs
 )
+PROBE = "`halo probe`"
+"""In the remedy of a conclusion, if that command may give an answer."""
 
 
 class Answer(StrEnum):
@@ -46,6 +49,8 @@ class PlanChange:
     allocator: str
     change: Ratio
     rounds: int
+    mine: Sequence[float] = ()  # seconds under the plan, in the rounds of `change`
+    own: Sequence[float] = ()  # seconds of the allocator alone, in the same rounds
 
     @property
     def within(self) -> bool:
@@ -80,6 +85,14 @@ def seems_slower(trials: Mapping[str, Sequence[Trial]], one: str, other: str) ->
     clock = deciding_clock([*mine, *others])
     times = ([clock(trial) for trial in found[:rounds]] for found in (mine, others))
     return paired_gain(*times).mean > 0 or is_faster(trials, other, one)
+
+
+def proven_allocator(trials: Mapping[str, Sequence[Trial]], native: str) -> str | None:
+    """The allocator with the least median, if enough trials prove it faster than the program's."""
+    names = dict.fromkeys((native, *KNOWN))
+    known = {name: median(walls(trials[name])) for name in names if trials.get(name)}
+    best = min(known, key=lambda name: known[name], default=native)
+    return best if best != native and is_faster(trials, best, native) else None
 
 
 def conclude(findings: Findings) -> Conclusion:
@@ -147,7 +160,9 @@ def plan_changes(findings: Findings) -> list[PlanChange]:
         mine, own = paired([first, findings.checked], candidate.label, control)
         if mine:
             change = ratio(mine, own)
-            found.append(PlanChange(candidate.label, candidate.allocator.name, change, len(mine)))
+            found.append(
+                PlanChange(candidate.label, candidate.allocator.name, change, len(mine), mine, own)
+            )
     return found
 
 
@@ -215,7 +230,7 @@ def _with_plan(findings: Findings) -> Conclusion:
     if gain.high < 1 and sure:
         return Conclusion(
             Answer.NO_GAIN,
-            f"{program} loses: with {what} it is only {times}. {lost}; use {best}.",
+            f"{program} loses: with {what} it is only {times}. {lost}; {_fastest(findings, best)}.",
         )
     if sure and gain.low >= 1 - THRESHOLD and gain.high <= 1 + THRESHOLD:
         return Conclusion(
@@ -246,8 +261,7 @@ def _over_glibc(findings: Findings, best: str) -> str:
 def _without_plan(findings: Findings) -> Conclusion:
     kept, best = findings.kept, best_baseline(findings)
     assert kept is not None and best is not None
-    alone = f"no plan was kept, halo is {kept.allocator.name} alone here"
-    use = f"the fastest allocator is {best}"
+    alone, use = "no plan was kept", _fastest(findings, best)
     unclear = f"{findings.program}: it cannot be told whether it is placement-sensitive"
     if findings.rejected:
         return Conclusion(
@@ -259,21 +273,24 @@ def _without_plan(findings: Findings) -> Conclusion:
     changes = plan_changes(findings)
     if not changes:
         return _open(
-            f"{unclear}, for there was no plan to try: {alone}, and {use}",
-            "try `halo probe` on it, or another training input",
+            f"{unclear}, for there was no plan to try; {use}",
+            f"try {PROBE} on it, or another training input",
         )
     wide = wide_spreads(findings)
     if wide:
         loud = max(wide, key=lambda label: wide[label])
         return _open(
             f"{unclear}: {alone}, but the times vary too much ({loud}: {wide[loud]:.0%} of the"
-            " median)",
+            f" median); {use}",
             "repeat it on an idle machine, or with an input that takes longer",
         )
     telling = [c for c in changes if c.rounds >= MIN_TRIALS]
     outside = [c for c in telling if not c.within]
     if not telling:
-        return _open(f"{unclear}: {alone}, after too few rounds", "repeat it with more --trials")
+        return _open(
+            f"{unclear}: {alone}, after too few rounds; {use}",
+            f"repeat it with --trials {2 * MIN_TRIALS} or more",
+        )
     if outside:
         return _outside(findings, max(outside, key=_reach), f"{unclear}: {alone}", use)
     if findings.unrecorded:
@@ -291,8 +308,17 @@ def _without_plan(findings: Findings) -> Conclusion:
         Answer.NOT_SENSITIVE,
         f"{findings.program} is not placement-sensitive: on the training input, {many} its time by"
         f" {THRESHOLD:.0%} (95 % intervals from {100 * low:+.1f} to {100 * high:+.1f} %). No plan"
-        f" was kept, halo is {kept.allocator.name} alone here; {use}.",
+        f" was kept; {use}.",
     )
+
+
+def _fastest(findings: Findings, best: str) -> str:
+    """The clause on the allocator that the next command preloads, if it preloads one."""
+    native = findings.native.name
+    proven = proven_allocator(findings.reference, native)
+    if proven is None and best != native:
+        return f"{best} has the least time, which is not certainly less than that of {native}"
+    return f"the fastest allocator is {proven or best}"
 
 
 def _outside(findings: Findings, plan: PlanChange, unclear: str, use: str) -> Conclusion:
@@ -309,10 +335,10 @@ def _outside(findings: Findings, plan: PlanChange, unclear: str, use: str) -> Co
         return _open(
             f"{unclear}. On the training input, {plan}, by its placement or by the runtime's own"
             f" cost; {use}",
-            "`halo probe` tells the two apart",
+            f"{PROBE} tells the two apart",
         )
     return _open(
-        f"{unclear}. On the training input, {plan}, which reaches past {THRESHOLD:.0%}",
+        f"{unclear}. On the training input, {plan}, which reaches past {THRESHOLD:.0%}; {use}",
         advice(plan.change, plan.rounds),
     )
 

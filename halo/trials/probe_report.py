@@ -10,7 +10,7 @@ from halo.trials.first_runs import SHORT
 from halo.trials.placement import THRESHOLD, percent
 from halo.trials.probe import MAX_OBJECT, RANDOM, Answer, Probe
 from halo.trials.results import measured
-from halo.trials.runs.job import Job, cpu_option, job_options, redirection
+from halo.trials.runs.job import Job, cpu_option, job_options, redirection, run_step
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, summarize
 
@@ -136,8 +136,7 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None =
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.CARES:
-        train = [] if job.service else [shlex.quote(job.target.name), "SMALL-ARGS", "--"]
-        return " ".join([halo, "run", *options, "--", *train, command])
+        return run_step(halo, options, job)
     if found.answer is Answer.DOES_NOT_CARE:
         library = None if found.has_little_to_place else found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []

@@ -75,7 +75,8 @@ def _candidate(
     findings: Findings, candidate: Candidate, change: PlanChange | None
 ) -> RacedCandidate:
     trials = findings.final.get(candidate.label) or findings.race.get(candidate.label, [])
-    times = summarize(walls(trials)) if trials else None
+    seconds = change.mine if change is not None else walls(trials)
+    times = summarize(seconds) if seconds else None
     return RacedCandidate(
         label=candidate.label,
         strategy=candidate.variant.strategy,
@@ -83,7 +84,8 @@ def _candidate(
         allocator=candidate.allocator.name,
         seconds=times.median if times else None,
         quartiles=times.quartiles if times else None,
-        trials=len(trials),
+        alone=median(change.own) if change is not None else None,
+        trials=len(seconds),
         kept=candidate == findings.kept,
         in_final=candidate.label in findings.final,
         change=Change(*change.percents) if change is not None else None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -13,12 +14,21 @@ from halo.console.terminal import Field, Grid, Row, make_console, show_grid, sho
 from halo.process.allocators import KNOWN, find_allocator
 from halo.schema.trial import Trial
 from halo.trials.findings import HALO, Findings, best_baseline, gains, speedup
-from halo.trials.placement import MIN_TRIALS, conclude, is_faster, seems_slower
+from halo.trials.placement import (
+    MIN_TRIALS,
+    PROBE,
+    Answer,
+    conclude,
+    proven_allocator,
+    seems_slower,
+)
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
+from halo.trials.runs.job import Job, job_options
 from halo.trials.runs.rounds import walls
-from halo.trials.statistics import summarize
+from halo.trials.statistics import Ratio, ratio, summarize
 
+_TRIALS = re.compile(r"--trials (\d+)")
 TITLE = "Seconds on the reference input, median ± half the interquartile range"
 
 
@@ -93,15 +103,36 @@ def next_step(findings: Findings, halo: str, folder: Path, arguments: Sequence[s
         return ""
     best, trials = best_baseline(findings), findings.reference
     if kept.plan is None or (best is not None and seems_slower(trials, HALO, best)):
-        native = findings.native.name
-        library = find_allocator(best).library if best and best != native else None
-        if library is None or best is None or not is_faster(trials, best, native):
-            return ""
-        command = ["env", f"LD_PRELOAD={library}"]
-    else:
-        plan = str(folder / kept.plan.name)
-        command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.option, "--"]
+        return preloading(findings, arguments)
+    plan = str(folder / kept.plan.name)
+    command = [halo, "exec", "--plan", plan, "--allocator", kept.allocator.option, "--"]
     return shlex.join([*command, *arguments])
+
+
+def preloading(findings: Findings, arguments: Sequence[str]) -> str:
+    """The program under the fastest allocator; empty unless that certainly beats its own."""
+    best = proven_allocator(findings.reference, findings.native.name)
+    if best is None:
+        return ""
+    return shlex.join(["env", f"LD_PRELOAD={find_allocator(best).library}", *arguments])
+
+
+def remedy(
+    findings: Findings, halo: str, folder: Path, job: Job, again: Callable[[str], str]
+) -> str:
+    """The next command if nothing that was found is of use: for an answer, or for its details.
+
+    `again` gives the command that repeats the measurement with that number of trials, or with as
+    many as before if it is empty.
+    """
+    found = conclude(findings)
+    if found.answer is not Answer.CANNOT_TELL:
+        return shlex.join([halo, "report", str(folder), "-o", f"{folder.name}.html"])
+    needed = found.needed or ""
+    if PROBE in needed:
+        return " ".join([halo, "probe", *job_options(job), "--", shlex.join(job.command)])
+    trials = _TRIALS.search(needed)
+    return again(trials[1] if trials else "")
 
 
 def gains_line(findings: Findings) -> str:
@@ -109,12 +140,10 @@ def gains_line(findings: Findings) -> str:
     kept, mine = findings.kept, findings.reference.get(HALO, [])
     if kept is None or len(mine) < MIN_TRIALS:
         return ""
-    found = gains(findings)
+    what, found = f"the plan '{kept.variant.label}'", gains(findings)
     if kept.plan is None:
-        compared = {findings.native.name} - {kept.allocator.name}
-        found = {name: gain for name, gain in found.items() if name in compared}
+        what, found = _gain_alone(findings)
     over = [f"{gain.value:.2f}x over {name}" for name, gain in found.items()]
-    what = kept.allocator.name if kept.plan is None else f"the plan '{kept.variant.label}'"
     return f"{what}: {', '.join(over)} (times as fast on the reference input)" if over else ""
 
 
@@ -125,8 +154,18 @@ def recording_line(findings: Findings) -> str:
         return "nothing was recorded"
     if cost is None:
         return ""
-    times = f"{cost.seconds:.1f} s, {cost.slowdown:.1f} times as long as under glibc"
+    times = (
+        f"{cost.seconds:.1f} s, {cost.slowdown:.1f} times as long as under {findings.native.name}"
+    )
     return f"recorded with {cost.engine} in {times}"
+
+
+def _gain_alone(findings: Findings) -> tuple[str, dict[str, Ratio]]:
+    """The fastest allocator, and its gain over the program's own unless that is the one."""
+    best, native, trials = best_baseline(findings), findings.native.name, findings.reference
+    if best is None or best == native or not trials.get(native):
+        return native, {}
+    return best, {native: ratio(walls(trials[native]), walls(trials[best]))}
 
 
 def show(all_findings: Sequence[Findings]) -> None:

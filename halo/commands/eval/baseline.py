@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from halo.commands.shared.program import (
     add_litter_option,
@@ -12,6 +13,7 @@ from halo.commands.shared.program import (
     job_of,
     the_program,
 )
+from halo.commands.shared.repeat import again
 from halo.process.target import find_target
 from halo.settings import Settings
 
@@ -37,7 +39,8 @@ class BaselineCommand:
             write_summary,
         )
         from halo.trials.results import summarize_findings
-        from halo.trials.table import show
+        from halo.trials.runs.job import redirection
+        from halo.trials.table import preloading, remedy, show
 
         name, arguments = the_program(rest, COMMAND)
         target = find_target(name, settings.environment)
@@ -50,4 +53,9 @@ class BaselineCommand:
         check_failures([findings])
         show([findings])
         print(f"Results: {folder}")
+        if step := preloading(findings, job.command):
+            print(f"Next: {step}{redirection(job)}")
+        else:
+            repeat = partial(again, settings.command, options, rest)
+            print(f"Next: {remedy(findings, settings.command, folder, job, repeat)}")
         return 0

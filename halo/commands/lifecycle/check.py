@@ -117,8 +117,7 @@ class CheckCommand:
         if options.json is not None:
             write_json(summarize_check(found, job, options.plan), options.json)
         show_prose(make_console(), conclusion(found, job, options.plan))
-        if step := next_step(found, job, options.plan, settings.command, options.cpu):
-            print(f"Next: {step}")
+        print(f"Next: {next_step(found, job, options.plan, settings.command, options.cpu)}")
         return found.answer.value
 
 

@@ -72,8 +72,11 @@ class UpdateCommand:
         kept = "" if path == options.plan else f"; {options.plan} stays (--in-place replaces it)"
         print(f"Plan: {path}, for {program}{kept}")
         allocator = ["--allocator", origin.allocator] if origin.allocator else []
-        command = ["exec", "--plan", str(path), *allocator, "--", options.program or str(program)]
-        print(f"Next: {settings.command} {shlex.join(command)} ARGS")
+        review = renewed.plan.review
+        arguments = review.command[1:] if review is not None else []
+        run = [options.program or str(program), *arguments]
+        command = [settings.command, "exec", "--plan", str(path), *allocator, "--", *run]
+        print(f"Next: {shlex.join(command)}")
         return 0
 
 

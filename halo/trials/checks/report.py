@@ -12,7 +12,7 @@ from halo.trials.checks.check import Answer, Check
 from halo.trials.checks.clock import Clock
 from halo.trials.checks.sequential import ERROR
 from halo.trials.results import measured
-from halo.trials.runs.job import Job, cpu_option, job_options
+from halo.trials.runs.job import Job, cpu_option, job_options, redirection, run_step
 
 _LEADS = {
     Answer.HELPS: "the plan helps",
@@ -81,22 +81,18 @@ def needed(found: Check) -> str | None:
     return f"repeat it with {way}, or on an idle machine"
 
 
-def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = None) -> str | None:
-    """The next command; None if the plan helps. `cpu`: the value of --cpu."""
+def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = None) -> str:
+    """The next command. `cpu`: the value of --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.DOES_NOT_HELP:
-        name = shlex.quote(job.target.name)
-        return " ".join([halo, "run", *options, "--", name, "SMALL-ARGS", "--", command])
-    if found.answer is Answer.CANNOT_TELL and found.needed_seconds is not None:
-        chosen = [
-            "--plan",
-            shlex.quote(str(plan)),
-            "--allocator",
-            shlex.quote(found.allocator.option),
-        ]
-        chosen += ["--min-speedup", f"{found.min_speedup:g}"]
-        chosen += ["--clock", str(found.clock)]
-        longer = ["--seconds", str(found.needed_seconds)]
-        return " ".join([halo, "check", *chosen, *longer, *options, "--", command])
-    return None
+        return run_step(halo, options, job)
+    words = ["--plan", str(plan), "--allocator", found.allocator.option]
+    chosen = [shlex.quote(word) for word in words]
+    if found.answer is Answer.HELPS:
+        return " ".join([halo, "exec", *chosen, "--", command]) + redirection(job)
+    chosen += ["--min-speedup", f"{found.min_speedup:g}"]
+    chosen += ["--clock", str(found.clock)]
+    if found.needed_seconds is not None:
+        chosen += ["--seconds", str(found.needed_seconds)]
+    return " ".join([halo, "check", *chosen, *options, "--", command])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from halo.console.terminal import Field, Grid, Row
 from halo.schema.summary import Change, RacedCandidate
 
-TITLE = "The race on the training input, median seconds; change: against the allocator alone"
+TITLE = "The race on the training input, median seconds; alone: the allocator in the same rounds"
 
 
 def ordered(candidates: Sequence[RacedCandidate]) -> list[RacedCandidate]:
@@ -22,6 +22,7 @@ def standings(candidates: Sequence[RacedCandidate]) -> Grid:
     fields = [
         Field("candidate"),
         Field("time", figures=True),
+        Field("alone", figures=True),
         Field("change", figures=True),
         Field("rounds", figures=True),
     ]
@@ -30,6 +31,7 @@ def standings(candidates: Sequence[RacedCandidate]) -> Grid:
             [
                 f"{one.label}{' (kept)' if one.kept else ''}",
                 f"{one.seconds:.3f}",
+                "" if one.alone is None else f"{one.alone:.3f}",
                 change(one.change),
                 str(one.trials),
             ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,13 @@ def option_words(job: Job) -> list[str]:
     words += ["--ignore-output"] if job.ignore_output else []
     words += ["--timeout", f"{job.timeout:g}"] if job.timeout else []
     return words + (job.service.options() if job.service else [])
+
+
+def run_step(halo: str, options: Sequence[str], job: Job) -> str:
+    """`halo run` with this input for both, as no other one is known; with the quoted options."""
+    command = shlex.join(job.command)
+    train = [] if job.service else [command, "--"]
+    return " ".join([halo, "run", *options, "--", *train, command])
 
 
 def redirection(job: Job) -> str:

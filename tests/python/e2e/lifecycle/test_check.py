@@ -43,7 +43,8 @@ def test_a_plan_that_helps(folder: Path) -> None:
     """The objects between those that are visited cost every other cache line."""
     outcome = check(folder, "hot", "--min-speedup", "0.5")
     assert outcome.status == 0, outcome.stderr
-    [sentence] = outcome.stdout.splitlines()
+    sentence, step = outcome.stdout.splitlines()
+    assert step.endswith("halo exec --plan hot.plan --allocator glibc -- ./hot 20000 300")
     summary = summary_of(folder, "hot")
     assert summary["sentence"] == sentence
     assert (summary["answer"], summary["needed"]) == ("helps", None)
@@ -62,7 +63,7 @@ def test_a_plan_that_no_longer_helps(folder: Path) -> None:
     assert outcome.status == 1, outcome.stdout
     sentence, step = outcome.stdout.splitlines()
     assert "does not help enough" in sentence and "at least 1.5 was asked for" in sentence
-    assert step.endswith("run -- ./cold SMALL-ARGS -- ./cold 20000 3000")
+    assert step.endswith("run -- ./cold 20000 3000 -- ./cold 20000 3000")
     assert summary_of(folder, "cold")["answer"] == "does-not-help"
 
 

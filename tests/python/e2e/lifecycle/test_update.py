@@ -104,7 +104,7 @@ def test_it_replaces_nothing_by_default(folder: Path) -> None:
     [new] = (path for path in folder.glob("prog-*.plan"))
     assert (folder / "prog.plan").read_bytes() == content
     assert served(folder, new.name) >= COUNT
-    assert f"exec --plan {new.name} -- ./prog ARGS" in done.stdout
+    assert f"exec --plan {new.name} -- ./prog 300\n" in done.stdout
 
 
 def test_an_updated_plan_can_be_updated(folder: Path) -> None:

@@ -47,7 +47,7 @@ def test_conclusions_and_next_steps_are_plain() -> None:
         "prog is placement-sensitive: scattering its objects over 4 random pools, rather than one,"
         " makes it 36.4 % slower (95 % interval 36.4 to 36.4 %)."
     )
-    assert next_step(cares, JOB, 60, "halo") == "halo run -- prog SMALL-ARGS -- prog 'a b'"
+    assert next_step(cares, JOB, 60, "halo") == "halo run -- prog 'a b' -- prog 'a b'"
     gains = measured(1.0, 0.8, 0.7)
     assert "1 pool alone makes it 30.0 % faster (95 % interval" in conclusion(gains, "prog")
     indifferent = measured(1.0, 1.0, 1.0)
@@ -93,10 +93,10 @@ def test_the_next_step_has_the_options_of_this_one() -> None:
     job = replace(JOB, stdin=Path("/i n"), allowed=frozenset({0, 3}), ignore_output=True)
     given = "--stdin '/i n' --allow-status 3 --ignore-output"
     assert next_step(measured(1.0, 1.5, 1.1), job, 60, "halo") == (
-        f"halo run {given} -- prog SMALL-ARGS -- prog 'a b'"
+        f"halo run {given} -- prog 'a b' -- prog 'a b'"
     )
     pinned = next_step(measured(1.0, 1.5, 1.1), JOB, 60, "halo", cpu=1)
-    assert pinned == "halo run --cpu 1 -- prog SMALL-ARGS -- prog 'a b'"
+    assert pinned == "halo run --cpu 1 -- prog 'a b' -- prog 'a b'"
     plain = next_step(measured(1.0, 1.0, 1.0), job, 60, "halo")
     assert plain == "env LD_PRELOAD=/lib/libjemalloc.so.2 prog 'a b' <'/i n'"
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,16 +13,20 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from halo.commands.shared.repeat import again as repeated
 from halo.errors import BadInput
 from halo.files.atomic import write_json
+from halo.process.target import Target
 from halo.schema.summary import RecordCost
 from halo.trials import placement
 from halo.trials.candidates import choose_variants
 from halo.trials.findings import Findings
+from halo.trials.placement import conclude
 from halo.trials.results import raw_results, summarize_findings
+from halo.trials.runs.job import Job
 from halo.trials.statistics import Ratio
-from halo.trials.table import next_step, table
-from support.samples.findings import MACHINE, complete, eleven, measured, samples, times
+from halo.trials.table import gains_line, next_step, remedy, table
+from support.samples.findings import MACHINE, NOISE, complete, eleven, measured, samples, times
 
 KEYS = {
     "program",
@@ -101,6 +108,63 @@ def test_the_next_step_is_a_command() -> None:
     noisy = complete(2.0)
     noisy.reference["halo"] = samples([1.98, 2.01, 2.1] * 4)
     assert next_step(noisy, "halo", folder, ["prog"]) == lost, "slower, though not for certain"
+
+
+def again(trials: str) -> str:
+    return f"again {trials}".strip()
+
+
+def test_every_answer_without_a_use_has_a_command() -> None:
+    folder, job = Path("/r s/prog-1"), Job(Target(Path("/bin/prog"), "prog"), ("a b",), Path("in"))
+
+    def step(findings: Findings) -> str:
+        assert next_step(findings, "halo", folder, job.command) == ""
+        return remedy(findings, "halo", folder, job, again)
+
+    nothing = measured({"halo": times(1.001)})
+    assert step(nothing) == "halo report '/r s/prog-1' -o prog-1.html"
+    noisy = measured({"halo": times(1.0, NOISE)})
+    found = re.search(r"--trials \d+", conclude(noisy).sentence)
+    assert found is not None and step(noisy) == f"again {found[0].split()[1]}"
+    assert step(measured({"halo": times(1.0)[:3]})) == "again 14"
+    few = measured({"halo": times(1.0)})
+    few.reference = {label: trials[:3] for label, trials in few.reference.items()}
+    assert step(few) == "again 7"
+    wide = times(1.0, [1 + 0.05 * number for number in range(11)])
+    assert step(measured({"halo": times(1.0)}, reference={"jemalloc": wide})) == "again"
+    for unclear in ({}, {"halo": times(1.12)}):
+        assert step(measured(unclear)) == "halo probe --stdin in -- prog 'a b'"
+
+
+def test_the_verdict_names_the_allocator_of_the_next_step() -> None:
+    """The best on the training input, that `none` runs over, need not be the best here."""
+    for plans in ({}, {"halo": times(1.0)}, {"halo": times(1.12)}, {"halo": times(1.0, NOISE)}):
+        for time, trials in ((1.3, 11), (0.9, 11), (0.9, 5), (0, 11)):
+            unsure = samples([0.99, 1.009] * 5 + [0.998])
+            jemalloc = times(time) if time else unsure
+            findings = measured(plans, reference={"jemalloc": jemalloc})
+            findings.reference["mimalloc"] = times(1.0)
+            few = {label: found[:trials] for label, found in findings.reference.items()}
+            findings.reference = few
+            step = next_step(findings, "halo", Path("/r"), ["prog"])
+            sentence = conclude(findings).sentence
+            assert "alone here" not in sentence
+            assert (time == 0.9 and trials == 11) == bool(step)
+            if step:
+                assert "libjemalloc" in step
+                assert "the fastest allocator is jemalloc" in sentence
+                assert gains_line(findings).startswith("jemalloc: 1.11x over glibc")
+            elif trials == 11:
+                assert "allocator is jemalloc" not in sentence
+
+
+def test_a_repeated_command_is_the_one_that_was_typed() -> None:
+    options = argparse.Namespace(words=["run", "--results", "a b", "--trials=3", "--cpu", "1"])
+    typed = ["prog", "--trials", "x y", "--", "prog", ""]
+    words = shlex.split(repeated("halo", options, typed, "40"))
+    assert words == ["halo", "run", "--cpu", "1", "--trials", "40", "--", *typed]
+    words = shlex.split(repeated("halo", options, typed, ""))
+    assert words == ["halo", "run", "--trials=3", "--cpu", "1", "--", *typed]
 
 
 def names(*all_findings: Findings) -> list[str]:

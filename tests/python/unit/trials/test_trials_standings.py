@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from halo.console.terminal import make_console, show_grid
 from halo.trials.findings import gains
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings
 from halo.trials.table import gains_line
-from support.samples.findings import complete, measured, times
+from support.samples.findings import complete, measured, samples, times
 
 
 def test_the_kept_plan_is_first_and_dropped_plans_are_last() -> None:
@@ -23,10 +25,26 @@ def test_the_kept_plan_is_first_and_dropped_plans_are_last() -> None:
         "none over glibc",
         "hot over glibc",
     ]
-    assert str(rows[0].cells[2]).startswith("-20.0 % (")
-    assert rows[2].cells[2] == ""
+    assert str(rows[0].cells[3]).startswith("-20.0 % (")
+    assert rows[0].cells[1:3] == ["0.800", "1.000"]
+    assert rows[2].cells[2:4] == ["", ""]
     assert [row.last for row in rows] == [False, False, True, True]
-    assert rows[3].cells[3] == "3"
+    assert rows[3].cells[4] == "3"
+
+
+def test_the_seconds_of_a_plan_are_of_the_rounds_of_its_change() -> None:
+    """A plan that leaves the race while the machine is slow would look slower than it is."""
+    findings = measured({"left": []}, "none over glibc")
+    alone, plan = "none over glibc", "left over glibc"
+    findings.final = {alone: samples([3.0] * 5 + [1.0] * 25), plan: samples([2.7] * 5)}
+    dropped = measured({"late": []}, "none over glibc")
+    dropped.race = {alone: samples([3.0] * 2), "late over glibc": samples([2.7] * 2)}
+    dropped.checked = {alone: samples([1.0] * 5), "late over glibc": samples([0.9] * 5)}
+    for found, trials, seconds in ((findings, 5, 2.7), (dropped, 7, 0.9)):
+        (one,) = (it for it in summarize_findings(found).candidates if it.strategy != "none")
+        assert one.change is not None and one.seconds is not None and one.alone is not None
+        assert (one.trials, one.seconds) == (trials, seconds)
+        assert one.change.percent == pytest.approx(100 * (one.seconds / one.alone - 1))
 
 
 def test_candidates_that_did_not_run_are_left_out() -> None:

@@ -1,0 +1,93 @@
+"""Every answer ends with a command, which works as it was printed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.command import Outcome, compile_c, halo
+from support.programs.sources import LIST
+
+OUTPUT = "3998000\n"  # of 2000 nodes; the status is 7
+PROGRAM = ["--allow-status", "7", "--", "./my list", "2000"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("next lines")
+    compile_c(LIST.replace("round < 20", "round < 2"), folder / "my list")
+    assert halo("record", "-o", "a b.profile", "--", "./my list", "2000", cwd=folder).status == 7
+    planned = halo("plan", "a b.profile", "--strategy", "dense", cwd=folder)
+    assert planned.status == 0, planned.stderr
+    (folder / "planned").write_text(planned.stdout)
+    return folder
+
+
+def step_of(outcome: Outcome, *statuses: int) -> str:
+    assert outcome.status in (statuses or (0,)), outcome.stderr
+    (step,) = [line for line in outcome.stdout.splitlines() if line.startswith("Next: ")]
+    return step.removeprefix("Next: ")
+
+
+def paste(step: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", step], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_plan_is_used(folder: Path) -> None:
+    shown = (folder / "planned").read_text()
+    done = paste(step_of(Outcome(0, shown, "")), folder)
+    assert (done.returncode, done.stdout, done.stderr) == (7, OUTPUT, "")
+    doctor = halo("doctor", "--plan", "a b.plan", "--", "./my list", "2000", cwd=folder)
+    if doctor.status == 0:  # nothing is missing on this machine
+        done = paste(step_of(doctor), folder)
+        assert (done.returncode, done.stdout) == (7, OUTPUT)
+    update = halo("update", "a b.plan", "--for", "./my list", "-o", "new plan", cwd=folder)
+    done = paste(step_of(update), folder)
+    assert (done.returncode, done.stdout) == (7, OUTPUT)
+
+
+def test_few_trials_are_repeated_with_more(folder: Path) -> None:
+    found = halo("eval", "baseline", "--trials", "1", "--results", "r 1", *PROGRAM, cwd=folder)
+    words = shlex.split(step_of(found))
+    assert words[1:] == ["eval", "baseline", *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]]
+    candidates = ["--candidates", "dense", "--results", "r 2"]
+    both = [*PROGRAM, *PROGRAM[2:]]
+    found = halo("run", "--trials", "1", *candidates, *both, cwd=folder)
+    words = shlex.split(step_of(found))
+    kept = ["exec", "--plan", f"{folder}/r 2/dense.plan"]
+    assert words[1:4] in (kept, ["run", "--candidates", "dense"])
+    assert words[-2:] == ["./my list", "2000"]
+
+
+def test_an_answer_about_allocators_has_a_step(folder: Path) -> None:
+    found = halo("eval", "baseline", "--trials", "7", "--results", "r 3", *PROGRAM, cwd=folder)
+    done = paste(step_of(found), folder)
+    if "LD_PRELOAD" in step_of(found):
+        assert (done.returncode, done.stdout) == (7, OUTPUT)
+    else:
+        assert done.returncode == 0, done.stderr
+        assert (folder / "r 3.html").exists()
+
+
+@pytest.mark.parametrize("least", ["0.01", "100"])
+def test_a_check_has_a_step(folder: Path, least: str) -> None:
+    given = ["--plan", "a b.plan", "--min-speedup", least, "--seconds", "4"]
+    found = halo("check", *given, *PROGRAM, cwd=folder)
+    words = shlex.split(step_of(found, 0, 1, 2))
+    expected = {0: "exec", 1: "run", 2: "check"}[found.status]
+    assert words[1] == expected and words[-2:] == ["./my list", "2000"]
+    if found.status == 0:
+        done = paste(step_of(found), folder)
+        assert (done.returncode, done.stdout) == (7, OUTPUT)
+
+
+def test_the_machine_alone_has_a_step() -> None:
+    found = halo("doctor")
+    if found.status == 0:
+        assert paste(step_of(found), Path(os.getcwd())).returncode == 0
