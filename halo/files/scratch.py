@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import stat
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from halo.errors import BadInput, RecordingFailed, TrialFailed
+from halo.files.holding import try_lock
 
 PREFIX = "halo-work-"
 YOUNG = 60.0  # seconds within which a new folder may not be locked yet
@@ -77,14 +77,9 @@ def _space(folder: Path) -> int:
 
 def _lock(folder: Path) -> int | None:
     """The descriptor that holds the lock; None if the folder cannot be locked."""
-    handle = None
     try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return handle
+        return try_lock(folder)
     except OSError:
-        if handle is not None:
-            os.close(handle)
         return None
 
 

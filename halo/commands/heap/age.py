@@ -87,6 +87,7 @@ class AgeCommand:
         from halo.doctor.native import native_allocator
         from halo.files.atomic import write_json
         from halo.files.destination import check_place
+        from halo.files.holding import held
         from halo.plan.build_match import check_plan
         from halo.process.allocators import find_allocator
         from halo.recording.registry import find_producer
@@ -151,23 +152,24 @@ class AgeCommand:
         findings.outputs_compared = not options.ignore_output
         reporter = Reporter(target.path.name)
         path = folder / "results.json"
-        try:
-            with Session(settings, chosen, findings, reporter) as session:
-                stages = measure_aged(session, aging)
-                results = next(stages)
-                try:
-                    for further in stages:
-                        results = further
-                except HaloError:
-                    write_json(results, path)  # the times are worth more than what failed
-                    raise
-            write_json(results, path)
-        except KeyboardInterrupt:
-            report_outputs(folder)
-            raise
-        finally:
-            reporter.clear()
-            drop_empty(folder)
+        with held(folder):
+            try:
+                with Session(settings, chosen, findings, reporter) as session:
+                    stages = measure_aged(session, aging)
+                    results = next(stages)
+                    try:
+                        for further in stages:
+                            results = further
+                    except HaloError:
+                        write_json(results, path)  # the times are worth more than what failed
+                        raise
+                write_json(results, path)
+            except KeyboardInterrupt:
+                report_outputs(folder)
+                raise
+            finally:
+                reporter.clear()
+                drop_empty(folder)
         measurement = read_measurement(path)
         write_summary([summarize_aged(measurement)], options.json)
         show_aged(measurement)

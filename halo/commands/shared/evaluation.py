@@ -12,6 +12,7 @@ from halo.commands.shared.results import report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
+from halo.files.holding import held
 from halo.process.target import check_privileges, find_target
 from halo.settings import Settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
@@ -71,7 +72,8 @@ def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence
         folder = results_folder(options.results / subject.name, subject.name, resume=True)
         outcome: Path | HaloError = folder / "results.json"
         try:
-            _evaluate_one(settings, options, subject, folder)
+            with held(folder):
+                _evaluate_one(settings, options, subject, folder)
         except HaloError as error:
             outcome = error
             errors.append(error)

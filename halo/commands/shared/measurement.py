@@ -15,6 +15,7 @@ from halo.doctor.native import native_allocator
 from halo.errors import HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
+from halo.files.holding import held
 from halo.recording.parts import MAX_TRACED, Limits, largest_followed
 from halo.recording.registry import find_producer
 from halo.recording.sink_options import CONTENTS, OBJECTS
@@ -82,29 +83,30 @@ def measure_program(
     commands["options"] = repeat_options(reference, train, chosen.litter)
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name, STAGES + bool(more) if train is not None else 0)
-    try:
-        with Session(settings, chosen, findings, reporter) as session:
-            if train is None:
-                baseline(session, reference)
-            else:
-                names = _names(options)
-                choice = Choice(_variants(options, names), _limits(options, names), more)
-                run(session, choice, train, reference)
-    except TrialFailed as error:
-        findings.failure = str(error)
-        show_ended(findings, settings.command, reference)
-    except (KeyboardInterrupt, HaloError, OSError) as error:
-        if findings.training or findings.reference:
-            findings.failure = _ending(name, error)
-        _save(findings, folder)
-        if not isinstance(error, KeyboardInterrupt):
+    with held(folder):
+        try:
+            with Session(settings, chosen, findings, reporter) as session:
+                if train is None:
+                    baseline(session, reference)
+                else:
+                    names = _names(options)
+                    choice = Choice(_variants(options, names), _limits(options, names), more)
+                    run(session, choice, train, reference)
+        except TrialFailed as error:
+            findings.failure = str(error)
             show_ended(findings, settings.command, reference)
-        continued = results.parent if results is not None and resume else results
-        report_outputs(folder, continued and continued.absolute())
-        raise
-    finally:
-        reporter.clear()
-        _save(findings, folder)
+        except (KeyboardInterrupt, HaloError, OSError) as error:
+            if findings.training or findings.reference:
+                findings.failure = _ending(name, error)
+            _save(findings, folder)
+            if not isinstance(error, KeyboardInterrupt):
+                show_ended(findings, settings.command, reference)
+            continued = results.parent if results is not None and resume else results
+            report_outputs(folder, continued and continued.absolute())
+            raise
+        finally:
+            reporter.clear()
+            _save(findings, folder)
     return findings, folder
 
 
