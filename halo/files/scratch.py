@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from halo.errors import BadInput, RecordingFailed, TrialFailed
-from halo.files.holding import try_lock
+from halo.files.folder_lock import try_lock
 
 PREFIX = "halo-work-"
 YOUNG = 60.0  # seconds within which a new folder may not be locked yet

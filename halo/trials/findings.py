@@ -9,7 +9,7 @@ from statistics import median
 from halo.aging import Litter
 from halo.process.allocators import GLIBC_ALONE, KNOWN, Allocator
 from halo.schema.results import Machine
-from halo.schema.summary import RecordCost
+from halo.schema.summary import RecordCost, Summary
 from halo.trials.candidates import Candidate
 from halo.trials.racing.verdict import Verdict
 from halo.trials.runs.rounds import Samples, walls
@@ -28,6 +28,7 @@ class Findings:
     the allocators alone. `rejected` is the label of a plan that won the race and is slower than no
     plan on a further training input, if none is kept. `left_out` is by allocator the reason why it
     could not run the program; `remarks` are warnings.
+    `answered` is the summary of a finished measurement that was read back.
     """
 
     program: str
@@ -50,6 +51,7 @@ class Findings:
     failure: str = ""
     litter: Litter | None = None
     native: Allocator = GLIBC_ALONE
+    answered: Summary | None = None
 
     @property
     def allocators(self) -> list[str]:

@@ -1,12 +1,10 @@
-"""Creates folders for results; never reuses one of a finished measurement."""
+"""Creates folders for results, and tells those of a finished measurement."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from pathlib import Path
-
-from halo.errors import BadInput
 
 RESULTS = "results.json"
 
@@ -26,19 +24,10 @@ def fresh_folder(wanted: Path) -> Path:
     raise AssertionError("count() does not end")
 
 
-def refuse_finished(folder: Path) -> None:
-    """Raises `BadInput` if the folder has the results of a finished measurement."""
-    if _is_finished(folder / RESULTS):
-        raise BadInput(
-            f"{folder} holds the results of another measurement, which would be overwritten; give"
-            " another folder with --results, or remove this one."
-        )
-
-
-def _is_finished(path: Path) -> bool:
-    """Whether the results are complete; damaged, failed or interrupted ones may be replaced."""
+def is_finished(folder: Path) -> bool:
+    """Whether its results are complete; damaged, failed or interrupted ones may be replaced."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads((folder / RESULTS).read_text("utf-8"))
         return bool(document["trials"]["reference"]) and not document["summary"].get("failure")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

@@ -40,6 +40,11 @@ class JobInputs:
             }
         return self._found[job]
 
+    def files_of(self, job: Job) -> dict[str, str]:
+        """The digests of the files that the job reads, by absolute paths."""
+        read = [path for path in _files(job) if self._is_input(job, path)]
+        return {os.path.abspath(path): digest(path) for path in read}
+
     def _is_input(self, job: Job, path: Path) -> bool:
         before = self._before.get(job)
         return before is None or before.get(path) == _version(path)

@@ -97,6 +97,8 @@ def proven_allocator(trials: Mapping[str, Sequence[Trial]], native: str) -> str 
 
 def conclude(findings: Findings) -> Conclusion:
     """The conclusion on placement, or on the allocators if no plans were measured."""
+    if findings.answered is not None:
+        return findings.answered.verdict
     program, kept = findings.program, findings.kept
     counts = [len(samples) for samples in findings.reference.values() if samples]
     if not counts:

@@ -38,6 +38,8 @@ def measured(trials: Sequence[Trial]) -> Times:
 
 def summarize_findings(findings: Findings) -> Summary:
     """The summary; what was not measured is None."""
+    if findings.answered is not None:
+        return findings.answered
     kept, gain = findings.kept, speedup(findings)
     mine = findings.reference.get(HALO)
     changes = {it.label: it for it in plan_changes(findings)}
@@ -94,6 +96,8 @@ def _candidate(
 
 def warnings(findings: Findings) -> list[str]:
     """Whatever makes the figures doubtful, one sentence each."""
+    if findings.answered is not None:
+        return list(findings.answered.warnings)
     found = native_remarks(findings.native, findings.program)
     load = findings.machine.load_average[0]
     if load > BUSY * findings.machine.cores:

@@ -17,6 +17,7 @@ from halo.errors import TrialFailed
 from halo.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators, preload
 from halo.recording.parts import workspace
 from halo.recording.registry import usable_engines
+from halo.schema.results import Machine
 from halo.settings import Settings
 from halo.trials.candidates import Candidate
 from halo.trials.findings import Findings
@@ -27,6 +28,9 @@ from halo.trials.runs.failures import ProgramFailed
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory, digest
 from halo.trials.runs.launcher import Launcher
+
+STAGES = "stages"
+"""The folder of finished stages in a results folder."""
 
 TELLING = ("GLIBC_TUNABLES", "LD_", "MALLOC_", "MIMALLOC_", "TCMALLOC_")
 """How the names of variables begin that change how objects are allocated, or what is loaded."""
@@ -76,7 +80,8 @@ class Session:
             self.options.results,
             remind=self.reporter.warn,
         )
-        self.journal = Journal(self.options.results / "stages", self._common_inputs())
+        common = common_inputs(self.settings, self.options, self.findings.machine)
+        self.journal = Journal(self.options.results / STAGES, common)
         return self
 
     def __exit__(
@@ -130,15 +135,17 @@ class Session:
         parts = [part for engine in engines for part in engine.parts(self.settings)]
         return {**self.inputs.of(job), "recorder": [digest(part) for part in parts], **more}
 
-    def _common_inputs(self) -> dict[str, Any]:
-        machine = to_builtins(self.findings.machine)
-        del machine["load_average"]
-        return {
-            "machine": machine,
-            "runtime": digest(self.settings.runtime) if self.settings.runtime.is_file() else "",
-            "cpu": self.options.cpu,
-            "environment": relevant_variables(self.options.environment, self.settings.environment),
-        }
+
+def common_inputs(settings: Settings, options: Options, measured_on: Machine) -> dict[str, Any]:
+    """What every trial of a measurement depends on."""
+    machine = to_builtins(measured_on)
+    del machine["load_average"]
+    return {
+        "machine": machine,
+        "runtime": digest(settings.runtime) if settings.runtime.is_file() else "",
+        "cpu": options.cpu,
+        "environment": relevant_variables(options.environment, settings.environment),
+    }
 
 
 def relevant_variables(environment: Mapping[str, str], users: Mapping[str, str]) -> dict[str, str]:

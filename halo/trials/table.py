@@ -126,7 +126,7 @@ def remedy(
     many as before if it is empty.
     """
     found = conclude(findings)
-    if found.answer is not Answer.CANNOT_TELL:
+    if found.answer != Answer.CANNOT_TELL:
         return shlex.join([halo, "report", str(folder), "-o", f"{folder.name}.html"])
     needed = found.needed or ""
     if PROBE in needed:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halo.commands.shared.program import (
     DEFAULT_TRIALS,
@@ -22,6 +25,13 @@ from halo.commands.shared.results import drop_empty, report_outputs, results_fol
 from halo.errors import HaloError, UsageError
 from halo.process.target import find_target
 from halo.settings import Settings
+
+if TYPE_CHECKING:
+    from halo.results import Measurement
+    from halo.trials.aged import Aging
+    from halo.trials.inputs.question import Question
+    from halo.trials.job_inputs import JobInputs
+    from halo.trials.session import Session
 
 OCCUPANCIES = "0.99,0.95,0.9,0.8,0.65,0.5"
 
@@ -83,22 +93,23 @@ class AgeCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.aging import Litter
         from halo.aging.litter import multiplier, occupancy, seed
+        from halo.commands.shared.finished import finished
         from halo.commands.shared.measurement import write_summary
         from halo.doctor.native import native_allocator
-        from halo.files.atomic import write_json
         from halo.files.destination import check_place
-        from halo.files.holding import held
+        from halo.files.folder_lock import held
         from halo.plan.build_match import check_plan
         from halo.process.allocators import find_allocator
         from halo.recording.registry import find_producer
-        from halo.results import read_measurement
         from halo.results.aged_summary import show_aged, summarize_aged
-        from halo.trials.aged import Aging, measure_aged
+        from halo.trials.aged import Aging
         from halo.trials.findings import Findings
+        from halo.trials.inputs.question import question_of
+        from halo.trials.job_inputs import JobInputs
         from halo.trials.reporter import Reporter
         from halo.trials.runs.litter import clean
         from halo.trials.runs.machine import describe_machine
-        from halo.trials.session import Options, Session
+        from halo.trials.session import Options, Session, common_inputs
 
         name, arguments = the_program(rest, COMMAND)
         target = find_target(name, settings.environment)
@@ -151,28 +162,53 @@ class AgeCommand:
         findings = Findings(target.path.name, commands, describe_machine(settings), litter=clean())
         findings.outputs_compared = not options.ignore_output
         reporter = Reporter(target.path.name)
-        path = folder / "results.json"
+        ask = partial(
+            question_of,
+            options.words,
+            commands,
+            [job],
+            common=common_inputs(settings, chosen, findings.machine),
+            files=[*options.plan, *([] if custom is None else [custom.path])],
+        )
         with held(folder):
-            try:
-                with Session(settings, chosen, findings, reporter) as session:
-                    stages = measure_aged(session, aging)
-                    results = next(stages)
-                    try:
-                        for further in stages:
-                            results = further
-                    except HaloError:
-                        write_json(results, path)  # the times are worth more than what failed
-                        raise
-                write_json(results, path)
-            except KeyboardInterrupt:
-                report_outputs(folder)
-                raise
-            finally:
-                reporter.clear()
-                drop_empty(folder)
-        measurement = read_measurement(path)
+            measurement = finished(folder, ask(JobInputs()))
+            if measurement is None:
+                session = Session(settings, chosen, findings, reporter)
+                measurement = _measure(session, aging, folder, ask)
         write_summary([summarize_aged(measurement)], options.json)
         show_aged(measurement)
         print(f"Results: {folder}")
         print(f"Next: {settings.command} plot occupancy -o occupancy.svg {folder}")
         return 0
+
+
+def _measure(
+    session: Session, aging: Aging, folder: Path, ask: Callable[[JobInputs], Question]
+) -> Measurement:
+    """Writes the results, also of the times alone if the simulation fails."""
+    from halo.files.atomic import write_json
+    from halo.results import read_measurement
+    from halo.trials.aged import measure_aged
+    from halo.trials.inputs.question import write_question
+    from halo.trials.session import STAGES
+
+    path = folder / "results.json"
+    try:
+        with session:
+            stages = measure_aged(session, aging)
+            results = next(stages)
+            try:
+                for further in stages:
+                    results = further
+            except HaloError:
+                write_json(results, path)  # the times are worth more than what failed
+                raise
+            write_question(ask(session.inputs), folder / STAGES)
+        write_json(results, path)
+    except KeyboardInterrupt:
+        report_outputs(folder)
+        raise
+    finally:
+        session.reporter.clear()
+        drop_empty(folder)
+    return read_measurement(path)

@@ -12,7 +12,7 @@ from halo.commands.shared.results import report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
-from halo.files.holding import held
+from halo.files.folder_lock import held
 from halo.process.target import check_privileges, find_target
 from halo.settings import Settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
@@ -69,7 +69,7 @@ def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence
     """
     errors: list[HaloError] = []
     for subject in [_tolerant(options, subject) for subject in subjects]:
-        folder = results_folder(options.results / subject.name, subject.name, resume=True)
+        folder = results_folder(options.results / subject.name, subject.name)
         outcome: Path | HaloError = folder / "results.json"
         try:
             with held(folder):

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from halo.aging import Litter, parse_litter, read_detection
 from halo.commands.shared.ended import show_ended
+from halo.commands.shared.finished import findings_of, finished
 from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
-from halo.files.holding import held
+from halo.files.folder_lock import held
 from halo.recording.parts import MAX_TRACED, Limits, largest_followed
 from halo.recording.registry import find_producer
 from halo.recording.sink_options import CONTENTS, OBJECTS
 from halo.settings import Settings
 from halo.trials.candidates import PlanVariant, choose_variants
 from halo.trials.findings import Findings
-from halo.trials.folders import refuse_finished
+from halo.trials.inputs.question import question_of, write_question
+from halo.trials.job_inputs import JobInputs
 from halo.trials.reporter import Reporter
 from halo.trials.results import raw_results, summarize_findings
 from halo.trials.run import STAGES, Choice, baseline, run
 from halo.trials.runs.job import Job, repeat_options
 from halo.trials.runs.machine import describe_machine
-from halo.trials.session import Options, Session
+from halo.trials.session import STAGES as STAGES_FOLDER
+from halo.trials.session import Options, Session, common_inputs
 
 
 def check_options(settings: Settings, options: argparse.Namespace, whole: bool) -> None:
     """Checks everything that can be refused before the first run."""
     check_cpu(options.cpu)
-    if options.results is not None:
-        refuse_finished(options.results)
     if litter_of(options) is not None:
         if getattr(options, "load", None) is not None:
             raise UsageError("--litter ages programs that end by themselves: omit it or --load.")
@@ -63,10 +65,11 @@ def measure_program(
     """Measures, and writes the results even if a wrong output ended the measurement.
 
     `more` are further training inputs. Stages that an interrupted measurement in `results` has
-    finished are not run again. With `resume`, neither are those of a finished one: `results` is
-    then in a folder of several programs, which continues them.
+    finished are not run again. If the finished one in it was asked the same, its answer is read.
+    With `resume`, one that was asked something else continues: `results` is then in a folder of
+    several programs.
     """
-    folder = results_folder(results, name, resume)
+    folder = results_folder(results, name)
     environment = plain_environment(settings, extra)
     chosen = Options(
         trials=options.trials,
@@ -83,7 +86,19 @@ def measure_program(
     commands["options"] = repeat_options(reference, train, chosen.litter)
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
     reporter = Reporter(name, STAGES + bool(more) if train is not None else 0)
+    jobs = [*([] if train is None else [train]), *more, reference]
+    data = chosen.litter.data if chosen.litter is not None else None
+    ask = partial(
+        question_of,
+        options.words,
+        commands,
+        jobs,
+        common=common_inputs(settings, chosen, findings.machine),
+        files=[] if data is None else [data],
+    )
     with held(folder):
+        if (done := finished(folder, ask(JobInputs()), resume)) is not None:
+            return findings_of(done, chosen.native), folder
         try:
             with Session(settings, chosen, findings, reporter) as session:
                 if train is None:
@@ -92,6 +107,7 @@ def measure_program(
                     names = _names(options)
                     choice = Choice(_variants(options, names), _limits(options, names), more)
                     run(session, choice, train, reference)
+                write_question(ask(session.inputs), folder / STAGES_FOLDER)
         except TrialFailed as error:
             findings.failure = str(error)
             show_ended(findings, settings.command, reference)

@@ -13,18 +13,13 @@ from halo.errors import BadInput
 DEFAULT_RESULTS = Path("results")
 
 
-def results_folder(given: Path | None, program: str, resume: bool = False) -> Path:
-    """A folder for one measurement's results; BadInput if it holds one that is finished.
-
-    With `resume` it may: its finished stages are reused.
-    """
-    from halo.trials.folders import fresh_folder, refuse_finished
+def results_folder(given: Path | None, program: str) -> Path:
+    """A folder for one measurement's results: the given one, or a new one."""
+    from halo.trials.folders import fresh_folder
 
     try:
         if given is None:
             return fresh_folder(default_folder(program)).absolute()
-        if not resume:
-            refuse_finished(given)
         given.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(

@@ -57,6 +57,7 @@ def stages(folder: Path) -> dict[str, Any]:
     return {
         path.stem: json.loads(path.read_text())["result"]
         for path in (folder / "stages").glob("*.json")
+        if path.name != "question.json"
     }
 
 
@@ -73,6 +74,8 @@ def check_resumed(command: Sequence[str], folder: Path, killed_at: Sequence[str]
         assert not (folder / "results.json").exists()
     done = halo(*command)
     assert done.status == 0, done.stderr
+    repeated = halo(*command)
+    assert (repeated.status, repeated.stdout) == (0, done.stdout)
     now = stages(folder)
     for stage, result in kept.items():
         whole = now[stage]
@@ -85,8 +88,29 @@ def test_run(tmp_path: Path) -> None:
     found = check_resumed(command, tmp_path / "r", ["allocators", "record", "race-1"])
     assert found["summary"]["outputs_equal"] is True
     assert {len(trials) for trials in found["trials"]["reference"].values()} == {3}
-    again = halo(*command)
-    assert again.status == 117 and "holds the results" in again.stderr
+    before = tree(tmp_path)
+    again, once_more = halo(command[0], "--json", "-", *command[1:]), halo(*command)
+    assert again.status == once_more.status == 0, again.stderr
+    assert again.stderr.splitlines()[0].endswith(f"measured before, in {tmp_path}/r; its answer:")
+    assert json.loads(again.stdout) == found["summary"]
+    assert shown(once_more.stdout) == shown(again.stderr)
+    assert tree(tmp_path) == before
+    other = halo(*RUN, "--cpu", "0", *command[len(RUN) :])
+    assert other.status == 117
+    assert "it differs in the command (it was: run --trials 3" in other.stderr
+    assert tree(tmp_path) == before
+
+
+def tree(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def shown(output: str) -> list[str]:
+    """The answer: from the table of the race to the next commands."""
+    lines = output.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("The race"))
+    assert any(line.startswith("Next: ") for line in lines)
+    return lines[start:]
 
 
 def test_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from halo.trials import evaluation as comparison_module
 from halo.trials.bundled import Bundled
 from halo.trials.evaluation import Comparison, compare
 from halo.trials.findings import HALO, Findings
-from halo.trials.folders import refuse_finished
+from halo.trials.folders import is_finished
 from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Job
 from halo.trials.session import Options, Session
@@ -30,6 +30,7 @@ JOB = Job(find_target("true", SETTINGS.environment), ())
 
 def options(results: Path | None) -> argparse.Namespace:
     return argparse.Namespace(
+        words=[],
         trials=0,
         cpu=None,
         litter=None,
@@ -63,7 +64,7 @@ def test_a_measurement_that_an_error_ends_is_not_finished(
         measurement.measure_program(SETTINGS, options(tmp_path), "prog", JOB, tmp_path)
     failure = json.loads((tmp_path / "results.json").read_text())["summary"]["failure"]
     assert (str(error) or "was interrupted") in failure
-    refuse_finished(tmp_path)
+    assert not is_finished(tmp_path)
     assert f"--results {tmp_path}\n" in capsys.readouterr().err
 
 

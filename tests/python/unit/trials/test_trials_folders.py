@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from halo.commands.shared.results import drop_empty, results_folder
-from halo.errors import BadInput
-from halo.trials.folders import fresh_folder, refuse_finished
+from halo.trials.folders import fresh_folder, is_finished
 from support.samples.results import document, save
 
 
@@ -26,10 +25,9 @@ def test_each_of_many_at_once_gets_a_folder_of_its_own(tmp_path: Path) -> None:
     assert len(set(made)) == 40
 
 
-def test_a_finished_measurement_is_refused(tmp_path: Path) -> None:
+def test_a_finished_measurement_is_told(tmp_path: Path) -> None:
     folder = save(document(), tmp_path / "done")
-    with pytest.raises(BadInput, match="would be overwritten"):
-        refuse_finished(folder)
+    assert is_finished(folder)
 
 
 @pytest.mark.parametrize("what", ["missing", "empty", "damaged", "failed", "unfinished"])
@@ -45,7 +43,7 @@ def test_what_is_not_finished_may_be_replaced(tmp_path: Path, what: str) -> None
     if what not in ("missing", "empty"):
         text = "{" if what == "damaged" else json.dumps(raw)
         (folder / "results.json").write_text(text)
-    refuse_finished(folder)
+    assert not is_finished(folder)
 
 
 def test_an_empty_folder_is_removed_and_results_with_it(

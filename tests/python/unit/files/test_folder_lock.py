@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from halo.errors import BadInput
-from halo.files.holding import held
+from halo.files.folder_lock import held
 from support.command import REPOSITORY, halo
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from halo.files.holding import held
+from halo.files.folder_lock import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
@@ -43,11 +43,11 @@ def test_the_refusal_names_the_folder_and_the_process(tmp_path: Path) -> None:
     with another_process(folder) as process:
         link.symlink_to(folder)
         for name in (folder, link):
-            with pytest.raises(BadInput, match=f"is in use by process {process.pid},") as found:
-                with held(name):
-                    pytest.fail("it is held twice")
+            refused = pytest.raises(BadInput, match=f"is in use by process {process.pid},")
+            with refused as found, held(name):
+                pytest.fail("it is held twice")
             assert str(folder) in str(found.value)
-    assert list(folder.iterdir()) == []  # the lock is no file
+    assert list(folder.iterdir()) == []  # the lock is not a file
 
 
 def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:

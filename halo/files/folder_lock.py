@@ -14,7 +14,7 @@ _LOCKS = Path("/proc/locks")
 
 
 def try_lock(folder: Path) -> int:
-    """The descriptor that holds the folder, which is no link; `BlockingIOError` if another does."""
+    """The descriptor that holds the folder, not a link; `BlockingIOError` if another does."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,90 @@
+"""Answers of finished measurements, which are read back instead of being measured again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import UNSET
+
+from halo.console.outcome import say
+from halo.errors import BadInput, MissingPart
+from halo.process.allocators import Allocator, find_allocator
+from halo.results import Measurement, read_measurement
+from halo.schema.summary import RacedCandidate
+from halo.trials.candidates import NONE, Candidate, PlanVariant
+from halo.trials.findings import Findings
+from halo.trials.folders import is_finished
+from halo.trials.inputs.question import Question, differences, read_question
+from halo.trials.racing.verdict import Verdict
+from halo.trials.session import STAGES
+
+
+def finished(folder: Path, asked: Question, resume: bool = False) -> Measurement | None:
+    """The finished measurement in the folder, if it is of this question; None without any.
+
+    Raises `BadInput` if it is of another question; with `resume` it is then continued: None.
+    """
+    if not is_finished(folder):
+        return None
+    then = read_question(folder / STAGES)
+    changed = ["what it was asked, which it does not tell"] if then is None else []
+    changed = changed if then is None else differences(then, asked)
+    if not changed:
+        say(f"halo: this was measured before, in {folder}; its answer:")
+        return read_measurement(folder)
+    if resume:
+        return None
+    raise BadInput(
+        f"{folder} holds the results of another measurement, which would be overwritten: it differs"
+        f" in {', '.join(changed)}; give another folder with --results, or remove this one."
+    )
+
+
+def findings_of(measurement: Measurement, native: Allocator) -> Findings:
+    """The findings of `halo run`, `bench` and `eval baseline`, as they were.
+
+    `native` is the allocator that the program has without halo.
+    """
+    results, summary = measurement.results, measurement.summary
+    found = Findings(
+        summary.program,
+        results.commands,
+        results.machine,
+        record=summary.record,
+        candidates=[_candidate(measurement.folder, it, native) for it in summary.candidates],
+        outputs_equal=summary.outputs_equal,
+        outputs_compared=summary.outputs_compared,
+        left_out=summary.left_out,
+        failure="" if summary.failure is UNSET else summary.failure,
+        native=native,
+        answered=summary,
+    )
+    trials = results.trials
+    for mine, theirs in (
+        ("training", trials.allocators_on_training),
+        ("race", trials.candidates_on_training),
+        ("final", trials.finalists_on_training),
+        ("checked", trials.dropped_candidates_on_training),
+        ("reference", trials.reference),
+    ):
+        setattr(found, mine, {label: list(of_one) for label, of_one in theirs.items()})
+    kept = next((it.label for it in summary.candidates if it.kept), None)
+    if kept is not None:
+        rounds = max(map(len, found.final.values()), default=0)
+        found.verdict = Verdict(kept, kept, rounds)
+    return found
+
+
+def _candidate(folder: Path, raced: RacedCandidate, native: Allocator) -> Candidate:
+    label = raced.label.removesuffix(f" over {raced.allocator}")
+    variant = PlanVariant(label, raced.strategy, raced.options)
+    plan = None if raced.strategy == NONE else folder / f"{label}.plan"
+    allocator = native if raced.allocator == native.name else _allocator(raced.allocator)
+    return Candidate(variant, allocator, plan)
+
+
+def _allocator(name: str) -> Allocator:
+    try:
+        return find_allocator(name)
+    except MissingPart:  # removed since; it is only named
+        return Allocator(name, None)

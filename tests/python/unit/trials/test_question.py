@@ -1,0 +1,94 @@
+"""A finished measurement is asked once: the same question has its answer, others are told apart."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from halo.commands.shared.finished import findings_of, finished
+from halo.errors import BadInput
+from halo.process.allocators import GLIBC_ALONE
+from halo.process.target import Target
+from halo.results import read_measurement
+from halo.trials.inputs.question import Question, differences, question_of, write_question
+from halo.trials.job_inputs import JobInputs
+from halo.trials.runs.job import Job
+from halo.trials.table import remedy
+from support.samples.results import document, save
+
+WORDS = ("run", "--trials", "7", "--results", "a b", "--json=x")
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    shutil.copy("/usr/bin/true", tmp_path / "prog")
+    for name in ("in", "out"):
+        (tmp_path / name).write_text("one")
+    named = (str(tmp_path / "in"), str(tmp_path / "out"))
+    return Job(Target(tmp_path / "prog", "./prog"), named)
+
+
+def asked(
+    job: Job, words: tuple[str, ...] = WORDS, runtime: str = "x", inputs: JobInputs | None = None
+) -> Question:
+    found = inputs or JobInputs()
+    return question_of(words, {"reference": job.command}, [job], found, {"runtime": runtime})
+
+
+def test_the_same_question_has_no_differences(job: Job) -> None:
+    inputs, output = JobInputs(), Path(job.arguments[1])
+    inputs.begin(job)
+    output.write_text("what the program writes")
+    then = asked(job, inputs=inputs)
+    output.write_text("what it wrote once more")
+    assert differences(then, asked(job)) == []
+    assert differences(then, asked(job, ("run", "--trials", "7", "--json", "y"))) == []
+
+
+def test_each_difference_is_named(job: Job, tmp_path: Path) -> None:
+    then = asked(job)
+    words = (*WORDS, "--cpu", "1")
+    (found,) = differences(then, asked(job, words))
+    assert found == f"the command (it was: run --trials 7 -- ./prog {tmp_path}/in {tmp_path}/out)"
+    (found,) = differences(then, asked(replace(job, arguments=(job.arguments[0], "more"))))
+    assert found.startswith("the command (it was: ")
+    assert differences(then, asked(job, runtime="y")) == ["the runtime"]
+    Path(job.arguments[0]).write_text("two")
+    assert differences(then, asked(job)) == [f"the input {tmp_path}/in"]
+    shutil.copy("/usr/bin/false", job.target.path)
+    found = differences(then, asked(job))
+    assert set(found) == {f"the program {tmp_path}/prog", f"the input {tmp_path}/in"}
+
+
+def test_a_finished_measurement_answers_only_its_question(
+    job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = save(document(), tmp_path / "r")
+    assert finished(tmp_path, asked(job)) is None
+    with pytest.raises(BadInput, match="differs in what it was asked"):
+        finished(folder, asked(job))
+    write_question(asked(job), folder / "stages")
+    assert finished(folder, asked(job)) is not None
+    assert f"this was measured before, in {folder}" in capsys.readouterr().err
+    with pytest.raises(BadInput, match=r"it differs in the runtime; give another folder"):
+        finished(folder, asked(job, runtime="y"))
+    assert finished(folder, asked(job, runtime="y"), resume=True) is None
+    (folder / "stages" / "question.json").write_text(json.dumps({"version": 2}))
+    with pytest.raises(BadInput, match="differs in what it was asked"):
+        finished(folder, asked(job))
+
+
+@pytest.mark.parametrize("answer", ["cannot-be-told", "not-sensitive"])
+def test_what_was_read_back_has_the_next_step_of_its_answer(
+    job: Job, tmp_path: Path, answer: str
+) -> None:
+    """Answers in files are texts."""
+    raw = document(kept="none")
+    raw["summary"]["verdict"] = {"answer": answer, "sentence": "So.", "needed": "--trials 30"}
+    findings = findings_of(read_measurement(save(raw, tmp_path / "r")), GLIBC_ALONE)
+    step = remedy(findings, "halo", tmp_path / "r", job, lambda trials: f"again {trials}")
+    assert (step == "again 30") == (answer == "cannot-be-told")
