@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import profile_argument
 from halo.commands.shared.options import add_json_option
 from halo.commands.shared.program import natural
 from halo.errors import UsageError
@@ -27,7 +28,7 @@ class ConflictsCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "profile",
-            type=Path,
+            type=profile_argument,
             metavar="PROFILE",
             help="profile recorded by `halo record --conflicts`",
         )

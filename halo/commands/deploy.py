@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.program import check_runtime
 from halo.console.outcome import say
 from halo.errors import CannotRun, UsageError
@@ -52,7 +53,7 @@ class DeployCommand:
             " where DIR is now)",
         )
         parser.add_argument(
-            "--plan", type=Path, metavar="PLAN", help="plan to deploy, instead of RESULTS"
+            "--plan", type=plan_argument, metavar="PLAN", help="plan to deploy, instead of RESULTS"
         )
         parser.add_argument(
             "--allocator",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.options import add_json_option
 from halo.errors import MissingPart, UsageError
 from halo.process.target import Target, locate_target
@@ -31,7 +31,10 @@ class DoctorCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--plan", type=Path, metavar="PLAN", help="also check whether this plan fits PROG"
+            "--plan",
+            type=plan_argument,
+            metavar="PLAN",
+            help="also check whether this plan fits PROG",
         )
         parser.add_argument(
             "--run",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.colours.colour_range import ColourRange, parse_colours
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.program import (
     add_allocator_option,
     check_library,
@@ -39,9 +40,10 @@ class ExecCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--plan",
-            type=Path,
+            type=plan_argument,
             metavar="PLAN",
-            help="plan in its compact form; may be left out with --check",
+            help="plan in its compact form, or a results folder: its kept plan; may be"
+            " left out with --check",
         )
         add_allocator_option(
             parser, "allocator of the objects that the plan does not place", of_plan=True

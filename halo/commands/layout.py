@@ -12,6 +12,7 @@ from halo.commands.shared.object_trace import (
     check_stored,
     program_to_trace,
     record_run,
+    traced_of_profile,
 )
 from halo.commands.shared.options import (
     add_json_option,
@@ -240,6 +241,8 @@ def _trace(
 
     if options.trace is not None:
         check_stored(options, rest, ("phase",))
+        if (traced := traced_of_profile(options.trace)) is not None:
+            return traced
         refuse_other(options.trace, BadTrace, OBJECTS, TRACE)
         if not is_typed(options.trace):
             return Traced(options.trace)

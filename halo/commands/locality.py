@@ -12,6 +12,7 @@ from halo.commands.shared.object_trace import (
     check_stored,
     program_to_trace,
     record_run,
+    traced_of_profile,
 )
 from halo.commands.shared.options import (
     add_json_option,
@@ -112,6 +113,8 @@ def _trace(
 
     if options.trace is not None:
         check_stored(options, rest)
+        if (traced := traced_of_profile(options.trace)) is not None:
+            return traced
         refuse_other(options.trace, BadTrace, OBJECTS)
         return Traced(options.trace)
     target, arguments = program_to_trace(settings, rest, LocalityCommand.name)

@@ -7,6 +7,7 @@ import math
 import shlex
 from pathlib import Path
 
+from halo.commands.shared.in_results import profile_argument
 from halo.commands.shared.options import add_json_option
 from halo.errors import BadInput, UsageError
 from halo.settings import Settings
@@ -21,7 +22,7 @@ class MergeCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "profiles",
-            type=Path,
+            type=profile_argument,
             nargs="+",
             metavar="PROFILE",
             help="profile of one input, written by `halo record`",

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import profile_argument
 from halo.commands.shared.list_action import ListAction
 from halo.commands.shared.program import warn_of_deep_binding
 from halo.errors import BadInput, BadProfile, UsageError
@@ -31,7 +32,10 @@ class PlanCommand:
         from halo.strategies import names
 
         parser.add_argument(
-            "profile", type=Path, metavar="PROFILE", help="profile written by `halo record`"
+            "profile",
+            type=profile_argument,
+            metavar="PROFILE",
+            help="profile written by `halo record`, or a results folder",
         )
         parser.add_argument(
             "--strategy",

@@ -37,7 +37,7 @@ class ReportCommand:
         from halo.files.atomic import write_atomically
         from halo.files.destination import check_place
         from halo.report import render_report
-        from halo.report.found.documents import reader_of
+        from halo.report.found.documents import reader_of, refuse_unshown
         from halo.results import read_measurements
 
         if rest:
@@ -45,6 +45,8 @@ class ReportCommand:
         check_place(options.output)
         readers = [(path, reader_of(path)) for path in options.results]
         measured = [path for path, reader in readers if reader is None]
+        for path in measured:
+            refuse_unshown(path)
         page = render_report(
             read_measurements(measured) if measured else [],
             [reader(path) for path, reader in readers if reader is not None],

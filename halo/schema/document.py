@@ -48,6 +48,8 @@ def load(path: Path, kind: Kind[T]) -> T:
         return parse(path.read_text("utf-8", "replace"), path, kind)
     except FileNotFoundError as error:
         raise BadInput(f"{path} does not exist; {kind.give}.") from error
+    except IsADirectoryError as error:
+        raise BadInput(f"{path} is a folder; {kind.give}.") from error
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from halo.commands.shared.in_results import profile_argument
 from halo.commands.shared.options import add_json_option
 from halo.errors import UsageError
 from halo.settings import Settings
@@ -18,10 +18,16 @@ class CoverageCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "training", type=Path, metavar="TRAIN.profile", help="profile of the training run"
+            "training",
+            type=profile_argument,
+            metavar="TRAIN.profile",
+            help="profile of the training run",
         )
         parser.add_argument(
-            "reference", type=Path, metavar="REF.profile", help="profile of the reference run"
+            "reference",
+            type=profile_argument,
+            metavar="REF.profile",
+            help="profile of the reference run",
         )
         add_json_option(parser)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from halo.commands.shared.in_results import plan_argument, profile_argument
 from halo.commands.shared.options import add_json_option, add_machine_option, machine_of
 from halo.errors import BadInput, BadPlan, UsageError
 from halo.settings import Settings
@@ -18,10 +19,17 @@ class PredictCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "profile", type=Path, metavar="PROFILE", help="profile recorded with `--objects`"
+            "profile",
+            type=profile_argument,
+            metavar="PROFILE",
+            help="profile recorded with `--objects`",
         )
         parser.add_argument(
-            "plans", type=Path, nargs="+", metavar="PLAN", help="plans in their compact form"
+            "plans",
+            type=plan_argument,
+            nargs="+",
+            metavar="PLAN",
+            help="plans in their compact form",
         )
         add_machine_option(parser)
         add_json_option(parser)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.options import (
     add_engine_option,
     add_json_option,
@@ -39,7 +40,7 @@ class SimulateCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--plan",
-            type=Path,
+            type=plan_argument,
             metavar="PLAN",
             help="plan to run under; contexts are then not followed",
         )

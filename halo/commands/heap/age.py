@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.program import (
     DEFAULT_TRIALS,
     add_litter_settings,
@@ -55,7 +56,7 @@ class AgeCommand:
         add_litter_settings(parser, "1")
         parser.add_argument(
             "--plan",
-            type=Path,
+            type=plan_argument,
             action="append",
             default=[],
             metavar="PLAN",

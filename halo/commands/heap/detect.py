@@ -6,6 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.program import (
     add_allocator_option,
     check_library,
@@ -38,7 +39,7 @@ class DetectCommand:
         )
         parser.add_argument(
             "--plan",
-            type=Path,
+            type=plan_argument,
             metavar="PLAN",
             help="plan whose groups are counted separately",
         )

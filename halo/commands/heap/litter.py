@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.program import (
     add_allocator_option,
     add_litter_settings,
@@ -55,7 +56,7 @@ class LitterCommand:
             help="pause before the program, fractions allowed (default %(default)s)",
         )
         parser.add_argument("--log", type=Path, metavar="FILE", help="write a log as JSON")
-        parser.add_argument("--plan", type=Path, metavar="PLAN", help="plan to run under")
+        parser.add_argument("--plan", type=plan_argument, metavar="PLAN", help="plan to run under")
         parser.add_argument(
             "--groups",
             action="store_true",

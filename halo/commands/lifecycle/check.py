@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
 
+from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.options import add_json_option
 from halo.commands.shared.program import (
     add_cpu_option,
@@ -33,7 +33,11 @@ class CheckCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--plan", type=Path, metavar="PLAN", required=True, help="plan in its compact form"
+            "--plan",
+            type=plan_argument,
+            metavar="PLAN",
+            required=True,
+            help="plan in its compact form, or a results folder: its kept plan",
         )
         parser.add_argument(
             "--allocator",

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import plan_argument
 from halo.console.outcome import say
 from halo.errors import BadInput, UsageError
 from halo.process.target import find_target
@@ -27,7 +28,7 @@ class UpdateCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "plan",
-            type=Path,
+            type=plan_argument,
             metavar="PLAN",
             help="plan for an earlier build, with PLAN.json beside it",
         )

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.in_results import profile_argument
 from halo.commands.shared.options import add_engine_option
 from halo.commands.shared.program import the_program
-from halo.errors import UsageError
+from halo.errors import BadTrace, UsageError
+from halo.files.kinds import PROFILE, kind_of
 from halo.process.target import Target, find_target
 from halo.recording.registry import find_producer
 from halo.settings import Settings
@@ -34,7 +36,8 @@ class Traced:
 
 def add_trace_options(parser: argparse.ArgumentParser, trace: str) -> None:
     """The stored trace, with that help, or how to record one and where to keep it."""
-    parser.add_argument("trace", type=Path, nargs="?", metavar="TRACE", help=trace)
+    text = f"{trace}; or a profile with an object trace"
+    parser.add_argument("trace", type=Path, nargs="?", metavar="TRACE", help=text)
     parser.add_argument(
         "-o",
         "--output",
@@ -60,6 +63,25 @@ def check_stored(
         raise UsageError(
             f"{', '.join(flags[:-1])} and {flags[-1]} need a program to run, not a stored TRACE."
         )
+
+
+def traced_of_profile(path: Path) -> Traced | None:
+    """The object trace that a profile names; None if the file is not a profile.
+
+    Raises `BadTrace` if the profile has none, or the trace is gone or of another run.
+    """
+    from halo.profile import OBJECT_TRACE, read_profile
+    from halo.profile.sections.object_trace import check_file
+
+    file = profile_argument(str(path))
+    if not file.is_file() or kind_of(file) != PROFILE:
+        return None
+    profile = read_profile(file)
+    trace = OBJECT_TRACE.of(profile)
+    if trace is None:
+        raise BadTrace(f"{file} has no object trace; record it with: halo record --objects")
+    check_file(trace)
+    return Traced(Path(trace.file), profile.program, tuple(profile.args), profile=profile)
 
 
 def program_to_trace(

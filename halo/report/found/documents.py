@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from halo.errors import BadInput
+from halo.files.kinds import kind_of
 from halo.report.found.analysis import analysis_findings
 from halo.report.found.findings import Findings
 from halo.report.found.hints import hints_findings
@@ -25,6 +29,52 @@ READERS: Sequence[tuple[Kind[Any], Reader]] = (
     (hints.KIND, lambda path: hints_findings(hints.read_hints(path))),
     (PREDICTION, lambda path: prediction_findings(read_predictions(path))),
 )
+
+
+SHOWN_BY = {
+    "simulation document": "halo plot heap-misses FILE (also footprint, cache-sweep)",
+    "locality document": "halo plot miss-rates FILE (also page-differences, context-sizes)",
+    "sweep document": "halo plot tidy-sweep FILE",
+    "profile": "halo plan FILE, or halo plot affinity-graph FILE PLAN",
+    "plan in its form for review": "halo plan PROFILE, which writes it",
+    "conflicts document": "halo conflicts PROFILE, which writes it",
+    "merge document": "halo merge PROFILES, which writes it",
+    "coverage document": "halo eval coverage PROFILES, which writes it",
+    "corun document": "halo corun, which writes it",
+    "colours document": "halo colours --test, which writes it",
+    "doctor document": "halo doctor, which writes it",
+    "detector document": "halo heap litter, which reads it",
+}
+"""By kind of file: the command that shows what the page has no section for."""
+
+# By the keys of summaries of --json, which have no format.
+SUMMARIES = {
+    ("program", "min_speedup"): "a summary of halo check, which has no trials; see its `sentence`.",
+    ("program", "between"): "a summary of halo probe, which has no trials; measure with halo run.",
+    ("program", "verdict"): "a summary, which lacks the trials; give the results folder itself.",
+    ("program", "levels"): "a summary, which lacks the trials; give the results folder itself.",
+}
+
+
+def refuse_unshown(path: Path) -> None:
+    """Raises `BadInput` for a file of halo's that the page does not show, with what does."""
+    if not path.is_file():
+        return
+    kind = kind_of(path)
+    if kind in SHOWN_BY:
+        shown = SHOWN_BY[kind].replace("FILE", shlex.quote(str(path)))
+        raise BadInput(f"{path} is a halo {kind}, which the page does not show; see: {shown}")
+    if not kind and (summary := _summary_of(path)):
+        raise BadInput(f"{path} is {summary}")
+
+
+def _summary_of(path: Path) -> str:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    keys = set(found) if isinstance(found, dict) else set()
+    return next((text for needed, text in SUMMARIES.items() if keys.issuperset(needed)), "")
 
 
 def reader_of(path: Path) -> Reader | None:

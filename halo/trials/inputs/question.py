@@ -45,8 +45,7 @@ def question_of(
     found = {COMMAND: " -- ".join(map(shlex.join, [_without_outputs(words), *typed]))}
     for job in jobs:
         found[f"the program {job.target.path}"] = digest(job.target.path)
-        for path, content in inputs.files_of(job).items():
-            found[f"{_INPUT}{path}"] = content
+        found |= {f"{_INPUT}{name}": content for name, content in inputs.files_of(job).items()}
     for path in files:
         found[f"the file {os.path.abspath(path)}"] = digest(path)
     for name, value in common.items():

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from halo.commands import every_command
 from halo.errors import BadInput
+from halo.figures import FIGURES
 from halo.report import render_report
-from halo.report.found.documents import reader_of
+from halo.report.found.documents import reader_of, refuse_unshown
+from halo.results.reader import RESULTS
+from halo.schema.aged import AgedSummary
+from halo.schema.check import CheckSummary
 from halo.schema.prediction import LoadedTrace, Predicted, PredictionDocument
+from halo.schema.probe import ProbeSummary
+from halo.schema.summary import Summary
+from support.command import REPOSITORY
 from support.report_pages import checked
 from support.samples.hints import feature, hints_result, learnt
 from support.samples.layouts import layout_result, replayed_layout
@@ -112,3 +122,45 @@ def test_other_and_damaged_files_are_refused(tmp_path: Path) -> None:
     assert reader is not None
     with pytest.raises(BadInput, match=r"cut short or damaged; run halo layout again"):
         reader(path)
+
+
+def test_every_document_is_shown_or_has_a_command_that_does(tmp_path: Path) -> None:
+    """`halo report` names no command that does not exist, and calls no file of halo's foreign."""
+    schema = REPOSITORY / "halo" / "schema"
+    text = "".join(path.read_text() for path in schema.rglob("*.py"))
+    formats = set(re.findall(r'^FORMAT, VERSION = "(halo-[a-z]+)"', text, re.MULTILINE))
+    assert len(formats) > 12
+    names = {name for name, _ in every_command()}
+    for name in sorted(formats | {"halo-profile", "halo-plan"}):
+        path = tmp_path / f"{name} it.json"
+        path.write_text(json.dumps({"format": name, "version": 1}))
+        if name == RESULTS.format or reader_of(path) is not None:
+            refuse_unshown(path)
+            continue
+        with pytest.raises(BadInput) as found:
+            refuse_unshown(path)
+        _, see, command = str(found.value).partition("; see: halo ")
+        assert see, found.value
+        words = command.replace(",", "").split()
+        assert words[0] in names or " ".join(words[:2]) in names, command
+        if words[0] == "plot":
+            assert words[1] in {figure.name for figure in FIGURES}
+            assert f"'{path}'" in command
+
+
+@pytest.mark.parametrize(
+    ("type_", "says"),
+    [
+        (CheckSummary, "halo check"),
+        (ProbeSummary, "halo probe"),
+        (Summary, "lacks the trials"),
+        (AgedSummary, "lacks the trials"),
+    ],
+)
+def test_a_summary_is_named(tmp_path: Path, type_: type[msgspec.Struct], says: str) -> None:
+    path = tmp_path / "summary.json"
+    path.write_text(json.dumps(dict.fromkeys(type_.__struct_fields__)))
+    with pytest.raises(BadInput, match=says):
+        refuse_unshown(path)
+    path.write_text('{"program": "another"}')
+    refuse_unshown(path)

@@ -60,8 +60,10 @@ def test_each_difference_is_named(job: Job, tmp_path: Path) -> None:
     Path(job.arguments[0]).write_text("two")
     assert differences(then, asked(job)) == [f"the input {tmp_path}/in"]
     shutil.copy("/usr/bin/false", job.target.path)
-    found = differences(then, asked(job))
-    assert set(found) == {f"the program {tmp_path}/prog", f"the input {tmp_path}/in"}
+    assert set(differences(then, asked(job))) == {
+        f"the program {tmp_path}/prog",
+        f"the input {tmp_path}/in",
+    }
 
 
 def test_a_finished_measurement_answers_only_its_question(
