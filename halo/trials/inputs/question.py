@@ -46,8 +46,8 @@ def question_of(
     for job in jobs:
         found[f"the program {job.target.path}"] = digest(job.target.path)
         found |= {f"{_INPUT}{name}": content for name, content in inputs.files_of(job).items()}
-    for path in files:
-        found[f"the file {os.path.abspath(path)}"] = digest(path)
+    for file in files:
+        found[f"the file {os.path.abspath(file)}"] = digest(file)
     for name, value in common.items():
         found[f"the {name}"] = json.dumps(value, sort_keys=True)
     return found

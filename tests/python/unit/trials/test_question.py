@@ -52,10 +52,10 @@ def test_the_same_question_has_no_differences(job: Job) -> None:
 def test_each_difference_is_named(job: Job, tmp_path: Path) -> None:
     then = asked(job)
     words = (*WORDS, "--cpu", "1")
-    (found,) = differences(then, asked(job, words))
-    assert found == f"the command (it was: run --trials 7 -- ./prog {tmp_path}/in {tmp_path}/out)"
-    (found,) = differences(then, asked(replace(job, arguments=(job.arguments[0], "more"))))
-    assert found.startswith("the command (it was: ")
+    (first,) = differences(then, asked(job, words))
+    assert first == f"the command (it was: run --trials 7 -- ./prog {tmp_path}/in {tmp_path}/out)"
+    (second,) = differences(then, asked(replace(job, arguments=(job.arguments[0], "more"))))
+    assert second.startswith("the command (it was: ")
     assert differences(then, asked(job, runtime="y")) == ["the runtime"]
     Path(job.arguments[0]).write_text("two")
     assert differences(then, asked(job)) == [f"the input {tmp_path}/in"]
