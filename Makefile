@@ -8,7 +8,7 @@ help: ## list the targets
 setup: ## install what is missing to build: Debian packages, and the Python ones in .venv
 	@scripts/setup.sh build
 
-build: setup ## build everything into build/ and leave the command ready as bin/halo
+build: setup ## build the commands and the workloads into build/; the command is bin/halo
 	@scripts/build.sh
 
 install: build ## install into PREFIX, by default /usr/local; needs the network
@@ -24,13 +24,14 @@ demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/build.sh
 	@scripts/demo.sh
 
-check: ## the quick checks after a build: format, types, unit tests; within two minutes
+check: ## the quick checks: format, types, unit tests; within two minutes after `make test`
 	@scripts/setup.sh build test
+	@scripts/build.sh everything
 	@scripts/check.sh
 
 test: ## install what is missing, build, check the format and types, run all tests
 	@scripts/setup.sh build test
-	@scripts/build.sh
+	@scripts/build.sh everything
 	@scripts/test.sh
 
 lint: ## check the format and the types
@@ -39,7 +40,7 @@ lint: ## check the format and the types
 
 tidy: ## check all C++ by clang-tidy; takes ten minutes
 	@scripts/setup.sh build test
-	@scripts/build.sh
+	@scripts/build.sh everything
 	@scripts/tidy.sh
 
 format: ## put the format right

@@ -93,7 +93,7 @@ def measure_gain(settings: Settings, fault: Fault, trials: int) -> Gain:
     for name in (fault.name, fault.repaired):
         program = settings.build / "bench" / name
         if not program.is_file():
-            sys.exit(f"{program} is not built; run: make build")
+            sys.exit(f"{program} is not built; run: scripts/build.sh everything")
         configs.append(Configuration(name, [program], settings.environment))
     times = measure(configs, trials)
     faulty, repaired = times[fault.name], times[fault.repaired]

@@ -85,7 +85,7 @@ class Bench:
         self.options = options
         self.program = settings.build / "bench" / "pair"
         if not self.program.is_file():
-            sys.exit(f"{self.program} is not built; run: make build")
+            sys.exit(f"{self.program} is not built; run: scripts/build.sh everything")
 
     def plan(
         self, depth: int, apart: bool = True, identification: str = "walk", layout: str = ""

@@ -85,7 +85,7 @@ class Options:
 def job(settings: Settings, case: Case, arguments: str, rest: int) -> Job:
     program = settings.build / "bench" / "stress" / case.program
     if not program.is_file():
-        sys.exit(f"{program} is not built; run: make build")
+        sys.exit(f"{program} is not built; run: scripts/build.sh everything")
     target = find_target(str(program), settings.environment)
     return Job(target, (*arguments.split(), str(rest)))
 

@@ -11,7 +11,7 @@ kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
 build=$(realpath -m "${HALO_BUILD:-build}")
 built=$build/bin/fuzz_$kind
 [ "$kind" != mutants ] || built=$build/lib/libhalo.so
-[ -e "$built" ] || { echo "fuzz: nothing is built; run: make build" >&2; exit 2; }
+[ -e "$built" ] || { echo "fuzz: nothing is built; run: scripts/build.sh everything" >&2; exit 2; }
 
 kept=$build/fuzz
 mkdir -p "$kept"

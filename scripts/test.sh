@@ -1,6 +1,6 @@
 #!/bin/bash
-# All checks: format, types, clang-tidy on what runs inside other programs, the native tests, the
-# same under sanitizers, the Python tests. The stages before the Python tests run side by side.
+# All checks: format, types, clang-tidy on what runs inside other programs, warnings of the newest gcc, the
+# native tests, the same under sanitizers, the Python tests. The stages before these run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,12 +22,13 @@ checks() {
   stage native ctest --test-dir build -j "$(nproc)" --timeout 300 --output-on-failure --no-tests=ignore
 }
 
-echo "test: lint, clang-tidy, native tests, and these under asan and tsan"
+echo "test: lint, clang-tidy, the newest gcc, native tests, and these under asan and tsan"
 # Process groups, so that an interrupt ends all that a lane has started.
 set -m
 checks & lanes=($!)
 stage asan scripts/sanitize.sh asan & lanes+=($!)
 stage tsan scripts/sanitize.sh tsan & lanes+=($!)
+stage newest-gcc scripts/newest_gcc.sh & lanes+=($!)
 set +m
 trap 'for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done' EXIT
 trap 'exit 130' INT

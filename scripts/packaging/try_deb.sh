@@ -2,41 +2,12 @@
 # Installs a Debian package of halo in a bare system, measures a program there, and removes it again.
 # try_deb.sh PACKAGE RELEASE FOLDER: RELEASE is bookworm or trixie; FOLDER is where the system is made
 # by debootstrap, unless it is there from an earlier call. Needs root, the network, 2 GB, and minutes.
-# The system gets this machine's sources of packages, with another release, and its certificates.
 set -euo pipefail
+source "$(dirname "$0")/../bare_system.sh"
 [ $# = 3 ] || { echo "try_deb: usage: try_deb.sh PACKAGE RELEASE FOLDER" >&2; exit 2; }
 package=$(realpath "$1")
 release=$2
 root=$(realpath -m "$3")
-
-make_system() {
-  local mirror file
-  mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources)
-  debootstrap --variant=minbase --include=ca-certificates "$release" "$root" "$mirror"
-  rm -f "$root/etc/apt/sources.list"
-  for file in /etc/apt/sources.list.d/*.sources; do
-    sed -E "/^Suites:/ s/[a-z]+(-updates|-security)?( |\$)/$release\1\2/g" "$file" >"$root$file"
-  done
-  cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d"
-  cp -a /etc/ssl/certs/. "$root/etc/ssl/certs"
-  cp -L /etc/resolv.conf /etc/hosts "$root/etc"
-}
-
-enter() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
-
-mount_all() {
-  local folder
-  for folder in proc sys dev dev/shm dev/pts; do
-    mountpoint -q "$root/$folder" || mount --bind "/$folder" "$root/$folder"
-  done
-}
-
-unmount_all() {
-  local folder
-  for folder in dev/pts dev/shm dev sys proc; do
-    if mountpoint -q "$root/$folder"; then umount "$root/$folder"; fi
-  done
-}
 
 # A program of pointers through small objects, which needs nothing but the C library.
 make_program() {
@@ -62,16 +33,16 @@ int main(int argc, char **argv) {
 END
 }
 
-[ -e "$root/etc/debian_version" ] || make_system
-trap unmount_all EXIT
-mount_all
+enter_namespaces "$@"
+[ -e "$root/etc/debian_version" ] || make_system "$release" "$root"
+mount_all "$root"
 rm -rf "$root"/tmp/*
 cp "$package" "$root/tmp/halo.deb"
 make_program
-enter apt-get update -qq
-enter apt-get install -y -qq --no-install-recommends /tmp/halo.deb >"$root/tmp/install.log" 2>&1 ||
+enter "$root" apt-get update -qq
+enter "$root" apt-get install -y -qq --no-install-recommends /tmp/halo.deb >"$root/tmp/install.log" 2>&1 ||
   { tail "$root/tmp/install.log" >&2; exit 1; }
-enter bash -euxc '
+enter "$root" bash -euxc '
   cd /tmp
   halo --version
   halo doctor
@@ -81,7 +52,7 @@ enter bash -euxc '
   halo record -o /tmp/own.profile -- ./list 1000 1 2>said
   ! grep ERROR said
   halo plot speedup -o /tmp/picture.png /tmp/results || [ $? = 114 ]'
-enter apt-get purge -y -qq halo-placement >/dev/null
+enter "$root" apt-get purge -y -qq halo-placement >/dev/null
 left=$(cd "$root" && find usr etc var/lib opt -xdev -path '*halo*')
 rm -rf "$root"/tmp/*
 [ -z "$left" ] || { echo "try_deb: the removal leaves $left" >&2; exit 1; }

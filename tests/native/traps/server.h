@@ -57,7 +57,9 @@ class Server : public Listener {
   void run_in_server(const std::function<void(Traps&)>& task) {
     std::unique_lock lock(mutex_);
     task_ = &task;
-    done_.wait(lock, [this] { return task_ == nullptr; });
+    is_due_ = true;
+    done_.wait(lock, [this] { return !is_due_; });
+    task_ = nullptr;  // it ends with this call
   }
 
  private:
@@ -67,9 +69,9 @@ class Server : public Listener {
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
-        if (task_ != nullptr) {
+        if (is_due_) {
           (*task_)(traps_);
-          task_ = nullptr;
+          is_due_ = false;
           done_.notify_all();
         }
         if (ends_) return;
@@ -82,6 +84,7 @@ class Server : public Listener {
   std::mutex mutex_;
   std::condition_variable done_;
   const std::function<void(Traps&)>* task_ = nullptr;
+  bool is_due_ = false;
   bool ends_ = false;
   std::thread thread_;
 };
