@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "base/old_c_library.h"
+
 namespace halo {
 
 struct NextFunctions {
@@ -22,7 +24,7 @@ struct NextFunctions {
 // Sets `function` to the next library's function of that name, if there is one.
 template <typename Function>
 void look_up_next(Function& function, const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) function = reinterpret_cast<Function>(found);
+  if (void* found = find_symbol(RTLD_NEXT, name)) function = reinterpret_cast<Function>(found);
 }
 
 // Sets all members that the next library has. dlsym may allocate.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "interpose/wrapper.h"
 
 namespace {
@@ -30,12 +31,12 @@ void leave_at_signal(int signal, siginfo_t* info, void*) {
   const bool by_processor = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
                             signal == SIGFPE || signal == SIGTRAP;
   if (by_processor && info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP) return;
-  syscall(SYS_tgkill, getpid(), gettid(), signal);
+  syscall(SYS_tgkill, getpid(), halo::thread_id(), signal);
 }
 
 void look_up() {
-  next_sigaction = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
-  next_signal = reinterpret_cast<Signal>(dlsym(RTLD_NEXT, "signal"));
+  next_sigaction = reinterpret_cast<Sigaction>(halo::find_symbol(RTLD_NEXT, "sigaction"));
+  next_signal = reinterpret_cast<Signal>(halo::find_symbol(RTLD_NEXT, "signal"));
 }
 
 bool is_watched(int signal) {

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/old_c_library.h"
 #include "interpose/wrapper.h"
 
 namespace {
@@ -16,7 +17,7 @@ constinit Leave leave_process = nullptr;
 
 // Early: signal handlers and forked children call _exit, and dlsym there may wait for a lock.
 __attribute__((constructor)) void look_up() {
-  next_exit = reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit"));
+  next_exit = reinterpret_cast<Exit>(halo::find_symbol(RTLD_NEXT, "_exit"));
 }
 
 }  // namespace

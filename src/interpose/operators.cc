@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/old_c_library.h"
 #include "interpose/wrapper.h"
 
 using namespace halo;
@@ -30,10 +31,10 @@ void* take(size_t size, std::align_val_t alignment) {
 template <class... Arguments>
 void* call_operator(const char* mangled, Arguments... arguments) {
   using Function = void* (*)(Arguments...);
-  auto function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, mangled));
+  auto function = reinterpret_cast<Function>(halo::find_symbol(RTLD_NEXT, mangled));
   if (function == nullptr) {  // the library may have been loaded by dlopen
-    if (void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD)) {
-      function = reinterpret_cast<Function>(dlsym(library, mangled));
+    if (void* library = halo::open_library("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD)) {
+      function = reinterpret_cast<Function>(halo::find_symbol(library, mangled));
     }
   }
   if (function == nullptr) abort();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/old_c_library.h"
 #include "litter/size_classes.h"
 
 #define JSMN_STATIC
@@ -84,7 +85,7 @@ const char* read_whole(const char* path, Pages<char>& text) {
   if (fd < 0) return errno == ENOENT ? "does not exist: run the detector first" : "cannot be read";
   struct stat status;
   const char* problem = nullptr;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (!read_status(fd, status) || !S_ISREG(status.st_mode)) {
     problem = "is not a regular file";
   } else if (status.st_size == 0) {
     problem = "is empty: run the detector again";

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "base/old_c_library.h"
 #include "base/runtime_abi.h"
 
 namespace halo::litter {
@@ -17,7 +18,7 @@ struct Groups {
 };
 
 inline Groups find_groups() {
-#define HALO_FIND(name) reinterpret_cast<decltype(&name)>(dlsym(RTLD_DEFAULT, #name))
+#define HALO_FIND(name) reinterpret_cast<decltype(&name)>(halo::find_symbol(RTLD_DEFAULT, #name))
   return {HALO_FIND(halo_group_count), HALO_FIND(halo_allocate_in_group),
           HALO_FIND(halo_group_of_request)};
 #undef HALO_FIND

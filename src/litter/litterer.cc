@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ void take_number(const char* variable, double minimum, double maximum, const cha
 void take_seed() {
   const char* text = value_of("HALO_LITTER_SEED");
   if (text == nullptr) {
-    if (getrandom(&settings.seed, sizeof settings.seed, GRND_NONBLOCK) < 0)
+    if (syscall(SYS_getrandom, &settings.seed, sizeof settings.seed, GRND_NONBLOCK) < 0)
       settings.seed = static_cast<std::uint64_t>(time(nullptr));
     return;
   }

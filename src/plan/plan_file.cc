@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/crc32.h"
+#include "base/old_c_library.h"
 
 namespace halo::plan {
 namespace {
@@ -306,7 +307,7 @@ const char* load_plan(const char* path, PlanView& view) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return "the plan cannot be opened";
   struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+  if (!read_status(fd, info) || !S_ISREG(info.st_mode)) {
     close(fd);
     return "the plan is not a file";
   }

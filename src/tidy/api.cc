@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/old_c_library.h"
 #include "tidy/context.h"
 #include "tidy/fallback.h"
 #include "tidy/include/halo/tidy.h"
@@ -108,7 +109,7 @@ void* tidy_alloc(tidy_ctx_t* ctx, size_t size, const unsigned* hint) {
 }
 
 void* tidy_malloc(size_t size, uint64_t hint) {
-  pthread_once(&process_once, open_process_context);
+  halo::run_once(process_once, open_process_context);
   return serve(process_context, size, &hint);
 }
 

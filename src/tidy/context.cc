@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "tidy/threads.h"
 
 namespace halo::tidy {
@@ -51,11 +52,12 @@ void avoid(ThreadPlace& place) {
 bool Context::open() {
   const auto open_memory = [] {
     if (!page_memory.open()) return;
+    find_single_threaded();
     prepare_threads();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     is_open = true;
   };
-  return pthread_once(&once, open_memory) == 0 && is_open;
+  return run_once(once, open_memory) && is_open;
 }
 
 Context* Context::make(const ContextSettings& settings) {

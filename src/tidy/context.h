@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/single_threaded.h"
 #include "tidy/keys.h"
 #include "tidy/shared_heap.h"
 
@@ -37,7 +38,7 @@ class Context {
 
   // A block of 1 to max_bytes() bytes; nullptr if memory is refused.
   void* allocate(const uint64_t* key, uint32_t bytes) {
-    if (!settings_.thread_local_heaps && __libc_single_threaded) [[likely]] {
+    if (!settings_.thread_local_heaps && is_single_threaded()) [[likely]] {
       const SharedHeap::Served served = shared_->allocate(key, bytes);
       if (served.answer != SharedHeap::Answer::busy) return served.block;
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "tidy/context.h"
 
 namespace halo::tidy {
@@ -31,14 +32,14 @@ Known known{};
 bool is_in_this_library(const char* function) {
   Dl_info its{};
   Dl_info ours{};
-  void* const at = dlsym(RTLD_DEFAULT, function);
-  return at != nullptr && dladdr(at, &its) != 0 &&
-         dladdr(std::bit_cast<void*>(&may_replace), &ours) != 0 && its.dli_fbase == ours.dli_fbase;
+  void* const at = find_symbol(RTLD_DEFAULT, function);
+  return at != nullptr && find_module(at, its) &&
+         find_module(std::bit_cast<void*>(&may_replace), ours) && its.dli_fbase == ours.dli_fbase;
 }
 
 bool is_of_a_standard_library(void* function) {
   Dl_info info{};
-  if (function == nullptr || dladdr(function, &info) == 0 || info.dli_fname == nullptr)
+  if (function == nullptr || !find_module(function, info) || info.dli_fname == nullptr)
     return false;
   const char* const slash = std::strrchr(info.dli_fname, '/');
   const char* const name = slash == nullptr ? info.dli_fname : slash + 1;
@@ -52,17 +53,17 @@ bool is_of_a_standard_library(void* function) {
 // since a program may forbid system calls later.
 __attribute__((constructor)) void look_up() {
   const KeepErrno keep;
-  void* const malloc = dlsym(RTLD_DEFAULT, "malloc");
+  void* const malloc = find_symbol(RTLD_DEFAULT, "malloc");
   if (!is_of_a_standard_library(malloc)) return;
   for (const char* function : kReplaced)
     if (!is_in_this_library(function)) return;
   if (!Context::open()) return;
-  void* const operator_new = dlsym(RTLD_DEFAULT, "_Znwm");
+  void* const operator_new = find_symbol(RTLD_DEFAULT, "_Znwm");
   known.malloc = malloc;
   known.operator_new = is_of_a_standard_library(operator_new) ? operator_new : nullptr;
-  known.free = dlsym(RTLD_DEFAULT, "free");
-  known.operator_delete = dlsym(RTLD_DEFAULT, "_ZdlPv");
-  known.sized_delete = dlsym(RTLD_DEFAULT, "_ZdlPvm");
+  known.free = find_symbol(RTLD_DEFAULT, "free");
+  known.operator_delete = find_symbol(RTLD_DEFAULT, "_ZdlPv");
+  known.sized_delete = find_symbol(RTLD_DEFAULT, "_ZdlPvm");
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // A cell heap for several threads, none of which waits.
 #pragma once
 
-#include <sys/single_threaded.h>
-
 #include <atomic>
 #include <cstdint>
 
+#include "base/single_threaded.h"
 #include "tidy/cell_heap.h"
 #include "tidy/page_memory.h"
 #include "tidy/recent_blocks.h"
@@ -68,8 +67,7 @@ class SharedHeap {
   // Frees one of its blocks; ignores what is not a used block.
   void free(void* p) { free(p, page_memory.place_of(p)); }
   void free(void* p, Place place) {
-    if (!__libc_single_threaded && owner.load(std::memory_order_relaxed) != kAllThreads)
-        [[unlikely]]
+    if (!is_single_threaded() && owner.load(std::memory_order_relaxed) != kAllThreads) [[unlikely]]
       return free_of_thread(p, place);
     if (!enter()) [[unlikely]]
       return push_remote(p);
@@ -125,7 +123,7 @@ class SharedHeap {
   // With one thread, only a signal handler can come between the load and the store, and it has left
   // the heap before the store.
   bool enter() {
-    if (!__libc_single_threaded) return !busy_.exchange(true, std::memory_order_acquire);
+    if (!is_single_threaded()) return !busy_.exchange(true, std::memory_order_acquire);
     if (busy_.load(std::memory_order_relaxed)) return false;
     enter_alone();
     return true;

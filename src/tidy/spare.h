@@ -1,7 +1,7 @@
 // The block that a rule for hints keeps, so that an allocation cannot fail once it has begun.
 #pragma once
 
-#include <sys/single_threaded.h>
+#include "base/single_threaded.h"
 
 namespace halo::tidy {
 
@@ -9,7 +9,7 @@ namespace halo::tidy {
 // belongs to the taker alone. Any thread; also a signal handler that interrupts it, as the exchange
 // is one instruction. It is locked only if there are other threads.
 inline void* exchange_spare(void** spare, void* with) {
-  if (!__libc_single_threaded) return __atomic_exchange_n(spare, with, __ATOMIC_ACQ_REL);
+  if (!is_single_threaded()) return __atomic_exchange_n(spare, with, __ATOMIC_ACQ_REL);
   void* found = __atomic_load_n(spare, __ATOMIC_RELAXED);
   for (;;) {
     bool is_done;

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 
 namespace halo::tidy {
 namespace {
@@ -55,7 +56,7 @@ __attribute__((destructor)) void drop_key() {
 }  // namespace
 
 void prepare_threads() {
-  if (pthread_key_create(&key, end_thread) == 0) has_key.store(true, std::memory_order_release);
+  if (make_key(key, end_thread)) has_key.store(true, std::memory_order_release);
 }
 
 ThreadPlace* place_in(uint64_t context) {

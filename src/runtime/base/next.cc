@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "base/bootstrap.h"
+#include "base/old_c_library.h"
 
 namespace halo::runtime {
 namespace {
@@ -23,8 +24,8 @@ constinit std::atomic<bool> resolved{false};
 template <typename One, typename Other>
 bool same_library(One one, Other other) {
   Dl_info of_one, of_other;
-  return one != nullptr && dladdr(reinterpret_cast<void*>(one), &of_one) != 0 &&
-         dladdr(reinterpret_cast<void*>(other), &of_other) != 0 &&
+  return one != nullptr && find_module(reinterpret_cast<void*>(one), of_one) &&
+         find_module(reinterpret_cast<void*>(other), of_other) &&
          of_one.dli_fbase == of_other.dli_fbase;
 }
 
@@ -33,16 +34,16 @@ bool same_library(One one, Other other) {
 bool is_programs(void* function) {
   Dl_info info;
   void* found = nullptr;
-  if (dladdr1(function, &info, &found, RTLD_DL_LINKMAP) == 0) return false;
+  if (!find_module(function, info, &found, RTLD_DL_LINKMAP)) return false;
   if (static_cast<const link_map*>(found)->l_prev != nullptr) return false;
-  if (dladdr1(function, &info, &found, RTLD_DL_SYMENT) == 0 || found == nullptr) return false;
+  if (!find_module(function, info, &found, RTLD_DL_SYMENT) || found == nullptr) return false;
   return static_cast<const ElfW(Sym)*>(found)->st_shndx != SHN_UNDEF;
 }
 
 // The program's function of that name; null if it defines none.
 template <typename Function>
 void look_up_programs(Function& function, const char* name) {
-  void* first = dlsym(RTLD_DEFAULT, name);
+  void* first = find_symbol(RTLD_DEFAULT, name);
   function = is_programs(first) ? reinterpret_cast<Function>(first) : nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 
+#include "base/old_c_library.h"
 #include "runtime/base/exports.h"
 #include "runtime/base/next.h"
 #include "runtime/serve/grouped.h"
@@ -96,7 +97,7 @@ template <typename Function>
 Function linked_operator(std::atomic<Function>& known, const char* name) {
   Function found = known.load(std::memory_order_acquire);
   if (found == nullptr) {
-    found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    found = reinterpret_cast<Function>(halo::find_symbol(RTLD_NEXT, name));
     known.store(found, std::memory_order_release);
   }
   return found;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "runtime/heap/metadata.h"
 #include "runtime/heap/stepping_heap.h"
 
@@ -81,7 +82,7 @@ void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_obje
   classes = class_number(size_class(block_bytes(max_object, true))) + 1;
   for (std::uint32_t group = 0; group < groups.size(); ++group)
     if (steps(group)) stepping_heap.survive_forks();
-  if (!have_exit_key) have_exit_key = pthread_key_create(&exit_key, abandon_thread_heap) == 0;
+  if (!have_exit_key) have_exit_key = make_key(exit_key, abandon_thread_heap);
 }
 
 void* ThreadHeap::metadata(std::size_t bytes) {

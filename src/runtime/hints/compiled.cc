@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/keep_float_state.h"
+#include "base/single_threaded.h"
 #include "runtime/hints/arithmetic.h"
 
 namespace halo::runtime {
@@ -86,7 +87,7 @@ bool CompiledProgram::run(std::uintptr_t bias, const CallState& call, std::uint6
     const bool may_be_hidden = avoids_frame_ && (at != 0 || base_ != Base::frame);
     if (may_be_hidden && is_in_frame(address, *rule_, call)) return false;
     if (!is_readable(address, bytes)) return false;
-    if (__libc_single_threaded) loads_[at].page = address & ~(kernel_page_bytes - 1);
+    if (is_single_threaded()) loads_[at].page = address & ~(kernel_page_bytes - 1);
     value = load_bytes(reinterpret_cast<const void*>(address), bytes);
     if (is_last) value = extended(value, bytes, is_signed_);
   }

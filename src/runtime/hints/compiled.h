@@ -1,8 +1,6 @@
 // Programs of hint rules in the form that runs: the frequent shapes without an interpreter.
 #pragma once
 
-#include <sys/single_threaded.h>
-
 #include <cstdint>
 #include <span>
 

@@ -1,11 +1,10 @@
 // The block that makes sure that an allocation cannot fail once it reads values.
 #pragma once
 
-#include <sys/single_threaded.h>
-
 #include <cstdint>
 #include <utility>
 
+#include "base/single_threaded.h"
 #include "runtime/hints/freeing.h"
 #include "tidy/context.h"
 #include "tidy/spare.h"
@@ -25,7 +24,7 @@ inline bool is_spare(const void* block, std::uint32_t bytes) {
 class Reserve {
  public:
   Reserve(void*& spare, tidy::Context& context, std::uint32_t bytes) : spare_(&spare) {
-    stays_ = __libc_single_threaded && is_spare(__atomic_load_n(spare_, __ATOMIC_RELAXED), bytes);
+    stays_ = is_single_threaded() && is_spare(__atomic_load_n(spare_, __ATOMIC_RELAXED), bytes);
     if (!stays_) block_ = get(context, bytes);
   }
   ~Reserve() {

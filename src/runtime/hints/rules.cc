@@ -1,13 +1,13 @@
 #include "runtime/hints/rules.h"
 
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <utility>
 
+#include "base/single_threaded.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/alignment.h"
@@ -123,7 +123,7 @@ void* allocate_for(RuleState& state, tidy::Context& context, const std::uint64_t
   void* const p = context.allocate(&key, bytes);
   if (p == nullptr) return nullptr;
   count(placed);
-  if (__libc_single_threaded && state.keys.are_quick()) {
+  if (is_single_threaded() && state.keys.are_quick()) {
     tidy::SharedHeap* const heap = tidy::page_memory.heap_of(p);
     state.last.recent = &heap->recent_of(p);
     state.last.key = key;
@@ -219,7 +219,7 @@ void* allocate_hinted(std::size_t size, const std::uint64_t* registers, RuleStat
   const auto& last = state->last;
   tidy::SharedHeap* const heap = last.heap.load(std::memory_order_relaxed);
   const std::uint32_t bytes = block_bytes(*state);
-  const bool may_be_last = __libc_single_threaded && heap != nullptr && bytes == last.block_bytes;
+  const bool may_be_last = is_single_threaded() && heap != nullptr && bytes == last.block_bytes;
   if (may_be_last && state->keys.give(last.values, call_of(registers))) [[likely]]
     if (void* const p = heap->allocate_recent(*last.recent, last.key, bytes)) [[likely]] {
       count(placed);

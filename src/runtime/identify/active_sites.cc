@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 
 namespace halo::runtime {
 
@@ -103,7 +104,7 @@ void set_main_stack(std::uintptr_t high) {
   if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
   main_stack = {high - std::min(limit.rlim_cur, maximum), high};
   main_thread = thread_pointer();
-  have_exit_key = pthread_key_create(&exit_key, abandon) == 0;
+  have_exit_key = make_key(exit_key, abandon);
 }
 
 // It reads arbitrary stack words, hence no AddressSanitizer.

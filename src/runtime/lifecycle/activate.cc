@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "plan/plan_file.h"
 #include "runtime/accounting/next_statistics.h"
 #include "runtime/base/active_plan.h"
@@ -90,8 +91,9 @@ void report_at(int signal) {
 
 // The end of the calling thread's stack; 0 if it is not the first thread.
 std::uintptr_t main_stack_end() {
-  const auto* end = static_cast<const std::uintptr_t*>(dlsym(RTLD_DEFAULT, "__libc_stack_end"));
-  return end != nullptr && gettid() == getpid() ? *end : 0;
+  const auto* end =
+      static_cast<const std::uintptr_t*>(find_symbol(RTLD_DEFAULT, "__libc_stack_end"));
+  return end != nullptr && thread_id() == getpid() ? *end : 0;
 }
 
 // Starts a plan whose selectors use redirected calls.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/bootstrap.h"
+#include "base/old_c_library.h"
 #include "runtime/base/exports.h"
 #include "runtime/modules/loaded_module.h"
 
@@ -31,12 +32,12 @@ struct Binding {
 
 std::uintptr_t start_of_module(const void* address) {
   Dl_info info;
-  return dladdr(address, &info) != 0 ? reinterpret_cast<std::uintptr_t>(info.dli_fbase) : 0;
+  return find_module(address, info) ? reinterpret_cast<std::uintptr_t>(info.dli_fbase) : 0;
 }
 
 Binding binding_of(const char* name, std::uintptr_t own_module) {
-  void* first = dlsym(RTLD_DEFAULT, name);
-  void* next = dlsym(RTLD_NEXT, name);
+  void* first = find_symbol(RTLD_DEFAULT, name);
+  void* next = find_symbol(RTLD_NEXT, name);
   if (first == nullptr || next == nullptr || start_of_module(first) != own_module) return {0, 0};
   return {reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(next)};
 }

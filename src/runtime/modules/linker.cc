@@ -8,6 +8,8 @@
 
 #include <cstddef>
 
+#include "base/old_c_library.h"
+
 namespace halo::runtime {
 namespace {
 
@@ -51,11 +53,11 @@ int inspect_locks(dl_phdr_info*, std::size_t, void* data) {
 
 // The lock of dlopen lies directly before the lock of the list.
 const pthread_mutex_t* find_load_lock() {
-  void* global = dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
+  void* global = find_symbol(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
   Dl_info info;
   ElfW(Sym)* symbol = nullptr;
   if (global == nullptr ||
-      dladdr1(global, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0 ||
+      !find_module(global, info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) ||
       symbol == nullptr || info.dli_saddr != global)
     return nullptr;
   Variables variables{static_cast<const char*>(global), symbol->st_size, nullptr};
@@ -85,7 +87,7 @@ int find_debug(dl_phdr_info* info, std::size_t, void*) {
 }  // namespace
 
 void find_linker() {
-  find_object = reinterpret_cast<FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+  find_object = reinterpret_cast<FindObject>(find_symbol(RTLD_DEFAULT, "_dl_find_object"));
   dl_iterate_phdr(find_debug, nullptr);
   load_lock = find_load_lock();
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/old_c_library.h"
 #include "runtime/base/exports.h"
 #include "runtime/modules/module_changes.h"
 
@@ -15,10 +16,15 @@ namespace {
 using Open = void* (*)(const char*, int);
 using Close = int (*)(void*);
 
+void* find_real(const char* name) {
+  void* found = halo::find_symbol(RTLD_NEXT, name);
+  return found != nullptr ? found : halo::of_libdl(name);
+}
+
 // The real function; the trampoline calls this.
 extern "C" __attribute__((used)) Open halo_enter_dlopen() {
   static constinit Open real = nullptr;
-  if (real == nullptr) real = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
+  if (real == nullptr) real = reinterpret_cast<Open>(find_real("dlopen"));
   halo::runtime::begin_opening();
   return real;
 }
@@ -34,7 +40,7 @@ HALO_HIDDEN constinit std::uint32_t halo_dlopen_flags = ~std::uint32_t{0};
 
 int dlclose(void* handle) noexcept {
   static constinit Close real = nullptr;
-  if (real == nullptr) real = reinterpret_cast<Close>(dlsym(RTLD_NEXT, "dlclose"));
+  if (real == nullptr) real = reinterpret_cast<Close>(find_real("dlclose"));
   halo::runtime::begin_closing();
   const int result = real(handle);
   halo::runtime::end_closing();

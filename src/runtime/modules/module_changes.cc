@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/old_c_library.h"
 #include "base/short_wait.h"
 #include "runtime/base/next.h"
 #include "runtime/modules/linker.h"
@@ -117,7 +118,7 @@ void drop_changes() {
 
 void watch_modules() {
   find_linker();
-  have_change_key = pthread_key_create(&change_key, end_with_thread) == 0;
+  have_change_key = make_key(change_key, end_with_thread);
   pthread_atfork(nullptr, nullptr, drop_changes);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/old_c_library.h"
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/next.h"
 #include "runtime/diagnose/check.h"
@@ -157,9 +158,9 @@ void free_grouped(void* p) {
 }
 
 void* find_operator(const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  if (void* found = find_symbol(RTLD_NEXT, name)) return found;
   void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  return library == nullptr ? nullptr : dlsym(library, name);
+  return library == nullptr ? nullptr : find_symbol(library, name);
 }
 
 bool is_in_owned_page(const void* p) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/old_c_library.h"
 #include "plan/format.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/next.h"
@@ -185,7 +186,7 @@ void tell_spans_apart() {
 
 // By its name: the library of the watch is preloaded, or not.
 void begin_watch() {
-  const auto begin = reinterpret_cast<HaloWatchBegin>(dlsym(RTLD_DEFAULT, kHaloWatchBegin));
+  const auto begin = reinterpret_cast<HaloWatchBegin>(find_symbol(RTLD_DEFAULT, kHaloWatchBegin));
   if (begin == nullptr) return;
   control.groups = std::min(max_span_groups, static_cast<std::uint32_t>(active_plan.groups.size()));
   watcher = begin(&control);
