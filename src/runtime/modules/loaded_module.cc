@@ -9,27 +9,42 @@
 namespace halo::runtime {
 namespace {
 
-// The parts of DT_GNU_HASH: four words, a filter, the buckets, and a chain of hashes.
+// The parts of DT_GNU_HASH: four words, a filter of 64-bit words, the buckets, and a chain of
+// hashes.
 struct HashTable {
   explicit HashTable(const std::uint32_t* words)
       : bucket_count(words[0]),
         first(words[1]),
-        buckets(words + 4 + std::size_t{words[2]} * 2),
+        filter_count(words[2]),
+        shift(words[3]),
+        filter(reinterpret_cast<const std::uint64_t*>(words + 4)),
+        buckets(words + 4 + std::size_t{filter_count} * 2),
         chain(buckets + bucket_count) {}
+
+  // False if no symbol has that hash.
+  bool may_have(std::uint32_t hash) const {
+    if (bucket_count == 0 || filter_count == 0) return false;
+    const std::uint64_t word = filter[hash / 64 % filter_count];
+    return (word >> (hash % 64) & word >> (hash >> shift) % 64 & 1) != 0;
+  }
+  // The linkers write such a table for a module that defines nothing. Its first index means
+  // nothing.
+  bool is_empty() const { return bucket_count <= 1 && (bucket_count == 0 || buckets[0] == 0); }
 
   std::uint32_t bucket_count;
   std::uint32_t first;  // index of the first symbol that has a hash
+  std::uint32_t filter_count;
+  std::uint32_t shift;
+  const std::uint64_t* filter;
   const std::uint32_t* buckets;
   const std::uint32_t* chain;
 };
 
-std::uint32_t hash_of(std::string_view name) {
-  std::uint32_t hash = 5381;
-  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
-  return hash;
-}
-
 }  // namespace
+
+SymbolName::SymbolName(const char* name) : text(name), hash(5381) {
+  for (const char c : text) hash = hash * 33 + static_cast<unsigned char>(c);
+}
 
 LoadedModule::LoadedModule(const dl_phdr_info& info) : bias(info.dlpi_addr) {
   const ElfW(Dyn)* dynamic = nullptr;
@@ -99,20 +114,29 @@ void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
   data = data.subspan(std::min(relative, data.size()));
 }
 
-const ElfW(Sym) * LoadedModule::find(std::string_view name) const {
+const ElfW(Sym) * LoadedModule::find(const SymbolName& name) const {
+  const ElfW(Sym)* symbol = look_up(name);
+  return symbol == nullptr || symbol->st_shndx == SHN_UNDEF ? nullptr : symbol;
+}
+
+const ElfW(Sym) * LoadedModule::look_up(const SymbolName& name) const {
   if (hashes == nullptr || symbols == nullptr || strings == nullptr) return nullptr;
   const HashTable table(hashes);
-  if (table.bucket_count == 0) return nullptr;
-  const std::uint32_t hash = hash_of(name);
-  std::uint32_t at = table.buckets[hash % table.bucket_count];
+  if (!table.may_have(name.hash)) return nullptr;
+  std::uint32_t at = table.buckets[name.hash % table.bucket_count];
   if (at < table.first) return nullptr;
   for (;; ++at) {
     const std::uint32_t its = table.chain[at - table.first];
     const ElfW(Sym)& symbol = symbols[at];
-    if ((its | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && name == strings + symbol.st_name)
-      return &symbol;
+    if ((its | 1) == (name.hash | 1) && name.text == strings + symbol.st_name) return &symbol;
     if ((its & 1) != 0) return nullptr;  // the last of its bucket
   }
+}
+
+std::span<const ElfW(Sym)> LoadedModule::without_hash() const {
+  if (hashes == nullptr || symbols == nullptr || strings == nullptr) return {};
+  const HashTable table(hashes);
+  return table.is_empty() ? std::span<const ElfW(Sym)>{} : std::span{symbols, table.first};
 }
 
 bool ModuleWriter::write(std::uintptr_t* word, std::uintptr_t value) {

@@ -13,6 +13,15 @@
 
 namespace halo::runtime {
 
+// The name of a symbol, with its hash in DT_GNU_HASH.
+struct SymbolName {
+  SymbolName() = default;
+  explicit SymbolName(const char* name);
+
+  std::string_view text;
+  std::uint32_t hash = 0;
+};
+
 // The fields of a module's dynamic section and program headers that are needed. Modules that the
 // dynamic linker never relocated (the vDSO) have no relocations.
 struct LoadedModule {
@@ -27,7 +36,13 @@ struct LoadedModule {
   }
   // The symbol that the module defines under that name, as the dynamic linker finds it: by the
   // table DT_GNU_HASH. Null if there is none, or no such table.
-  const ElfW(Sym) * find(std::string_view name) const;
+  const ElfW(Sym) * find(const SymbolName& name) const;
+  const ElfW(Sym) * find(const char* name) const { return find(SymbolName(name)); }
+  // The symbol of that name in the table, defined or only referred to. Null if there is none.
+  const ElfW(Sym) * look_up(const SymbolName& name) const;
+  // The symbols that the table lacks, none of which the module defines. Empty if their number is
+  // not known.
+  std::span<const ElfW(Sym)> without_hash() const;
 
   std::uintptr_t bias = 0;
   std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;

@@ -32,11 +32,54 @@ int find_module(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
+// The names of an allocator's functions to replace.
+class Names {
+ public:
+  explicit Names(std::span<const InterfaceFunction> functions) {
+    for (const InterfaceFunction& function : functions) {
+      if (function.ours == nullptr) continue;
+      if (count_ == names_.size()) {
+        are_all_ = false;
+        return;
+      }
+      names_[count_++] = SymbolName(function.name);
+      starts_[start_of(function.name)] = true;
+    }
+  }
+
+  // Whether a slot of the module may lead to one of them. Most modules refer to none, and some have
+  // very many slots.
+  bool are_in(const LoadedModule& module) const {
+    const auto undefined = module.without_hash();
+    if (undefined.empty() || !are_all_) return true;
+    const std::span names{names_.data(), count_};
+    for (const ElfW(Sym) & symbol : undefined) {
+      const char* name = module.strings + symbol.st_name;
+      if (*name != '\0' && starts_[start_of(name)] &&
+          std::ranges::find(names, std::string_view(name), &SymbolName::text) != names.end())
+        return true;
+    }
+    return std::ranges::any_of(names,
+                               [&](const auto& name) { return module.look_up(name) != nullptr; });
+  }
+
+ private:
+  static std::size_t start_of(const char* name) {
+    return (static_cast<unsigned char>(name[0]) * 32u + static_cast<unsigned char>(name[1])) % 1024;
+  }
+
+  std::array<SymbolName, 128> names_;
+  std::size_t count_ = 0;
+  bool are_all_ = true;              // there was room for them
+  std::array<bool, 1024> starts_{};  // by their first two characters
+};
+
 // An allocator's library, and the functions in it to replace.
 struct Replacing {
   const AllocatorInterface& interface;
   const LoadedModule& library;
   std::uintptr_t own_module;
+  const Names& names;
   bool failed;
 };
 
@@ -126,6 +169,7 @@ int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
   auto& replacing = *static_cast<Replacing*>(data);
   const LoadedModule module(*info);
   if (module.contains(replacing.own_module) || module.bias == replacing.library.bias) return 0;
+  if (!replacing.names.are_in(module)) return 0;
   ModuleWriter writer(module);
   for (const auto relocations : {module.jump_slots, module.data})
     for (const ElfW(Rela) & relocation : relocations) {
@@ -154,8 +198,9 @@ bool replace(const AllocatorInterface& interface) {
   const int protection =
       protection_at(*search.found, reinterpret_cast<std::uintptr_t>(symbols.data()));
   if (!replace_symbols(interface, library, symbols, protection)) return false;
+  const Names names(interface.functions);
   Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
-                      false};
+                      names, false};
   dl_iterate_phdr(rebind_module, &replacing);
   return !replacing.failed && (interface.finish == nullptr || interface.finish(library));
 }
