@@ -53,7 +53,7 @@ constinit Epoch epoch;
 
 // What a name stands for. Of one arena there is only "all", whose number is 4096.
 struct Control {
-  enum Kind : std::uint8_t { bytes, pages, dirty_pages, epoch, purge };
+  enum Kind : std::uint8_t { kBytes, kPages, kDirtyPages, kEpoch, kPurge };
 
   const char* name;
   Kind kind;
@@ -65,18 +65,18 @@ constexpr const char* any_arena = "arena.0.purge";
 constexpr std::size_t any_arena_at = 1;  // in its MIB
 
 constexpr Control controls[] = {
-    {"epoch", Control::epoch},
-    {"stats.allocated", Control::bytes, Epoch::kLive},
-    {"stats.active", Control::bytes, Epoch::kActive},
-    {"stats.resident", Control::bytes, Epoch::kResident},
-    {"stats.mapped", Control::bytes, Epoch::kMapped},
-    {"stats.arenas.4096.small.allocated", Control::bytes, Epoch::kLiveBlocks},
-    {"stats.arenas.4096.large.allocated", Control::bytes, Epoch::kLiveSpans},
-    {"stats.arenas.4096.pactive", Control::pages, Epoch::kActive},
-    {"stats.arenas.4096.pdirty", Control::dirty_pages},
-    {"stats.arenas.4096.mapped", Control::bytes, Epoch::kMapped},
-    {"stats.arenas.4096.resident", Control::bytes, Epoch::kResident},
-    {any_arena, Control::purge},
+    {"epoch", Control::kEpoch},
+    {"stats.allocated", Control::kBytes, Epoch::kLive},
+    {"stats.active", Control::kBytes, Epoch::kActive},
+    {"stats.resident", Control::kBytes, Epoch::kResident},
+    {"stats.mapped", Control::kBytes, Epoch::kMapped},
+    {"stats.arenas.4096.small.allocated", Control::kBytes, Epoch::kLiveBlocks},
+    {"stats.arenas.4096.large.allocated", Control::kBytes, Epoch::kLiveSpans},
+    {"stats.arenas.4096.pactive", Control::kPages, Epoch::kActive},
+    {"stats.arenas.4096.pdirty", Control::kDirtyPages},
+    {"stats.arenas.4096.mapped", Control::kBytes, Epoch::kMapped},
+    {"stats.arenas.4096.resident", Control::kBytes, Epoch::kResident},
+    {any_arena, Control::kPurge},
 };
 constexpr std::size_t control_count = std::size(controls);
 
@@ -119,7 +119,7 @@ const Control* control_of(const std::size_t* mib, std::size_t length) {
     if (mibs[at].length != length || length == 0) continue;
     bool is_same = true;
     for (std::size_t word = 0; word < length; ++word) {
-      const bool may_differ = controls[at].kind == Control::purge && word == any_arena_at;
+      const bool may_differ = controls[at].kind == Control::kPurge && word == any_arena_at;
       is_same = is_same && (may_differ || mib[word] == mibs[at].words[word]);
     }
     if (is_same) return &controls[at];
@@ -135,9 +135,9 @@ std::size_t bytes_of_page() {
 
 std::size_t grouped(const Control& control) {
   switch (control.kind) {
-    case Control::bytes:
+    case Control::kBytes:
       return epoch.get(control.number);
-    case Control::pages:
+    case Control::kPages:
       return epoch.get(control.number) / bytes_of_page();
     default:
       return (epoch.get(Epoch::kResident) - epoch.get(Epoch::kActive)) / bytes_of_page();
@@ -171,9 +171,9 @@ constinit Printing printing;
 
 // After jemalloc has done what the program asked for.
 void add_groups(const Control& control, void* old, const std::size_t* old_bytes, const void* now) {
-  if (control.kind == Control::epoch) {
+  if (control.kind == Control::kEpoch) {
     if (now != nullptr) epoch.begin();
-  } else if (control.kind == Control::purge) {
+  } else if (control.kind == Control::kPurge) {
     purge_grouped_memory();
   } else if (old != nullptr && old_bytes != nullptr && *old_bytes == sizeof(std::size_t)) {
     std::size_t sum;
