@@ -103,7 +103,8 @@ class ExecCommand:
         _check_options(options)
         target = None
         if rest or not options.print_env:
-            target = find_target(the_program(rest, self.name)[0], settings.environment)
+            name, arguments = the_program(rest, self.name)
+            target = find_target(name, settings.environment, arguments)
         stale = _is_stale(options, target, rest[1:])
         allocator = _allocator(options)
         runtime = settings.checking_runtime if options.check else settings.runtime

@@ -109,7 +109,7 @@ class RecordCommand:
         if options.trace is not None:
             return self._stored(settings, options, machines, rest)
         name, arguments = the_program(rest, self.name)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
         refuse_known_launcher(target, arguments, settings.environment)

@@ -83,7 +83,7 @@ class RunCommand:
             raise UsageError("--train-load needs --load SCRIPT, the load of the reference runs.")
         split = two_programs if options.load is None else one_or_two_programs
         name, train, reference = split(rest)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, train)
         refuse_known_launcher(target, train, settings.environment)
         stdin = input_file(options.stdin)
         first = input_file(options.train_stdin) or stdin

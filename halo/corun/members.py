@@ -58,7 +58,7 @@ def members_of(settings: Settings, programs: Sequence[Sequence[str]], limit: int
     found: list[Member] = []
     names: dict[str, int] = {}
     for name, *arguments in programs:
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         refuse_known_launcher(target, arguments, settings.environment)
         plain = Path(name).name
         names[plain] = names.get(plain, 0) + 1

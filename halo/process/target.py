@@ -6,7 +6,7 @@ import errno
 import os
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,13 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from halo.errors import CannotRun, Unsuitable
+<<<<<<< HEAD
 from halo.process.scripts import call_of_script
+=======
+from halo.process.loader_command import loader_sentence
+
+_LOADERS = ("ld-linux", "ld-musl", "libc.musl")  # the beginnings of their names
+>>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,12 @@ class Anatomy:
     own_malloc: bool
     needed: tuple[str, ...]
     sanitizer: str = ""
+    soname: str = ""
+
+    @property
+    def is_loader(self) -> bool:
+        """Whether it is a dynamic loader itself, wherever that is installed."""
+        return not self.interpreter and self.soname.startswith(_LOADERS)
 
 
 # Their runtimes replace malloc and end the program, or hang, if another library comes first. That
@@ -56,10 +68,16 @@ _SANITIZED = {
 }
 
 
-def find_target(name: str, environment: Mapping[str, str]) -> Target:
+def find_target(
+    name: str, environment: Mapping[str, str], arguments: Sequence[str] = ()
+) -> Target:
     """Finds the program as a shell would and checks that halo can place its objects."""
     target = locate_target(name, environment)
+<<<<<<< HEAD
     check_suitable(target, environment)
+=======
+    check_suitable(target, arguments)
+>>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
     return target
 
 
@@ -108,7 +126,11 @@ def _check_file(target: Target) -> None:
         )
 
 
+<<<<<<< HEAD
 def check_suitable(target: Target, environment: Mapping[str, str] | None = None) -> None:
+=======
+def check_suitable(target: Target, arguments: Sequence[str] = ()) -> None:
+>>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
     """Refuses a script, another machine's program, a static, a set-user-id one, ..."""
     with target.path.open("rb") as stream:
         start = stream.read(256)
@@ -118,8 +140,21 @@ def check_suitable(target: Target, environment: Mapping[str, str] | None = None)
         raise Unsuitable(
             f"{target.name} is not a native Linux program (not an ELF file); give an x86-64 binary."
         )
+    if is_app_image(start):
+        raise Unsuitable(
+            f"{target.name} is an AppImage, which unpacks another program and starts that; run"
+            f" `{target.name} --appimage-extract` and give the program inside."
+        )
     check_privileges(target)
-    check_anatomy(target, examine(target.path))
+    anatomy = examine(target.path)
+    if anatomy.is_loader:
+        raise Unsuitable(loader_sentence(target.name, arguments))
+    check_anatomy(target, anatomy)
+
+
+def is_app_image(start: bytes) -> bool:
+    """Whether the file that begins so is an AppImage."""
+    return start.startswith(b"\x7fELF") and start[8:10] == b"AI"
 
 
 def _script_sentence(target: Target, environment: Mapping[str, str]) -> str:
@@ -216,7 +251,10 @@ def _read_anatomy(elf: ELFFile) -> Anatomy:
         interpreter = segment.get_interp_name()  # type: ignore[attr-defined]
     dynamic = elf.get_section_by_name(".dynamic")
     needed: tuple[str, ...] = ()
+    soname = ""
     if isinstance(dynamic, DynamicSection):
+        for tag in dynamic.iter_tags("DT_SONAME"):
+            soname = tag.soname  # type: ignore[attr-defined]
         needed = tuple(
             tag.needed  # type: ignore[attr-defined]
             for tag in dynamic.iter_tags("DT_NEEDED")
@@ -233,6 +271,7 @@ def _read_anatomy(elf: ELFFile) -> Anatomy:
         own_malloc=bool(_defined(elf, ["malloc"])),
         needed=needed,
         sanitizer=_sanitizer(elf, needed),
+        soname=soname,
     )
 
 

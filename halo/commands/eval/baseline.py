@@ -43,7 +43,7 @@ class BaselineCommand:
         from halo.trials.table import preloading, remedy, show
 
         name, arguments = the_program(rest, COMMAND)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         job = job_of(options, target, arguments, input_file(options.stdin))
         check_options(settings, options, whole=False)
         findings, folder = measure_program(

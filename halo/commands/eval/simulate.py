@@ -90,7 +90,7 @@ class SimulateCommand:
 
         name, arguments = the_program(rest, COMMAND)
         _check(options)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         if options.json is not None:
             check_place(options.json)
         if options.plan is not None:

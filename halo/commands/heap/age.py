@@ -113,7 +113,7 @@ class AgeCommand:
         from halo.trials.session import Options, Session, common_inputs
 
         name, arguments = the_program(rest, COMMAND)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         custom = find_target(options.custom, settings.environment) if options.custom else None
         job = job_of(options, target, arguments, input_file(options.stdin))
         levels = [occupancy(text) for text in filter(None, options.occupancy.split(","))]

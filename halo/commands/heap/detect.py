@@ -49,7 +49,8 @@ class DetectCommand:
         from halo.aging import detect_environment, read_detection
         from halo.files.destination import check_place
 
-        target = find_target(the_program(rest, COMMAND)[0], settings.environment)
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment, arguments)
         check_place(options.output)
         check_library("detector", settings.detector)
         environment = chosen_environment(settings, target.path, options.allocator, options.plan)

@@ -74,7 +74,8 @@ class LitterCommand:
         from halo.aging.litter import multiplier, occupancy, seconds, seed
         from halo.files.destination import check_place
 
-        target = find_target(the_program(rest, COMMAND)[0], settings.environment)
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment, arguments)
         litter = Litter(
             occupancy(options.occupancy),
             multiplier(options.multiplier),

@@ -88,7 +88,7 @@ class CheckCommand:
         from halo.updates import chosen_allocator
 
         name, arguments = the_program(rest, self.name)
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         refuse_known_launcher(target, arguments, settings.environment)
         job = job_of(options, target, arguments, input_file(options.stdin))
         check_cpu(options.cpu)

@@ -56,7 +56,7 @@ def own_subject(
     stdin: Path | None,
 ) -> Subject:
     """The user's program on two inputs."""
-    target = find_target(name, settings.environment)
+    target = find_target(name, settings.environment, train)
     return Subject(
         target.path.name, Job(target, tuple(train), stdin), Job(target, tuple(reference), stdin)
     )

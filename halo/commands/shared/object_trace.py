@@ -91,7 +91,7 @@ def program_to_trace(
     from halo.trials.runs.wrappers import refuse_known_launcher
 
     name, arguments = the_program(rest, command)
-    target = find_target(name, settings.environment)
+    target = find_target(name, settings.environment, arguments)
     refuse_known_launcher(target, arguments, settings.environment)
     return target, arguments
 

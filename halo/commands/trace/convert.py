@@ -80,7 +80,7 @@ class ConvertCommand:
         if options.traces or options.output:
             raise UsageError("--live runs a program and takes no TRACE and no -o.")
         name, arguments = the_program(rest, "trace convert --live FOLDER")
-        target = find_target(name, settings.environment)
+        target = find_target(name, settings.environment, arguments)
         check_instrumented(target)
         simulation = ["--no-simulation"] if options.no_simulation else []
         if options.machine is not None:

@@ -42,7 +42,8 @@ class TraceRunCommand:
         from halo.tracing.run import Drafts, check_instrumented, run_traced, trace_file
         from halo.tracing.trace_status import describe, inspect_trace
 
-        target = find_target(the_program(rest, COMMAND)[0], settings.environment)
+        name, arguments = the_program(rest, COMMAND)
+        target = find_target(name, settings.environment, arguments)
         check_instrumented(target)
         if options.none:
             return end_like(run_traced(target, rest, settings.environment, "none"))

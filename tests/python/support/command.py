@@ -15,6 +15,7 @@ from support.prepared import can_prepare, run_prepared
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SECONDS = 300  # that a command may take
+LOADER = "/lib64/ld-linux-x86-64.so.2"  # of the x86-64 ABI
 BUILD = Path(os.environ.get("HALO_BUILD") or REPOSITORY / "build").absolute()
 
 

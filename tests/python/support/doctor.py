@@ -24,12 +24,13 @@ def examine(
     environment: Mapping[str, str] | None = None,
     build: Path = BUILD,
     plan: Path | None = None,
+    arguments: tuple[str, ...] = (),
 ) -> list[Finding]:
     settings = read_settings()
     plain = {k: v for k, v in settings.environment.items() if k not in ("LD_PRELOAD", "LD_AUDIT")}
     settings = replace(settings, build=build, environment={**plain, **(environment or {})})
     target = locate_target(str(program), settings.environment)
-    return list(examine_program(settings, Case(target, plan=plan)))
+    return list(examine_program(settings, Case(target, arguments, plan=plan)))
 
 
 def unusual(findings: list[Finding]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import BUILD, REPOSITORY, compile_c, halo
+from support.command import BUILD, LOADER, REPOSITORY, compile_c, halo
 from support.refusals import (
     BAD_INPUT,
     BAD_PLAN,
@@ -67,6 +67,31 @@ def test_programs_that_cannot_be_placed(folder: Path, command: list[str], rest: 
     for program, status, words in cases:
         tail = [program if word == "PROG" else word for word in rest]
         check(folder, status, words, *command, "--", program, *tail)
+
+
+@pytest.mark.parametrize(("command", "rest"), PROGRAM_COMMANDS)
+def test_the_loader_is_refused_with_its_program(
+    folder: Path, command: list[str], rest: list[str]
+) -> None:
+    """Also where it is installed elsewhere, under another name."""
+    shutil.copy(LOADER, folder / "loader")
+    options = ["--library-path", "/opt/lib dir", "--inhibit-cache", "--argv0", "name"]
+    for loader in (LOADER, "./loader"):
+        tail = [loader if word == "PROG" else word for word in rest]
+        given = [loader, *options, "./prog", "a b"]
+        words = f"{loader} is the dynamic loader, which only loads another program, ./prog"
+        check(folder, UNSUITABLE, words, *command, "--", *given, *tail)
+        check(folder, UNSUITABLE, "give that one: -- ./prog 'a b'", *command, "--", *given, *tail)
+        check(folder, UNSUITABLE, "LD_LIBRARY_PATH='/opt/lib dir'", *command, "--", *given, *tail)
+        check(folder, UNSUITABLE, "give that one: -- PROG", *command, "--", loader, *tail)
+
+
+def test_an_app_image_is_refused(folder: Path) -> None:
+    content = bytearray((folder / "prog").read_bytes())
+    content[8:11] = b"AI\x02"
+    (folder / "app").write_bytes(content)
+    (folder / "app").chmod(0o755)
+    check(folder, UNSUITABLE, "run `./app --appimage-extract`", "record", "--", "./app")
 
 
 @pytest.mark.parametrize(

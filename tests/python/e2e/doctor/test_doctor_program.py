@@ -19,7 +19,7 @@ from halo.plan import VERDICT_FORWARD, Plan, PlanGroup, PlanModule, State, write
 from halo.plan.model import PageLayout
 from halo.process.target import locate_target
 from halo.settings import read_settings
-from support.command import compile_c, halo
+from support.command import LOADER, compile_c, halo
 from support.doctor import (
     ALLOCATES,
     LIBRARIES,
@@ -275,6 +275,13 @@ def test_flatpak_starts_its_programs_in_a_sandbox(tmp_path: Path) -> None:
     found = the(examine(script), "launcher")
     assert found.weight is Weight.REFUSAL
     assert "in flatpak's sandbox" in found.sentence
+
+
+def test_the_dynamic_loader(plain: Path) -> None:
+    found = the(examine(LOADER, arguments=(str(plain), "7")), "launcher")
+    assert found.weight is Weight.REFUSAL
+    assert f"only loads another program, {plain}" in found.sentence
+    assert found.way_out == f"give that one: -- {plain} 7"
 
 
 def test_an_app_image(plain: Path, tmp_path: Path) -> None:
