@@ -68,9 +68,7 @@ _SANITIZED = {
 }
 
 
-def find_target(
-    name: str, environment: Mapping[str, str], arguments: Sequence[str] = ()
-) -> Target:
+def find_target(name: str, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> Target:
     """Finds the program as a shell would and checks that halo can place its objects."""
     target = locate_target(name, environment)
 <<<<<<< HEAD

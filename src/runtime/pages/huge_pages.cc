@@ -8,6 +8,9 @@ namespace {
 
 // Maximum mean time of a first touch, in nanoseconds; small pages take half of it.
 constexpr std::uint64_t max_each = 1'500'000;
+// After so many touches, earlier ones count half: a long time of fast ones must not outweigh slow
+// ones.
+constexpr std::uint64_t window = 256;
 // Minimum total time before a stop: four ticks of the clock.
 constexpr std::uint64_t minimum = 16'000'000;
 
@@ -30,12 +33,15 @@ void HugePages::request(void* memory, std::size_t bytes) {
 }
 
 void HugePages::record_touch(std::uint64_t nanoseconds) {
-  const std::uint64_t requested = requested_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (nanoseconds == 0) return;
-  const std::uint64_t all =
-      nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
-  if (all >= minimum && all >= requested * max_each)
-    stopped_.store(true, std::memory_order_relaxed);
+  requested_.fetch_add(1, std::memory_order_relaxed);
+  nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed);
+  const std::uint64_t recent = recent_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t took =
+      recent_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
+  if (took >= minimum && took >= recent * max_each) stopped_.store(true, std::memory_order_relaxed);
+  if (recent != window) return;
+  recent_.fetch_sub(window / 2, std::memory_order_relaxed);
+  recent_nanoseconds_.fetch_sub(took / 2, std::memory_order_relaxed);
 }
 
 }  // namespace halo::runtime

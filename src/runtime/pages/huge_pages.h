@@ -33,6 +33,9 @@ class HugePages {
  private:
   std::atomic<std::uint64_t> requested_{0};
   std::atomic<std::uint64_t> nanoseconds_{0};
+  // The same of recent touches, by which is decided.
+  std::atomic<std::uint64_t> recent_{0};
+  std::atomic<std::uint64_t> recent_nanoseconds_{0};
   std::atomic<bool> stopped_{false};  // never reset
 };
 

@@ -46,6 +46,15 @@ TEST(HugePages, AreNotWantedOnceTheyAreSlowOnAverage) {
   EXPECT_FALSE(pages.wanted()) << "never requested again";
 }
 
+// The memory of the host becomes fragmented while the program runs.
+TEST(HugePages, TheLossIsBoundedHoweverLongTheyWereFast) {
+  HugePages pages;
+  record_touch(pages, 100'000, 0);
+  int slow = 0;
+  for (; pages.wanted() && slow < 1000; ++slow) pages.record_touch(9'000'000);
+  EXPECT_LE(slow * 9, 500) << "milliseconds";
+}
+
 TEST(HugePages, RequestsTouchTheMemory) {
   void* memory =
       mmap(nullptr, 2 * slab_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
