@@ -127,7 +127,7 @@ def test_wrong_documents_are_refused(tmp_path: Path, content: str, words: str) -
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.json does not exist; give a whole\."):
         load(tmp_path / "none.json", KIND)
-    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+    with pytest.raises(BadInput, match="is a folder; give a whole"):
         load(tmp_path, KIND)
     assert not is_of(tmp_path, KIND)
 
