@@ -39,9 +39,11 @@ from halo.plan.model import (
 from halo.plan.options import option, parse_options
 from halo.plan.random_pools import drawing_plan
 from halo.plan.redirection import ObstacleSource, obstacle_in_file
-from halo.plan.review import review_groups, review_hints
+from halo.plan.review.groups import NameSource, review_groups, review_hints
+from halo.plan.review.ids import context_ids
 from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
+from halo.profile import name_frames
 from halo.profile.model import Profile
 from halo.profile.recorded import recorded_program
 
@@ -105,18 +107,20 @@ def build_plan(
     rules: RuleSource = rule_from_file,
     obstacles: ObstacleSource = obstacle_in_file,
     prove: ProofSource = proof_of_program,
+    names: NameSource = name_frames,
 ) -> Plan:
     """The plan that serves the contexts of `grouping` from pools.
 
     `options` are those of `PlanOptions`, as text. `rules` returns the walk rule of a call site,
-    `obstacles` the reason why one cannot be redirected, `prove` the alignment proof; tests replace
-    them. The walk is a decision trie over return addresses (docs/plan-format.md); selectors are
-    those of HALO, section 4.2, figure 10. Raises `BadInput` for a bad option, and if the plan would
-    exceed a limit of the format.
+    `obstacles` the reason why one cannot be redirected, `prove` the alignment proof, `names` the
+    names of frames; plans of one profile share these, and tests replace them. The walk is a
+    decision trie over return addresses (docs/plan-format.md); selectors are those of HALO, section
+    4.2, figure 10. Raises `BadInput` for a bad option, and if the plan would exceed a limit of the
+    format.
     """
     chosen = parse_options(PlanOptions, options, "The plan")
     refuse_unlike(profile)
-    plan = _built(profile, grouping, chosen, rules, obstacles, prove)
+    plan = _built(profile, grouping, chosen, rules, obstacles, prove, names)
     return replace(plan, modules=tuple(with_layout(profile, it) for it in plan.modules))
 
 
@@ -127,6 +131,7 @@ def _built(
     rules: RuleSource,
     obstacles: ObstacleSource,
     prove: ProofSource,
+    names: NameSource,
 ) -> Plan:
     aligner = Aligner(
         chosen.few_sizes,
@@ -148,6 +153,21 @@ def _built(
             "Hints are served by call site, so their plan can neither draw groups at random nor"
             " identify by selectors."
         )
+    plan, identification = _decided(profile, grouping, chosen, limit, aligner, rules, obstacles)
+    review = _review(profile, grouping, chosen, identification, aligner, names)
+    return replace(plan, review=review)
+
+
+def _decided(
+    profile: Profile,
+    grouping: Grouping,
+    chosen: PlanOptions,
+    limit: int,
+    aligner: Aligner,
+    rules: RuleSource,
+    obstacles: ObstacleSource,
+) -> tuple[Plan, Identification]:
+    """The plan without its review, and how well it recognises the groups."""
     if grouping.at_random and grouping.groups:
         return _drawn(profile, grouping, chosen, limit, aligner)
     sites = CallSites(profile, rules, chosen.trust_recorded)
@@ -169,17 +189,17 @@ def _built(
     if len(states) > MAX_STATES or len(modules) > MAX_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
-    return Plan(
+    plan = Plan(
         modules=modules,
         groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
         states=states,
         max_object=limit,
         huge_pages=chosen.huge_pages,
-        review=_review(profile, grouping, chosen, identification, aligner),
         executable=executable,
         checked=aligner.proof.modules,
         hints=hints,
     )
+    return plan, identification
 
 
 def _aligned(profile: Profile, hints: tuple[SiteHint, ...], aligner: Aligner) -> Iterator[SiteHint]:
@@ -191,7 +211,7 @@ def _aligned(profile: Profile, hints: tuple[SiteHint, ...], aligner: Aligner) ->
 
 def _drawn(
     profile: Profile, grouping: Grouping, chosen: PlanOptions, limit: int, aligner: Aligner
-) -> Plan:
+) -> tuple[Plan, Identification]:
     """The plan of groups without contexts.
 
     If there are several, blocks are aligned by size if those of all recorded contexts would be.
@@ -201,14 +221,14 @@ def _drawn(
     several = len(grouping.groups) > 1
     alignment = aligner.of(small) if several else aligner.of_all(small)
     peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
-    return drawing_plan(
+    plan = drawing_plan(
         [group_settings(peak, chosen)] * len(grouping.groups),
         limit,
         alignment,
         None if at is None else modules[at],
-        _review(profile, grouping, chosen, Identification(states=1, deepest=0), aligner),
         aligner.proof.modules,
     )
+    return plan, Identification(states=1, deepest=0)
 
 
 def _selected(
@@ -220,7 +240,7 @@ def _selected(
     sites: CallSites,
     obstacles: ObstacleSource,
     aligner: Aligner,
-) -> Plan:
+) -> tuple[Plan, Identification]:
     """The plan that identifies groups by selectors."""
     found = make_selectors(profile, grouping, members, sites, obstacles, aligner)
     modules, executable = _for_program(found.modules, profile, chosen)
@@ -229,22 +249,22 @@ def _selected(
     identification = Identification(
         states=1,
         deepest=max((len(each.sites) for each in found.selectors.conjunctions), default=0),
-        undecidable=wrong,
+        undecidable=context_ids(wrong),
         undecidable_accesses=_share(profile, wrong, "accesses"),
         undecidable_allocations=_share(profile, wrong, "allocations"),
         selectors=found.review,
     )
-    return Plan(
+    plan = Plan(
         modules=modules,
         groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
         states=(State(0, 0, 0, 0, RULE_END, VERDICT_FORWARD, 0, BY_SIZE),),
         max_object=limit,
         huge_pages=chosen.huge_pages,
-        review=_review(profile, grouping, chosen, identification, aligner),
         executable=executable,
         selectors=found.selectors,
         checked=aligner.proof.modules,
     )
+    return plan, identification
 
 
 def _for_program(
@@ -301,6 +321,7 @@ def _review(
     chosen: PlanOptions,
     identification: Identification,
     aligner: Aligner,
+    names: NameSource,
 ) -> Review:
     return Review(
         strategy=grouping.strategy,
@@ -310,10 +331,10 @@ def _review(
             "totals": asdict(profile.totals),
             "fingerprint": profile.fingerprint(),
         },
-        groups=review_groups(profile, grouping, chosen.stack_frames),
+        groups=review_groups(profile, grouping, chosen.stack_frames, names),
         identification=identification,
         alignment=aligner.reason,
-        hints=review_hints(profile, grouping),
+        hints=review_hints(profile, grouping, names),
         why_no_hints=grouping.why_no_hints,
     )
 
@@ -363,10 +384,10 @@ def _identification(
         states=len(drafts),
         deepest=max(draft.depth for draft in drafts),
         mean_steps=steps / allocations if allocations else 0.0,
-        undecidable=undecidable,
+        undecidable=context_ids(undecidable),
         undecidable_accesses=_share(profile, undecidable, "accesses"),
         undecidable_allocations=_share(profile, undecidable, "allocations"),
-        simplified=simplified,
+        simplified=context_ids(simplified),
         simplified_accesses=_share(profile, simplified, "accesses"),
         simplified_allocations=_share(profile, simplified, "allocations"),
         ends=dict(sorted(sites.ends.items())),

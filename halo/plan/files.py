@@ -12,7 +12,7 @@ from halo.files.destination import file_behind
 from halo.files.kinds import PLAN, refuse_other
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
-from halo.plan.review import review_json, review_of
+from halo.plan.review.form import review_of, review_text
 
 
 def review_path(path: str | Path) -> Path:
@@ -31,8 +31,7 @@ def write_plan(plan: Plan, path: str | Path) -> None:
     content = encode(plan)
     decode(content, str(path))
     if plan.review is not None and _can_lie_beside(path):
-        text = json.dumps(review_json(plan, crc_of(content)), indent=1)
-        write_atomically(review_path(path), (text + "\n").encode())
+        write_atomically(review_path(path), review_text(plan, crc_of(content)).encode())
     write_atomically(path, content)
 
 
@@ -67,6 +66,6 @@ def _with_review(plan: Plan, path: str | Path, crc: int) -> Plan:
         modules = tuple(
             module._replace(path=name) for module, name in zip(plan.modules, paths, strict=True)
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return plan
     return replace(plan, review=review, modules=modules)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from halo.plan.layout import (
     SPAN_VERSION,
     VERDICT_FORWARD,
 )
+from halo.plan.review.ids import NO_IDS, ContextIds
 
 FORMAT = "halo-plan"
 MAX_STEPS = 256
@@ -138,7 +139,7 @@ class SelectorReview:
     sites: int
     immediate: int
     conjunctions: int
-    unreachable: tuple[int, ...] = ()
+    unreachable: ContextIds = NO_IDS
     not_redirected: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -146,7 +147,7 @@ class SelectorReview:
 class Member:
     """A context of a group, for review; `stack` is innermost first and cut off if it is long.
 
-    `sizes` are pairs of bytes and count.
+    `sizes` are pairs of bytes and count, at most 16.
     """
 
     context: int
@@ -173,14 +174,39 @@ class ConflictReview:
 
 
 @dataclass(frozen=True)
+class Others:
+    """The contexts of a group that are not described, by their ids in the profile."""
+
+    ids: ContextIds = NO_IDS
+    accesses: int = 0
+
+
+NO_OTHERS = Others()
+
+
+@dataclass(frozen=True)
 class GroupReview:
-    """The reason for a group, its share of all accesses (0 to 1) and its affinity weight."""
+    """The reason for a group, its share of all accesses (0 to 1) and its affinity weight.
+
+    `contexts` are the hottest ones, hottest first; `others` are the rest.
+    """
 
     reason: str
     coverage: float
     weight: int
     contexts: tuple[Member, ...]
     conflicts: ConflictReview | None = None
+    others: Others = NO_OTHERS
+
+    @property
+    def size(self) -> int:
+        """The number of its contexts."""
+        return len(self.contexts) + len(self.others.ids)
+
+    def members(self) -> Iterator[int]:
+        """The ids of its contexts, as far as they are known."""
+        yield from (member.context for member in self.contexts)
+        yield from self.others.ids
 
 
 @dataclass(frozen=True)
@@ -207,10 +233,10 @@ class Identification:
     states: int
     deepest: int
     mean_steps: float = 0.0
-    undecidable: tuple[int, ...] = ()
+    undecidable: ContextIds = NO_IDS
     undecidable_accesses: float = 0.0
     undecidable_allocations: float = 0.0
-    simplified: tuple[int, ...] = ()
+    simplified: ContextIds = NO_IDS
     simplified_accesses: float = 0.0
     simplified_allocations: float = 0.0
     ends: Mapping[str, int] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from halo.alignment.model import CheckedModule
 from halo.plan.layout import RULE_END, VERDICT_FORWARD
-from halo.plan.model import Plan, PlanGroup, PlanModule, Review, State
+from halo.plan.model import Plan, PlanGroup, PlanModule, State
 
 
 def drawing_plan(
@@ -14,7 +14,6 @@ def drawing_plan(
     max_object: int,
     alignment: int,
     executable: PlanModule | None,
-    review: Review | None = None,
     checked: tuple[CheckedModule, ...] = (),
 ) -> Plan:
     """The plan for objects of at most `max_object` bytes of any caller.
@@ -28,7 +27,6 @@ def drawing_plan(
         states=(State(0, 0, 0, 0, RULE_END, VERDICT_FORWARD, 0, alignment),),
         max_object=max_object,
         huge_pages=any(group.huge_pages for group in groups),
-        review=review,
         executable=None if executable is None else 0,
         at_random=True,
         checked=checked,

@@ -11,6 +11,7 @@ from halo.plan.grouping import Grouping
 from halo.plan.layout import MAX_CONJUNCTION_SITES, MAX_SITES, VERDICT_FORWARD
 from halo.plan.model import Conjunction, PlanModule, PlanSite, SelectorReview, Selectors
 from halo.plan.redirection import ObstacleSource, Redirection
+from halo.plan.review.ids import context_ids
 from halo.plan.selection import Usable, first_match, select
 from halo.profile.model import Profile
 
@@ -70,7 +71,7 @@ def make_selectors(
         sites=len(plan_sites),
         immediate=sum(site.immediate for site in plan_sites),
         conjunctions=len(conjunctions),
-        unreachable=selection.unreachable,
+        unreachable=context_ids(selection.unreachable),
         not_redirected=dict(sorted(redirection.obstacles.items())),
     )
     return Selected(modules, Selectors(plan_sites, conjunctions), verdicts, review)

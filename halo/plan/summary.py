@@ -63,7 +63,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     review = plan.review
     if review is None:
         return rows
-    contexts = sum(len(group.contexts) for group in review.groups)
+    contexts = sum(group.size for group in review.groups)
     coverage = sum(group.coverage for group in review.groups)
     origin = [
         ("strategy", review.strategy),
@@ -142,6 +142,6 @@ def explain(plan: Plan) -> str:
                 f"{member.allocations} allocations of {sizes or 'no'} bytes"
             )
             lines += [f"    {frame}" for frame in member.stack[:_SHOWN_FRAMES]]
-        if len(group.contexts) > _SHOWN_MEMBERS:
-            lines.append(f"  and {len(group.contexts) - _SHOWN_MEMBERS} more contexts")
+        if group.size > _SHOWN_MEMBERS:
+            lines.append(f"  and {group.size - _SHOWN_MEMBERS} more contexts")
     return "\n".join(lines)

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 FORMAT = "halo-profile"
@@ -120,13 +121,17 @@ class Profile:
         text = json.dumps([len(frames), sites])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    @property
+    @cached_property
     def accesses(self) -> int:
         """Macro-level accesses over all contexts: the whole of which coverage is a share."""
         return sum(context.accesses for context in self.contexts)
 
     def fingerprint(self) -> str:
         """Eight hex digits over contexts and stacks, to compare the meaning of context ids."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         stacks = [self.modules, [frame[:2] for frame in self.frames], self.nodes]
         usage = [(context.node, context.accesses) for context in self.contexts]
         text = json.dumps([stacks, usage], separators=(",", ":"))

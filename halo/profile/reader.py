@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from halo.errors import BadProfile
 from halo.files.kinds import PROFILE, refuse_other
 from halo.profile.checks import Checks
+from halo.profile.collection import without_collection
 from halo.profile.model import (
     FORMAT,
     VERSION,
@@ -29,6 +30,7 @@ from halo.profile.sections.registry import SECTIONS
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _COUNTS = tuple(field.name for field in fields(Context) if field.name != "sizes")
+_INTEGERS = {int}
 _MAX_SECONDS = 1e12  # of a recording
 
 
@@ -38,7 +40,8 @@ def read_profile(path: str | Path) -> Profile:
     Raises `BadProfile`, with one sentence, if it cannot be read, is empty, cut short or damaged,
     is another kind of file, has a newer version, or is inconsistent.
     """
-    return parse_profile(_load(Path(path)), str(path))
+    with without_collection():
+        return parse_profile(_load(Path(path)), str(path))
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -125,7 +128,7 @@ class _Parser(Checks):
     def context(self, at: int, raw: Any) -> Context:
         if not isinstance(raw, dict):
             self.bad(f"context {at} is not an object")
-        counts = {key: self.count(raw, key) for key in _COUNTS}
+        counts = self.counts_of(raw)
         sizes = raw.get("sizes")
         if not isinstance(sizes, list):
             self.bad(f"the sizes of context {at} are not a list")
@@ -139,6 +142,13 @@ class _Parser(Checks):
         if counts["alignment"] not in (0, 16, 32, 64):
             self.bad(f"the alignment of context {at} is not 0, 16, 32 or 64")
         return Context(sizes=tuple((size, n) for size, n in sizes), **counts)
+
+    def counts_of(self, raw: dict[str, Any]) -> dict[str, int]:
+        """The counts of a context; checked one by one only if one of them is bad."""
+        values: list[Any] = [raw.get(key) for key in _COUNTS]
+        if set(map(type, values)) == _INTEGERS and min(values) >= 0 and max(values) < 2**63:
+            return dict(zip(_COUNTS, values, strict=True))
+        return {key: self.count(raw, key) for key in _COUNTS}
 
     def parameters(self) -> Parameters:
         raw = self.object("parameters")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from halo.profile.model import Context, Edge, Profile
@@ -15,31 +15,35 @@ class UsageMerger:
     """Collects contexts by provisional node; sums counts and keeps extremes."""
 
     def __init__(self) -> None:
-        self._contexts: list[Context] = []
-        self._sizes: list[Counter[int]] = []
+        self._contexts: list[Context] = []  # whose nodes and sizes are below
+        self._nodes: list[int] = []
+        self._sizes: list[dict[int, int]] = []
         self._numbers: dict[int, int] = {}
 
     def add(self, part: Profile, node_of: Sequence[int]) -> list[int]:
         """Adds a part's contexts; returns the provisional number of each."""
         numbers = []
         for context in part.contexts:
-            moved = replace(context, node=node_of[context.node])
-            number = self._numbers.get(moved.node)
+            node = node_of[context.node]
+            number = self._numbers.get(node)
             if number is None:
-                number = self._numbers[moved.node] = len(self._contexts)
-                self._contexts.append(moved)
-                self._sizes.append(Counter(dict(moved.sizes)))
+                number = self._numbers[node] = len(self._contexts)
+                self._contexts.append(context)
+                self._nodes.append(node)
+                self._sizes.append(dict(context.sizes))
             else:
-                self._contexts[number] = combine(self._contexts[number], moved)
-                self._sizes[number].update(dict(moved.sizes))
+                self._contexts[number] = combine(self._contexts[number], context)
+                known = self._sizes[number]
+                for size, count in dict(context.sizes).items():
+                    known[size] = known.get(size, 0) + count
             numbers.append(number)
         return numbers
 
     def numbered(self, node_ids: Sequence[int]) -> tuple[tuple[Context, ...], list[int]]:
         """The contexts, hottest first, and the map from provisional to canonical ids."""
         whole = [
-            replace(context, node=node_ids[context.node], sizes=top_sizes(sizes))
-            for context, sizes in zip(self._contexts, self._sizes, strict=True)
+            replace(context, node=node_ids[node], sizes=top_sizes(sizes))
+            for context, node, sizes in zip(self._contexts, self._nodes, self._sizes, strict=True)
         ]
         order = sorted(
             range(len(whole)),
@@ -87,7 +91,7 @@ def combine(one: Context, other: Context) -> Context:
     )
 
 
-def top_sizes(sizes: Counter[int]) -> tuple[tuple[int, int], ...]:
+def top_sizes(sizes: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
     """Up to 8 (size, count) pairs, most frequent first, smaller sizes first among equals.
 
     A list of eight sizes may be incomplete: it is an estimate (docs/profile-format.md).

@@ -83,15 +83,16 @@ def waste_lines(pools: Sequence[Pool]) -> list[WasteLine]:
 
 def _block(index: int, group: GroupReview, accesses: int, labels: Mapping[int, str]) -> GroupBlock:
     listed, rest = group.contexts[:SHOWN_CONTEXTS], group.contexts[SHOWN_CONTEXTS:]
-    left = sum(member.accesses for member in rest) / accesses
+    left = (sum(member.accesses for member in rest) + group.others.accesses) / accesses
+    more = len(rest) + len(group.others.ids)
     return GroupBlock(
         number=index,
         reason=f"{group.reason}; affinity within the group: {number(group.weight)} pairs of"
         " accesses",
         coverage=share(group.coverage),
-        count=len(group.contexts),
+        count=group.size,
         contexts=[_line(member, labels[member.context], accesses) for member in listed],
-        more=f"and {len(rest)} more contexts with {share(left)} of the accesses" if rest else "",
+        more=f"and {more} more contexts with {share(left)} of the accesses" if more else "",
     )
 
 

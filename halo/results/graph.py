@@ -139,9 +139,8 @@ def _nodes(source: Source, contexts: Sequence[int], loops: dict[int, int]) -> tu
     groups: dict[int, int] = {}
     stacks: dict[int, tuple[str, ...]] = {}
     for number, group in enumerate(_groups(source.plan)):
-        for member in group.contexts:
-            groups[member.context] = number
-            stacks[member.context] = member.stack
+        groups.update((at, number) for at in group.members())
+        stacks.update((member.context, member.stack) for member in group.contexts)
     unnamed = {at: list(profile.stack(at))[:SHOWN_FRAMES] for at in contexts if at not in stacks}
     names = name_frames(profile, {frame for chain in unnamed.values() for frame in chain})
     stacks.update({at: tuple(names[f] for f in chain) for at, chain in unnamed.items()})

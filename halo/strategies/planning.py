@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 from halo.errors import BadInput
 from halo.files.atomic import move_file
 from halo.files.destination import check_place, file_behind
-from halo.plan import Plan, PlanOptions, Source, build_plan, write_plan
+from halo.plan import Plan, Source, build_plan, write_plan
 from halo.profile import (
     OBJECT_TRACE,
     SOURCE_CALLS,
@@ -21,8 +21,10 @@ from halo.profile import (
     with_digests,
     write_profile,
 )
+from halo.profile.collection import without_collection
 from halo.strategies import make_grouping
 from halo.strategies.factory import has_hints, refers_to_contexts
+from halo.strategies.planner import Planner, split_options
 from halo.transfer import Carried, recorded_calls
 
 
@@ -30,12 +32,14 @@ def merge_recording(
     parts: Sequence[Path], program: Path, arguments: Sequence[str], path: Path
 ) -> Profile:
     """Merges the parts of one recording and writes the profile, with its object trace beside."""
-    profile = _with_calls(with_digests(merge_parts(parts, program, arguments)))
+    with without_collection():
+        profile = _with_calls(with_digests(merge_parts(parts, program, arguments)))
     check_place(path)
     trace = OBJECT_TRACE.of(profile)
     if trace is not None:
         profile = replace(profile, sections={**profile.sections, **_kept(trace, path)})
-    write_profile(profile, path)
+    with without_collection():
+        write_profile(profile, path)
     return profile
 
 
@@ -74,23 +78,21 @@ def make_plan(
     strategy. `carry` transfers the profile to another build than the recorded one. The plan's
     review names `source`, the file of the profile.
     """
-    plan = _make_plan(profile, strategy, options, carry)
+    if carry is None:
+        return Planner(profile, source).plan(strategy, options)
+    plan = _carried_plan(profile, strategy, options, carry)
     assert plan.review is not None
     origin = Source(str(source.absolute()) if source else "", profile.fingerprint())
     return replace(plan, review=replace(plan.review, source=origin))
 
 
-def _make_plan(
+def _carried_plan(
     profile: Profile,
     strategy: str,
     options: Mapping[str, str],
-    carry: Callable[[Profile], Carried] | None,
+    carry: Callable[[Profile], Carried],
 ) -> Plan:
-    for_plan = {field.name for field in fields(PlanOptions)}
-    mine = {key: value for key, value in options.items() if key not in for_plan}
-    rest = {key: value for key, value in options.items() if key in for_plan}
-    if carry is None:
-        return build_plan(profile, make_grouping(profile, strategy, mine), rest)
+    mine, rest = split_options(options)
     if has_hints(strategy, mine):
         raise BadInput(
             "A plan with hints names registers of the recorded build, so it cannot be made for"

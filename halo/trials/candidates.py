@@ -16,7 +16,8 @@ from halo.process.allocators import Allocator, preload, under_plan
 from halo.profile import OBJECT_TRACE, Profile
 from halo.profile.sections.section import Section
 from halo.strategies.factory import has_hints, strategy_named
-from halo.strategies.planning import make_plan, save_plan
+from halo.strategies.planner import Planner
+from halo.strategies.planning import save_plan
 from halo.trials.runs.job import Configuration
 
 NONE = "none"
@@ -121,18 +122,21 @@ def make_plans(
     variants: Sequence[PlanVariant],
     folder: Path,
     explain: Callable[[str], None] = lambda reason: None,
+    source: Path | None = None,
 ) -> list[tuple[PlanVariant, Path, bool]]:
     """Writes each variant's plan; returns whether it requests huge pages.
 
     Leaves out plans without groups, duplicates of another, and strategies that need a section that
-    was not recorded. `explain` gets the sentence that says why a plan has no hints.
+    was not recorded. `explain` gets the sentence that says why a plan has no hints. The plans name
+    `source`, the file of the profile.
     """
+    planner = Planner(profile, source)
     made: list[tuple[PlanVariant, Path, bool]] = []
     seen: set[bytes] = set()
     for variant in variants:
         if variant.needs is not None and variant.needs.of(profile) is None:
             continue
-        plan = make_plan(profile, variant.strategy, variant.options)
+        plan = planner.plan(variant.strategy, variant.options)
         if plan.is_inert:
             if plan.review is not None and plan.review.why_no_hints:
                 explain(plan.review.why_no_hints)

@@ -21,6 +21,7 @@ from halo.recording.parts import Limits
 from halo.schema.results import Distance, Distances, MeasuredConfiguration, Results, Simulations
 from halo.schema.simulation import CodeMisses, ContextMisses, SimulatedMachine, SimulatedRun
 from halo.simulation import code_misses, context_misses, simulation_of
+from halo.strategies.planner import Planner
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import HALO
@@ -121,8 +122,9 @@ def _samples(
 def _candidates(session: Session, profile: Profile, allocator: Allocator) -> list[Candidate]:
     """The compared strategies with groups in this program."""
     found = []
+    planner = Planner(profile)
     for variant in COMPARED:
-        plan = make_plan(profile, variant.strategy, variant.options)
+        plan = planner.plan(variant.strategy, variant.options)
         if plan.is_inert:
             continue
         name = variant.label.replace(" plan", "").replace(" ", "-")

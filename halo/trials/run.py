@@ -12,6 +12,7 @@ from halo.plan import read_plan, write_plan
 from halo.process.allocators import Allocator
 from halo.process.target import check_privileges
 from halo.profile import Profile, unrecorded_profile
+from halo.profile.collection import without_collection
 from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
 from halo.strategies.factory import strategy_named
@@ -34,7 +35,7 @@ from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, relative_times, walls
 from halo.trials.session import Session
-from halo.trials.stages import Rounds, measure, note_cost, record
+from halo.trials.stages import PROFILE, Rounds, measure, note_cost, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 5  # six with several training inputs, which are recorded before the allocators run
@@ -123,7 +124,12 @@ def field_of(candidates: Sequence[Candidate]) -> Field:
 
 def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> None:
     findings, reporter = session.findings, session.reporter
-    plans = make_plans(profile, choice.variants, session.options.results, reporter.tell)
+    folder = session.options.results
+    with without_collection():
+        source = folder / PROFILE
+        plans = make_plans(
+            profile, choice.variants, folder, reporter.tell, source if source.is_file() else None
+        )
     candidates = make_candidates(plans, next_allocators(session))
     findings.candidates = candidates
     configs = {c.label: session.planned(c, c.label) for c in candidates}

@@ -34,12 +34,12 @@ def groups_table(groups: tuple[GroupReview, ...]) -> Grid:
     """One row for each group: its reason, its coverage, its hottest context."""
     rows = []
     for number, group in enumerate(groups[:SHOWN_GROUPS]):
-        hottest = max(group.contexts, key=lambda member: member.accesses)
+        hottest = group.contexts[0]
         rows.append(
             Row(
                 (
                     str(number),
-                    str(len(group.contexts)),
+                    str(group.size),
                     f"{group.coverage:.1%}",
                     ", ".join(str(size) for size, _ in hottest.sizes[:4]),
                     "\n".join(hottest.stack[:3]),

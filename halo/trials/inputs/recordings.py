@@ -14,13 +14,16 @@ from halo.recording.parts import Limits, gather_parts
 from halo.recording.producer import EngineFailed, Producer
 from halo.recording.registry import usable_engines
 from halo.strategies.planning import merge_recording
+from halo.trials.reporter import duration
 from halo.trials.runs.failures import Overdue, last_words
 from halo.trials.runs.job import Job, Output
 from halo.trials.runs.laboratory import digest
 from halo.trials.runs.launcher import Launcher, Run
-from halo.trials.runs.recorder_time import seconds_under
+from halo.trials.runs.recorder_time import planning_seconds, seconds_under
 from halo.trials.runs.simulated_runs import run_recorder
 from halo.trials.session import Session
+
+TOLD = 3.0  # seconds from the end of a recording to its plans, from which on they are announced
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def _run_under(
         if run.ending.signal or run.ending.exit_status != first.exit_status:
             raise EngineFailed(_other_ending(engine, run.ending, first, folder))
         if keep is not None:
-            _keep(job, folder, keep)
+            _keep(session, job, folder, keep)
         return run, digest(folder / "stdout") == first.stdout_sha256
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -142,10 +145,13 @@ def _other_ending(engine: Producer, ending: Ending, first: Output, folder: Path)
     )
 
 
-def _keep(job: Job, folder: Path, path: Path) -> None:
+def _keep(session: Session, job: Job, folder: Path, path: Path) -> None:
     parts = gather_parts(folder)
     if not parts:
         raise EngineFailed("left no profile")
+    seconds = planning_seconds(sum(part.stat().st_size for part in parts))
+    if seconds >= TOLD:
+        session.reporter.tell(f"recorded; making its plans takes about {duration(seconds)} more")
     try:
         merge_recording(parts, job.target.path, job.arguments, path)
     except BadProfile as error:

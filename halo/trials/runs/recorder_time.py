@@ -1,4 +1,4 @@
-"""Predicts how long the recording of a run takes, with the plans that are made from it.
+"""Predicts how long the recording of a run takes, and the plans that are made from it.
 
 The recorder's time is that of instructions, and a native second has more of them in programs with
 much code than in loops that wait for memory. Much code also takes long to translate, and its
@@ -19,6 +19,7 @@ from halo.elf.image import ElfError, ElfImage
 MUCH_CODE = 256 << 10  # bytes
 START, PER_SECOND = 2.8, 1.8  # seconds, and seconds for a native second
 START_MUCH, PER_SECOND_MUCH = 3.6, 8.2  # with much code
+PLANNING_PER_MEGABYTE = 0.3  # seconds from a recording of that size to its plans
 PROCESSES = 2  # of the recorder: the program's, and the one that reads its events
 SHARED = 1.2  # times as long if these share a processor with other programs
 _LANGUAGE = ("ld-linux", "libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so")
@@ -42,6 +43,11 @@ def recording_seconds(
 def seconds_under(slowdown: float, computing: float) -> float:
     """Seconds of the recording under an engine of which little more is known."""
     return START + slowdown * computing
+
+
+def planning_seconds(recorded_bytes: int) -> float:
+    """Seconds from the end of a recording to its plans; those of most programs take none."""
+    return PLANNING_PER_MEGABYTE * recorded_bytes / 1e6
 
 
 def processors_are_shared(others: float) -> bool:

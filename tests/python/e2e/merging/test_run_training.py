@@ -64,7 +64,8 @@ def test_plans_are_made_from_all_training_inputs(folder: Path) -> None:
         ("red", "9000"),
     ]
     review = json.loads((folder / "both" / "halo.plan.json").read_text())
-    stacks = [it["stack"][0] for group in review["groups"] for it in group["contexts"]]
+    callers = [it["stack"][0] for group in review["groups"] for it in group["contexts"]]
+    stacks = [review["frames"][at] for at in callers]
     assert {stack.split()[0].split("+")[0] for stack in stacks} >= {"red", "blue"}
     raw = json.loads((folder / "both" / "results.json").read_text())
     assert raw["commands"]["train-2"] == ["./lists", "blue", "4000", "two words"]

@@ -51,12 +51,15 @@ def call(*arguments: str) -> Outcome:
 def test_the_search_separates_the_hot_objects(folder: Path) -> None:
     review = json.loads((folder / "search.plan.json").read_text())
     assert review["strategy"] == "search"
-    stacks = [member["stack"][0] for group in review["groups"] for member in group["contexts"]]
-    assert any("make_hot" in frame for frame in stacks)
-    hot = next(
-        group for group in review["groups"] if "make_hot" in group["contexts"][0]["stack"][0]
-    )
-    assert len(hot["contexts"]) == 1
+
+    def caller(member: dict[str, list[int]]) -> str:
+        found: str = review["frames"][member["stack"][0]]
+        return found
+
+    callers = [caller(member) for group in review["groups"] for member in group["contexts"]]
+    assert any("make_hot" in frame for frame in callers)
+    hot = next(group for group in review["groups"] if "make_hot" in caller(group["contexts"][0]))
+    assert len(hot["contexts"]) == 1 and hot["others"]["count"] == 0
     assert "fewer modelled cycles" in hot["reason"]
 
 

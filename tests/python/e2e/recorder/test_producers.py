@@ -76,8 +76,9 @@ def test_accesses_are_the_same_but_for_code_that_is_not_instrumented(recorded: P
 
 def groups(plan: Path) -> list[list[list[str]]]:
     document: dict[str, Any] = json.loads(plan.read_text())
+    names: list[str] = document["frames"]
     return [
-        sorted(inside_main(context["stack"]) for context in group["contexts"])
+        sorted(inside_main([names[at] for at in it["stack"]]) for it in group["contexts"])
         for group in document["groups"]
     ]
 

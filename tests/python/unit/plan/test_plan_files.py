@@ -336,7 +336,7 @@ def test_a_review_of_another_plan_is_not_taken_for_this_one(tmp_path: Path) -> N
 def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
     write_plan(sample_plan(), tmp_path / "a.plan")
     document = json.loads((tmp_path / "a.plan.json").read_text())
-    assert (document["format"], document["version"]) == ("halo-plan", 3)
+    assert (document["format"], document["version"], document["form"]) == ("halo-plan", 3, 2)
     assert document["modules"][0] == {"path": MODULES[0].path, "build_id": MODULES[0].build_id}
     assert document["groups"][0] == {
         "reason": "reason 0",
@@ -348,10 +348,12 @@ def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
                 "accesses": 9,
                 "allocations": 1,
                 "sizes": [[24, 1]],
-                "stack": ["program+0x10", "library+0x20", "program+0x30"],
+                "stack": [0, 1, 2],
             }
         ],
+        "others": {"count": 0, "ranges": [], "accesses": 0},
     }
+    assert document["frames"][:3] == ["program+0x10", "library+0x20", "program+0x30"]
     conflicts = {"slots": 48, "hot_line": 1, "recorded": 70, "spread": 60.5, "placed": 2.5}
     assert document["groups"][2]["conflicts"] == conflicts
     assert document["alignment"]["checked"][0] == {
@@ -360,7 +362,7 @@ def test_the_reviewable_form_has_the_documented_keys(tmp_path: Path) -> None:
         "relaxations": 1,
     }
     assert document["identification"]["states"] == len(sample_plan().states)
-    assert document["identification"]["undecidable"]["contexts"] == []
+    assert document["identification"]["undecidable"]["contexts"]["count"] == 0
 
 
 def test_plans_of_any_distance_survive_a_round_trip(tmp_path: Path) -> None:

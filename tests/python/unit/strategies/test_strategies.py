@@ -262,9 +262,26 @@ def test_from_file_takes_an_edited_plan(tmp_path: Path) -> None:
     assert groups_of("from-file", file=str(review)) == [(0, 1), (2,)]
 
 
+def test_from_file_takes_the_contexts_that_a_plan_does_not_describe(tmp_path: Path) -> None:
+    path = tmp_path / "groups.json"
+    others = {"count": 2, "ranges": [[2, 3]], "accesses": 5}
+    groups = [{"contexts": [{"context": 0}], "others": others}]
+    path.write_text(json.dumps({"groups": groups}))
+    assert groups_of("from-file", file=str(path)) == [(0, 2, 3)]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
+        ('{"groups": [{"contexts": [], "others": 1}]}', "the others of group 0 are not ranges"),
+        (
+            '{"groups": [{"contexts": [], "others": {"count": 1, "ranges": [[1, 99]]}}]}',
+            "names context 99, which is not there",
+        ),
+        (
+            '{"groups": [{"contexts": [0], "others": {"count": 9, "ranges": [[1, 2]]}}]}',
+            "lists only some of the contexts of group 0",
+        ),
         ("{", "is not JSON"),
         ("[]", "no list of groups"),
         ('{"groups": 3}', "no list of groups"),

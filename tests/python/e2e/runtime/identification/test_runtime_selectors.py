@@ -68,9 +68,7 @@ def decided(plan: Plan, profile: Profile) -> set[int]:
                 found.setdefault(each.group, set()).add(context)
                 break
     return {
-        at
-        for at, group in enumerate(plan.review.groups)
-        if found.get(at) == {member.context for member in group.contexts}
+        at for at, group in enumerate(plan.review.groups) if found.get(at) == set(group.members())
     }
 
 
