@@ -8,13 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
-<<<<<<< HEAD
-from halo.process.scripts import call_of_script, interpreter_of
-from halo.process.target import Target
-=======
 from halo.process.loader_command import loader_sentence
-from halo.process.target import Target, examine, interpreter_of, is_app_image
->>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
+from halo.process.scripts import call_of_script, interpreter_of
+from halo.process.target import Target, examine, is_app_image
 from halo.trials.runs.wrappers import refuse_known_launcher
 
 _SANDBOXED = re.compile(rb"^[^#\n]*\b(flatpak|snap)\s+run\b", re.MULTILINE)
@@ -36,13 +32,8 @@ def examine_launcher(
     if sandbox is not None:
         return _in_a_sandbox(target, sandbox[1].decode())
     if start.startswith(b"#!"):
-<<<<<<< HEAD
         return _script(target, start, arguments, environment)
-    if start.startswith(b"\x7fELF") and start[8:10] == _APP_IMAGE:
-=======
-        return _script(target, start)
     if is_app_image(start):
->>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
         return refusal(
             "launcher",
             f"{target.name} is an AppImage, which unpacks another program and starts that",

@@ -16,13 +16,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from halo.errors import CannotRun, Unsuitable
-<<<<<<< HEAD
-from halo.process.scripts import call_of_script
-=======
 from halo.process.loader_command import loader_sentence
+from halo.process.scripts import call_of_script
 
 _LOADERS = ("ld-linux", "ld-musl", "libc.musl")  # the beginnings of their names
->>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
 
 
 @dataclass(frozen=True)
@@ -71,11 +68,7 @@ _SANITIZED = {
 def find_target(name: str, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> Target:
     """Finds the program as a shell would and checks that halo can place its objects."""
     target = locate_target(name, environment)
-<<<<<<< HEAD
-    check_suitable(target, environment)
-=======
-    check_suitable(target, arguments)
->>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
+    check_suitable(target, environment, arguments)
     return target
 
 
@@ -124,11 +117,11 @@ def _check_file(target: Target) -> None:
         )
 
 
-<<<<<<< HEAD
-def check_suitable(target: Target, environment: Mapping[str, str] | None = None) -> None:
-=======
-def check_suitable(target: Target, arguments: Sequence[str] = ()) -> None:
->>>>>>> 54540415 (Refuse the dynamic loader with the program that it loads)
+def check_suitable(
+    target: Target,
+    environment: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+) -> None:
     """Refuses a script, another machine's program, a static, a set-user-id one, ..."""
     with target.path.open("rb") as stream:
         start = stream.read(256)
