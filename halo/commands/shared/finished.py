@@ -51,6 +51,7 @@ def findings_of(measurement: Measurement, native: Allocator) -> Findings:
         results.commands,
         results.machine,
         record=summary.record,
+        unrecorded=summary.unrecorded,
         candidates=[_candidate(measurement.folder, it, native) for it in summary.candidates],
         outputs_equal=summary.outputs_equal,
         outputs_compared=summary.outputs_compared,

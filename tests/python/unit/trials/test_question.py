@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from halo.commands.shared.finished import findings_of, finished
 from halo.errors import BadInput
@@ -16,6 +17,7 @@ from halo.process.target import Target
 from halo.results import read_measurement
 from halo.trials.inputs.question import Question, differences, question_of, write_question
 from halo.trials.job_inputs import JobInputs
+from halo.trials.results import raw_results, summarize_findings
 from halo.trials.runs.job import Job
 from halo.trials.table import remedy
 from support.samples.results import document, save
@@ -94,3 +96,14 @@ def test_what_was_read_back_has_the_next_step_of_its_answer(
     findings = findings_of(read_measurement(save(raw, tmp_path / "r")), GLIBC_ALONE)
     step = remedy(findings, "halo", tmp_path / "r", job, lambda trials: f"again {trials}")
     assert (step == "again 30") == (answer == "cannot-be-told")
+
+
+def test_what_was_read_back_is_what_was_saved(tmp_path: Path) -> None:
+    raw = document()
+    raw["summary"]["unrecorded"] = True
+    found = findings_of(read_measurement(save(raw, tmp_path / "r")), GLIBC_ALONE)
+    summary = summarize_findings(found)
+    assert found.unrecorded and summary.unrecorded
+    assert to_builtins(raw_results(found).trials) == to_builtins(
+        read_measurement(tmp_path / "r").results.trials
+    )
