@@ -71,7 +71,12 @@ lines = [
     "  deps = gcc",
     "  description = $in",
 ]
-sources = {entry["file"]: entry for entry in json.load(open(sys.argv[1]))}
+# Not the precompiled headers, which CMake lists as sources, nor assembly.
+sources = {
+    entry["file"]: entry
+    for entry in json.load(open(sys.argv[1]))
+    if entry["file"].endswith((".c", ".cc"))
+}
 for number, entry in enumerate(sources.values()):
     words = shlex.split(entry["command"])
     flags = words[1 : words.index("-o")]

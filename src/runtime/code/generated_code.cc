@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/old_c_library.h"
 #include "runtime/base/exports.h"
 
 // Bounds of the runtime itself, defined by the linker.
@@ -36,7 +37,7 @@ constinit std::atomic<CodeListener> code_listener{nullptr};
 
 template <typename Function>
 void look_up(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  function = reinterpret_cast<Function>(find_symbol(RTLD_NEXT, name));
 }
 
 // The runtime's own code does not access objects.

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/keep_errno.h"
+#include "base/old_c_library.h"
 #include "runtime/accounting/grouped_memory.h"
 #include "runtime/accounting/malloc_info_text.h"
 #include "runtime/accounting/next_statistics.h"
@@ -44,7 +45,7 @@ bool has_groups(const GroupedTotals& grouped) {
 
 bool same_library(const void* one, const void* other) {
   Dl_info of_one, of_other;
-  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
+  return halo::find_module(one, of_one) && halo::find_module(other, of_other) &&
          of_one.dli_fbase == of_other.dli_fbase;
 }
 

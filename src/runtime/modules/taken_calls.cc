@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/old_c_library.h"
 #include "runtime/modules/loaded_module.h"
 #include "runtime/modules/modules.h"
 
@@ -29,7 +30,7 @@ struct Search {
 
 std::uintptr_t start_of_module(std::uintptr_t address) {
   Dl_info info;
-  return dladdr(reinterpret_cast<void*>(address), &info) != 0
+  return halo::find_module(reinterpret_cast<void*>(address), info)
              ? reinterpret_cast<std::uintptr_t>(info.dli_fbase)
              : 0;
 }
@@ -45,7 +46,7 @@ bool is_taken(const LoadedModule& module, const ElfW(Rela) & relocation, const S
 
 void name_taker(std::uintptr_t target) {
   Dl_info info;
-  const bool is_library = dladdr(reinterpret_cast<void*>(target), &info) != 0;
+  const bool is_library = halo::find_module(reinterpret_cast<void*>(target), info);
   snprintf(taker, sizeof taker, "%s", is_library ? info.dli_fname : "code of no library");
 }
 

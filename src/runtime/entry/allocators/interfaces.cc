@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/old_c_library.h"
 #include "runtime/entry/allocators/allocators.h"
 #include "runtime/entry/allocators/interface.h"
 #include "runtime/modules/loaded_module.h"
@@ -185,7 +186,7 @@ int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
 }
 
 bool replace(const AllocatorInterface& interface) {
-  void* mark = dlsym(RTLD_NEXT, interface.mark);
+  void* mark = find_symbol(RTLD_NEXT, interface.mark);
   if (mark == nullptr) return true;
   Search search{reinterpret_cast<std::uintptr_t>(mark), nullptr, {}};
   dl_iterate_phdr(find_module, &search);
