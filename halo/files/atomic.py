@@ -39,6 +39,12 @@ def move_file(source: Path, path: Path) -> None:
 
     As `write_atomically`: there is the old file or the whole new one.
     """
+    copy_file(source, path)
+    source.unlink()
+
+
+def copy_file(source: Path, path: Path) -> None:
+    """As `move_file`, but `source` stays."""
     try:
         file = file_behind(path)
         with source.open("rb") as content:
@@ -46,7 +52,6 @@ def move_file(source: Path, path: Path) -> None:
                 write_through(path, content)
             else:
                 _replace(file, content)
-        source.unlink()
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from error
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from halo.errors import BadPlan
+from halo.errors import BadInput, BadPlan
 from halo.files.atomic import write_atomically
 from halo.files.destination import file_behind
 from halo.files.kinds import PLAN, refuse_other
@@ -30,9 +30,18 @@ def write_plan(plan: Plan, path: str | Path) -> None:
     """
     content = encode(plan)
     decode(content, str(path))
-    if plan.review is not None and _can_lie_beside(path):
-        write_atomically(review_path(path), review_text(plan, crc_of(content)).encode())
-    write_atomically(path, content)
+    if plan.review is None or not _can_lie_beside(path):
+        write_atomically(path, content)
+        return
+    review = review_path(path)
+    is_new = not review.exists()
+    write_atomically(review, review_text(plan, crc_of(content)).encode())
+    try:
+        write_atomically(path, content)
+    except BadInput:
+        if is_new:
+            review.unlink()
+        raise
 
 
 def _can_lie_beside(path: str | Path) -> bool:

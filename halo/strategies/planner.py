@@ -17,7 +17,7 @@ class Planner:
     """The plans of a profile; `source` is its file, which the plans name."""
 
     def __init__(self, profile: Profile, source: Path | None = None) -> None:
-        self._profile = profile
+        self.profile = profile
         self._source = Source(str(source.absolute()) if source else "", profile.fingerprint())
         self._names: dict[int, str] = {}
         self._group = cache(self._grouping)
@@ -28,7 +28,7 @@ class Planner:
         mine, rest = split_options(options)
         grouping = self._group(strategy, frozenset(mine.items()))
         plan = build_plan(
-            self._profile,
+            self.profile,
             grouping,
             rest,
             prove=lambda _, trust_loaded: self._prove(trust_loaded),
@@ -38,7 +38,7 @@ class Planner:
         return replace(plan, review=replace(plan.review, source=self._source))
 
     def _grouping(self, strategy: str, options: frozenset[tuple[str, str]]) -> Grouping:
-        return make_grouping(self._profile, strategy, dict(options))
+        return make_grouping(self.profile, strategy, dict(options))
 
     def _named(self, profile: Profile, frames: Iterable[int]) -> Mapping[int, str]:
         self._names.update(name_frames(profile, set(frames) - self._names.keys()))

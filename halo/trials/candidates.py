@@ -12,6 +12,7 @@ from typing import Any
 
 from halo.aging import Litter
 from halo.errors import UsageError
+from halo.plan import review_path
 from halo.process.allocators import Allocator, preload, under_plan
 from halo.profile import OBJECT_TRACE, Profile
 from halo.profile.sections.section import Section
@@ -128,13 +129,29 @@ def make_plans(
 
     Leaves out plans without groups, duplicates of another, and strategies that need a section that
     was not recorded. `explain` gets the sentence that says why a plan has no hints. The plans name
-    `source`, the file of the profile.
+    `source`, the file of the profile. If one cannot be written, none is left.
     """
-    planner = Planner(profile, source)
     made: list[tuple[PlanVariant, Path, bool]] = []
+    try:
+        _write_plans(Planner(profile, source), variants, folder, explain, made)
+    except BaseException:
+        for _, path, _ in made:
+            _remove(path)
+        raise
+    return made
+
+
+def _write_plans(
+    planner: Planner,
+    variants: Sequence[PlanVariant],
+    folder: Path,
+    explain: Callable[[str], None],
+    made: list[tuple[PlanVariant, Path, bool]],
+) -> None:
+    """Appends each plan that is written to `made`."""
     seen: set[bytes] = set()
     for variant in variants:
-        if variant.needs is not None and variant.needs.of(profile) is None:
+        if variant.needs is not None and variant.needs.of(planner.profile) is None:
             continue
         plan = planner.plan(variant.strategy, variant.options)
         if plan.is_inert:
@@ -145,12 +162,15 @@ def make_plans(
         save_plan(plan, path)
         content = path.read_bytes()
         if content in seen:
-            path.unlink()
-            path.with_name(path.name + ".json").unlink(missing_ok=True)
+            _remove(path)
             continue
         seen.add(content)
         made.append((variant, path, any(group.huge_pages for group in plan.groups)))
-    return made
+
+
+def _remove(plan: Path) -> None:
+    plan.unlink()
+    review_path(plan).unlink(missing_ok=True)
 
 
 def make_candidates(

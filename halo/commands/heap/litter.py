@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from halo.commands.shared.program import (
     the_program,
 )
 from halo.errors import LitterFailed, UsageError
+from halo.files.atomic import copy_file
 from halo.files.scratch import scratch_folder
 from halo.process.allocators import PLAN_VARIABLE
 from halo.process.foreground import end_like, run_in_foreground
@@ -109,7 +109,7 @@ class LitterCommand:
             log = logs / str(ending.pid)
             failed = log.exists() and not _is_aged(log, target.name)
             if options.log is not None and log.exists():
-                shutil.copyfile(log, options.log)
+                copy_file(log, options.log)
             if not (ending.signal or failed):
                 read_log(log, target.name)
         if failed and not ending.signal:

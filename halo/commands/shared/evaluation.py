@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halo.commands.shared.program import plain_environment, tolerant
-from halo.commands.shared.results import report_outputs, results_folder
+from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import HaloError, UsageError
 from halo.files.atomic import write_json
@@ -121,6 +121,9 @@ def _evaluate_one(
             document = compare(session, comparison)
     except KeyboardInterrupt:
         report_outputs(folder, options.results.absolute())
+        raise
+    except BaseException:
+        drop_empty(folder)
         raise
     finally:
         reporter.clear()

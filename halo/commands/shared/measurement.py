@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from halo.commands.shared.finished import findings_of, finished
 from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
-from halo.errors import HaloError, TrialFailed, UsageError
+from halo.errors import BadInput, HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.files.folder_lock import held
@@ -114,7 +115,8 @@ def measure_program(
         except (KeyboardInterrupt, HaloError, OSError) as error:
             if findings.training or findings.reference:
                 findings.failure = _ending(name, error)
-            _save(findings, folder)
+            with suppress(BadInput):  # the first error is the one to report
+                _save(findings, folder)
             if not isinstance(error, KeyboardInterrupt):
                 show_ended(findings, settings.command, reference)
             continued = results.parent if results is not None and resume else results
@@ -122,7 +124,7 @@ def measure_program(
             raise
         finally:
             reporter.clear()
-            _save(findings, folder)
+        _save(findings, folder)
     return findings, folder
 
 
@@ -173,7 +175,8 @@ def litter_of(options: argparse.Namespace) -> Litter | None:
 
 def _save(findings: Findings, folder: Path) -> None:
     """Writes the results, if there are any."""
-    if findings.training or findings.reference or findings.failure:
+    has_evidence = findings.failure and folder.is_dir() and any(folder.iterdir())
+    if findings.training or findings.reference or has_evidence:
         try:
             write_json(raw_results(findings), folder / "results.json")
             write_json(summarize_findings(findings), folder / "summary.json")

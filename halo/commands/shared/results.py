@@ -49,13 +49,20 @@ def report_outputs(folder: Path, given: Path | None = None) -> None:
 def drop_empty(folder: Path) -> None:
     """Removes a results folder in which nothing was finished, and those above it up to `results`.
 
-    Unless they have the results of other measurements.
+    Unless they have the results of other measurements. Its empty folders are those of stages of
+    which none was finished.
     """
-    if not folder.is_dir() or any(folder.iterdir()):
+    if not folder.is_dir() or not all(map(_is_empty_folder, folder.iterdir())):
         return
+    for inner in folder.iterdir():
+        inner.rmdir()
     folder.rmdir()
     own = DEFAULT_RESULTS.absolute()
     with suppress(OSError):
         for parent in folder.parents:
             if own in (parent, *parent.parents):
                 parent.rmdir()
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and not any(path.iterdir())

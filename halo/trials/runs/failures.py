@@ -38,12 +38,23 @@ def command_of(job: Job) -> str:
     return command if len(command) <= LAST_CHARACTERS else f"{command[:LAST_CHARACTERS]}..."
 
 
-def last_words(stderr: Path) -> str:
-    """`: ` and the end of a run's standard error, for a message; empty if it is empty."""
+def is_quoted(stderr: Path) -> bool:
+    """Whether `last_words` has all of a run's standard error."""
+    lines = _last_lines(stderr)
+    is_short = len(lines) <= LAST_LINES and len(" / ".join(lines)) <= LAST_CHARACTERS
+    return is_short and stderr.stat().st_size <= READ_BYTES
+
+
+def _last_lines(stderr: Path) -> list[str]:
     with stderr.open("rb") as stream:
         stream.seek(max(0, stderr.stat().st_size - READ_BYTES))
         text = stream.read().decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()][-LAST_LINES:]
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def last_words(stderr: Path) -> str:
+    """`: ` and the end of a run's standard error, for a message; empty if it is empty."""
+    lines = _last_lines(stderr)[-LAST_LINES:]
     words = "".join(c if c.isprintable() else " " for c in " / ".join(lines)).rstrip(".")
     if len(words) > LAST_CHARACTERS:
         words = f"...{words[-LAST_CHARACTERS:]}"

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from halo.aging import LitterLog
 from halo.errors import BadInput, TrialFailed
+from halo.files.atomic import copy_file
 from halo.process.target import Target
 from halo.profile import Profile
 from halo.recording.producer import Command
@@ -28,6 +29,7 @@ from halo.trials.runs.failures import (
     Overdue,
     ProgramFailed,
     command_of,
+    is_quoted,
     last_words,
     remedy,
     so_far,
@@ -236,11 +238,11 @@ class Laboratory:
     def _check_first(self, job: Job, config: Configuration, output: Output) -> None:
         """Raises `ProgramFailed` if the first run failed."""
         if output.failure is not None:
-            self._keep_failed(job)
+            kept = self._keep_failed(job)
             raise ProgramFailed(
                 f"{command_of(job)} cannot be measured: on its first run under {config.label},"
                 f" {so_far(config)}, {output.failure.what}{output.failure.words};"
-                f" {output.failure.way_out}."
+                f" {output.failure.way_out}{kept}."
             )
         if output.signal:
             self._fail_first(job, config, f"died by signal {output.signal}", "fix that first")
@@ -254,7 +256,7 @@ class Laboratory:
             shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
 
     def _fail_first(self, job: Job, config: Configuration, ending: str, way_out: str) -> NoReturn:
-        self._keep_failed(job)
+        kept = self._keep_failed(job)
         if job.stdin is None and ignored_input():
             way_out = (
                 "its standard input was empty, for halo's own is not passed on: give it with"
@@ -263,12 +265,18 @@ class Laboratory:
         words = last_words(self._scratch / "stderr")
         raise ProgramFailed(
             f"{command_of(job)} {ending} on its first run under {config.label},"
-            f" {so_far(config)}{words}; {way_out}."
+            f" {so_far(config)}{words}; {way_out}{kept}."
         )
 
-    def _keep_failed(self, job: Job) -> None:
-        for stream in (*STREAMS, *([LOAD_ERRORS] if job.service else [])):
+    def _keep_failed(self, job: Job) -> str:
+        """Keeps what the run wrote, unless the message has all of it; says where."""
+        others = ["stdout", *([LOAD_ERRORS] if job.service else [])]
+        stderr = self._scratch / "stderr"
+        if is_quoted(stderr) and not any((self._scratch / it).stat().st_size for it in others):
+            return ""
+        for stream in ("stderr", *others):
             self._keep(self._scratch / stream, f"failed.{stream}")
+        return f"; its output is kept in {self._evidence}"
 
     def _fail(
         self, job: Job, config: Configuration, difference: str, is_unusable: bool
@@ -322,7 +330,7 @@ class Laboratory:
         if self._fresh:
             self._evidence, self._fresh = fresh_folder(self._evidence), False
         self._evidence.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(stream, self._evidence / name)
+        copy_file(stream, self._evidence / name)
 
     def _runtime_report(self, pid: int) -> Runtime:
         """The runtime's report on this process; those of its children are dropped."""

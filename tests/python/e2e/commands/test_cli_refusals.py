@@ -79,8 +79,18 @@ def test_a_program_that_fails_is_not_measured(built: Path, tmp_path: Path, comma
     assert "ended with status 2 on its first run under glibc, before halo did anything" in last
     assert "ends: something is missing / usage: ends WORD [STATUS]" in last
     assert "--allow-status 2" in last
-    (kept,) = tmp_path.glob("results/ends-*/failed.stderr")
-    assert "usage: ends" in kept.read_text()
+    assert not any(tmp_path.iterdir()), "the sentence has all that it wrote"
+
+
+@pytest.mark.parametrize("command", ["run", "baseline", "probe"])
+def test_what_a_sentence_cannot_quote_is_kept(built: Path, tmp_path: Path, command: str) -> None:
+    program = [str(built / "ends"), "word", "4"]
+    again = ["--", *program] if command == "run" else []
+    outcome = halo(command, "--", *program, *again, cwd=tmp_path)
+    assert outcome.status == 119
+    (kept,) = tmp_path.glob("results/ends-*/failed.stdout")
+    assert kept.read_text() == "word\n"
+    assert f"its output is kept in {kept.parent}." in outcome.stderr.splitlines()[-1]
 
 
 def test_the_reference_input_is_tried_before_anything_is_recorded(
