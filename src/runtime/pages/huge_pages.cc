@@ -8,8 +8,8 @@ namespace {
 
 // Maximum mean time of a first touch, in nanoseconds; small pages take half of it.
 constexpr std::uint64_t max_each = 1'500'000;
-// After so many touches, earlier ones count half: a long time of fast ones must not outweigh slow
-// ones.
+// After that number of touches, earlier ones count half: a long time of fast ones must not outweigh
+// slow ones.
 constexpr std::uint64_t window = 256;
 // Minimum total time before a stop: four ticks of the clock.
 constexpr std::uint64_t minimum = 16'000'000;

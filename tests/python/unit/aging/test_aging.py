@@ -88,7 +88,7 @@ def test_other_files_are_refused_in_one_sentence(tmp_path: Path, value: Any, wha
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not exist"):
         read_detection(tmp_path / "nothing")
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="is a folder"):
         read_detection(tmp_path)
 
 
