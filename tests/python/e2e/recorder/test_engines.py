@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from halo.plan import read_plan
 from halo.profile import SAMPLING, Profile, read_profile
 from support.command import BUILD, compile_c, halo
 from support.engines import needs_qemu
@@ -116,8 +116,9 @@ def test_bursts_lead_to_the_same_groups(sampled: tuple[Path, Profile, Profile]) 
     for name in ("bursts", "valgrind"):
         plan = folder / f"{name}.plan"
         assert halo("plan", str(folder / f"{name}.profile"), "-o", str(plan)).status == 0
-        review = json.loads(Path(f"{plan}.json").read_text())
-        groups.append([sorted(it["stack"] for it in g["contexts"]) for g in review["groups"]])
+        review = read_plan(plan).review
+        assert review is not None
+        groups.append([sorted(it.stack for it in group.contexts) for group in review.groups])
     assert groups[0] == groups[1]
 
 

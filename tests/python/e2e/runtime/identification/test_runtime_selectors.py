@@ -48,8 +48,9 @@ def plan_json(profile: Path, folder: Path) -> str:
     """Writes groups.json: every context of small objects by itself."""
     dense = folder / "dense.plan"
     assert halo("plan", str(profile), "--strategy", "dense", "-o", str(dense)).status == 0
-    review = json.loads(Path(f"{dense}.json").read_text())
-    members = [[item["context"]] for group in review["groups"] for item in group["contexts"]]
+    review = read_plan(dense).review
+    assert review is not None
+    members = [[context] for group in review.groups for context in group.members()]
     (folder / "groups.json").write_text(json.dumps({"groups": members}))
     return json.dumps({"groups": members})
 
