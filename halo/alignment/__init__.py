@@ -7,5 +7,6 @@ and lists the instructions that the runtime has to relax.
 
 from halo.alignment.model import CheckedModule, Proof, Relaxation, unproved
 from halo.alignment.process import prove_alignment
+from halo.alignment.survey_cache import is_stored
 
-__all__ = ["CheckedModule", "Proof", "Relaxation", "prove_alignment", "unproved"]
+__all__ = ["CheckedModule", "Proof", "Relaxation", "is_stored", "prove_alignment", "unproved"]

@@ -49,6 +49,12 @@ def stored(path: Path, kind: type[Stored], compute: Callable[[], Stored]) -> Sto
     return found
 
 
+def is_stored(path: Path) -> bool:
+    """Whether the survey of the module at `path` is stored. Raises `OSError` as `stored`."""
+    folder = _folder()
+    return folder is not None and (folder / f"{_digest(path)}.json").is_file()
+
+
 def _digest(path: Path) -> str:
     found = hashlib.sha256(f"{_code()} {path.name}".encode())
     found.update(path.read_bytes())

@@ -149,7 +149,7 @@ def _keep(session: Session, job: Job, folder: Path, path: Path) -> None:
     parts = gather_parts(folder)
     if not parts:
         raise EngineFailed("left no profile")
-    seconds = planning_seconds(sum(part.stat().st_size for part in parts))
+    seconds = planning_seconds(job.target.path, sum(part.stat().st_size for part in parts))
     if seconds >= TOLD:
         session.reporter.tell(f"recorded; making its plans takes about {duration(seconds)} more")
     try:

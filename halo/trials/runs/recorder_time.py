@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from halo.alignment import is_stored
 from halo.alignment.libraries import libraries_of
 from halo.elf.image import ElfError, ElfImage
 
@@ -20,6 +21,7 @@ MUCH_CODE = 256 << 10  # bytes
 START, PER_SECOND = 2.8, 1.8  # seconds, and seconds for a native second
 START_MUCH, PER_SECOND_MUCH = 3.6, 8.2  # with much code
 PLANNING_PER_MEGABYTE = 0.3  # seconds from a recording of that size to its plans
+SURVEY_PER_MEGABYTE = 0.2  # seconds for each megabyte of code whose alignment is not yet known
 PROCESSES = 2  # of the recorder: the program's, and the one that reads its events
 SHARED = 1.2  # times as long if these share a processor with other programs
 _LANGUAGE = ("ld-linux", "libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so")
@@ -45,9 +47,22 @@ def seconds_under(slowdown: float, computing: float) -> float:
     return START + slowdown * computing
 
 
-def planning_seconds(recorded_bytes: int) -> float:
-    """Seconds from the end of a recording to its plans; those of most programs take none."""
-    return PLANNING_PER_MEGABYTE * recorded_bytes / 1e6
+def planning_seconds(program: Path, recorded_bytes: int) -> float:
+    """Seconds from the end of a recording to its plans; those of most programs take none.
+
+    The alignment that large libraries need takes long to prove at the first plan for one of them.
+    """
+    program = program.resolve()
+    code = {program, *(libraries_of(program) or ())}
+    new = sum(_size_of_code(path) for path in code if not _is_surveyed(path))
+    return (PLANNING_PER_MEGABYTE * recorded_bytes + SURVEY_PER_MEGABYTE * new) / 1e6
+
+
+def _is_surveyed(path: Path) -> bool:
+    try:
+        return is_stored(path)
+    except OSError:
+        return True  # no survey can be made
 
 
 def processors_are_shared(others: float) -> bool:

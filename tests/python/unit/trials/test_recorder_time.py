@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from halo.alignment.survey import survey_module
 from halo.trials.runs.recorder_time import (
     MUCH_CODE,
     code_bytes,
+    planning_seconds,
     processors_are_shared,
     recording_seconds,
 )
@@ -66,3 +68,15 @@ def test_processors_are_shared_if_others_leave_less_than_two(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
     assert processors_are_shared(others) == is_shared
+
+
+def test_planning_takes_longer_with_more_contexts_and_with_new_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    large = compile_c(f"{WORK}int main(void) {{ return 0; }}\n", tmp_path / "large")
+    new = planning_seconds(large, 0)
+    assert planning_seconds(large, 50_000_000) > new + 5
+    survey_module(large)
+    assert new - planning_seconds(large, 0) > 0.1, "the survey of its code is stored"
+    assert planning_seconds(tmp_path / "missing", 0) == 0
