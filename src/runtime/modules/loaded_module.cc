@@ -98,6 +98,9 @@ void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
       case DT_GNU_HASH:
         hashes = reinterpret_cast<const std::uint32_t*>(absolute(*entry));
         break;
+      case DT_HASH:
+        symbol_count = reinterpret_cast<const std::uint32_t*>(absolute(*entry))[1];
+        break;
       case DT_SYMBOLIC:
         symbolic = true;
         break;
@@ -120,7 +123,13 @@ const ElfW(Sym) * LoadedModule::find(const SymbolName& name) const {
 }
 
 const ElfW(Sym) * LoadedModule::look_up(const SymbolName& name) const {
-  if (hashes == nullptr || symbols == nullptr || strings == nullptr) return nullptr;
+  if (symbols == nullptr || strings == nullptr) return nullptr;
+  if (hashes == nullptr) {
+    const std::span all(symbols, symbol_count);
+    const auto found =
+        std::ranges::find(all, name.text, [&](auto& each) { return strings + each.st_name; });
+    return found == all.end() ? nullptr : &*found;
+  }
   const HashTable table(hashes);
   if (!table.may_have(name.hash)) return nullptr;
   std::uint32_t at = table.buckets[name.hash % table.bucket_count];

@@ -50,6 +50,7 @@ struct LoadedModule {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const std::uint32_t* hashes = nullptr;  // DT_GNU_HASH
+  std::size_t symbol_count = 0;           // by DT_HASH; 0 without that table
   bool symbolic = false;                  // DF_SYMBOLIC: its own definitions take precedence
   std::span<const ElfW(Rela)> jump_slots;
   std::span<const ElfW(Rela)> data;  // without the leading ones that have no symbol

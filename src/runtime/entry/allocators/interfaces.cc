@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -6,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/old_c_library.h"
 #include "runtime/entry/allocators/allocators.h"
 #include "runtime/entry/allocators/interface.h"
 #include "runtime/modules/loaded_module.h"
@@ -18,18 +16,21 @@ namespace {
 constexpr auto interfaces = std::to_array<const AllocatorInterface*>(
     {&jemalloc_interface, &mimalloc_interface, &gperftools_interface});
 
-// A module that is looked for by an address in it.
+// The first module that defines an allocator's mark, and malloc: of an allocator that does not
+// serve malloc, the program has only blocks that it asked it for. A look-up by dlsym would allocate
+// its message if there is none.
 struct Search {
-  std::uintptr_t address;
-  const dl_phdr_info* found;
-  dl_phdr_info copy;
+  SymbolName mark;
+  bool is_found;
+  dl_phdr_info found;
 };
 
-int find_module(dl_phdr_info* info, std::size_t, void* data) {
+int find_library(dl_phdr_info* info, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
-  if (!LoadedModule(*info).contains(search.address)) return 0;
-  search.copy = *info;
-  search.found = &search.copy;
+  const LoadedModule module(*info);
+  if (module.find(search.mark) == nullptr || module.find(SymbolName("malloc")) == nullptr) return 0;
+  search.found = *info;
+  search.is_found = true;
   return 1;
 }
 
@@ -186,18 +187,14 @@ int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
 }
 
 bool replace(const AllocatorInterface& interface) {
-  void* mark = find_symbol(RTLD_NEXT, interface.mark);
-  if (mark == nullptr) return true;
-  Search search{reinterpret_cast<std::uintptr_t>(mark), nullptr, {}};
-  dl_iterate_phdr(find_module, &search);
-  if (search.found == nullptr) return true;
-  const LoadedModule library(*search.found);
-  // Of an allocator that does not serve malloc, the program has only blocks that it asked it for.
-  if (library.find("malloc") == nullptr) return library.hashes != nullptr;
+  Search search{SymbolName(interface.mark), false, {}};
+  dl_iterate_phdr(find_library, &search);
+  if (!search.is_found) return true;
+  const LoadedModule library(search.found);
   const auto symbols = find_natives(interface, library);
   if (symbols.empty()) return true;
   const int protection =
-      protection_at(*search.found, reinterpret_cast<std::uintptr_t>(symbols.data()));
+      protection_at(search.found, reinterpret_cast<std::uintptr_t>(symbols.data()));
   if (!replace_symbols(interface, library, symbols, protection)) return false;
   const Names names(interface.functions);
   Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
