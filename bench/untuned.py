@@ -61,7 +61,7 @@ class Seconds(NamedTuple):
 def without_halo(errors: bytes) -> bytes:
     """Standard error without the lines of `halo record`."""
     lines = errors.splitlines(keepends=True)
-    return b"".join(line for line in lines if not line.startswith(b"halo:"))
+    return b"".join(line for line in lines if not line.startswith((b"halo:", b"Next:")))
 
 
 def last_line(text: bytes) -> str:

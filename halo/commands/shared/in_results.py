@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halo.errors import BadInput
+from halo.errors import BadInput, BadProfile
 
 PROFILE = "train.profile"  # in a results folder
 
@@ -22,7 +22,9 @@ def profile_argument(text: str) -> Path:
         return path
     if (path / PROFILE).is_file():
         return path / PROFILE
-    raise BadInput(f"{path} is a folder without a {PROFILE}; give a profile, or a results folder.")
+    raise BadProfile(
+        f"{path} is a folder without a {PROFILE}; give a profile, or a results folder."
+    )
 
 
 def _kept_plan(folder: Path) -> Path:

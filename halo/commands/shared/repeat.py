@@ -6,7 +6,8 @@ import argparse
 import shlex
 from collections.abc import Sequence
 
-_DROPPED = "--results"  # the folder has a finished measurement by now
+# The folder has a finished measurement by now, and a document is another output of the same.
+_DROPPED = ("--results", "--json")
 
 
 def again(halo: str, options: argparse.Namespace, rest: Sequence[str], trials: str) -> str:
@@ -15,7 +16,7 @@ def again(halo: str, options: argparse.Namespace, rest: Sequence[str], trials: s
     words, given = [], iter(options.words)
     for word in given:
         name, equals, _ = word.partition("=")
-        if name in new or name == _DROPPED:
+        if name in new or name in _DROPPED:
             if not equals:
                 next(given, None)
         else:

@@ -23,8 +23,17 @@ def wall(trial: Trial) -> float:
 
 
 def processor(trial: Trial) -> float:
-    """Without the runtime's report, which the wall-clock time does not contain either."""
-    return max(0.0, trial.user + trial.system - _report(trial))
+    """Without the runtime's report, which the wall-clock time does not contain either.
+
+    The report may wait longer for a processor than a short program computes. Then it is unknown
+    what the program computes, and the wall-clock time is the nearest to it that is known.
+    """
+    own = _own(trial)
+    return own if own > 0 else trial.wall
+
+
+def _own(trial: Trial) -> float:
+    return trial.user + trial.system - _report(trial)
 
 
 def _report(trial: Trial) -> float:
@@ -37,7 +46,7 @@ def only_computes(trial: Trial) -> bool:
     The wall-clock time of such a run is its processor time, if it has a processor to itself.
     """
     main = trial.main_processor - _report(trial)
-    alone = main >= NEARLY_ALL * processor(trial) > 0
+    alone = main >= NEARLY_ALL * _own(trial) > 0
     return alone and main >= NEARLY_ALL * (trial.wall - trial.delayed)
 
 
@@ -47,5 +56,5 @@ def deciding_clock(trials: Iterable[Trial]) -> Clock:
     The runtime's report may wait longer for a processor than a short program computes.
     """
     every = list(trials)
-    is_known = bool(every) and all(processor(trial) > 0 for trial in every)
+    is_known = bool(every) and all(_own(trial) > 0 for trial in every)
     return processor if is_known and sum(map(only_computes, every)) >= MOST * len(every) else wall

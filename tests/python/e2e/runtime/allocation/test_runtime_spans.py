@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from halo.plan.layout import VERSION
 from halo.plan.model import Spans
 from halo.profile import Profile
 from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, run_planned
@@ -95,15 +96,16 @@ def test_large_objects_keep_their_content(
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [(5, "unknown flag"), (7, "newer version than this runtime reads")]
+    ("version", "words"),
+    [(5, "unknown field"), (VERSION + 1, "newer version than this runtime reads")],
 )
 def test_another_version_is_refused(
     program: Path, profile: Profile, tmp_path: Path, version: int, words: str
 ) -> None:
-    """Version 5 has no spans. Plans without them are of earlier versions, for older halos."""
+    """Version 5 has neither spans nor digests. Plans without them are of earlier versions, for older halos."""
     plan = plan_with(profile, Spans(1 << 20, confined=True), tmp_path)
     content = bytearray(plan.read_bytes())
-    assert content[8] == 6
+    assert content[8] == VERSION
     content[8] = version
     plan.write_bytes(content)
     said = subprocess.run(
