@@ -102,7 +102,7 @@ def test_large_objects_keep_their_content(
 def test_another_version_is_refused(
     program: Path, profile: Profile, tmp_path: Path, version: int, words: str
 ) -> None:
-    """Version 5 has neither spans nor digests. Plans without them are of earlier versions, for older halos."""
+    """Version 5 has neither spans nor digests."""
     plan = plan_with(profile, Spans(1 << 20, confined=True), tmp_path)
     content = bytearray(plan.read_bytes())
     assert content[8] == VERSION
