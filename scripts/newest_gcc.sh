@@ -81,7 +81,7 @@ for number, entry in enumerate(sources.values()):
     words = shlex.split(entry["command"])
     flags = words[1 : words.index("-o")]
     lines += [
-        f"build {folder}/stamps/{number}: compile {entry['file']} | {folder}/g++",
+        f"build {folder}/stamps/{number}: compile {entry['file']}",
         f"  directory = {entry['directory']}",
         f"  compiler = {'g++' if '++' in Path(words[0]).name else 'gcc'}",
         f"  flags = {shlex.join(flags)}",
