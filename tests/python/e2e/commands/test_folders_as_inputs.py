@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halo.commands.shared.in_results import plan_argument, profile_argument
-from halo.errors import BadInput
+from halo.errors import BadInput, BadProfile
 from support.command import compile_c, halo
 from support.programs.sources import LIST
 from support.samples.results import document, save
@@ -56,7 +56,7 @@ def test_other_folders_are_named(tmp_path: Path) -> None:
         plan_argument(str(tmp_path))
     with pytest.raises(BadInput, match="No plan was kept in the results folder"):
         plan_argument(str(save(document(kept="none"), tmp_path / "none")))
-    with pytest.raises(BadInput, match=r"a folder without a train\.profile"):
+    with pytest.raises(BadProfile, match=r"a folder without a train\.profile"):
         profile_argument(str(tmp_path))
 
 

@@ -29,9 +29,11 @@ def program(name: str, *flags: str, output: str = "") -> Path:
     path = PROGRAMS / (output or name)
     path.parent.mkdir(parents=True, exist_ok=True)
     command = ["gcc", "-O2", "-g", "-pthread", f"-I{SOURCES}", f"-L{LIBRARIES}", *flags]
-    command += [f"-Wl,-rpath,{LIBRARIES}", "-Wl,--no-as-needed", "-o", str(path)]
+    draft = path.with_name(f"{path.name}.{os.getpid()}")  # another worker may run the program
+    command += [f"-Wl,-rpath,{LIBRARIES}", "-Wl,--no-as-needed", "-o", str(draft)]
     command += [str(SOURCES / f"{name}.c"), "-lhalo-logging"]
     subprocess.run(command, check=True)
+    draft.replace(path)
     return path
 
 
