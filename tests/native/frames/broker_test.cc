@@ -22,7 +22,7 @@ namespace {
 
 constexpr ColourRange kColours = {32, 64, 256};
 
-// Compaction may move pages to other frames at any time, and does so under load.
+// The kernel may compact memory, and thereby move pages to other frames, at any time.
 constexpr size_t nearly(size_t pages) { return pages * 9 / 10; }
 
 class Memory {
@@ -116,6 +116,7 @@ class BrokerTest : public testing::Test {
     return found;
   }
 
+  std::optional<traps::FramesLock> frames_stay{std::in_place, true};
   traps::Server server;
   std::optional<Broker> broker;
   Refusal opened = Refusal::kNone;
@@ -209,6 +210,7 @@ TEST_F(BrokerTest, ThreadsThatReadAndWriteMeanwhileSeeTheContent) {
 }
 
 TEST_F(BrokerTest, PagesThatTheKernelMigratesKeepTheirContent) {
+  frames_stay.reset();
   const traps::Compaction compaction;
   if (!compaction.is_possible()) GTEST_SKIP() << "compaction cannot be started";
   size_t wrong = 0;
