@@ -41,9 +41,11 @@ make_system() {
     cp "$sources"/* "$root/etc/apt/sources.list.d"
   fi
   rm -r "$sources"
-  for file in /etc/apt/apt.conf.d /etc/apt/keyrings /etc/apt/trusted.gpg.d /usr/local/share/ca-certificates \
+  for file in /etc/apt/apt.conf.d/* /etc/apt/keyrings /etc/apt/trusted.gpg.d /usr/local/share/ca-certificates \
     /etc/ssl/certs /etc/pip.conf /root/.config/pip /root/.pip; do
     [ -e "$file" ] || continue
+    # A package's own settings of apt are in the system if the package is.
+    [[ $file != /etc/apt/apt.conf.d/* ]] || ! dpkg-query --search "$file" >/dev/null 2>&1 || continue
     mkdir -p "$root${file%/*}"
     cp -a "$file" "$root${file%/*}"
   done

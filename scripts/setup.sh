@@ -38,10 +38,11 @@ choose_names() {
   done
 }
 
-# Waits for another apt-get: a machine that has just started often updates itself.
+# Waits for another apt-get: a machine that has just started often updates itself. Files of configuration that
+# the user has changed stay as they are.
 apt() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o DPkg::Lock::Timeout=300 "$@" \
-    >>build/setup.log 2>&1
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" >>build/setup.log 2>&1
 }
 
 install_packages() {
