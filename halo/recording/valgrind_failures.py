@@ -86,10 +86,6 @@ POSSIBLE = (
         "maps more than the engine valgrind has address space for, 24 TiB",
     ),
     Cause(
-        "halo: no room for the break",
-        "moves its break (brk, sbrk) further than the engine valgrind lets it, 8 MB",
-    ),
-    Cause(
         "Stack overflow in thread",
         "has outgrown its main stack, which is limited by ulimit -s and to 1 GiB",
     ),

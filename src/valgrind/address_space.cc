@@ -69,17 +69,6 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId thread, UWord address,
   return map_at(place, flags | MAP_FIXED);
 }
 
-// From pub_core_aspacemgr.h: moves the break, up to 8 MB, or the end of a stack (`delta` < 0).
-Bool __real_vgPlain_am_extend_into_adjacent_reservation_client(Addr, SSizeT delta, Bool* overflow);
-Bool __wrap_vgPlain_am_extend_into_adjacent_reservation_client(Addr, SSizeT delta, Bool* overflow);
-
-Bool __wrap_vgPlain_am_extend_into_adjacent_reservation_client(Addr at, SSizeT delta,
-                                                               Bool* overflow) {
-  const Bool done = __real_vgPlain_am_extend_into_adjacent_reservation_client(at, delta, overflow);
-  if (!done && *overflow && delta > 0) VG_(umsg)("halo: no room for the break\n");
-  return done;
-}
-
 // From priv_aspacemgr.h: ends the process, as one of the core's tables is full.
 void __real_vgModuleLocal_am_barf_toolow(const HChar* what);
 void __wrap_vgModuleLocal_am_barf_toolow(const HChar* what);

@@ -222,19 +222,6 @@ def test_reservations_leave_the_engine_its_own_memory(tmp_path: Path) -> None:
     assert read_profile(tmp_path / "fills.profile").totals.allocations >= 1000
 
 
-def test_a_break_that_the_engine_cannot_move_is_said(tmp_path: Path) -> None:
-    source = """
-        #define _DEFAULT_SOURCE
-        #include <stdlib.h>
-        #include <unistd.h>
-        int main(void) { free(malloc(24)); return sbrk(32 << 20) == (void*)-1 ? 5 : 0; }
-    """
-    binary = compile_c(source, tmp_path / "breaks")
-    outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
-    assert outcome.status == 5
-    assert "ended with status 5; it moves its break (brk, sbrk) further" in outcome.stderr
-
-
 def test_a_rounding_mode_that_the_engine_lacks_is_said(tmp_path: Path) -> None:
     binary = compile_c(ROUNDS_UP, tmp_path / "rounds", "-O0", "-lm")
     outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
