@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from halo.doctor.finding import Finding, refusal, refusal_of
 from halo.errors import Unsuitable
 from halo.process.loader_command import loader_sentence
-from halo.process.scripts import call_of_script, interpreter_of
+from halo.process.scripts import Found, call_of_script, interpreter_of
 from halo.process.target import Target, examine, is_app_image
 from halo.trials.runs.wrappers import refuse_known_launcher
 
@@ -61,12 +61,19 @@ def _script(
     target: Target, start: bytes, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Finding:
     call = call_of_script(target.path, environment)
-    command = shlex.join(call.command)
-    if call.starts:
+    command = shlex.join([*call.command, *arguments])
+    if call.found is Found.STARTED:
         return refusal(
             "script",
             f"{target.name} is a script that starts another program, {call.command[0]}",
-            f"give that one (-- {shlex.join([*call.command, *arguments])})",
+            f"give that one (-- {command})",
+        )
+    if call.found is Found.NEXT_OF_NAME:
+        return refusal(
+            "script",
+            f"{target.name} is a script; the next program of that name in PATH is"
+            f" {call.command[0]}",
+            f"give the program that it starts, if it is that one: (-- {command})",
         )
     program = interpreter_of(start).partition(" ")[0]
     starts = ", or the program that it starts" if program.endswith("sh") else ""

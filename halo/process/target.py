@@ -17,7 +17,7 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from halo.errors import CannotRun, Unsuitable
 from halo.process.loader_command import loader_sentence
-from halo.process.scripts import call_of_script
+from halo.process.scripts import Found, call_of_script
 
 _LOADERS = ("ld-linux", "ld-musl", "libc.musl")  # the beginnings of their names
 
@@ -151,7 +151,13 @@ def is_app_image(start: bytes) -> bool:
 def _script_sentence(target: Target, environment: Mapping[str, str]) -> str:
     call = call_of_script(target.path, environment)
     command = shlex.join(call.command)
-    if call.starts:
+    if call.found is Found.NEXT_OF_NAME:
+        return (
+            f"{target.name} is a script; the next program of that name in PATH is"
+            f" {call.command[0]}: give the program that the script starts, if it is that one:"
+            f" -- {command}"
+        )
+    if call.found is Found.STARTED:
         return (
             f"{target.name} is a script that starts another program: give that one, with the"
             f" arguments that it gets: -- {command}"

@@ -1,4 +1,4 @@
-"""Scripts that start another program, as those of version managers: the program is named."""
+"""Scripts that start another program, or stand before one in PATH: the program is named."""
 
 from __future__ import annotations
 
@@ -12,23 +12,18 @@ import pytest
 
 from halo.doctor import Case, Weight, examine_program
 from halo.errors import Unsuitable
-from halo.process.scripts import call_of_script
+from halo.process.scripts import Found, ScriptCall, call_of_script
 from halo.process.target import find_target, locate_target
 from halo.settings import read_settings
 from support.command import halo
 from support.doctor import the
 
-# As pyenv, rbenv and others write them.
+# As pyenv writes them; rbenv and others write the same.
 SHIM = """#!/usr/bin/env bash
 set -e
-program="${{0##*/}}"
-export {manager}_ROOT="{root}"
-exec "{root}/libexec/tool" exec "$program" "$@"
-"""
-ASDF = """#!/usr/bin/env bash
-# asdf-plugin: python 3.11.4
-# asdf-plugin: python 3.12.1
-exec asdf exec "python3" "$@" # asdf_allow: ' asdf '
+program="${0##*/}"
+export PYENV_ROOT="/tool"
+exec "/tool/libexec/pyenv" exec "$program" "$@"
 """
 
 
@@ -52,9 +47,8 @@ class Home:
         shutil.copy(self.program, path)
         return path
 
-    def starts(self, name: str = "python3") -> Path | None:
-        call = call_of_script(self.folder / "first" / name, self.environment)
-        return Path(call.command[0]) if call.starts else None
+    def call(self, name: str) -> ScriptCall:
+        return call_of_script(self.folder / "first" / name, self.environment)
 
 
 @pytest.fixture
@@ -67,67 +61,82 @@ def home(tmp_path: Path, plain: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.mark.parametrize(
-    ("manager", "file"), [("PYENV", ".python-version"), ("RBENV", ".ruby-version")]
+    ("text", "command"),
+    [
+        ('exec {0}/opt/tool/bin/app --flag "$@"\n', "{0}/opt/tool/bin/app --flag"),
+        ('export A=1\nexec -a name "{0}/opt/tool/bin/app" \\\n "$@"\n', "{0}/opt/tool/bin/app"),
+        ('# exec /bin/true $@\n[ -n "$X" ] && exec app "$@" 2>&1\n', "{0}/second/app"),
+        ("case $1 in\n a) exec app $@ ;;\nesac\n", "{0}/second/app"),
+        ('if a; then exec app ${{1+"$@"}} # b\nfi\n', "{0}/second/app"),
+        ("exec {0}/first/inner -a $@\n", "{0}/opt/tool/bin/app -i -a"),
+        ('exec {0}/missing "$@"\nexec app "$@"\n', "{0}/second/app"),
+    ],
 )
-def test_a_shim_names_the_program_of_the_chosen_version(
-    home: Home, manager: str, file: str
-) -> None:
-    root = home.folder / "tool"
-    home.script(SHIM.format(manager=manager, root=root))
-    old, new, newer = (
-        home.native(f"tool/versions/{v}/bin/python3") for v in ("3.9.2", "3.11.7", "3.11.12")
-    )
-    system = home.native("second/python3")
-    assert home.starts() == system, "no version is chosen"
-    (root / "version").write_text("3.9.2\n")
-    assert home.starts() == old
-    (home.folder / file).write_text("# of this folder\n3.11\n")
-    assert home.starts() == newer, "the newest release of it"
-    home.environment[f"{manager}_VERSION"] = "3.11.7"
-    assert home.starts() == new
-    home.environment[f"{manager}_VERSION"] = "2.0:system"
-    assert home.starts() == system
-    home.environment[f"{manager}_VERSION"] = "2.0"
-    assert home.starts() is None
-
-
-def test_a_shim_of_asdf_names_the_program_of_the_chosen_version(home: Home) -> None:
-    home.script(ASDF)
-    old, new = (home.native(f".asdf/installs/python/{v}/bin/python3") for v in ("3.11.4", "3.12.1"))
-    (home.folder / ".tool-versions").write_text("ruby 3.3\npython 3.12.1 # here\n")
-    assert home.starts() == new
-    home.environment["ASDF_PYTHON_VERSION"] = "3.11.4"
-    assert home.starts() == old
+def test_a_script_names_what_it_starts(home: Home, text: str, command: str) -> None:
+    home.native("opt/tool/bin/app")
+    home.native("second/app")
+    home.script(f'#!/bin/sh\nexec {home.folder}/opt/tool/bin/app -i "$@"\n', "inner")
+    home.script("#!/bin/sh\n" + text.format(home.folder), "start")
+    call = home.call("start")
+    assert call.found is Found.STARTED
+    assert shlex.join(call.command) == command.format(home.folder)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    "text",
     [
-        ('#!/bin/sh\nexec {0}/opt/tool/bin/app --flag "$@"\n', "opt/tool/bin/app"),
-        ('#!/bin/sh\nexport A=1\nexec -a name "{0}/opt/tool/bin/app" "$@"\n', "opt/tool/bin/app"),
-        ('#!/bin/bash\n# exec /bin/true\n[ -n "$X" ] && exec app "$@"\n', "second/app"),
-        ('#!/bin/bash\n"$(dirname "$0")/../second/app" "$@"\n', "second/app"),
-        ('#!/bin/sh\nexec {0}/first/inner "$@"\n', "opt/tool/bin/app"),
-        ("#!/bin/sh\nif a; then exec {0}/opt/tool/bin/app; else exec {0}/second/app; fi\n", None),
-        ("#!/usr/bin/python3\nexec = 1\n", None),
+        'find . -name "*.dmp" -exec rm {{}} \\;\n',
+        'find . -exec rm {{}} "$@" \\;\n',
+        "usage() {{ exec cat $0; }}\nusage\n",
+        "exec echo usage\n",
+        'exec test -f "$1"\n',
+        'exec unshare -m "$0" "$@"\n',
+        'exec "$FOLDER/app" "$@"\n',
+        'exec $FOLDER/app "$@"\nexec rm "$@"\n',
+        'exec app "${{arguments[@]}}"\nexec rm "$@"\n',
+        'exec app $FLAGS "$@"\n',
+        'exec app "$@" --last\n',
+        'cd {0}/opt && exec bin/app "$@"\n',
+        'exec env A=1 app "$@"\n',
+        'exec app exec rm "$@"\n',
+        'if a; then exec app "$@"; else exec {0}/opt/tool/bin/app "$@"; fi\n',
+        'printf "exec rm $@"\n',
+        'exec app "$@\n',
     ],
 )
-def test_a_script_names_what_it_starts(home: Home, text: str, wanted: str | None) -> None:
+def test_what_does_not_stand_for_a_script_is_not_named(home: Home, text: str) -> None:
+    """Pasted, it would do something else with the arguments, such as remove them."""
     home.native("opt/tool/bin/app")
     home.native("second/app")
-    home.script(f"#!/bin/sh\nexec {home.folder}/opt/tool/bin/app\n", "inner")
-    home.script(text.format(home.folder), "app")
-    assert home.starts("app") == (home.folder / wanted if wanted else None)
+    script = home.script("#!/bin/sh\n" + text.format(home.folder), "start")
+    assert home.call("start") == ScriptCall(["/bin/sh", str(script)], Found.INTERPRETER)
 
 
-def test_a_script_of_another_language_behind_a_shim(home: Home) -> None:
-    root = home.folder / "tool"
-    shim = home.script(SHIM.format(manager="PYENV", root=root), "black")
-    entry = home.native("tool/versions/3.9/bin/black")
-    entry.write_text("#!/opt/tool/bin/python3.9 -s\n")
-    (root / "version").write_text("3.9")
-    call = call_of_script(shim, home.environment)
-    assert list(call.command) == ["/opt/tool/bin/python3.9", "-s", str(entry)]
+def test_no_command_of_find_is_advised(home: Home) -> None:
+    home.script('#!/bin/bash\nfind /tmp -exec rm {} \\;\nexec "$APP" "$@"\n', "browser")
+    settings = replace(read_settings(), environment=home.environment)
+    case = Case(locate_target("browser", home.environment), ("page.html",))
+    found = the(list(examine_program(settings, case)), "script")
+    assert "rm" not in f"{found.sentence} {found.way_out}".replace("page.html", "").split()
+    assert "or the program that it starts" in found.way_out
+
+
+@pytest.mark.parametrize("text", [SHIM, '#!/bin/sh\n"$(dirname "$0")/../opt/app" "$@"\n'])
+def test_a_shim_names_the_next_program_of_its_name(home: Home, text: str) -> None:
+    home.script(text)
+    assert home.call("python3").found is not Found.STARTED
+    system = home.native("second/python3")
+    home.environment["PYENV_VERSION"] = "/x"  # no name of a version
+    assert home.call("python3") == ScriptCall([str(system)], Found.NEXT_OF_NAME)
+
+
+def test_a_script_of_another_language_has_its_interpreter(home: Home) -> None:
+    script = home.script("#!/opt/tool/bin/python3.9 -s\nexec = 1\n", "black")
+    home.native("second/black")
+    wanted = ["/opt/tool/bin/python3.9", "-s", str(script)]
+    assert home.call("black") == ScriptCall(wanted, Found.INTERPRETER)
+    home.script(f'#!/bin/sh\nexec {script} -q "$@"\n', "start")
+    assert home.call("start") == ScriptCall([*wanted, "-q"], Found.STARTED)
 
 
 def test_a_program_of_the_name_elsewhere_is_not_meant(home: Home) -> None:
@@ -136,37 +145,33 @@ def test_a_program_of_the_name_elsewhere_is_not_meant(home: Home) -> None:
     script.write_text('#!/bin/sh\n"$HERE/app.bin" "$@"\n')
     script.chmod(0o755)
     home.native("second/app")
-    assert not call_of_script(script, home.environment).starts
+    assert call_of_script(script, home.environment).found is Found.INTERPRETER
 
 
 def test_scripts_that_start_each_other_end(home: Home) -> None:
-    home.script(f"#!/bin/sh\nexec {home.folder}/first/two\n", "one")
-    home.script(f"#!/bin/sh\nexec {home.folder}/first/one\n", "two")
-    assert home.starts("one") is None
+    home.script(f'#!/bin/sh\nexec {home.folder}/first/two "$@"\n', "one")
+    home.script(f'#!/bin/sh\nexec {home.folder}/first/one "$@"\n', "two")
+    assert home.call("one").found is Found.INTERPRETER
 
 
-def test_an_interpreter_behind_a_shim_is_named(home: Home) -> None:
-    root = home.folder / "tool"
-    home.script(SHIM.format(manager="PYENV", root=root))
-    python = home.native("tool/versions/3.9/bin/python3")
-    (root / "version").write_text("3.9")
-    script = home.script("#!/usr/bin/env python3\n", "tool.py")
-    assert list(call_of_script(script, home.environment).command) == [str(python), str(script)]
-
-
-def test_all_commands_name_it(home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('#!/bin/sh\ntouch {0}\nexec {1} "$@"\n', "is a script that starts another program"),
+        ("#!/bin/sh\ntouch {0}\n", "is a script; the next program of that name in PATH is"),
+    ],
+)
+def test_all_commands_name_it(home: Home, tmp_path: Path, text: str, words: str) -> None:
     """Doctor with the arguments; nothing is executed."""
-    root = home.folder / "tool"
     mark = tmp_path / "executed"
-    home.script(SHIM.format(manager="PYENV", root=root).replace("set -e", f"touch {mark}"))
-    python = home.native("tool/versions/3.9/bin/python3")
-    (root / "version").write_text("3.9")
+    python = home.native("second/python3")
+    home.script(text.format(mark, python))
     settings = replace(read_settings(), environment=home.environment)
     case = Case(locate_target("python3", home.environment), ("-c", "a b"))
     found = the(list(examine_program(settings, case)), "script")
-    assert found.weight is Weight.REFUSAL
+    assert found.weight is Weight.REFUSAL and words in found.sentence
     assert f"(-- {python} -c 'a b')" in found.way_out
-    with pytest.raises(Unsuitable, match="is a script that starts another program") as error:
+    with pytest.raises(Unsuitable, match=words) as error:
         find_target("python3", home.environment)
     assert f"-- {python}" in str(error.value)
     outcome = halo("record", "--", "python3", cwd=tmp_path, env=home.environment)
