@@ -26,6 +26,7 @@ class Runtime(TypedDict, total=False):
     calls_taken_by: str  # a library before halo that has taken calls of malloc, else empty
     groups: list[Pool]  # in the order of the plan
     huge_bytes: Count  # bytes of the groups in huge pages
+    other_processes: Count  # further processes that had the library and ended by `exit`
     report_seconds: Number  # the cost of these statistics; `wall` does not contain it
 
 

@@ -45,7 +45,7 @@ from halo.trials.statistics import Ratio, ratio, sign_test, summarize
 RANDOM, SINGLE = "4 random pools", "1 pool"
 POOLS = {RANDOM: 4, SINGLE: 1}
 MAX_OBJECT = 4096  # bytes: HALO's limit, a page
-LITTLE = 16384  # bytes, which every first cache in use holds at any place
+LITTLE = 4096  # bytes: with each object in a line of its own, at most 16 KiB of the first cache
 ALIGNMENT = 16  # that of malloc, as there is no proof for less
 MAX_ROUNDS = 51
 MIN_QUICK, MAX_QUICK = 2, 7  # rounds to find the best baseline allocator
@@ -216,9 +216,15 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
 
 
 def _small_bytes(trial: Trial) -> int | None:
-    """The peak of a run with one pool: the sizes of all small objects at one time."""
+    """The peak of a run with one pool: the sizes of all small objects at one time.
+
+    None if other processes may have had some. Not all of them report, but they take time.
+    """
     groups = trial.runtime.get("groups")
-    return sum(group["peak_bytes"] for group in groups) if groups else None
+    others = trial.runtime.get("other_processes", 0)
+    if not groups or others or 2 * trial.main_processor < trial.user + trial.system:
+        return None
+    return sum(group["peak_bytes"] for group in groups)
 
 
 def rounds_within(seconds: float, one_round: float) -> int:

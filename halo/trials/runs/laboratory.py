@@ -333,15 +333,18 @@ class Laboratory:
         copy_file(stream, self._evidence / name)
 
     def _runtime_report(self, pid: int) -> Runtime:
-        """The runtime's report on this process; those of its children are dropped."""
+        """The runtime's report on this process; those of its children are only counted."""
         found: Runtime = {}
-        for path in self._scratch.glob("stats.*"):
+        reports = list(self._scratch.glob("stats.*"))
+        for path in reports:
             if path.name == f"stats.{pid}":
                 try:
                     found = json.loads(path.read_text())
                 except (OSError, ValueError):
                     found = {"active": False, "reason": "the runtime's report is damaged"}
             path.unlink(missing_ok=True)
+        if found and len(reports) > 1:
+            found["other_processes"] = len(reports) - 1
         return found
 
 

@@ -85,6 +85,41 @@ def test_a_program_that_does_not_allocate_is_named(tmp_path: Path, work: str) ->
     assert outcome.stdout.endswith("Next: ./idle\n")
 
 
+@pytest.mark.parametrize("end", ["exit", "_exit"])
+def test_objects_of_a_child_are_not_overlooked(end: str, tmp_path: Path) -> None:
+    """The runtime counts in each process, and not all of them end so that it can report."""
+    source = f"""
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    struct node {{ struct node *next; long pad[5]; }};
+    int main(void) {{
+      if (fork() == 0) {{
+        struct node *head = 0;
+        long sum = 0;
+        for (long i = 0; i < 300000; ++i) {{
+          struct node *node = malloc(sizeof *node);
+          node->next = head;
+          node->pad[0] = i;
+          head = node;
+        }}
+        for (struct node *node = head; node; node = node->next) sum += node->pad[0];
+        printf("%ld\\n", sum);
+        fflush(stdout);
+        {end}(0);
+      }}
+      wait(0);
+    }}
+    """
+    compile_c(source, tmp_path / "parent")
+    command = ["probe", "--seconds", "1", "--json", "probe.json", "--", "./parent"]
+    outcome = halo(*command, cwd=tmp_path)
+    assert outcome.status in {answer.value for answer in Answer}, outcome.stderr
+    assert "bytes" not in outcome.stdout
+    assert json.loads((tmp_path / "probe.json").read_text())["small_bytes"] is None
+
+
 def test_a_short_program_is_named(tmp_path: Path) -> None:
     source = """
     #include <stdlib.h>
@@ -92,9 +127,12 @@ def test_a_short_program_is_named(tmp_path: Path) -> None:
     """
     compile_c(source, tmp_path / "short")
     outcome = halo("probe", "--seconds", "2", "--", "./short", cwd=tmp_path)
-    assert "--seconds" not in outcome.stdout.rpartition("Next: ")[2]
-    if outcome.status == Answer.CANNOT_TELL.value:
-        assert "mostly the start of the process" in outcome.stdout
+    assert "too short to measure" in outcome.stdout
+    _, sentence, step = outcome.stdout.rsplit("\n", 3)[:3]
+    assert "--seconds" not in step
+    is_unknown = outcome.status == Answer.CANNOT_TELL.value
+    assert is_unknown == ("mostly the start of the process" in sentence)
+    assert is_unknown == step.endswith("LARGER-ARGS")
 
 
 def test_an_output_that_differs_is_a_failure(tmp_path: Path) -> None:

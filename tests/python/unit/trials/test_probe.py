@@ -63,7 +63,7 @@ def test_conclusions_and_next_steps_are_plain() -> None:
     ("small", "words"),
     [
         (0, "it allocates no objects of up to 4096 bytes, so there is nothing to place"),
-        (9000, "its objects of up to 4096 bytes take 9000 bytes at most, which stay in the first"),
+        (4000, "its objects of up to 4096 bytes take 4000 bytes at most, which stay in the first"),
     ],
 )
 @pytest.mark.parametrize("drawn", [1.0, 1.5])
@@ -76,6 +76,11 @@ def test_without_small_objects_the_times_do_not_matter(
     assert conclusion(found, "prog").startswith(f"prog is not placement-sensitive: {words}")
     assert next_step(found, JOB, 60, "halo") == "prog 'a b'"
     assert summarize_probe(found, JOB).small_bytes == small
+
+
+def test_objects_that_may_be_on_many_lines_are_measured() -> None:
+    """1,000 objects of 16 bytes may take 64 KB of a cache."""
+    assert not replace(measured(1.0, 1.5, 1.0), small_bytes=16_000).has_little_to_place
 
 
 def test_a_run_that_is_too_short_needs_no_more_rounds() -> None:
