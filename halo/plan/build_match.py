@@ -89,8 +89,8 @@ def _other_executable(plan: Plan, program: Path) -> Difference | None:
 
 
 def _stem(program: Path) -> str:
-    """The name up to a version or a suffix, as builds of a program may differ in these."""
-    return re.split(r"(?<=.)[-_.]|(?<=[^\W\d])\d", program.name)[0]
+    """The name without a version at its end, as builds of a program may differ in that."""
+    return re.sub(r"(?<=.)([-_.]?v?\d+(\.\d+)+|[-_.]v?\d+)$", "", program.name)
 
 
 def is_module(path: Path, module: PlanModule) -> bool:

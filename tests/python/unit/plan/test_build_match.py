@@ -52,7 +52,7 @@ def test_a_link_that_leads_to_another_build_makes_a_plan_stale(tmp_path: Path) -
     assert staleness(plan, tmp_path / "r1" / "app") is None
 
 
-@pytest.mark.parametrize("name", ["other", "application", "apt"])
+@pytest.mark.parametrize("name", ["other", "application", "apt", "app-cli", "app64", "app_new"])
 def test_a_plan_for_another_program_is_not_to_be_updated(tmp_path: Path, name: str) -> None:
     """`halo update` refuses what has none of the recorded code."""
     other, path = tmp_path / "my tools" / name, tmp_path / "app.plan"
@@ -88,7 +88,7 @@ def test_a_renamed_build_has_the_functions_of_the_plan(tmp_path: Path) -> None:
     assert not has_its_functions(plan, tmp_path / "missing")
 
 
-@pytest.mark.parametrize("name", ["app-2.1", "app_new", "app3", "app.old"])
+@pytest.mark.parametrize("name", ["app", "app-2.1", "app-v2", "app_3", "app3.11", "app-1.7.2"])
 def test_a_build_of_another_name_is_to_be_updated(tmp_path: Path, name: str) -> None:
     shutil.copy("/usr/bin/true", tmp_path / "app-1.7")
     shutil.copy("/usr/bin/false", tmp_path / name)
