@@ -46,7 +46,7 @@ class ReportCommand:
         readers = [(path, reader_of(path)) for path in options.results]
         measured = [path for path, reader in readers if reader is None]
         for path in measured:
-            refuse_unshown(path)
+            refuse_unshown(path, settings.command)
         page = render_report(
             read_measurements(measured) if measured else [],
             [reader(path) for path, reader in readers if reader is not None],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from halo.errors import BadInput
-from halo.files.kinds import kind_of
+from halo.files.kinds import PROFILE, kind_of
 from halo.report.found.analysis import analysis_findings
 from halo.report.found.findings import Findings
 from halo.report.found.hints import hints_findings
@@ -32,20 +32,12 @@ READERS: Sequence[tuple[Kind[Any], Reader]] = (
 
 
 SHOWN_BY = {
-    "simulation document": "halo plot heap-misses FILE (also footprint, cache-sweep)",
-    "locality document": "halo plot miss-rates FILE (also page-differences, context-sizes)",
-    "sweep document": "halo plot tidy-sweep FILE",
-    "profile": "halo plan FILE, or halo plot affinity-graph FILE PLAN",
-    "plan in its form for review": "halo plan PROFILE, which writes it",
-    "conflicts document": "halo conflicts PROFILE, which writes it",
-    "merge document": "halo merge PROFILES, which writes it",
-    "coverage document": "halo eval coverage PROFILES, which writes it",
-    "corun document": "halo corun, which writes it",
-    "colours document": "halo colours --test, which writes it",
-    "doctor document": "halo doctor, which writes it",
-    "detector document": "halo heap litter, which reads it",
+    "simulation document": "plot heap-misses",
+    "locality document": "plot miss-rates",
+    "sweep document": "plot tidy-sweep",
+    PROFILE: "plan",
 }
-"""By kind of file: the command that shows what the page has no section for."""
+"""By kind of file: the command that takes it, and shows what the page has no section for."""
 
 # By the keys of summaries of --json, which have no format.
 SUMMARIES = {
@@ -56,13 +48,16 @@ SUMMARIES = {
 }
 
 
-def refuse_unshown(path: Path) -> None:
-    """Raises `BadInput` for a file of halo's that the page does not show, with what does."""
+def refuse_unshown(path: Path, halo: str = "halo") -> None:
+    """Raises `BadInput` for a file of halo's that the page does not show, with what does.
+
+    `halo`: the command that starts halo.
+    """
     if not path.is_file():
         return
     kind = kind_of(path)
     if kind in SHOWN_BY:
-        shown = SHOWN_BY[kind].replace("FILE", shlex.quote(str(path)))
+        shown = f"{halo} {SHOWN_BY[kind]} {shlex.quote(str(path))}"
         raise BadInput(f"{path} is a halo {kind}, which the page does not show; see: {shown}")
     if not kind and (summary := _summary_of(path)):
         raise BadInput(f"{path} is {summary}")

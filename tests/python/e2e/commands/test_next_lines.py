@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from support.command import Outcome, compile_c, halo
+from support.command import REPOSITORY, Outcome, compile_c, halo
 from support.programs.sources import LIST
 
 OUTPUT = "3998000\n"  # of 2000 nodes; the status is 7
@@ -85,6 +86,17 @@ def test_a_check_has_a_step(folder: Path, least: str) -> None:
     if found.status == 0:
         done = paste(step_of(found), folder)
         assert (done.returncode, done.stdout) == (7, OUTPUT)
+
+
+def test_a_document_that_the_page_lacks_has_a_command(folder: Path) -> None:
+    simulate = ["eval", "simulate", "--json", "s 1.json", "--", "./my list", "2000"]
+    assert halo(*simulate, cwd=folder).status == 7
+    shutil.copy(REPOSITORY / "docs" / "evaluation" / "sweeps" / "mesh.json", folder / "s 2.json")
+    for document in ("s 1.json", "s 2.json", "a b.profile"):
+        refused = halo("report", document, cwd=folder)
+        assert refused.status == 117
+        done = paste(refused.stderr.partition("; see: ")[2], folder)
+        assert done.returncode == 0, done.stderr
 
 
 def test_the_machine_alone_has_a_step() -> None:

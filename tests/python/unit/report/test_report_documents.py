@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,10 @@ import pytest
 from halo.commands import every_command
 from halo.errors import BadInput
 from halo.figures import FIGURES
+from halo.files.kinds import kind_of
 from halo.report import render_report
-from halo.report.found.documents import reader_of, refuse_unshown
+from halo.report.found.documents import SHOWN_BY, reader_of, refuse_unshown
+from halo.results import read_measurements
 from halo.results.reader import RESULTS
 from halo.schema.aged import AgedSummary
 from halo.schema.check import CheckSummary
@@ -134,18 +137,19 @@ def test_every_document_is_shown_or_has_a_command_that_does(tmp_path: Path) -> N
     for name in sorted(formats | {"halo-profile", "halo-plan"}):
         path = tmp_path / f"{name} it.json"
         path.write_text(json.dumps({"format": name, "version": 1}))
-        if name == RESULTS.format or reader_of(path) is not None:
+        if kind_of(path) not in SHOWN_BY:
             refuse_unshown(path)
+            if name != RESULTS.format and reader_of(path) is None:
+                with pytest.raises(BadInput, match=f"is a halo {kind_of(path)}, not a results"):
+                    read_measurements([path])
             continue
         with pytest.raises(BadInput) as found:
-            refuse_unshown(path)
-        _, see, command = str(found.value).partition("; see: halo ")
-        assert see, found.value
-        words = command.replace(",", "").split()
-        assert words[0] in names or " ".join(words[:2]) in names, command
-        if words[0] == "plot":
-            assert words[1] in {figure.name for figure in FIGURES}
-            assert f"'{path}'" in command
+            refuse_unshown(path, "bin/halo")
+        _, see, command = str(found.value).partition("; see: ")
+        halo, *words, last = shlex.shlex(command, posix=True, punctuation_chars=True)
+        assert see and halo == "bin/halo" and last == str(path)
+        assert words[0] in names, command
+        assert words[1:] == [] or words[1] in {figure.name for figure in FIGURES}
 
 
 @pytest.mark.parametrize(
