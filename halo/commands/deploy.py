@@ -87,7 +87,7 @@ class DeployCommand:
             choice = replace(choice, program=target.path.name)
         output = options.output or default_output(choice)
         place = options.path or output.absolute()
-        request = Request(output, place, target, unit, options.docker)
+        request = Request(output, place, target, settings.command, unit, options.docker)
         found, notes = deploy(
             choice, request, settings.runtime, settings.repository, settings.environment
         )
@@ -106,11 +106,16 @@ class DeployCommand:
 
 
 def _start(choice: Choice, target: Target | None, output: Path, place: Path) -> str:
-    """What copies the folder to its place, if it is elsewhere, and starts the program there."""
-    from halo.deployment.contents import RUN
+    """What copies the folder to its place, if it is elsewhere, and starts the program there.
 
-    program = str(target.path) if target is not None else choice.path or choice.program or "PROG"
+    If it is not known which program that is, what shows how to start any.
+    """
+    from halo.deployment.contents import README, RUN
+
+    program = str(target.path) if target is not None else choice.path
     start = f"{shlex.join([f'{place}/{RUN}', program])} {choice.arguments}".rstrip()
+    if not program:
+        start = shlex.join(["cat", f"{place}/{README}"])
     if place == output.absolute():
         return start
     here, parent, there = (shlex.quote(str(path)) for path in (output, place.parent, place))

@@ -105,7 +105,7 @@ class ExecCommand:
         if rest or not options.print_env:
             name, arguments = the_program(rest, self.name)
             target = find_target(name, settings.environment, arguments)
-        stale = _is_stale(options, target, rest[1:])
+        stale = _is_stale(settings, options, target, rest[1:])
         allocator = _allocator(options)
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
@@ -153,7 +153,9 @@ def _check_options(options: argparse.Namespace) -> None:
             raise UsageError(f"`halo exec --{name}` needs --watch.")
 
 
-def _is_stale(options: argparse.Namespace, target: Target | None, arguments: Sequence[str]) -> bool:
+def _is_stale(
+    settings: Settings, options: argparse.Namespace, target: Target | None, arguments: Sequence[str]
+) -> bool:
     """Whether the plan has no effect on the program, of which a sentence then tells the user.
 
     Raises `BadPlan` if the plan is unusable, and with `--stale fail` if it is stale.
@@ -163,7 +165,8 @@ def _is_stale(options: argparse.Namespace, target: Target | None, arguments: Seq
     if options.plan is None:
         return False
     try:
-        check_plan(options.plan, target.path if target else None, arguments)
+        program = target.path if target else None
+        check_plan(options.plan, program, arguments, halo=settings.command)
     except StalePlan as stale:
         if options.stale == "fail":
             raise

@@ -16,17 +16,21 @@ from halo.process.target import Target, check_suitable, examine
 
 
 def check_fit(
-    target: Target, plan: Path | None, libraries: Sequence[Path], environment: Mapping[str, str]
+    target: Target,
+    plan: Path | None,
+    libraries: Sequence[Path],
+    environment: Mapping[str, str],
+    halo: str,
 ) -> list[str]:
     """Notes on a program under this plan and these preloaded libraries; the program is not run.
 
     Raises the refusal of the first check that fails: `BadPlan` for a plan of another build,
     `Unsuitable` for a program that LD_PRELOAD does not reach, `CannotRun` for a library that the
-    loader does not load.
+    loader does not load. `halo`: what starts halo, for a suggested command.
     """
     check_suitable(target, environment)
     notes = []
-    for finding in _findings(target, plan, libraries, environment):
+    for finding in _findings(target, plan, libraries, environment, halo):
         if finding.weight is Weight.REFUSAL:
             raise finding.error(f"{finding.sentence}; {finding.way_out}.")
         if finding.weight is Weight.NOTE:
@@ -35,7 +39,11 @@ def check_fit(
 
 
 def _findings(
-    target: Target, plan: Path | None, libraries: Sequence[Path], environment: Mapping[str, str]
+    target: Target,
+    plan: Path | None,
+    libraries: Sequence[Path],
+    environment: Mapping[str, str],
+    halo: str,
 ) -> Iterator[Finding]:
     interpreter = examine(target.path).interpreter
     own = {k: v for k, v in environment.items() if k != "LD_PRELOAD"}
@@ -48,7 +56,7 @@ def _findings(
             return
     if plan is not None:
         modules = [module for path in plain.libraries if (module := _module(path)) is not None]
-        yield from examine_plan(plan, read_module(target.path), modules)
+        yield from examine_plan(plan, read_module(target.path), modules, halo)
 
 
 def _module(path: Path) -> Module | None:

@@ -38,12 +38,14 @@ FILE, PROGRAM = 0o644, 0o755  # other users' services read the folder
 class Request:
     """What the user asked for; `target` is the program, if it is on this machine.
 
-    `place` is the folder's final path; `unit` and `docker` ask for snippets.
+    `place` is the folder's final path; `halo` is what starts halo; `unit` and `docker` ask for
+    snippets.
     """
 
     output: Path
     place: Path
     target: Target | None
+    halo: str
     unit: str = ""
     docker: bool = False
 
@@ -175,4 +177,4 @@ def _checked(
     if request.target is None:
         return []
     copies: Sequence[Path] = [folder / library.name for library in found.libraries]
-    return check_fit(request.target, choice.plan, copies, environment)
+    return check_fit(request.target, choice.plan, copies, environment, request.halo)

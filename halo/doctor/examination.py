@@ -113,7 +113,7 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
             "record it to see whether what it opens as it runs does",
         )
     if case.plan is not None:
-        yield from examine_plan(case.plan, program, everything)
+        yield from examine_plan(case.plan, program, everything, settings.command)
 
 
 def _readable(paths: Iterable[Path]) -> list[Module]:

@@ -18,10 +18,12 @@ _WHAT = "plan"
 _CACHE_FACTS = ("level", "type", "number_of_sets", "coherency_line_size")
 
 
-def examine_plan(path: Path, program: Module, libraries: Sequence[Module]) -> Iterator[Finding]:
-    """Findings on the modules of the plan that this program loads."""
+def examine_plan(
+    path: Path, program: Module, libraries: Sequence[Module], halo: str
+) -> Iterator[Finding]:
+    """Findings on the modules of the plan that this program loads. `halo`: what starts halo."""
     try:
-        plan = check_plan(path, program.path)
+        plan = check_plan(path, program.path, halo=halo)
     except BadPlan as error:
         yield refusal_of(_WHAT, error, "record the program and plan again")
         return

@@ -33,12 +33,14 @@ class StalePlan(BadPlan):
     without_effect = ""
 
     @classmethod
-    def of(cls, path: Path, command: Sequence[Path | str], difference: Difference) -> StalePlan:
-        """`command`: the program, and its arguments if they are known."""
+    def of(
+        cls, path: Path, command: Sequence[Path | str], difference: Difference, halo: str
+    ) -> StalePlan:
+        """`command`: the program, and its arguments if they are known; `halo`: what starts halo."""
         program, line = Path(command[0]), shlex.join(map(str, command))
-        way_out = f"make one for it with: halo run -- {line} -- {line}"
+        way_out = f"make one for it with: {shlex.quote(halo)} run -- {line} -- {line}"
         if not difference.other_program:
-            update = ["halo", "update", str(path), "--for", str(program)]
+            update = [halo, "update", str(path), "--for", str(program)]
             way_out = f"update it with: {shlex.join(update)}"
         cause = f"{path} was made for {difference.words}"
         error = cls(f"{cause}; {way_out}")
@@ -46,17 +48,19 @@ class StalePlan(BadPlan):
         return error
 
 
-def check_plan(path: Path, program: Path | None, arguments: Sequence[str] = ()) -> Plan:
+def check_plan(
+    path: Path, program: Path | None, arguments: Sequence[str] = (), *, halo: str
+) -> Plan:
     """Reads the plan. Raises `BadPlan` if it is unusable, `StalePlan` if unusable for that program.
 
     Without this check the runtime would forward everything silently. If there is no reviewable
     form, the plan has no paths, and only the build-id of the program itself is compared.
-    `arguments` of the program are for a suggested command.
+    `arguments` of the program, and `halo`, which starts halo, are for a suggested command.
     """
     plan = read_plan(path)
     difference = None if program is None else staleness(plan, program)
     if program is not None and difference is not None:
-        raise StalePlan.of(path, [program, *arguments], difference)
+        raise StalePlan.of(path, [program, *arguments], difference, halo)
     return plan
 
 

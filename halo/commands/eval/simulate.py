@@ -94,7 +94,7 @@ class SimulateCommand:
         if options.json is not None:
             check_place(options.json)
         if options.plan is not None:
-            check_plan(options.plan, target.path, arguments)
+            check_plan(options.plan, target.path, arguments, halo=settings.command)
             check_runtime(settings)
         setting = Setting(
             allocator=find_allocator(options.allocator),

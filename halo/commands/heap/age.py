@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -120,7 +121,7 @@ class AgeCommand:
         if len(set(levels)) < max(1, len(levels)):
             raise UsageError("--occupancy takes one number or more, each of them once.")
         for plan in options.plan:
-            check_plan(plan, target.path, arguments)
+            check_plan(plan, target.path, arguments, halo=settings.command)
         stems = [plan.stem for plan in options.plan]
         if len(set(stems)) < len(stems):
             raise UsageError("Two plans have the same name; plans need different names.")
@@ -179,7 +180,8 @@ class AgeCommand:
         write_summary([summarize_aged(measurement)], options.json)
         show_aged(measurement)
         print(f"Results: {folder}")
-        print(f"Next: {settings.command} plot occupancy -o occupancy.svg {folder}")
+        plot = ["plot", "occupancy", "-o", "occupancy.svg", str(folder)]
+        print(f"Next: {shlex.join([settings.command, *plot])}")
         return 0
 
 

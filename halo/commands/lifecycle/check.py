@@ -95,7 +95,7 @@ class CheckCommand:
         if options.json is not None:
             check_place(options.json)
         check_runtime(settings)
-        plan = check_plan(options.plan, target.path, arguments)
+        plan = check_plan(options.plan, target.path, arguments, halo=settings.command)
         if plan.is_inert:
             raise BadPlan(f"{options.plan} places nothing; choose another with: halo run")
         known = options.allocator or chosen_allocator(options.plan, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,7 +81,8 @@ def evaluate(settings: Settings, options: argparse.Namespace, subjects: Sequence
         print(f"{subject.name}: {outcome}")
     if errors:
         raise type(errors[0])(" ".join(map(str, errors)))
-    print(f"Next: {settings.command} report {options.results}/*/ -o report.html")
+    folders = [str(options.results / subject.name) for subject in subjects]
+    print(f"Next: {shlex.join([settings.command, 'report', *folders, '-o', 'report.html'])}")
     return 0
 
 

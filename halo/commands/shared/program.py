@@ -106,7 +106,7 @@ def chosen_environment(
     if plan is None:
         return preload(settings.environment, [chosen.library])
     check_runtime(settings)
-    check_plan(plan, program)
+    check_plan(plan, program, halo=settings.command)
     return under_plan(settings.environment, settings.runtime, plan, chosen)
 
 

@@ -61,11 +61,11 @@ def test_a_plan_for_another_program_is_not_to_be_updated(tmp_path: Path, name: s
     shutil.copy("/usr/bin/false", other)
     write_plan(plan_of(profile_of(tmp_path / "app", tmp_path / "app")), path)
     with pytest.raises(StalePlan) as found:
-        check_plan(path, other, ["a b"])
+        check_plan(path, other, ["a b"], halo="my halo")
     line = f"{shlex.quote(str(other))} 'a b'"
     for said in (str(found.value), found.value.without_effect):
         assert f"another program, {tmp_path}/app, than {other}" in said
-        assert said.endswith(f"with: halo run -- {line} -- {line}")
+        assert said.endswith(f"with: 'my halo' run -- {line} -- {line}")
         assert "update" not in said
 
 
