@@ -166,7 +166,7 @@ class AgeCommand:
         reporter = Reporter(target.path.name)
         ask = partial(
             question_of,
-            options.words,
+            vars(options),
             commands,
             [job],
             common=common_inputs(settings, chosen, findings.machine),

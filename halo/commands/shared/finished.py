@@ -27,8 +27,8 @@ def finished(folder: Path, asked: Question, resume: bool = False) -> Measurement
     if not is_finished(folder):
         return None
     then = read_question(folder / STAGES)
-    changed = ["what it was asked, which it does not tell"] if then is None else []
-    changed = changed if then is None else differences(then, asked)
+    unknown = ["what it was asked, which it does not tell"]
+    changed = unknown if then is None else differences(then, asked)
     if not changed:
         say(f"halo: this was measured before, in {folder}; its answer:")
         return read_measurement(folder)

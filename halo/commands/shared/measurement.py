@@ -91,7 +91,7 @@ def measure_program(
     data = chosen.litter.data if chosen.litter is not None else None
     ask = partial(
         question_of,
-        options.words,
+        vars(options),
         commands,
         jobs,
         common=common_inputs(settings, chosen, findings.machine),

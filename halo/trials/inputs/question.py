@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from halo.files.atomic import write_json
 from halo.trials.job_inputs import JobInputs
@@ -24,40 +24,59 @@ Question: TypeAlias = Mapping[str, str]
 """By what a sentence calls it: a command, the digest of a file, or a setting."""
 
 COMMAND = "the command"
+_ASKED = "the options"  # of the command, in one spelling
 _INPUT = "the input "
-_OUTPUTS = ("--results", "--json")
+OUTPUTS = ("--results", "--json")
+_UNASKED = {"words", "implementation", "results", "json"}
 
 
 def question_of(
-    words: Sequence[str],
+    options: Mapping[str, Any],
     commands: Mapping[str, Sequence[str]],
     jobs: Sequence[Job],
     inputs: JobInputs,
     common: Mapping[str, object],
     files: Sequence[Path] = (),
 ) -> Question:
-    """`words` are the options that were typed; of `commands`, `train` and `reference` follow them.
+    """`options` were parsed from `words`, which are among them.
 
-    `inputs` know the files that count; `common` has what every trial depends on. `files` are
-    further ones that the options name.
+    What was typed is kept to be shown; `train` and `reference` of `commands` follow it. `inputs`
+    know the files that count; `common` has what every trial depends on. `files` are further ones
+    that the options name.
     """
     typed = [commands[name] for name in ("train", "reference") if name in commands]
-    found = {COMMAND: " -- ".join(map(shlex.join, [_without_outputs(words), *typed]))}
+    words = without_options(options["words"], OUTPUTS)
+    asked = {name: value for name, value in options.items() if name not in _UNASKED}
+    programs = [[place_of(job.target.path), *job.arguments] for job in jobs]
+    found = {
+        COMMAND: " -- ".join(map(shlex.join, [words, *typed])),
+        _ASKED: json.dumps([asked, programs], sort_keys=True, default=place_of),
+    }
     for job in jobs:
-        found[f"the program {job.target.path}"] = digest(job.target.path)
+        found[f"the program {place_of(job.target.path)}"] = digest(job.target.path)
         found |= {f"{_INPUT}{name}": content for name, content in inputs.files_of(job).items()}
     for file in files:
-        found[f"the file {os.path.abspath(file)}"] = digest(file)
+        found[f"the file {place_of(file)}"] = digest(file)
     for name, value in common.items():
         found[f"the {name}"] = json.dumps(value, sort_keys=True)
     return found
 
 
-def _without_outputs(words: Sequence[str]) -> list[str]:
+def place_of(path: Path) -> str:
+    """The path without links to folders.
+
+    A link to the file itself stays: some programs, as Python in a virtual environment, act by the
+    name or the place of the link.
+    """
+    return os.path.join(os.path.realpath(path.parent), path.name)
+
+
+def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
+    """The words without options of those names, which all have a value."""
     kept, given = [], iter(words)
     for word in given:
         name, equals, _ = word.partition("=")
-        if name not in _OUTPUTS:
+        if name not in names:
             kept.append(word)
         elif not equals:
             next(given, None)
@@ -85,8 +104,8 @@ def differences(then: Question, now: Question) -> list[str]:
 
     Files that are named by the arguments now, and did not count then, are outputs.
     """
-    changed = [name for name in then if then[name] != now.get(name)]
+    changed = [name for name in then if name != COMMAND and then[name] != now.get(name)]
     added = [name for name in now if name not in then and not name.startswith(_INPUT)]
-    if COMMAND in changed:
+    if _ASKED in changed:
         return [f"{COMMAND} (it was: {then[COMMAND]})"]
     return [*changed, *added]

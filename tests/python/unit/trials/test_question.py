@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
+from halo.cli import build_parser
 from halo.commands.shared.finished import findings_of, finished
 from halo.errors import BadInput
 from halo.process.allocators import GLIBC_ALONE
@@ -22,7 +23,7 @@ from halo.trials.runs.job import Job
 from halo.trials.table import remedy
 from support.samples.results import document, save
 
-WORDS = ("run", "--trials", "7", "--results", "a b", "--json=x")
+WORDS = ("run", "--trials", "7", "--cpu", "0", "--results", "a b", "--json=x")
 
 
 @pytest.fixture
@@ -38,7 +39,12 @@ def asked(
     job: Job, words: tuple[str, ...] = WORDS, runtime: str = "x", inputs: JobInputs | None = None
 ) -> Question:
     found = inputs or JobInputs()
-    return question_of(words, {"reference": job.command}, [job], found, {"runtime": runtime})
+    parser = build_parser(words)
+    options = parser.parse_args(words)
+    options.words = words
+    return question_of(
+        vars(options), {"reference": job.command}, [job], found, {"runtime": runtime}
+    )
 
 
 def test_the_same_question_has_no_differences(job: Job) -> None:
@@ -48,14 +54,47 @@ def test_the_same_question_has_no_differences(job: Job) -> None:
     then = asked(job, inputs=inputs)
     output.write_text("what it wrote once more")
     assert differences(then, asked(job)) == []
-    assert differences(then, asked(job, ("run", "--trials", "7", "--json", "y"))) == []
+    plain = ("run", "--trials", "7", "--cpu", "0", "--json", "y")
+    assert differences(then, asked(job, plain)) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "others"),
+    [
+        (WORDS, ("run", "--cpu=0", "--trials=7")),
+        (("heap", "age", "--occupancy", "0.5"), ("heap", "age", "--occupancies=0.5")),
+        (("heap", "age", "--plan", "{0}/a"), ("heap", "age", "--plan", "{0}/link/a")),
+        (("heap", "age", "--plan", "{0}/a"), ("heap", "age", "--plan", "a")),
+        (("run", "--distance", "128"), ("run",)),
+    ],
+)
+def test_another_spelling_is_the_same_question(
+    job: Job,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    others: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(".")
+    one, other = (tuple(word.format(tmp_path) for word in it) for it in (words, others))
+    linked = replace(job, target=Target(tmp_path / "link" / "prog", "link/prog"))
+    assert differences(asked(job, one), asked(linked, other)) == []
+
+
+def test_a_link_of_another_name_may_be_another_program(job: Job, tmp_path: Path) -> None:
+    """It may act by its name, or by the folder of the link."""
+    (tmp_path / "unprog").symlink_to("prog")
+    linked = replace(job, target=Target(tmp_path / "unprog", "./unprog"))
+    assert differences(asked(job), asked(linked)) != []
 
 
 def test_each_difference_is_named(job: Job, tmp_path: Path) -> None:
     then = asked(job)
     words = (*WORDS, "--cpu", "1")
+    line = "run --trials 7 --cpu 0"
     (first,) = differences(then, asked(job, words))
-    assert first == f"the command (it was: run --trials 7 -- ./prog {tmp_path}/in {tmp_path}/out)"
+    assert first == f"the command (it was: {line} -- ./prog {tmp_path}/in {tmp_path}/out)"
     (second,) = differences(then, asked(replace(job, arguments=(job.arguments[0], "more"))))
     assert second.startswith("the command (it was: ")
     assert differences(then, asked(job, runtime="y")) == ["the runtime"]
