@@ -116,15 +116,20 @@ class Settings:
 
     @property
     def encoding(self) -> str:
-        """The encoding of the user's locale; UTF-8 if none is set, ASCII in the locale C."""
+        """The encoding of the user's locale, ASCII in the locale C.
+
+        UTF-8 if none is set, or one in which ASCII is something else, as no locale has it.
+        """
         variables = ("LC_ALL", "LC_CTYPE", "LANG")
         locale = next(filter(None, map(self.environment.get, variables)), "")
         if locale in ("C", "POSIX"):
             return "ascii"
-        try:
-            return codecs.lookup(locale.partition(".")[2].partition("@")[0]).name
-        except LookupError:
-            return "utf-8"
+        ascii = "".join(map(chr, range(128)))
+        with suppress(LookupError, UnicodeError):
+            name = codecs.lookup(locale.partition(".")[2].partition("@")[0]).name
+            if ascii.encode(name) == ascii.encode():
+                return name
+        return "utf-8"
 
     @property
     def command(self) -> str:

@@ -12,7 +12,7 @@ import pytest
 from halo.console.outcome import say
 from halo.console.streams import prepare_streams
 from halo.settings import read_settings
-from support.command import REPOSITORY
+from support.command import REPOSITORY, halo
 
 
 def prepared(monkeypatch: pytest.MonkeyPatch, encoding: str, stream: str = "stdout") -> io.BytesIO:
@@ -74,6 +74,24 @@ def test_every_character_that_halo_prints_is_spelled_in_ascii(
 )
 def test_the_encoding_is_that_of_the_locale(environment: dict[str, str], encoding: str) -> None:
     assert replace(read_settings(), environment=environment).encoding == encoding
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252", "shift_jis", "gb18030"])
+def test_a_text_encoding_of_the_locale_is_taken(encoding: str) -> None:
+    environment = {"LANG": f"ja_JP.{encoding}@x"}
+    assert replace(read_settings(), environment=environment).encoding == encoding
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["base64", "rot13", "idna", "undefined", "utf-16", "cp037", "punycode", "none", "\udc80"],
+)
+def test_what_does_not_encode_ascii_to_itself_is_no_encoding(name: str) -> None:
+    environment = {"LANG": f"x.{name}"}
+    assert replace(read_settings(), environment=environment).encoding == "utf-8"
+    if name.isascii():
+        shown = halo("--version", env={**environment, "LC_ALL": "", "LC_CTYPE": ""})
+        assert (shown.status, shown.stderr) == (0, "") and shown.stdout.startswith("halo ")
 
 
 def test_a_closed_standard_error_is_not_standard_output(
