@@ -14,19 +14,24 @@ from halo.doctor.module import Module
 WHAT = "allocator functions"
 TAKES_A_BLOCK = re.compile(
     r"[sdx]*allocx|rallocx"
-    r"|(?!_Z)\w+_\w*(free|realloc|re[cz]alloc|expand|delete|size|owned|contains|region)\w*"
+    r"|(?!_Z)\w+_\w*(free|realloc|re[cz]alloc)\w*"
+    r"|(je|mi|tc|sn|rpmalloc|scalable|hoard|mesh|umem)_\w*"
+    r"(expand|delete|size|owned|contains|region)\w*"
     r"|MallocExtension_(GetAlloc|GetOwn|Verify)\w+|malloc_size|reallocarr|reallocf|vfree"
     r"|(rp|sn_|xx)(free|realloc)"
 )
-"""Names that an allocator's library may give to functions that take a block."""
+"""Names that an allocator's library may give to functions that take a block.
+
+A library that has a malloc may have functions of any other purpose, too. So sizes and regions are
+those of blocks only behind the prefix of a known allocator.
+"""
 
 WITHOUT_A_BLOCK = frozenset(
     {
         *("mallocx", "nallocx", "tc_nallocx", "mi_good_size", "mi_malloc_good_size"),
-        *("malloc_good_size", "malloc_usable_size", "free_sized", "free_aligned_sized"),
         *("mi_register_deferred_free", "mi_option_get_size", "mi_subproc_delete"),
         *("mi_arena_contains", "mi_heap_guarded_set_size_bound", "mi_heap_delete"),
-        *("MallocExtension_GetEstimatedAllocatedSize", "MallocExtension_VerifyAllMemory"),
+        "MallocExtension_VerifyAllMemory",
         *("__libc_free", "__libc_realloc", "_aligned_malloc"),
     }
 )

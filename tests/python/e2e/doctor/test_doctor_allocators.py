@@ -245,6 +245,26 @@ def test_functions_of_an_allocator_that_halo_does_not_serve(tmp_path: Path, use:
     assert found.sentence.startswith("prog uses own_free of libown.so, which halo does not serve")
 
 
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        *(("foo_queue_size", False), ("foo_owned_jobs", False), ("foo_regions", False)),
+        *(("foo_list_delete", False), ("foo_contains", False), ("foo_expand_path", False)),
+        *(("scalable_msize", True), ("mi_is_owned", True), ("foo_aligned_realloc", True)),
+    ],
+)
+def test_only_functions_that_may_take_a_block_are_told(
+    tmp_path: Path, name: str, is_told: bool
+) -> None:
+    """A library that has a malloc does other work, too."""
+    malloc = "#include <stddef.h>\nvoid *malloc(size_t n) { return 0; }\n"
+    own = library(tmp_path, "own", f"{malloc}int {name}(void) {{ return 1; }}\n", "-fno-builtin")
+    source = f"int {name}(void); int main(void) {{ return {name}(); }}"
+    findings = examine(linked(tmp_path, "prog", source, own))
+    said = [it.sentence for it in findings if it.what == "allocator functions"]
+    assert any(name in sentence for sentence in said) == is_told
+
+
 def test_functions_that_deal_with_all_blocks(tmp_path: Path) -> None:
     found_library = find_allocator("mimalloc").library
     assert found_library is not None
