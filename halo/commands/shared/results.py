@@ -12,21 +12,30 @@ from halo.errors import BadInput
 
 DEFAULT_RESULTS = Path("results")
 
+_made: set[Path] = set()  # the folders that this process made for results
+_found: set[Path] = set()  # what was in those that it did not make
+
 
 def results_folder(given: Path | None, program: str) -> Path:
     """A folder for one measurement's results: the given one, or a new one."""
     from halo.trials.folders import fresh_folder
 
+    wanted = (given or default_folder(program)).absolute()
     try:
+        missing = [place for place in (wanted, *wanted.parents) if not place.exists()]
         if given is None:
-            return fresh_folder(default_folder(program)).absolute()
-        given.mkdir(parents=True, exist_ok=True)
+            wanted = fresh_folder(wanted)
+            missing.append(wanted)
+        else:
+            wanted.mkdir(parents=True, exist_ok=True)
+        _found.update(wanted.iterdir())
     except OSError as error:
         raise BadInput(
             f"The results folder {given or default_folder(program)} cannot be made"
             f" ({error.strerror}); give another with --results."
         ) from error
-    return given.absolute()
+    _made.update(missing)
+    return wanted
 
 
 def default_folder(program: str) -> Path:
@@ -47,21 +56,20 @@ def report_outputs(folder: Path, given: Path | None = None) -> None:
 
 
 def drop_empty(folder: Path) -> None:
-    """Removes a results folder in which nothing was finished, and those above it up to `results`.
+    """Removes a results folder in which nothing was finished, and empty ones above it.
 
-    Unless they have the results of other measurements. Its empty folders are those of stages of
-    which none was finished.
+    Only what this process made: a folder that the user made stays, and what was in it. The other
+    empty folders in it are those of stages of which none was finished.
     """
     if not folder.is_dir() or not all(map(_is_empty_folder, folder.iterdir())):
         return
-    for inner in folder.iterdir():
+    for inner in {*folder.iterdir()} - _found:
         inner.rmdir()
-    folder.rmdir()
-    own = DEFAULT_RESULTS.absolute()
-    with suppress(OSError):
-        for parent in folder.parents:
-            if own in (parent, *parent.parents):
-                parent.rmdir()
+    with suppress(OSError):  # it holds the results of another measurement
+        for place in (folder, *folder.parents):
+            if place not in _made:
+                return
+            place.rmdir()
 
 
 def _is_empty_folder(path: Path) -> bool:

@@ -143,3 +143,22 @@ def test_a_refused_attempt_leaves_no_folder(
     outcome = halo(*arguments, cwd=tmp_path)
     assert outcome.status == status, outcome.stderr
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["eval baseline", "heap age"])
+def test_a_failed_run_leaves_the_folder_of_the_user(tmp_path: Path, command: str) -> None:
+    (tmp_path / "r 4").mkdir()
+    outcome = halo(*command.split(), "--results", "r 4", "--", "false", cwd=tmp_path)
+    assert outcome.status == 119, outcome.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "r 4"]
+    assert not any((tmp_path / "r 4").iterdir())
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_an_output_that_the_sentence_cannot_quote_is_kept(tmp_path: Path, stream: str) -> None:
+    long = f"import sys; print('no\\n' * 999, file=sys.{stream}); sys.exit(3)"
+    outcome = halo("eval", "baseline", "--", "/usr/bin/python3", "-c", long, cwd=tmp_path)
+    assert outcome.status == 119
+    (kept,) = tmp_path.glob(f"results/*/*.{stream}")
+    assert "no" in kept.read_text()
+    assert str(kept.parent) in outcome.stderr

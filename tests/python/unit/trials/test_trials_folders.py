@@ -46,6 +46,19 @@ def test_what_is_not_finished_may_be_replaced(tmp_path: Path, what: str) -> None
     assert not is_finished(folder)
 
 
+def test_a_folder_that_the_user_made_stays(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    (mine / "empty").mkdir(parents=True)
+    folder = results_folder(mine, "prog")
+    (folder / "stages").mkdir()
+    drop_empty(folder)
+    assert list(mine.iterdir()) == [mine / "empty"]
+    (mine / "empty").rmdir()
+    drop_empty(results_folder(mine, "prog"))
+    drop_empty(results_folder(mine / "a" / "b", "prog"))
+    assert mine.is_dir() and list(mine.iterdir()) == []
+
+
 def test_an_empty_folder_is_removed_and_results_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,4 +79,4 @@ def test_an_empty_folder_is_removed_and_results_with_it(
     assert list(tmp_path.iterdir()) == []
     other = results_folder(tmp_path / "mine" / "c", "c")
     drop_empty(other)
-    assert list(tmp_path.iterdir()) == [tmp_path / "mine"], "only halo's own folder"
+    assert list(tmp_path.iterdir()) == []
