@@ -108,8 +108,9 @@ class RunCommand:
         step = next_step(findings, settings.command, folder, [name, *reference])
         if not step:
             repeat = partial(again, settings.command, options, rest)
-            print(f"Next: {remedy(findings, settings.command, folder, jobs[1], repeat)}")
-        if step:
+            step = remedy(findings, settings.command, folder, jobs[1], repeat, options.cpu)
+            print(f"Next: {step}")
+        else:
             after = redirection(jobs[1])
             print(f"Next: {step}{after}")
             lines = next_lines(settings.command, folder, settings.runtime, [name, *reference])

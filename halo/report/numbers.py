@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from halo.console import durations
 from halo.recording.progress import count
 
 MINUS = "−"
 
 
 def seconds(value: float) -> str:
-    return f"{value:.3f} s"
-
-
-def span(low: float, high: float) -> str:
-    """Quartiles of a time, in seconds."""
-    return f"{low:.3f}–{high:.3f}"
+    return f"{durations.seconds(value)} s"
 
 
 def megabytes(value: float) -> str:

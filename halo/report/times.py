@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from halo.console.durations import quartiles
 from halo.report.bars import Bars, Row, chart
-from halo.report.numbers import change, megabytes, seconds, span
+from halo.report.numbers import change, megabytes, seconds
 from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.metrics import fastest_allocator
@@ -56,7 +57,7 @@ def table(measurement: Measurement) -> list[Line]:
             what=what_is(measurement, label),
             kind=kind_of(label, best),
             time=seconds(time.median),
-            quartiles=span(time.first_quartile, time.third_quartile),
+            quartiles=quartiles(time.first_quartile, time.third_quartile),
             against="fastest" if label == best else change(time.median, times[best].median),
             memory=megabytes(median(t.peak_memory for t in measurement.reference[label])),
         )
@@ -70,7 +71,7 @@ def time_chart(measurement: Measurement) -> Bars:
     rows = [
         Row(
             label=label,
-            text=f"{seconds(time.median)} ({span(time.first_quartile, time.third_quartile)})",
+            text=f"{seconds(time.median)} ({quartiles(time.first_quartile, time.third_quartile)})",
             kind=kind_of(label, best),
             value=time.median,
             low=time.first_quartile,

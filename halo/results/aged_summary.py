@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from halo.console.durations import with_spread
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.results.aged_metrics import aged_of, fastest_clean_allocator, own_allocator
 from halo.results.model import Measurement
@@ -81,7 +82,7 @@ def _cell(time: Summary | None, unit: float) -> str:
     if time is None:
         return "-"
     half = (time.third_quartile - time.first_quartile) / 2
-    return f"{time.median:.3f} ± {half:.3f}\n({time.median / unit:.2f}x)"
+    return f"{with_spread(time.median, half)}\n({time.median / unit:.2f}x)"
 
 
 def _wide(times: list[Summary]) -> list[str]:

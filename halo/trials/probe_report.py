@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from halo.console.durations import with_spread
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.schema.probe import Change, ProbeSummary
 from halo.trials.first_runs import SHORT
@@ -60,7 +61,7 @@ def table(found: Probe) -> Grid:
                 (
                     f"{name}, again" if again else name,
                     str(times.count),
-                    f"{times.median:.3f} ± {half:.3f}",
+                    with_spread(times.median, half),
                     percent(changes[name]).replace("(", "\n(") if name in changes else "",
                 )
             )

@@ -10,6 +10,7 @@ from statistics import median
 
 from rich.text import Text
 
+from halo.console.durations import with_spread
 from halo.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
 from halo.process.allocators import KNOWN, find_allocator
 from halo.schema.trial import Trial
@@ -24,7 +25,7 @@ from halo.trials.placement import (
 )
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
-from halo.trials.runs.job import Job, job_options
+from halo.trials.runs.job import Job, cpu_option, job_options
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, ratio, summarize
 
@@ -77,7 +78,7 @@ def _time(samples: Sequence[Trial] | None, best: bool) -> Text:
         return Text("-")
     summary = summarize(walls(samples))
     half = (summary.third_quartile - summary.first_quartile) / 2
-    return Text(f"{summary.median:.3f} ± {half:.3f}", "bold" if best else "")
+    return Text(with_spread(summary.median, half), "bold" if best else "")
 
 
 def _memory(samples: Sequence[Trial] | None) -> str:
@@ -118,19 +119,25 @@ def preloading(findings: Findings, arguments: Sequence[str]) -> str:
 
 
 def remedy(
-    findings: Findings, halo: str, folder: Path, job: Job, again: Callable[[str], str]
+    findings: Findings,
+    halo: str,
+    folder: Path,
+    job: Job,
+    again: Callable[[str], str],
+    cpu: int | None = None,
 ) -> str:
     """The next command if nothing that was found is of use: for an answer, or for its details.
 
     `again` gives the command that repeats the measurement with that number of trials, or with as
-    many as before if it is empty.
+    many as before if it is empty. `cpu`: the value of --cpu.
     """
     found = conclude(findings)
     if found.answer != Answer.CANNOT_TELL:
         return shlex.join([halo, "report", str(folder), "-o", f"{folder.name}.html"])
     needed = found.needed or ""
     if PROBE in needed:
-        return " ".join([halo, "probe", *job_options(job), "--", shlex.join(job.command)])
+        options = [*cpu_option(cpu), *job_options(job)]
+        return " ".join([halo, "probe", *options, "--", shlex.join(job.command)])
     trials = _TRIALS.search(needed)
     return again(trials[1] if trials else "")
 

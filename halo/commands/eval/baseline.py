@@ -57,5 +57,6 @@ class BaselineCommand:
             print(f"Next: {step}{redirection(job)}")
         else:
             repeat = partial(again, settings.command, options, rest)
-            print(f"Next: {remedy(findings, settings.command, folder, job, repeat)}")
+            step = remedy(findings, settings.command, folder, job, repeat, options.cpu)
+            print(f"Next: {step}")
         return 0

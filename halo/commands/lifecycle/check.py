@@ -121,7 +121,8 @@ class CheckCommand:
         if options.json is not None:
             write_json(summarize_check(found, job, options.plan), options.json)
         show_prose(make_console(), conclusion(found, job, options.plan))
-        print(f"Next: {next_step(found, job, options.plan, settings.command, options.cpu)}")
+        given = (settings.command, options.seconds, options.cpu)
+        print(f"Next: {next_step(found, job, options.plan, *given)}")
         return found.answer.value
 
 

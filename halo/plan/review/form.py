@@ -65,18 +65,18 @@ def _shortened(names: list[str]) -> list[str]:
     if sum(map(_written_bytes, names)) <= MAX_NAMES:
         return names
     longest = max(_SHORTEST, MAX_NAMES // len(names))
-    return [_cut(name, longest) for name in names]
+    return [cut(name, longest) for name in names]
 
 
 def _written_bytes(name: str) -> int:
     return len(name) if name.isascii() else 6 * len(name)
 
 
-def _cut(name: str, longest: int) -> str:
+def cut(name: str, longest: int) -> str:
     """The beginning and the end of a long name, where function and line are."""
     if _written_bytes(name) <= longest:
         return name
-    half = (longest if name.isascii() else longest // 6) // 2 - 3
+    half = (longest - _written_bytes("…") - 2) // (2 if name.isascii() else 12)
     return f"{name[:half]} … {name[-half:]}"
 
 

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from statistics import median
 
+from halo.console.durations import seconds
 from halo.schema.check import CheckSummary
 from halo.trials.checks.check import Answer, Check
 from halo.trials.checks.clock import Clock
@@ -60,7 +61,7 @@ def conclusion(found: Check, job: Job, plan: Path) -> str:
 
 
 def _figures(found: Check, plan: Path) -> str:
-    mine, own = (f"{median(times):.3f}" for times in found.times)
+    mine, own = (seconds(median(times)) for times in found.times)
     kind = " of processor time" if found.clock is Clock.PROCESSOR else ""
     allocator, low, high = found.allocator.name, found.interval.low, found.interval.high
     bounds = f"95 % interval {low:.2f} to {high:.2f}"
@@ -81,8 +82,10 @@ def needed(found: Check) -> str | None:
     return f"repeat it with {way}, or on an idle machine"
 
 
-def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = None) -> str:
-    """The next command. `cpu`: the value of --cpu."""
+def next_step(
+    found: Check, job: Job, plan: Path, halo: str, budget: int, cpu: int | None = None
+) -> str:
+    """The next command. `budget` and `cpu`: the values of --seconds and --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
     if found.answer is Answer.DOES_NOT_HELP:
@@ -93,6 +96,5 @@ def next_step(found: Check, job: Job, plan: Path, halo: str, cpu: int | None = N
         return " ".join([halo, "exec", *chosen, "--", command]) + redirection(job)
     chosen += ["--min-speedup", f"{found.min_speedup:g}"]
     chosen += ["--clock", str(found.clock)]
-    if found.needed_seconds is not None:
-        chosen += ["--seconds", str(found.needed_seconds)]
+    chosen += ["--seconds", str(found.needed_seconds or budget)]
     return " ".join([halo, "check", *chosen, *options, "--", command])

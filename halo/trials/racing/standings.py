@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from halo.console.durations import seconds
 from halo.console.terminal import Field, Grid, Row
 from halo.schema.summary import Change, RacedCandidate
 
@@ -30,8 +31,8 @@ def standings(candidates: Sequence[RacedCandidate]) -> Grid:
         Row(
             [
                 f"{one.label}{' (kept)' if one.kept else ''}",
-                f"{one.seconds:.3f}",
-                "" if one.alone is None else f"{one.alone:.3f}",
+                "" if one.seconds is None else seconds(one.seconds),
+                "" if one.alone is None else seconds(one.alone),
                 change(one.change),
                 str(one.trials),
             ],

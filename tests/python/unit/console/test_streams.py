@@ -86,7 +86,7 @@ def test_a_text_encoding_of_the_locale_is_taken(encoding: str) -> None:
     "name",
     ["base64", "rot13", "idna", "undefined", "utf-16", "cp037", "punycode", "none", "\udc80"],
 )
-def test_what_does_not_encode_ascii_to_itself_is_no_encoding(name: str) -> None:
+def test_an_encoding_without_ascii_in_itself_is_not_taken(name: str) -> None:
     environment = {"LANG": f"x.{name}"}
     assert replace(read_settings(), environment=environment).encoding == "utf-8"
     if name.isascii():

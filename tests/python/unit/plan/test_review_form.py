@@ -12,7 +12,7 @@ import pytest
 
 from halo.plan import Group, Grouping, Identification, Plan, build_plan, read_plan, write_plan
 from halo.plan.review import groups as reviewing
-from halo.plan.review.form import review_json
+from halo.plan.review.form import cut, review_json
 from halo.plan.review.ids import context_ids
 from halo.profile import Profile
 from support.samples.plan import Sample, any_alignment, any_distance
@@ -183,3 +183,12 @@ def test_a_form_of_a_newer_version_or_without_its_names_is_ignored(
 ) -> None:
     assert read_plan(with_changes(tmp_path)).review is not None
     assert read_plan(with_changes(tmp_path, **changes)).review is None
+
+
+@pytest.mark.parametrize("longest", [40, 44, 47, 48, 100, 4000])
+@pytest.mark.parametrize("letter", ["a", "ä"])
+def test_a_long_name_has_its_ends(letter: str, longest: int) -> None:
+    name = f"<{letter * 5000}>"
+    short = cut(name, longest)
+    assert short[0] == "<" and short[-1] == ">"
+    assert len(json.dumps(short)) - 2 <= longest

@@ -205,11 +205,13 @@ def test_the_ends_of_the_interval_are_the_first_that_are_sure(count: int) -> Non
 
 def test_the_next_step_has_the_library_and_the_processor() -> None:
     found = replace(check_of(1.0, 1.3, 4, 1.05), allocator=Allocator("l.so", Path("/o p/l.so")))
-    step = next_step(found, Job(Target(Path("/bin/prog"), "prog"), ("1",)), Path("p"), "halo", 1)
-    assert step == (
-        "halo check --plan p --allocator '/o p/l.so' --min-speedup 1.05 --clock wall --seconds 80"
-        " --cpu 1 -- prog 1"
-    )
+    job = Job(Target(Path("/bin/prog"), "prog"), ("1",))
+    step = next_step(found, job, Path("p"), "halo", 30, 1)
+    start = "halo check --plan p --allocator '/o p/l.so' --min-speedup 1.05 --clock wall"
+    assert step == f"{start} --seconds 80 --cpu 1 -- prog 1"
+    unknown = replace(check_of(1.0, 1.05, 20, 1.05), allocator=found.allocator)
+    step = next_step(unknown, job, Path("p"), "halo", 30, 1)
+    assert step == f"{start} --seconds 30 --cpu 1 -- prog 1"
 
 
 def test_a_clock_that_is_too_coarse_shows_no_difference() -> None:

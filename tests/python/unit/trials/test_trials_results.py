@@ -134,6 +134,8 @@ def test_every_answer_without_a_use_has_a_command() -> None:
     assert step(measured({"halo": times(1.0)}, reference={"jemalloc": wide})) == "again"
     for unclear in ({}, {"halo": times(1.12)}):
         assert step(measured(unclear)) == "halo probe --stdin in -- prog 'a b'"
+        pinned = remedy(measured(unclear), "halo", folder, job, again, cpu=1)
+        assert pinned == "halo probe --cpu 1 --stdin in -- prog 'a b'"
 
 
 def test_the_verdict_names_the_allocator_of_the_next_step() -> None:
