@@ -5,7 +5,7 @@
 // their files, heaps of virtual machines, stacks of thousands of threads. The core accepts a
 // mapping above its part if the program asks for that very address, and gives the address back when
 // the program unmaps it. So large mappings, and those that the core refuses, are requested at
-// addresses there.
+// addresses there, unless the program wishes for a place that is free.
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -32,6 +32,13 @@ Addr place_for(SizeT bytes) {
   return 0;
 }
 
+// Whether the place is free above the core's part, where the core has reserved all that is free.
+bool is_free_above(Addr at, SizeT bytes) {
+  const NSegment* segment = VG_(am_find_nsegment)(at);
+  return segment != nullptr && segment->kind == SkResvn && segment->smode == SmFixed &&
+         bytes - 1 <= segment->end - at;
+}
+
 bool may_be_elsewhere(Addr address, SizeT bytes, UWord flags, Off64T offset) {
   const UWord kept = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
   return bytes != 0 && ((address | Addr(offset)) & (kPage - 1)) == 0 && (flags & kept) == 0;
@@ -55,7 +62,16 @@ SysRes __wrap_vgModuleLocal_generic_PRE_sys_mmap(ThreadId thread, UWord address,
                                                      offset);
   };
   if (!may_be_elsewhere(address, bytes, flags, offset)) return map_at(address, flags);
-  const Addr place = place_for((bytes + kPage - 1) & ~(kPage - 1));
+  const SizeT whole = (bytes + kPage - 1) & ~(kPage - 1);
+  // A place that the program wishes for, as the kernel gives it if it is free.
+  if (address != 0) {
+    const bool is_free = VG_(am_covered_by_single_free_segment)(address, whole);
+    if (is_free || is_free_above(address, whole)) {
+      const SysRes made = map_at(address, is_free ? flags : flags | MAP_FIXED);
+      if (!sr_isError(made)) return made;
+    }
+  }
+  const Addr place = place_for(whole);
   if (place == 0) {
     const SysRes made = map_at(address, flags);
     // The command searches the log for this, as for those of tool.cc.

@@ -25,6 +25,8 @@ void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId), void (*child)(
 // From the core: moves a descriptor to a number that the program can neither see nor close.
 Int VG_(safe_fd)(Int descriptor);
 SysRes VG_(mk_SysRes_Error)(UWord error);
+// Likewise: whether nothing is mapped or reserved there.
+Bool VG_(am_covered_by_single_free_segment)(Addr begin, SizeT bytes);
 }
 #undef NULL
 #pragma GCC diagnostic pop

@@ -89,6 +89,34 @@ int main(void) {
 }
 """
 
+# Places that heaps of virtual machines and databases wish for, and that the kernel gives while they
+# are free. Each return value is the place of a failure.
+WISHES = """
+#include <stdlib.h>
+#include <sys/mman.h>
+static char *map(unsigned long at, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  return mmap((void *)at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+int main(void) {
+  const unsigned long wishes[] = {0x200000000, 0x700000000, 0xc000000000, 0x50000000000,
+                                  0x180000000000};
+  for (int i = 0; i < 5; i++) {
+    const size_t large = 2ul << 30, small = 1ul << 20;
+    char *wished = map(wishes[i], large);
+    if (wished != (char *)wishes[i]) return 10 + i;
+    wished[large - 1] = 1;
+    char *other = map(wishes[i] + large / 2, large);
+    if (other == MAP_FAILED || other < wished + large && other + large > wished) return 20 + i;
+    other[0] = 1;
+    if (map(wishes[i] + large, small) != wished + large && other != wished + large) return 30 + i;
+    if (munmap(wished, large) != 0 || map(wishes[i], large) != wished) return 40 + i;
+  }
+  for (int i = 0; i < 100; i++) *(volatile char *)malloc(48) = 1;
+  return 0;
+}
+"""
+
 # Together, they are larger than all that the core manages.
 FILLS = """
 #include <pthread.h>
@@ -213,6 +241,13 @@ def test_large_reservations_succeed(tmp_path: Path, before: tuple[str, ...]) -> 
     outcome = halo(*command, cwd=tmp_path, before=before)
     assert outcome.status == 0 and tells_only_its_file(outcome.stderr, "reserves.profile")
     assert read_profile(tmp_path / "reserves.profile").totals.allocations >= 100
+
+
+def test_mappings_are_where_the_program_wishes_them(tmp_path: Path) -> None:
+    binary = compile_c(WISHES, tmp_path / "wishes")
+    outcome = halo("record", "--engine", "valgrind", "--", str(binary), cwd=tmp_path)
+    assert outcome.status == 0 and tells_only_its_file(outcome.stderr, "wishes.profile")
+    assert read_profile(tmp_path / "wishes.profile").totals.allocations >= 100
 
 
 def test_reservations_leave_the_engine_its_own_memory(tmp_path: Path) -> None:
