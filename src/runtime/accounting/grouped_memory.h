@@ -30,7 +30,7 @@ GroupedTotals grouped_totals();
 GroupedMemory grouped_memory();
 
 // Returns the calling thread's cached blocks to their pages, and the memory of all free pages to
-// the kernel. Returns the number of bytes. It takes no lock that others wait for.
+// the kernel. Returns the number of bytes. It holds a lock of spans for 2 MiB of them at a time.
 std::size_t purge_grouped_memory();
 
 }  // namespace halo::runtime

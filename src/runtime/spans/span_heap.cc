@@ -14,6 +14,7 @@ constexpr std::size_t line = 64;
 constexpr std::size_t lines_of_page = system_page / line;
 constexpr std::size_t min_kept = std::size_t{16} << 20;  // bytes of free units in memory
 constexpr std::size_t kept_share = 8;                    // likewise, of those in use
+constexpr std::size_t purged_at_once = 32;               // units
 constexpr std::size_t min_growth = std::size_t{4} << 20;
 // The arena and Tidy's memory are where the first attempts lead, and need room to grow.
 constexpr unsigned first_attempt = 3;
@@ -29,6 +30,11 @@ T* map_table(std::size_t count) {
   void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
+}
+
+// Returns the memory to the kernel. False if it stays, as locked memory does.
+bool discard(std::uintptr_t begin, std::size_t bytes) {
+  return madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED) == 0;
 }
 
 class Locked {
@@ -248,12 +254,11 @@ void SpanHeap::free_units(std::size_t unit, std::size_t units) {
   const std::size_t bytes = units * span_unit;
   units_.release(unit, units);
   used_ -= bytes;
-  const bool keeps = kept_ + bytes <= std::max(min_kept, used_ / kept_share);
+  const bool keeps = kept_ + bytes <= std::max(min_kept, used_ / kept_share) ||
+                     !discard(memory_.begin() + unit * span_unit, bytes);
   kept_ += keeps ? bytes : 0;
   for (std::size_t at = unit; at < unit + units; ++at)
     entries_[at] = {0, keeps ? Entry::kept : std::uint16_t{0}, 0};
-  if (!keeps)
-    madvise(reinterpret_cast<void*>(memory_.begin() + unit * span_unit), bytes, MADV_DONTNEED);
 }
 
 // If the table is full, the span is lost.
@@ -298,23 +303,34 @@ SpanBytes SpanHeap::bytes() const {
 
 std::size_t SpanHeap::purge() {
   const KeepErrno keep;
-  const Locked locked(lock_);
-  if (!locked) return 0;
-  free_deferred();
-  const auto is_kept = [&](std::size_t unit) {
-    return entries_[unit].size == 0 && entries_[unit].start == Entry::kept;
-  };
   std::size_t purged = 0;
-  for (std::size_t unit = 0; kept_ != 0 && unit < high_; ++unit) {
-    const std::size_t begin = unit;
-    while (unit < high_ && is_kept(unit)) entries_[unit++].start = 0;
-    const std::size_t bytes = (unit - begin) * span_unit;
-    if (bytes == 0) continue;
-    madvise(reinterpret_cast<void*>(memory_.begin() + begin * span_unit), bytes, MADV_DONTNEED);
-    kept_ -= bytes;
-    purged += bytes;
+  for (std::size_t unit = 0; unit != UnitMap::nowhere;) {
+    // Not held in between, so that other threads wait for one part at most.
+    const Locked locked(lock_);
+    if (!locked) return purged;
+    free_deferred();
+    unit = purge_part(unit, purged);
   }
   return purged;
+}
+
+// Purges the first run of kept units from that one on, or the first units of it. Returns the unit
+// behind it, or UnitMap::nowhere if there is none.
+std::size_t SpanHeap::purge_part(std::size_t unit, std::size_t& purged) {
+  const auto is_kept = [&](std::size_t at) {
+    return at < high_ && entries_[at].size == 0 && entries_[at].start == Entry::kept;
+  };
+  if (kept_ == 0) return UnitMap::nowhere;
+  while (unit < high_ && !is_kept(unit)) ++unit;
+  if (unit >= high_) return UnitMap::nowhere;
+  const std::size_t begin = unit;
+  while (unit - begin < purged_at_once && is_kept(unit)) ++unit;
+  const std::size_t bytes = (unit - begin) * span_unit;
+  if (!discard(memory_.begin() + begin * span_unit, bytes)) return unit;
+  for (std::size_t at = begin; at < unit; ++at) entries_[at].start = 0;
+  kept_ -= bytes;
+  purged += bytes;
+  return unit;
 }
 
 }  // namespace halo::runtime

@@ -97,7 +97,8 @@ class SpanHeap {
   SpanBytes bytes() const;
   // Bytes of free units whose memory was not purged: up to an eighth of those in use, or 16 MiB.
   std::size_t kept() const { return kept_; }
-  // Purges them. Returns their bytes; 0 if the lock is held for too long.
+  // Purges them, part by part. Returns the bytes that were purged; stops if the lock is held for
+  // too long.
   std::size_t purge();
 
  private:
@@ -130,6 +131,7 @@ class SpanHeap {
   void free_locked(void* p);
   void free_confined(Ring& ring, std::size_t page, std::size_t bytes);
   void free_units(std::size_t unit, std::size_t units);
+  std::size_t purge_part(std::size_t unit, std::size_t& purged);
   void free_later(void* p);
   void free_deferred();
   void count(std::size_t bytes);

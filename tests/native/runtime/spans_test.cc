@@ -213,6 +213,29 @@ TEST_F(SpanHeapTest, BytesAreThoseOfSpansInUseAndOfKeptMemory) {
   EXPECT_EQ(*static_cast<char*>(heap->allocate(bytes).p), 0) << "the memory was returned";
 }
 
+TEST_F(SpanHeapTest, LongRunsArePurgedAsAWhole) {
+  constexpr std::size_t bytes = 100 * span_unit - 4096;
+  heap->free(std::memset(heap->allocate(bytes).p, 1, bytes));
+  void* const between = heap->allocate(bytes).p;
+  heap->free(std::memset(heap->allocate(bytes).p, 1, bytes));
+  EXPECT_EQ(heap->bytes().kept, 100 * span_unit);
+  heap->free(between);
+  EXPECT_EQ(heap->purge(), 200 * span_unit);
+  EXPECT_EQ(heap->bytes().kept, 0u);
+}
+
+TEST_F(SpanHeapTest, MemoryThatTheKernelKeepsIsNotCountedAsPurged) {
+  constexpr std::size_t bytes = 2 * span_unit - 4096;
+  void* const p = std::memset(heap->allocate(bytes).p, 1, bytes);
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) & -system_page);
+  ASSERT_EQ(mlock(page, system_page), 0);
+  heap->free(p);
+  EXPECT_EQ(heap->purge(), 0u);
+  EXPECT_EQ(heap->bytes().kept, 2 * span_unit);
+  ASSERT_EQ(munlock(page, system_page), 0);
+  EXPECT_EQ(heap->purge(), 2 * span_unit);
+}
+
 TEST_F(SpanHeapTest, AnEighthMoreThanIsUsedIsMapped) {
   std::size_t used = 0;
   while (used < std::size_t{900} << 20) {
