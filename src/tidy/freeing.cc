@@ -7,6 +7,7 @@
 
 #include "base/keep_errno.h"
 #include "base/old_c_library.h"
+#include "base/own_module.h"
 #include "tidy/context.h"
 
 namespace halo::tidy {
@@ -29,14 +30,6 @@ struct Known {
 };
 Known known{};
 
-bool is_in_this_library(const char* function) {
-  Dl_info its{};
-  Dl_info ours{};
-  void* const at = find_symbol(RTLD_DEFAULT, function);
-  return at != nullptr && find_module(at, its) &&
-         find_module(std::bit_cast<void*>(&may_replace), ours) && its.dli_fbase == ours.dli_fbase;
-}
-
 bool is_of_a_standard_library(void* function) {
   Dl_info info{};
   if (function == nullptr || !find_module(function, info) || info.dli_fname == nullptr)
@@ -56,7 +49,7 @@ __attribute__((constructor)) void look_up() {
   void* const malloc = find_symbol(RTLD_DEFAULT, "malloc");
   if (!is_of_a_standard_library(malloc)) return;
   for (const char* function : kReplaced)
-    if (!is_in_this_library(function)) return;
+    if (!is_in_own_module(find_symbol(RTLD_DEFAULT, function))) return;
   if (!Context::open()) return;
   void* const operator_new = find_symbol(RTLD_DEFAULT, "_Znwm");
   known.malloc = malloc;

@@ -12,7 +12,9 @@
 #include <iterator>
 
 #include "base/bootstrap.h"
+#include "base/module_bounds.h"
 #include "base/old_c_library.h"
+#include "base/own_module.h"
 
 namespace halo::runtime {
 namespace {
@@ -21,21 +23,12 @@ namespace {
 __attribute__((tls_model("initial-exec"))) thread_local bool resolving = false;
 constinit std::atomic<bool> resolved{false};
 
-template <typename One, typename Other>
-bool same_library(One one, Other other) {
-  Dl_info of_one, of_other;
-  return one != nullptr && find_module(reinterpret_cast<void*>(one), of_one) &&
-         find_module(reinterpret_cast<void*>(other), of_other) &&
-         of_one.dli_fbase == of_other.dli_fbase;
-}
-
 // Whether the program itself defines the function, not a library. A symbol of the program without a
 // section only says where its calls of a library's function lead.
 bool is_programs(void* function) {
   Dl_info info;
   void* found = nullptr;
-  if (!find_module(function, info, &found, RTLD_DL_LINKMAP)) return false;
-  if (static_cast<const link_map*>(found)->l_prev != nullptr) return false;
+  if (is_in_own_module(function) || !module_of(function).is_first) return false;
   if (!find_module(function, info, &found, RTLD_DL_SYMENT) || found == nullptr) return false;
   return static_cast<const ElfW(Sym)*>(found)->st_shndx != SHN_UNDEF;
 }
@@ -213,9 +206,13 @@ void resolve_next() {
   look_up_next(found.libc_realloc, "__libc_realloc");
   // glibc's versions of functions that the next allocator lacks must not be called: they do not
   // recognise its blocks.
-  if (!same_library(found.valloc, found.malloc)) found.valloc = nullptr;
-  if (!same_library(found.pvalloc, found.malloc)) found.pvalloc = nullptr;
-  if (!same_library(found.usable_size, found.malloc)) found.usable_size = nullptr;
+  const ModuleBounds library = module_of(reinterpret_cast<void*>(found.malloc));
+  const auto drop_others = [&](auto& function) {
+    if (!library.contains(reinterpret_cast<void*>(function))) function = nullptr;
+  };
+  drop_others(found.valloc);
+  drop_others(found.pvalloc);
+  drop_others(found.usable_size);
   ProgramsAllocator programs{};
   void (*programs_free)(void*) = nullptr;
   look_up_programs(programs.malloc, "malloc");

@@ -14,11 +14,8 @@
 #include <cstdint>
 
 #include "base/old_c_library.h"
+#include "base/own_module.h"
 #include "runtime/base/exports.h"
-
-// Bounds of the runtime itself, defined by the linker.
-extern "C" HALO_HIDDEN const char __ehdr_start[];
-extern "C" HALO_HIDDEN const char _end[];
 
 namespace halo::runtime {
 namespace {
@@ -41,14 +38,8 @@ void look_up(Function& function, const char* name) {
 }
 
 // The runtime's own code does not access objects.
-bool is_own(const void* caller) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(__ehdr_start);
-  const auto end = reinterpret_cast<std::uintptr_t>(_end);
-  return reinterpret_cast<std::uintptr_t>(caller) - begin < end - begin;
-}
-
 [[gnu::noinline]] void code_appeared(const void* caller) {
-  if (is_own(caller)) return;
+  if (is_in_own_module(caller)) return;
   generated.store(true, std::memory_order_release);
   if (const CodeListener listener = code_listener.load(std::memory_order_acquire)) listener();
 }
@@ -88,11 +79,8 @@ void* mmap(void* at, std::size_t bytes, int rights, int flags, int file, off_t o
   return halo::runtime::map(at, bytes, rights, flags, file, offset);
 }
 
-void* mmap64(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) noexcept {
-  if ((rights & PROT_EXEC) != 0) [[unlikely]]
-    halo::runtime::code_appeared(__builtin_return_address(0));
-  return halo::runtime::map(at, bytes, rights, flags, file, offset);
-}
+void* mmap64(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) noexcept
+    __attribute__((alias("mmap")));
 
 int mprotect(void* at, std::size_t bytes, int rights) noexcept {
   if ((rights & PROT_EXEC) != 0) [[unlikely]]

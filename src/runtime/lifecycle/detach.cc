@@ -11,6 +11,7 @@
 
 #include "base/bootstrap.h"
 #include "base/old_c_library.h"
+#include "base/own_module.h"
 #include "runtime/base/exports.h"
 #include "runtime/modules/loaded_module.h"
 
@@ -30,22 +31,14 @@ struct Binding {
   std::uintptr_t next;
 };
 
-std::uintptr_t start_of_module(const void* address) {
-  Dl_info info;
-  return find_module(address, info) ? reinterpret_cast<std::uintptr_t>(info.dli_fbase) : 0;
-}
-
-Binding binding_of(const char* name, std::uintptr_t own_module) {
+Binding binding_of(const char* name) {
   void* first = find_symbol(RTLD_DEFAULT, name);
   void* next = find_symbol(RTLD_NEXT, name);
-  if (first == nullptr || next == nullptr || start_of_module(first) != own_module) return {0, 0};
+  if (next == nullptr || !is_in_own_module(first)) return {0, 0};
   return {reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(next)};
 }
 
-struct Bindings {
-  std::uintptr_t own_module;
-  std::array<Binding, names.size()> of;
-};
+using Bindings = std::array<Binding, names.size()>;
 
 // Where the call of that jump slot shall lead, if it leads to the runtime, now or once it is
 // resolved; else 0.
@@ -55,7 +48,7 @@ std::uintptr_t target_of(const LoadedModule& module, const ElfW(Rela) & relocati
   const std::string_view name = module.symbol_of(relocation);
   const auto* found = std::ranges::lower_bound(names, name);
   if (found == names.end() || *found != name) return 0;
-  const Binding& binding = bindings.of[static_cast<std::size_t>(found - names.begin())];
+  const Binding& binding = bindings[static_cast<std::size_t>(found - names.begin())];
   const std::uintptr_t now = *module.slot_of(relocation);
   const bool unresolved = !module.symbolic && module.contains(now);
   return now == binding.ours || unresolved ? binding.next : 0;
@@ -64,7 +57,7 @@ std::uintptr_t target_of(const LoadedModule& module, const ElfW(Rela) & relocati
 int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
   const auto& bindings = *static_cast<const Bindings*>(data);
   const LoadedModule module(*info);
-  if (module.contains(bindings.own_module)) return 0;
+  if (module.contains(reinterpret_cast<std::uintptr_t>(&detach))) return 0;
   ModuleWriter writer(module);
   for (const ElfW(Rela) & relocation : module.jump_slots)
     if (const std::uintptr_t target = target_of(module, relocation, bindings); target != 0)
@@ -78,9 +71,7 @@ void detach() {
   // The next allocator must not receive bootstrap blocks.
   if (bootstrap_was_used()) return;
   Bindings bindings;
-  bindings.own_module = start_of_module(reinterpret_cast<const void*>(&detach));
-  for (std::size_t i = 0; i < names.size(); ++i)
-    bindings.of[i] = binding_of(names[i].data(), bindings.own_module);
+  for (std::size_t i = 0; i < names.size(); ++i) bindings[i] = binding_of(names[i].data());
   dl_iterate_phdr(rebind_module, &bindings);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/old_c_library.h"
+#include "base/own_module.h"
 #include "runtime/modules/loaded_module.h"
 #include "runtime/modules/modules.h"
 
@@ -23,17 +24,12 @@ bool allocates(std::string_view name) {
   return std::ranges::find(names, name) != std::ranges::end(names);
 }
 
+// The linker's other lock is not taken while its list is locked: dlopen and dlclose take both in
+// the other order. So the target is named later.
 struct Search {
-  std::uintptr_t own_module;
   LoadedModule program;  // its PLT entries are the addresses of functions if it is not relocatable
+  std::uintptr_t target = 0;
 };
-
-std::uintptr_t start_of_module(std::uintptr_t address) {
-  Dl_info info;
-  return halo::find_module(reinterpret_cast<void*>(address), info)
-             ? reinterpret_cast<std::uintptr_t>(info.dli_fbase)
-             : 0;
-}
 
 bool is_taken(const LoadedModule& module, const ElfW(Rela) & relocation, const Search& search) {
   const auto kind = ELF64_R_TYPE(relocation.r_info);
@@ -41,22 +37,24 @@ bool is_taken(const LoadedModule& module, const ElfW(Rela) & relocation, const S
   if (!allocates(module.symbol_of(relocation))) return false;
   const std::uintptr_t target = *module.slot_of(relocation);
   if (target == 0 || module.contains(target) || search.program.contains(target)) return false;
-  return start_of_module(target) != search.own_module;
+  return !is_in_own_module(reinterpret_cast<void*>(target));
 }
 
-void name_taker(std::uintptr_t target) {
+const char* name_taker(std::uintptr_t target) {
   Dl_info info;
   const bool is_library = halo::find_module(reinterpret_cast<void*>(target), info);
   snprintf(taker, sizeof taker, "%s", is_library ? info.dli_fname : "code of no library");
+  return taker;
 }
 
 int inspect_calls(dl_phdr_info* info, std::size_t, void* data) {
   if (!is_planned(info->dlpi_addr)) return 0;
+  auto& search = *static_cast<Search*>(data);
   const LoadedModule module(*info);
   for (const auto& relocations : {module.jump_slots, module.data})
     for (const ElfW(Rela) & relocation : relocations)
-      if (is_taken(module, relocation, *static_cast<const Search*>(data))) {
-        name_taker(*module.slot_of(relocation));
+      if (is_taken(module, relocation, search)) {
+        search.target = *module.slot_of(relocation);
         return 1;
       }
   return 0;
@@ -72,9 +70,8 @@ int copy_first(dl_phdr_info* info, std::size_t, void* data) {
 const char* taker_of_calls() {
   dl_phdr_info program{};
   dl_iterate_phdr(copy_first, &program);
-  Search search{start_of_module(reinterpret_cast<std::uintptr_t>(&taker_of_calls)),
-                LoadedModule(program)};
-  return dl_iterate_phdr(inspect_calls, &search) != 0 ? taker : nullptr;
+  Search search{LoadedModule(program)};
+  return dl_iterate_phdr(inspect_calls, &search) != 0 ? name_taker(search.target) : nullptr;
 }
 
 }  // namespace halo::runtime

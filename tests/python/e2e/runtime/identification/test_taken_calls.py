@@ -163,6 +163,72 @@ def test_a_program_is_recorded_with_its_injector(program: Path, injector: Path) 
     assert sum(run_with(program, plan, injector).allocations) >= 30_000
 
 
+# While the runtime writes its statistics, a thread is always in dlopen, whose constructor needs the
+# lock of the linker's list: the linker takes its two locks in one order.
+OPENS_AT_EXIT = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+sem_t constructing;
+static const char *library;
+static void *open_it(void *unused) {
+  for (;;) dlclose(dlopen(library, RTLD_NOW));
+}
+__attribute__((destructor)) static void at_exit(void) {
+  pthread_t thread;
+  alarm(20);
+  pthread_create(&thread, NULL, open_it, NULL);
+  sem_wait(&constructing);
+}
+int main(int argc, char **argv) {
+  char *p[300];
+  for (int i = 0; i < 300; ++i) memset(p[i] = malloc(24), i, 24);
+  for (int i = 0; i < 300; ++i) free(p[i]);
+  sem_init(&constructing, 0, 0);
+  library = argv[1];
+}
+"""
+IS_OPENED = r"""
+#define _GNU_SOURCE
+#include <link.h>
+#include <semaphore.h>
+#include <unistd.h>
+extern sem_t constructing;
+static int visit(struct dl_phdr_info *info, size_t size, void *data) { return 0; }
+__attribute__((constructor)) static void construct(void) {
+  sem_post(&constructing);
+  usleep(20000);
+  dl_iterate_phdr(visit, NULL);
+}
+"""
+# Lets the thread take its lock between any two look-ups of the runtime.
+SLOW_LOOK_UPS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+int dladdr(const void *address, Dl_info *info) {
+  static int (*next)(const void *, Dl_info *);
+  if (next == NULL) next = (int (*)(const void *, Dl_info *))dlsym(RTLD_NEXT, "dladdr");
+  usleep(3000);
+  return next(address, info);
+}
+"""
+
+
+def test_no_thread_in_dlopen_waits_for_the_statistics(tmp_path: Path) -> None:
+    library = compile_program(tmp_path, IS_OPENED, "-shared", "-fPIC", name="opened.so")
+    program = compile_program(tmp_path, OPENS_AT_EXIT, "-rdynamic", "-pthread", "-Wl,-z,now")
+    plan = make_plan(tmp_path, [str(program), str(library)], "dense")
+    slow = compile_program(tmp_path, SLOW_LOOK_UPS, "-shared", "-fPIC", name="slow.so")
+    run = run_planned([str(program), str(library)], plan, env=with_library(slow))
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stats["active"] and run.stats["calls_taken_by"] == ""
+
+
 def test_doctor_names_the_library_that_takes_the_calls(program: Path, injector: Path) -> None:
     plan = make_plan(program.parent, [str(program)], "dense")
     env = {"LD_PRELOAD": str(injector)}
