@@ -3,6 +3,7 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <string_view>
 
@@ -129,8 +130,9 @@ int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_align
 
 }  // namespace
 
-void begin_alignment() {
+void begin_alignment(bool generates_code) {
   if (active_plan.checked_modules.empty()) return;
+  if (generates_code) return align_all_to_16(program_generates_code);
   // If any module is not covered, relaxing the others would copy code pages for nothing.
   if (dl_iterate_phdr(find_unknown, nullptr) != 0) return align_all_to_16(unknown_module());
   all_to_16 = false;
@@ -144,6 +146,25 @@ bool check_alignment_of(const dl_phdr_info& module) {
   if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
   align_all_to_16(known ? "code cannot be relaxed" : unknown_module());
   return false;
+}
+
+void forget_checked_modules_but(std::size_t count) {
+  if (aligns_all_to_16()) return;
+  struct Search {
+    std::size_t left;
+    std::bitset<plan::max_modules> present;
+  } search{count, {}};
+  const auto note = [](dl_phdr_info* module, std::size_t, void* data) {
+    auto& of = *static_cast<Search*>(data);
+    if (of.left == 0) return 1;
+    --of.left;
+    for (std::size_t i = 0; i < active_plan.checked_modules.size(); ++i)
+      if (compared[i] == module->dlpi_addr + 1) of.present.set(i);
+    return 0;
+  };
+  dl_iterate_phdr(note, &search);
+  for (std::size_t i = 0; i < active_plan.checked_modules.size(); ++i)
+    if (!search.present[i]) compared[i] = 0;
 }
 
 void align_all_to_16(const char* reason) {

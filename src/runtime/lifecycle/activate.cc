@@ -117,7 +117,7 @@ void keep_alignment(const dl_phdr_info& module) {
 // The plan's alignment proof does not cover code that the program generates.
 void keep_alignment_for_generated_code() {
   if (aligns_all_to_16()) return;
-  align_all_to_16("the program generates code at run time");
+  align_all_to_16(program_generates_code);
   align_later_blocks();
 }
 
@@ -195,7 +195,7 @@ bool begin(const Settings& settings) {
     return false;
   }
   next_statistics();
-  begin_alignment();
+  begin_alignment(generates_code());
   set_loaded_listener(keep_alignment);
   forbid_deep_binding();
   if (active_plan.draws_pools()) return begin_random_pools();

@@ -12,6 +12,7 @@
 #include "base/short_wait.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/diagnosis.h"
+#include "runtime/code/alignment.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
@@ -72,9 +73,25 @@ constinit std::uint32_t closing = 0;  // threads in dlclose
 constinit int expecting_thread = 0;   // the thread whose dlopen loaded the expected modules
 constinit PlacingBudget budget;
 
-bool try_lock() { return !changing.test_and_set(std::memory_order_acquire); }
+// Asked for, and not done yet. A thread that has cleared `changing` reads it afterwards, and a
+// thread that sets it tries the lock afterwards, so one of both does it.
+constinit std::atomic<bool> wants_alignment{false};
+
+bool try_lock() { return !changing.test_and_set(); }
 void lock() { wait_until(try_lock); }
-void unlock() { changing.clear(std::memory_order_release); }
+
+void align_if_wanted() {
+  while (wants_alignment.load() && try_lock()) {
+    align_states_to_16(*table, linker_module);
+    wants_alignment.store(false);
+    changing.clear();
+  }
+}
+
+void unlock() {
+  changing.clear();
+  align_if_wanted();
+}
 
 void* map_zeroed(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -315,9 +332,13 @@ bool is_planned(std::uintptr_t bias) {
 void set_loaded_listener(LoadedListener listener) { loaded_listener = listener; }
 void set_place_listener(PlaceListener listener) { place_listener = listener; }
 void align_table_to_16() {
-  lock();
-  align_states_to_16(*table, linker_module);
-  unlock();
+  constexpr int attempts = 20;
+  wants_alignment.store(true);
+  for (int i = 0; i < attempts; ++i) {
+    align_if_wanted();
+    if (!wants_alignment.load()) return;
+    sleep_shortly();
+  }
 }
 
 bool follows_modules() { return table != nullptr; }
@@ -351,7 +372,9 @@ void inspect_modules(int thread) {
   const bool any_gone = last_generation.count + came != now.count;
   last_generation = now;
   expecting_thread = thread;
-  scan_modules(any_gone, now.count > came ? now.count - came : 0);
+  const std::size_t stayed = now.count > came ? now.count - came : 0;
+  if (any_gone) forget_checked_modules_but(stayed);
+  scan_modules(any_gone, stayed);
 }
 
 void recognise_expected() {

@@ -47,7 +47,8 @@ unsigned publish_table();
 // Whether a module of the plan is loaded at that bias.
 bool is_planned(std::uintptr_t bias);
 
-// Aligns later blocks of all groups to 16 bytes.
+// Aligns later blocks of all groups to 16 bytes. In a signal handler that has interrupted a change
+// of the table, at the end of that change.
 void align_table_to_16();
 
 // Whether a table was published.

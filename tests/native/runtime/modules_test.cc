@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -11,6 +12,8 @@
 
 #include "plan/plan_builder.h"
 #include "runtime/base/active_plan.h"
+#include "runtime/code/alignment.h"
+#include "runtime/identify/identifier.h"
 #include "runtime/modules/linker.h"
 
 // Called by the library's constructor.
@@ -35,13 +38,19 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::any_of(names, [&](const auto& each) { return each.ends_with(name); });
 }
 
-// One test: a process publishes its table once.
-TEST(Modules, AreReportedOnceForEachLoad) {
+// Of the test's module, with blocks at multiples of eight.
+void load_plan() {
   plan::PlanBuilder builder;
   builder.module(1).group().state(0, 0x10, 0, 0, plan::Rule::end);
-  const auto bytes = builder.bytes();
+  static const auto bytes = builder.bytes();
   ASSERT_EQ(plan::validate(bytes, active_plan), nullptr);
+  all_to_16 = false;
   find_linker();
+}
+
+// Before other tests of the table, which a process publishes once.
+TEST(Modules, AreReportedOnceForEachLoad) {
+  load_plan();
   set_loaded_listener(record);
   const auto at_start = reported_by([&] { EXPECT_EQ(publish_table(), 0u); });
   EXPECT_TRUE(is_among(at_start, "libc.so.6"));
@@ -60,6 +69,36 @@ TEST(Modules, AreReportedOnceForEachLoad) {
       EXPECT_TRUE(reported_by(look).empty());
     }
   }
+}
+
+bool has_aligned(const Table& table) {
+  return std::all_of(table.placed, table.placed + table.module_count, [](const Placed& placed) {
+    return verdict_of(placed.code, 0).alignment == 16;
+  });
+}
+
+// As a handler of a signal does that has interrupted a change of modules.
+void align_during_a_change(std::uint32_t, ModulePlace place) {
+  alarm(20);
+  if (!place.present) align_table_to_16();
+}
+
+TEST(Modules, AreAlignedAtTheEndOfAChangeThatIsInterrupted) {
+  if (!follows_modules()) {
+    load_plan();
+    publish_table();
+  }
+  const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
+  void* handle = dlopen(MODULE, RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  inspect_modules(own_thread());
+  recognise_expected();
+  EXPECT_FALSE(has_aligned(table));
+  set_place_listener(align_during_a_change);
+  dlclose(handle);
+  inspect_modules(own_thread());
+  set_place_listener(nullptr);
+  EXPECT_TRUE(has_aligned(table));
 }
 
 TEST(Linker, IsLeftAndNotMappingHere) {

@@ -121,6 +121,47 @@ def test_other_code_of_the_same_layout_has_aligned_objects(tmp_path: Path) -> No
     assert "aligned to 16 bytes" in told.stdout
 
 
+# Opens each library alone, and prints where, and how many of its objects lie at no multiple of 16.
+OPENS_IN_TURN = r"""
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *p[1000];
+int main(int argc, char **argv) {
+  for (int at = 1; at < argc; ++at) {
+    void *library = dlopen(argv[at], RTLD_NOW);
+    void (*touch)(void *) = (void (*)(void *))dlsym(library, "touch");
+    long odd = 0;
+    for (int i = 0; i < 1000; ++i) {
+      odd += (uintptr_t)(p[i] = malloc(24)) % 16 != 0;
+      touch(p[i]);
+    }
+    for (int i = 0; i < 1000; ++i) free(p[i]);
+    printf("%p %ld\n", (void *)touch, odd);
+    if (at + 1 < argc) dlclose(library);
+  }
+}
+"""
+TRUSTING = ("--option", "trust_loaded=true")
+TOUCHES = '__asm__(".globl touch\\ntouch: " MOVE " (%rdi), %xmm0\\nret");'
+
+
+def test_other_code_at_the_address_of_checked_code_has_aligned_objects(tmp_path: Path) -> None:
+    """A library that was checked is closed, and one with its build-id takes its place."""
+    program = compile_program(tmp_path, OPENS_IN_TURN)
+    one, two = (
+        compile_program(tmp_path, TOUCHES, ID, "-shared", f'-DMOVE="{move}"', name=f"{move}.so")
+        for move in ("movups", "movaps")
+    )
+    plan = make_plan(tmp_path, [str(program), str(one)], "dense", *TRUSTING)
+    run = run_planned([str(program), str(one), str(one), str(two)], plan)
+    assert run.status == 0 and "other code" in run.stats["all_aligned_to_16"]
+    (where, odd), again, (later, none) = map(str.split, run.stdout.splitlines())
+    assert where == again[0] == later
+    assert int(odd) > 300 and int(again[1]) > 300 and int(none) == 0
+
+
 LIBRARY = "#include <stdlib.h>\nvoid *make(int n) { void *p = malloc(n); EXTRA return p; }\n"
 USER = r"""
 #include <dlfcn.h>
