@@ -7,6 +7,7 @@
 
 #include "runtime/base/next.h"
 #include "runtime/serve/grouped.h"
+#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -23,6 +24,12 @@ template <typename Allocate>
   void* p = allocate(bytes);
   if (p == nullptr) return nullptr;
   return std::memset(p, 0, clearing_whole_blocks ? usable_size_grouped(p) : bytes);
+}
+
+// calloc of a span, which needs no clearing if it was never used.
+inline void* cleared(const Span& span, std::size_t size) {
+  if (span.p == nullptr || span.is_zero) return span.p;
+  return std::memset(span.p, 0, clearing_whole_blocks ? span_heap.usable_size(span.p) : size);
 }
 
 // Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.

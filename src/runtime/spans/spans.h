@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "runtime/base/exported.h"
 #include "runtime/spans/span_heap.h"
@@ -18,11 +17,6 @@ HALO_HIDDEN extern constinit bool has_spans;
 
 inline bool may_be_span(std::size_t size) {
   return has_spans && size > span_unit && size <= max_span;
-}
-
-// A span for calloc, which needs no clearing if it was never used.
-inline void* cleared(const Span& span, std::size_t size) {
-  return span.p == nullptr || span.is_zero ? span.p : std::memset(span.p, 0, size);
 }
 
 // Begins, if a group of the plan has spans. Called once, after `resolve_next`, before other threads

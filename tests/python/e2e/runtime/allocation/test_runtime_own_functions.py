@@ -121,6 +121,45 @@ def test_own_functions_serve_spans(tmp_path: Path, allocator: str) -> None:
     assert run.stats["spans"]["live_bytes"] == 0
 
 
+# A calloc of a reused span, which mi_rezalloc and mi_recalloc enlarge: mimalloc's own blocks are
+# zeroed as a whole, so both read as zeroes.
+ZEROED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void *mi_rezalloc(void *, size_t);
+void *mi_recalloc(void *, size_t, size_t);
+enum { OLD = 400000, COUNT = 8 };
+__attribute__((noinline)) static char *dirty(void) { return malloc(500000); }
+__attribute__((noinline)) static char *zeroed(void) { return calloc(1, OLD); }
+int main(int argc, char **argv) {
+  char *blocks[COUNT];
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < COUNT; ++i) memset(blocks[i] = dirty(), 0x5a, 500000);
+    for (int i = 0; i < COUNT; ++i) free(blocks[i]);
+  }
+  for (int i = 0; i < COUNT; ++i) memset(blocks[i] = zeroed(), 0, OLD);
+  long bad = 0;
+  for (int i = 0; i < COUNT && argc > 1; ++i) {
+    blocks[i] = i % 2 ? mi_rezalloc(blocks[i], 2 * OLD) : mi_recalloc(blocks[i], 2, OLD);
+    for (int at = 0; at < 2 * OLD; ++at) bad += blocks[i][at] != 0;
+  }
+  printf("%ld\n", bad);
+  for (int i = 0; i < COUNT; ++i) free(blocks[i]);
+}
+"""
+
+
+def test_zeroed_spans_of_mimalloc_stay_zeroed(tmp_path: Path) -> None:
+    library = library_of("mimalloc")
+    program = compile_program(tmp_path, ZEROED, f"-Wl,--no-as-needed,{library}")
+    profile, plan = tmp_path / "prog.profile", tmp_path / "prog.plan"
+    plan_of_large(record_large([str(program)], profile), Spans(), plan)
+    run = run_planned([str(program), "enlarge"], plan)
+    assert (run.status, run.stdout, run.stderr) == (0, "0\n", "")
+    assert run.stats["spans"]["allocations"] > 240
+
+
 # The nodes that a hint places are resized and freed by jemalloc's functions.
 HINTED = (
     "#include <stddef.h>\n"
