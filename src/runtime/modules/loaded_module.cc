@@ -46,10 +46,10 @@ SymbolName::SymbolName(const char* name) : text(name), hash(5381) {
   for (const char c : text) hash = hash * 33 + static_cast<unsigned char>(c);
 }
 
-LoadedModule::LoadedModule(const dl_phdr_info& info) : bias(info.dlpi_addr) {
+LoadedModule::LoadedModule(const dl_phdr_info& info)
+    : bias(info.dlpi_addr), parts(info.dlpi_phdr, info.dlpi_phnum) {
   const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+  for (const ElfW(Phdr) & part : parts) {
     const std::uintptr_t part_begin = bias + part.p_vaddr;
     const std::uintptr_t part_end = part_begin + part.p_memsz;
     if (part.p_type == PT_LOAD) {
@@ -117,6 +117,16 @@ void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
   data = data.subspan(std::min(relative, data.size()));
 }
 
+int LoadedModule::protection_of(std::uintptr_t address) const {
+  for (const ElfW(Phdr) & part : parts) {
+    if (part.p_type != PT_LOAD || address - bias - part.p_vaddr >= part.p_memsz) continue;
+    return ((part.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+           ((part.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+           ((part.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+  }
+  return PROT_NONE;
+}
+
 const ElfW(Sym) * LoadedModule::find(const SymbolName& name) const {
   const ElfW(Sym)* symbol = look_up(name);
   return symbol == nullptr || symbol->st_shndx == SHN_UNDEF ? nullptr : symbol;
@@ -150,7 +160,9 @@ std::span<const ElfW(Sym)> LoadedModule::without_hash() const {
 
 bool ModuleWriter::write(std::uintptr_t* word, std::uintptr_t value) {
   const std::size_t bytes = module_.relro_end - module_.relro_begin;
-  if (reinterpret_cast<std::uintptr_t>(word) - module_.relro_begin < bytes && !is_open_) {
+  const auto address = reinterpret_cast<std::uintptr_t>(word);
+  if ((module_.protection_of(address) & PROT_WRITE) == 0) return false;
+  if (address - module_.relro_begin < bytes && !is_open_) {
     if (mprotect(reinterpret_cast<void*>(module_.relro_begin), bytes, PROT_READ | PROT_WRITE) != 0)
       return false;
     is_open_ = true;

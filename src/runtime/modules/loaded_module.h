@@ -44,6 +44,9 @@ struct LoadedModule {
   // not known.
   std::span<const ElfW(Sym)> without_hash() const;
 
+  // The protection of the segment that the address lies in, as the program headers have it.
+  int protection_of(std::uintptr_t address) const;
+
   std::uintptr_t bias = 0;
   std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
   std::uintptr_t relro_begin = 0, relro_end = 0;  // whole pages that were made read-only
@@ -52,6 +55,7 @@ struct LoadedModule {
   const std::uint32_t* hashes = nullptr;  // DT_GNU_HASH
   std::size_t symbol_count = 0;           // by DT_HASH; 0 without that table
   bool symbolic = false;                  // DF_SYMBOLIC: its own definitions take precedence
+  std::span<const ElfW(Phdr)> parts;
   std::span<const ElfW(Rela)> jump_slots;
   std::span<const ElfW(Rela)> data;  // without the leading ones that have no symbol
 
@@ -59,8 +63,8 @@ struct LoadedModule {
   void read_dynamic(const ElfW(Dyn) * entry);
 };
 
-// Writes words of a module. Pages that the dynamic linker has made read-only are opened at the
-// first write to them, and read-only again after the last.
+// Writes words of a module's writable segments. Pages that the dynamic linker has made read-only
+// are opened at the first write to them, and read-only again after the last.
 class ModuleWriter {
  public:
   explicit ModuleWriter(const LoadedModule& module) : module_(module) {}
@@ -68,7 +72,8 @@ class ModuleWriter {
   ModuleWriter& operator=(const ModuleWriter&) = delete;
   ~ModuleWriter();
 
-  // False if the kernel refuses: the word is unchanged.
+  // False if the kernel refuses, or if the segment is not writable, as that of a text relocation:
+  // the word is unchanged.
   bool write(std::uintptr_t* word, std::uintptr_t value);
 
  private:

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -108,6 +109,21 @@ TEST(ModuleWriter, WritesReadOnlyWordsAndClosesTheirPages) {
     }
   }
   FAIL() << "no module has a read-only slot";
+}
+
+TEST(ModuleWriter, RefusesSegmentsThatAreNotWritable) {
+  std::size_t refused = 0;
+  for (const dl_phdr_info& info : loaded()) {
+    const LoadedModule module(info);
+    const auto symbols = reinterpret_cast<std::uintptr_t>(module.symbols);
+    if (!module.contains(symbols) || (module.protection_of(symbols) & PROT_WRITE) != 0) continue;
+    auto* const word =
+        const_cast<std::uintptr_t*>(reinterpret_cast<const std::uintptr_t*>(module.symbols));
+    ModuleWriter writer(module);
+    EXPECT_FALSE(writer.write(word, *word));
+    ++refused;
+  }
+  EXPECT_GT(refused, 2u);
 }
 
 }  // namespace

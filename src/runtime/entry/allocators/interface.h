@@ -33,12 +33,21 @@ struct InterfaceFunction {
 };
 
 struct AllocatorInterface {
+  static constexpr std::size_t max_functions = 128;
+
+  template <std::size_t count>
+  constexpr AllocatorInterface(const char* mark_of_it, const InterfaceFunction (&list)[count],
+                               bool (*finish_it)(const LoadedModule& library) = nullptr)
+      : mark(mark_of_it), functions(list), finish(finish_it) {
+    static_assert(count <= max_functions);
+  }
+
   const char* mark;  // a function that tells this allocator's library from others
   // All those that take or return a block, or know how many there are. A library may lack some.
   std::span<const InterfaceFunction> functions;
   // What else is to be done in that library, once its functions are replaced. Null: nothing.
   // Returns false if it failed.
-  bool (*finish)(const LoadedModule& library) = nullptr;
+  bool (*finish)(const LoadedModule& library);
 };
 
 // Replaces the functions of all allocators' libraries that are loaded. Called once, before the

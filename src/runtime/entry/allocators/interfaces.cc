@@ -34,46 +34,33 @@ int find_library(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
-// The names of an allocator's functions to replace.
+// The names of an allocator's functions to replace, sorted.
 class Names {
  public:
   explicit Names(std::span<const InterfaceFunction> functions) {
-    for (const InterfaceFunction& function : functions) {
-      if (function.ours == nullptr) continue;
-      if (count_ == names_.size()) {
-        are_all_ = false;
-        return;
-      }
-      names_[count_++] = SymbolName(function.name);
-      starts_[start_of(function.name)] = true;
-    }
+    for (const InterfaceFunction& function : functions)
+      if (function.ours != nullptr) names_[count_++] = SymbolName(function.name);
+    std::ranges::sort(names_.begin(), names_.begin() + count_, {}, &SymbolName::text);
   }
 
   // Whether a slot of the module may lead to one of them. Most modules refer to none, and some have
   // very many slots.
   bool are_in(const LoadedModule& module) const {
     const auto undefined = module.without_hash();
-    if (undefined.empty() || !are_all_) return true;
-    const std::span names{names_.data(), count_};
-    for (const ElfW(Sym) & symbol : undefined) {
-      const char* name = module.strings + symbol.st_name;
-      if (*name != '\0' && starts_[start_of(name)] &&
-          std::ranges::find(names, std::string_view(name), &SymbolName::text) != names.end())
-        return true;
-    }
-    return std::ranges::any_of(names,
+    if (undefined.empty()) return true;
+    const std::span names(names_.begin(), count_);
+    const auto is_one = [&](const ElfW(Sym) & symbol) {
+      const std::string_view name(module.strings + symbol.st_name);
+      return std::ranges::binary_search(names, name, {}, &SymbolName::text);
+    };
+    return std::ranges::any_of(undefined, is_one) ||
+           std::ranges::any_of(names,
                                [&](const auto& name) { return module.look_up(name) != nullptr; });
   }
 
  private:
-  static std::size_t start_of(const char* name) {
-    return (static_cast<unsigned char>(name[0]) * 32u + static_cast<unsigned char>(name[1])) % 1024;
-  }
-
-  std::array<SymbolName, 128> names_;
+  std::array<SymbolName, AllocatorInterface::max_functions> names_;
   std::size_t count_ = 0;
-  bool are_all_ = true;              // there was room for them
-  std::array<bool, 1024> starts_{};  // by their first two characters
 };
 
 // An allocator's library, and the functions in it to replace.
@@ -109,21 +96,12 @@ std::span<const ElfW(Sym)> find_natives(const AllocatorInterface& interface,
   return first == nullptr ? std::span<const ElfW(Sym)>{} : std::span{first, last + 1};
 }
 
-// The protection of the segment that the address lies in.
-int protection_at(const dl_phdr_info& info, std::uintptr_t address) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info.dlpi_phdr[i];
-    if (part.p_type != PT_LOAD || address - info.dlpi_addr - part.p_vaddr >= part.p_memsz) continue;
-    return ((part.p_flags & PF_R) != 0 ? PROT_READ : 0) |
-           ((part.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
-           ((part.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-  }
-  return PROT_NONE;
-}
-
-// Sets the addresses of the symbols, which look-ups read, to ours.
+// Sets the addresses of the symbols, which look-ups read, to ours. Not where they lie among code,
+// as linkers can place them: no page is ever writable and executable.
 bool replace_symbols(const AllocatorInterface& interface, const LoadedModule& library,
-                     std::span<const ElfW(Sym)> symbols, int protection) {
+                     std::span<const ElfW(Sym)> symbols) {
+  const int protection = library.protection_of(reinterpret_cast<std::uintptr_t>(symbols.data()));
+  if ((protection & PROT_EXEC) != 0) return false;
   const auto begin = reinterpret_cast<std::uintptr_t>(symbols.data()) & ~(system_page - 1);
   const std::size_t bytes = reinterpret_cast<std::uintptr_t>(&*symbols.end()) - begin;
   auto* const pages = reinterpret_cast<void*>(begin);
@@ -193,9 +171,7 @@ bool replace(const AllocatorInterface& interface) {
   const LoadedModule library(search.found);
   const auto symbols = find_natives(interface, library);
   if (symbols.empty()) return true;
-  const int protection =
-      protection_at(search.found, reinterpret_cast<std::uintptr_t>(symbols.data()));
-  if (!replace_symbols(interface, library, symbols, protection)) return false;
+  if (!replace_symbols(interface, library, symbols)) return false;
   const Names names(interface.functions);
   Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
                       names, false};

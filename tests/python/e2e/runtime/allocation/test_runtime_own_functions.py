@@ -211,6 +211,89 @@ def test_nothing_is_grouped_unless_all_own_functions_are_replaced(
     assert refused > 0
 
 
+# Its table of functions lies among its constants, which the linker relocates nevertheless.
+TEXT_RELOCATED = r"""
+#include <stddef.h>
+#include <stdlib.h>
+void sdallocx(void *, size_t, int);
+__asm__(".section .rodata\n.globl table\n.balign 8\ntable: .quad sdallocx\n.previous");
+extern void (*const table[])(void *, size_t, int);
+void release(void *p, size_t size) { table[0](p, size, 0); }
+"""
+USES_RELOCATED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+void release(void *, size_t);
+int main(void) {
+  for (int i = 0; i < 1000; ++i) release(malloc(40), 40);
+  puts("fine");
+}
+"""
+
+
+def check_nothing_is_grouped(run: Run) -> None:
+    assert (run.status, run.stdout, run.stderr) == (0, "fine\n", "")
+    assert "own functions cannot be replaced" in run.stats["reason"]
+
+
+def test_nothing_is_grouped_if_a_call_lies_in_memory_that_is_not_writable(tmp_path: Path) -> None:
+    """A text relocation: writing there would fault."""
+    jemalloc = library_of("jemalloc")
+    flags = ("-shared", "-fPIC", "-Wl,-z,notext", f"-Wl,--no-as-needed,{jemalloc}")
+    library = compile_program(tmp_path, TEXT_RELOCATED, *flags, name="librelocated.so")
+    program = compile_program(tmp_path, USES_RELOCATED, f"-Wl,{library},{jemalloc}")
+    plan = make_plan(tmp_path, [str(program)], "everything")
+    check_nothing_is_grouped(run_planned([str(program)], plan))
+
+
+# An allocator with names of jemalloc, over the C library's.
+WITHIN_CODE = r"""
+#include <stddef.h>
+void *__libc_malloc(size_t); void __libc_free(void *);
+void *__libc_realloc(void *, size_t); void *__libc_calloc(size_t, size_t);
+void *malloc(size_t n) { return __libc_malloc(n); }
+void free(void *p) { __libc_free(p); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void *calloc(size_t count, size_t n) { return __libc_calloc(count, n); }
+void *mallocx(size_t n, int flags) { return malloc(n); }
+void sdallocx(void *p, size_t n, int flags) { free(p); }
+"""
+USES_SDALLOCX = r"""
+#include <stdio.h>
+#include <stdlib.h>
+void sdallocx(void *, size_t, int);
+int main(void) {
+  for (int i = 0; i < 1000; ++i) sdallocx(malloc(40), 40, 0);
+  puts("fine");
+}
+"""
+# The C library's own call of the kernel, which the runtime's passes through.
+WATCHES_PROTECTION = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int mprotect(void *at, size_t bytes, int rights) {
+  if ((rights & PROT_WRITE) && (rights & PROT_EXEC)) abort();
+  return syscall(SYS_mprotect, at, bytes, rights);
+}
+"""
+
+
+def test_symbols_among_code_stay_and_nothing_is_grouped(tmp_path: Path) -> None:
+    """To replace them, code would have to be writable."""
+    flags = ("-shared", "-fPIC", "-Wl,-z,noseparate-code")
+    library = compile_program(tmp_path, WITHIN_CODE, *flags, name="liballocator.so")
+    watching = compile_program(
+        tmp_path, WATCHES_PROTECTION, "-shared", "-fPIC", name="libwatching.so"
+    )
+    program = compile_program(tmp_path, USES_SDALLOCX, f"-Wl,{library}")
+    plan = make_plan(tmp_path, [str(program)], "everything")
+    env = {"LD_PRELOAD": preloads(RUNTIME, watching)}
+    check_nothing_is_grouped(run_planned([str(program)], plan, env=env))
+
+
 # Prints, for functions of three allocators, whether a weak symbol and the default look-up find one,
 # and the file in which the one of a library lies that is opened apart from all others.
 PRESENCE = r"""
