@@ -94,10 +94,7 @@ void* __libc_realloc(void* p, std::size_t size) {
   return next.libc_realloc(p, size);
 }
 
-std::size_t malloc_usable_size(void* p) {
-  if (arena.contains(p)) return halo::runtime::usable_size_grouped(p);
-  return next.usable_size != nullptr && p != nullptr ? next.usable_size(p) : 0;
-}
+std::size_t malloc_usable_size(void* p) { return halo::runtime::usable_size(p); }
 
 void* memalign(std::size_t alignment, std::size_t size) { return next.memalign(alignment, size); }
 

@@ -133,6 +133,12 @@ void free_grouped(void* p);
 bool is_block_in_use(const void* p);
 std::size_t usable_size_grouped(const void* p);
 
+// The size of a block of any heap, or of the next allocator's; 0 for null.
+inline std::size_t usable_size(const void* p) {
+  if (arena.contains(p)) return usable_size_grouped(p);
+  return next.usable_size != nullptr && p != nullptr ? next.usable_size(const_cast<void*>(p)) : 0;
+}
+
 // Frees `p` to the heap that served it, or to `other`, a function of the next allocator.
 [[gnu::always_inline]] inline void release_or(void* p, void (*const& other)(void*)) {
   const std::uintptr_t page = arena.index_of(p);

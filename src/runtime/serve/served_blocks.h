@@ -22,31 +22,23 @@ inline bool is_served(const void* p) {
 
 // The functions below must be called only for those.
 
-inline void free_served(void* p) { release(p); }
-
-inline std::size_t size_of_served(void* p) {
-  if (arena.contains(p)) return usable_size_grouped(p);
-  if (has_spans && span_heap.contains(p)) return span_heap.usable_size(p);
-  return next.usable_size != nullptr ? next.usable_size(p) : 0;
-}
-
 inline bool is_aligned(const void* p, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
 
 // Whether a reallocation to `size` bytes with that alignment, a power of two, leaves it where it
 // is.
-inline bool served_stays(void* p, std::size_t size, std::size_t alignment) {
-  const std::size_t old = size_of_served(p);
-  return size <= old && size >= old / 2 && is_aligned(p, alignment < 16 ? 16 : alignment);
+inline bool served_stays(const void* p, std::size_t size, std::size_t alignment) {
+  return is_aligned(p, alignment) &&
+         stays_in_place(p, usable_size(p), size, [=] { return alignment; });
 }
 
 // Moves it to `moved`, which has `size` bytes, and returns that. If `moved` is null, the block
 // stays as it is.
 inline void* move_served(void* p, void* moved, std::size_t size) {
   if (moved == nullptr) return nullptr;
-  copy_block(moved, size, p, size_of_served(p));
-  free_served(p);
+  copy_block(moved, size, p, usable_size(p));
+  release(p);
   return moved;
 }
 

@@ -59,7 +59,7 @@ HALO_GPERFTOOLS_VIRTUAL(HALO_OURS)
 #define HALO_FREE(name, parameters, ...)                 \
   void name parameters {                                 \
     if (!is_served(p)) return native::name(__VA_ARGS__); \
-    free_served(p);                                      \
+    release(p);                                          \
   }
 
 HALO_FREE(tc_free, (void* p), p)
@@ -87,15 +87,13 @@ HALO_FREE(tc_deletearray_aligned_nothrow,
 void* tc_realloc(void* p, std::size_t size) {
   if (!is_served(p)) return native::tc_realloc(p, size);
   if (size == 0) {
-    free_served(p);
+    release(p);
     return nullptr;
   }
   return served_stays(p, size, 1) ? p : move_served(p, native::tc_realloc(nullptr, size), size);
 }
 
-std::size_t size_or(const void* p, auto native) {
-  return is_served(p) ? size_of_served(const_cast<void*>(p)) : native();
-}
+std::size_t size_or(const void* p, auto native) { return is_served(p) ? usable_size(p) : native(); }
 
 std::size_t tc_malloc_size(void* p) {
   return size_or(p, [=] { return native::tc_malloc_size(p); });

@@ -34,23 +34,23 @@ std::size_t alignment_of(int flags) { return std::size_t{1} << (flags & 63); }
 
 void dallocx(void* p, int flags) {
   if (!is_served(p)) return native::dallocx(p, flags);
-  free_served(p);
+  release(p);
 }
 
 void sdallocx(void* p, std::size_t size, int flags) {
   if (!is_served(p)) return native::sdallocx(p, size, flags);
-  free_served(p);
+  release(p);
 }
 
 std::size_t sallocx(const void* p, int flags) {
   if (!is_served(p)) return native::sallocx(p, flags);
-  return size_of_served(const_cast<void*>(p));
+  return usable_size(p);
 }
 
 // In place, a block never grows behind its real size, which is also where MALLOCX_ZERO begins.
 std::size_t xallocx(void* p, std::size_t size, std::size_t extra, int flags) {
   if (!is_served(p)) return native::xallocx(p, size, extra, flags);
-  return size_of_served(p);
+  return usable_size(p);
 }
 
 void* rallocx(void* p, std::size_t size, int flags) {

@@ -92,12 +92,10 @@ HALO_MIMALLOC_CALLED(HALO_NATIVE)
 
 // Its size in bytes.
 std::size_t release_served(void* p) {
-  const std::size_t size = size_of_served(p);
-  free_served(p);
+  const std::size_t size = usable_size(p);
+  release(p);
   return size;
 }
-
-std::size_t size_of(const void* p) { return size_of_served(const_cast<void*>(p)); }
 
 // Blocks of the runtime count as part of the asking thread's default heap.
 Heap* heap_of_served() {
@@ -131,7 +129,7 @@ void* resize(void* p, const Wanted& wanted, Reallocate reallocate) {
 template <typename Reallocate>
 void* resize_or_free(void* p, std::size_t size, Reallocate reallocate) {
   void* const moved = resize(p, {size}, reallocate);
-  if (moved == nullptr && is_served(p)) free_served(p);
+  if (moved == nullptr && is_served(p)) release(p);
   return moved;
 }
 
@@ -149,93 +147,111 @@ int resize_at(void* at, std::size_t count, std::size_t size, Reallocate realloca
   return error;
 }
 
-void* expand(void* p, std::size_t size) { return size <= size_of(p) ? p : nullptr; }
+void* expand(void* p, std::size_t size) { return size <= usable_size(p) ? p : nullptr; }
 
 namespace ours {
 
 HALO_MIMALLOC(HALO_OURS)
 
+// One macro for each shape, whose last arguments are those of the native function. Where that
+// resizes, `from` is its block.
 #define HALO_UNLESS_SERVED(name, ...) \
   if (!is_served(p)) return native::name(__VA_ARGS__)
+#define HALO_FREE(name, parameters, ...)   \
+  std::size_t name parameters {            \
+    HALO_UNLESS_SERVED(name, __VA_ARGS__); \
+    return release_served(p);              \
+  }
+#define HALO_FREE_ONLY(name)     \
+  void name(void* p) {           \
+    HALO_UNLESS_SERVED(name, p); \
+    release(p);                  \
+  }
+#define HALO_USABLE_SIZE(name)      \
+  std::size_t name(const void* p) { \
+    HALO_UNLESS_SERVED(name, p);    \
+    return usable_size(p);          \
+  }
+#define HALO_OWNED(name) \
+  bool name(const void* p) { return is_served(p) || native::name(p); }
+#define HALO_IN_HEAP(name)               \
+  bool name(Heap* heap, const void* p) { \
+    HALO_UNLESS_SERVED(name, heap, p);   \
+    return heap == heap_of_served();     \
+  }
+#define HALO_NATIVE_OF(name, ...) [=](void* from) { return native::name(__VA_ARGS__); }
+#define HALO_RESIZE(name, ...) HALO_RESIZE_AS(name, __VA_ARGS__)
+#define HALO_RESIZE_AS(name, parameters, wanted, ...) \
+  void* name parameters { return resize(p, Wanted wanted, HALO_NATIVE_OF(name, __VA_ARGS__)); }
+#define HALO_RESIZE_OR_FREE(name, parameters, ...) \
+  void* name parameters { return resize_or_free(p, size, HALO_NATIVE_OF(name, __VA_ARGS__)); }
+// What resizes: its parameters, what it asks for, and the native function's arguments.
+#define HALO_SIZE (void* p, std::size_t size), (size), from, size
+#define HALO_SIZE_ALIGNED (void* p, std::size_t size, std::size_t to), (size, to), from, size, to
+#define HALO_SIZE_AT_OFFSET                                                                        \
+  (void* p, std::size_t size, std::size_t to, std::size_t offset), (size, to, offset), from, size, \
+      to, offset
+#define HALO_COUNT \
+  (void* p, std::size_t count, std::size_t size), (product(count, size)), from, count, size
+#define HALO_COUNT_ALIGNED                                                                    \
+  (void* p, std::size_t count, std::size_t size, std::size_t to), (product(count, size), to), \
+      from, count, size, to
+#define HALO_COUNT_AT_OFFSET                                                          \
+  (void* p, std::size_t count, std::size_t size, std::size_t to, std::size_t offset), \
+      (product(count, size), to, offset), from, count, size, to, offset
+#define HALO_HEAP_SIZE (Heap * heap, void* p, std::size_t size), (size), heap, from, size
+#define HALO_HEAP_SIZE_ALIGNED \
+  (Heap * heap, void* p, std::size_t size, std::size_t to), (size, to), heap, from, size, to
+#define HALO_HEAP_SIZE_AT_OFFSET                                                \
+  (Heap * heap, void* p, std::size_t size, std::size_t to, std::size_t offset), \
+      (size, to, offset), heap, from, size, to, offset
+#define HALO_HEAP_COUNT                                                                            \
+  (Heap * heap, void* p, std::size_t count, std::size_t size), (product(count, size)), heap, from, \
+      count, size
+#define HALO_HEAP_COUNT_ALIGNED                                                \
+  (Heap * heap, void* p, std::size_t count, std::size_t size, std::size_t to), \
+      (product(count, size), to), heap, from, count, size, to
+#define HALO_HEAP_COUNT_AT_OFFSET                                                                  \
+  (Heap * heap, void* p, std::size_t count, std::size_t size, std::size_t to, std::size_t offset), \
+      (product(count, size), to, offset), heap, from, count, size, to, offset
+#define HALO_RESIZE_AT(name)                                                    \
+  int name(void* at, std::size_t count, std::size_t size) {                     \
+    return resize_at(at, count, size, HALO_NATIVE_OF(name, from, count, size)); \
+  }
 
-std::size_t mi_free(void* p) {
-  HALO_UNLESS_SERVED(mi_free, p);
-  return release_served(p);
-}
-std::size_t mi_cfree(void* p) {
-  HALO_UNLESS_SERVED(mi_cfree, p);
-  return release_served(p);
-}
-std::size_t mi_free_small(void* p) {
-  HALO_UNLESS_SERVED(mi_free_small, p);
-  return release_served(p);
-}
-std::size_t mi_free_small_nonnull(void* p) {
-  HALO_UNLESS_SERVED(mi_free_small_nonnull, p);
-  return release_served(p);
-}
-std::size_t mi_free_size(void* p, std::size_t size) {
-  HALO_UNLESS_SERVED(mi_free_size, p, size);
-  return release_served(p);
-}
-std::size_t mi_free_aligned(void* p, std::size_t alignment) {
-  HALO_UNLESS_SERVED(mi_free_aligned, p, alignment);
-  return release_served(p);
-}
-std::size_t mi_free_size_aligned(void* p, std::size_t size, std::size_t alignment) {
-  HALO_UNLESS_SERVED(mi_free_size_aligned, p, size, alignment);
-  return release_served(p);
-}
+HALO_FREE(mi_free, (void* p), p)
+HALO_FREE(mi_cfree, (void* p), p)
+HALO_FREE(mi_free_small, (void* p), p)
+HALO_FREE(mi_free_small_nonnull, (void* p), p)
+HALO_FREE(mi_free_size, (void* p, std::size_t size), p, size)
+HALO_FREE(mi_free_aligned, (void* p, std::size_t alignment), p, alignment)
+HALO_FREE(mi_free_size_aligned, (void* p, std::size_t size, std::size_t alignment), p, size,
+          alignment)
+
 void mi_ufree(void* p, std::size_t* freed) {
   HALO_UNLESS_SERVED(mi_ufree, p, freed);
   const std::size_t size = release_served(p);
   if (freed != nullptr) *freed = size;
 }
-void vfree(void* p) {
-  HALO_UNLESS_SERVED(vfree, p);
-  free_served(p);
-}
-void __libc_cfree(void* p) {
-  HALO_UNLESS_SERVED(__libc_cfree, p);
-  free_served(p);
-}
 
-std::size_t mi_usable_size(const void* p) {
-  HALO_UNLESS_SERVED(mi_usable_size, p);
-  return size_of(p);
-}
-std::size_t mi_malloc_size(const void* p) {
-  HALO_UNLESS_SERVED(mi_malloc_size, p);
-  return size_of(p);
-}
-std::size_t mi_malloc_usable_size(const void* p) {
-  HALO_UNLESS_SERVED(mi_malloc_usable_size, p);
-  return size_of(p);
-}
-std::size_t malloc_size(const void* p) {
-  HALO_UNLESS_SERVED(malloc_size, p);
-  return size_of(p);
-}
+HALO_FREE_ONLY(vfree)
+HALO_FREE_ONLY(__libc_cfree)
+HALO_USABLE_SIZE(mi_usable_size)
+HALO_USABLE_SIZE(mi_malloc_size)
+HALO_USABLE_SIZE(mi_malloc_usable_size)
+HALO_USABLE_SIZE(malloc_size)
+HALO_OWNED(mi_check_owned)
+HALO_OWNED(mi_is_in_heap_region)
+HALO_OWNED(mi_any_heap_contains)
+HALO_IN_HEAP(mi_heap_check_owned)
+HALO_IN_HEAP(mi_heap_contains_block)
+HALO_IN_HEAP(mi_heap_contains)
 
-bool mi_check_owned(const void* p) { return is_served(p) || native::mi_check_owned(p); }
-bool mi_is_in_heap_region(const void* p) { return is_served(p) || native::mi_is_in_heap_region(p); }
-bool mi_any_heap_contains(const void* p) { return is_served(p) || native::mi_any_heap_contains(p); }
-bool mi_heap_check_owned(Heap* heap, const void* p) {
-  HALO_UNLESS_SERVED(mi_heap_check_owned, heap, p);
-  return heap == heap_of_served();
-}
-bool mi_heap_contains_block(Heap* heap, const void* p) {
-  HALO_UNLESS_SERVED(mi_heap_contains_block, heap, p);
-  return heap == heap_of_served();
-}
-bool mi_heap_contains(Heap* heap, const void* p) {
-  HALO_UNLESS_SERVED(mi_heap_contains, heap, p);
-  return heap == heap_of_served();
-}
 Heap* mi_heap_of(const void* p) {
   HALO_UNLESS_SERVED(mi_heap_of, p);
   return heap_of_served();
 }
+
 bool mi_unsafe_heap_page_is_under_utilized(Heap* heap, void* p, std::size_t percent) {
   HALO_UNLESS_SERVED(mi_unsafe_heap_page_is_under_utilized, heap, p, percent);
   return false;
@@ -245,6 +261,7 @@ void* mi_expand(void* p, std::size_t size) {
   HALO_UNLESS_SERVED(mi_expand, p, size);
   return expand(p, size);
 }
+
 void* mi__expand(void* p, std::size_t size) {
   HALO_UNLESS_SERVED(mi__expand, p, size);
   void* const expanded = expand(p, size);
@@ -252,23 +269,14 @@ void* mi__expand(void* p, std::size_t size) {
   return expanded;
 }
 
-#define HALO_NATIVE_OF(name, ...) [=](void* from) { return native::name(__VA_ARGS__); }
+HALO_RESIZE(mi_realloc, HALO_SIZE)
+HALO_RESIZE_OR_FREE(mi_reallocf, (void* p, std::size_t size), from, size)
+HALO_RESIZE_OR_FREE(reallocf, (void* p, std::size_t size), from, size)
+HALO_RESIZE(mi_new_realloc, HALO_SIZE)
 
-void* mi_realloc(void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_realloc, from, size));
-}
-void* mi_reallocf(void* p, std::size_t size) {
-  return resize_or_free(p, size, HALO_NATIVE_OF(mi_reallocf, from, size));
-}
-void* reallocf(void* p, std::size_t size) {
-  return resize_or_free(p, size, HALO_NATIVE_OF(reallocf, from, size));
-}
-void* mi_new_realloc(void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_new_realloc, from, size));
-}
 void* mi_urealloc(void* p, std::size_t size, std::size_t* before, std::size_t* after) {
   HALO_UNLESS_SERVED(mi_urealloc, p, size, before, after);
-  const std::size_t old = size_of(p);
+  const std::size_t old = usable_size(p);
   std::size_t of_none;
   std::size_t* const unused = &of_none;
   void* const moved = resize(p, {size}, HALO_NATIVE_OF(mi_urealloc, from, size, unused, after));
@@ -276,108 +284,34 @@ void* mi_urealloc(void* p, std::size_t size, std::size_t* before, std::size_t* a
   if (after != nullptr && moved == p) *after = old;
   return moved;
 }
-void* mi_reallocn(void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)}, HALO_NATIVE_OF(mi_reallocn, from, count, size));
-}
-void* mi_reallocarray(void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)}, HALO_NATIVE_OF(mi_reallocarray, from, count, size));
-}
-void* mi_new_reallocn(void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)}, HALO_NATIVE_OF(mi_new_reallocn, from, count, size));
-}
-int mi_reallocarr(void* at, std::size_t count, std::size_t size) {
-  return resize_at(at, count, size, HALO_NATIVE_OF(mi_reallocarr, from, count, size));
-}
-int reallocarr(void* at, std::size_t count, std::size_t size) {
-  return resize_at(at, count, size, HALO_NATIVE_OF(reallocarr, from, count, size));
-}
-void* mi_realloc_aligned(void* p, std::size_t size, std::size_t to) {
-  return resize(p, {size, to}, HALO_NATIVE_OF(mi_realloc_aligned, from, size, to));
-}
-void* mi_realloc_aligned_at(void* p, std::size_t size, std::size_t to, std::size_t offset) {
-  return resize(p, {size, to, offset},
-                HALO_NATIVE_OF(mi_realloc_aligned_at, from, size, to, offset));
-}
-void* mi_rezalloc(void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_rezalloc, from, size));
-}
-void* mi_rezalloc_aligned(void* p, std::size_t size, std::size_t to) {
-  return resize(p, {size, to}, HALO_NATIVE_OF(mi_rezalloc_aligned, from, size, to));
-}
-void* mi_rezalloc_aligned_at(void* p, std::size_t size, std::size_t to, std::size_t offset) {
-  return resize(p, {size, to, offset},
-                HALO_NATIVE_OF(mi_rezalloc_aligned_at, from, size, to, offset));
-}
-void* mi_recalloc(void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)}, HALO_NATIVE_OF(mi_recalloc, from, count, size));
-}
-void* mi_recalloc_aligned(void* p, std::size_t count, std::size_t size, std::size_t to) {
-  return resize(p, {product(count, size), to},
-                HALO_NATIVE_OF(mi_recalloc_aligned, from, count, size, to));
-}
-void* mi_aligned_recalloc(void* p, std::size_t count, std::size_t size, std::size_t to) {
-  return resize(p, {product(count, size), to},
-                HALO_NATIVE_OF(mi_aligned_recalloc, from, count, size, to));
-}
-void* mi_recalloc_aligned_at(void* p, std::size_t count, std::size_t size, std::size_t to,
-                             std::size_t offset) {
-  return resize(p, {product(count, size), to, offset},
-                HALO_NATIVE_OF(mi_recalloc_aligned_at, from, count, size, to, offset));
-}
-void* mi_aligned_offset_recalloc(void* p, std::size_t count, std::size_t size, std::size_t to,
-                                 std::size_t offset) {
-  return resize(p, {product(count, size), to, offset},
-                HALO_NATIVE_OF(mi_aligned_offset_recalloc, from, count, size, to, offset));
-}
-void* mi_heap_realloc(Heap* heap, void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_heap_realloc, heap, from, size));
-}
-void* mi_theap_realloc(Heap* heap, void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_theap_realloc, heap, from, size));
-}
-void* mi_heap_reallocf(Heap* heap, void* p, std::size_t size) {
-  return resize_or_free(p, size, HALO_NATIVE_OF(mi_heap_reallocf, heap, from, size));
-}
-void* mi_heap_reallocn(Heap* heap, void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)},
-                HALO_NATIVE_OF(mi_heap_reallocn, heap, from, count, size));
-}
-void* mi_heap_realloc_aligned(Heap* heap, void* p, std::size_t size, std::size_t to) {
-  return resize(p, {size, to}, HALO_NATIVE_OF(mi_heap_realloc_aligned, heap, from, size, to));
-}
-void* mi_heap_realloc_aligned_at(Heap* heap, void* p, std::size_t size, std::size_t to,
-                                 std::size_t offset) {
-  return resize(p, {size, to, offset},
-                HALO_NATIVE_OF(mi_heap_realloc_aligned_at, heap, from, size, to, offset));
-}
-void* mi_heap_rezalloc(Heap* heap, void* p, std::size_t size) {
-  return resize(p, {size}, HALO_NATIVE_OF(mi_heap_rezalloc, heap, from, size));
-}
-void* mi_heap_rezalloc_aligned(Heap* heap, void* p, std::size_t size, std::size_t to) {
-  return resize(p, {size, to}, HALO_NATIVE_OF(mi_heap_rezalloc_aligned, heap, from, size, to));
-}
-void* mi_heap_rezalloc_aligned_at(Heap* heap, void* p, std::size_t size, std::size_t to,
-                                  std::size_t offset) {
-  return resize(p, {size, to, offset},
-                HALO_NATIVE_OF(mi_heap_rezalloc_aligned_at, heap, from, size, to, offset));
-}
-void* mi_heap_recalloc(Heap* heap, void* p, std::size_t count, std::size_t size) {
-  return resize(p, {product(count, size)},
-                HALO_NATIVE_OF(mi_heap_recalloc, heap, from, count, size));
-}
-void* mi_heap_recalloc_aligned(Heap* heap, void* p, std::size_t count, std::size_t size,
-                               std::size_t to) {
-  return resize(p, {product(count, size), to},
-                HALO_NATIVE_OF(mi_heap_recalloc_aligned, heap, from, count, size, to));
-}
-void* mi_heap_recalloc_aligned_at(Heap* heap, void* p, std::size_t count, std::size_t size,
-                                  std::size_t to, std::size_t offset) {
-  return resize(p, {product(count, size), to, offset},
-                HALO_NATIVE_OF(mi_heap_recalloc_aligned_at, heap, from, count, size, to, offset));
-}
 
-#undef HALO_NATIVE_OF
-#undef HALO_UNLESS_SERVED
+HALO_RESIZE(mi_reallocn, HALO_COUNT)
+HALO_RESIZE(mi_reallocarray, HALO_COUNT)
+HALO_RESIZE(mi_new_reallocn, HALO_COUNT)
+HALO_RESIZE_AT(mi_reallocarr)
+HALO_RESIZE_AT(reallocarr)
+HALO_RESIZE(mi_realloc_aligned, HALO_SIZE_ALIGNED)
+HALO_RESIZE(mi_realloc_aligned_at, HALO_SIZE_AT_OFFSET)
+HALO_RESIZE(mi_rezalloc, HALO_SIZE)
+HALO_RESIZE(mi_rezalloc_aligned, HALO_SIZE_ALIGNED)
+HALO_RESIZE(mi_rezalloc_aligned_at, HALO_SIZE_AT_OFFSET)
+HALO_RESIZE(mi_recalloc, HALO_COUNT)
+HALO_RESIZE(mi_recalloc_aligned, HALO_COUNT_ALIGNED)
+HALO_RESIZE(mi_aligned_recalloc, HALO_COUNT_ALIGNED)
+HALO_RESIZE(mi_recalloc_aligned_at, HALO_COUNT_AT_OFFSET)
+HALO_RESIZE(mi_aligned_offset_recalloc, HALO_COUNT_AT_OFFSET)
+HALO_RESIZE(mi_heap_realloc, HALO_HEAP_SIZE)
+HALO_RESIZE(mi_theap_realloc, HALO_HEAP_SIZE)
+HALO_RESIZE_OR_FREE(mi_heap_reallocf, (Heap * heap, void* p, std::size_t size), heap, from, size)
+HALO_RESIZE(mi_heap_reallocn, HALO_HEAP_COUNT)
+HALO_RESIZE(mi_heap_realloc_aligned, HALO_HEAP_SIZE_ALIGNED)
+HALO_RESIZE(mi_heap_realloc_aligned_at, HALO_HEAP_SIZE_AT_OFFSET)
+HALO_RESIZE(mi_heap_rezalloc, HALO_HEAP_SIZE)
+HALO_RESIZE(mi_heap_rezalloc_aligned, HALO_HEAP_SIZE_ALIGNED)
+HALO_RESIZE(mi_heap_rezalloc_aligned_at, HALO_HEAP_SIZE_AT_OFFSET)
+HALO_RESIZE(mi_heap_recalloc, HALO_HEAP_COUNT)
+HALO_RESIZE(mi_heap_recalloc_aligned, HALO_HEAP_COUNT_ALIGNED)
+HALO_RESIZE(mi_heap_recalloc_aligned_at, HALO_HEAP_COUNT_AT_OFFSET)
 
 }  // namespace ours
 
