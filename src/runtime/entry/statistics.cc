@@ -1,15 +1,13 @@
 // glibc's functions about the allocator's memory: the next library's answer, and the groups' memory
 // added to it. Blocks of groups count as memory of an arena, spans as blocks that are mapped one by
 // one, so that in every answer the bytes in use and the free ones make up the bytes of the arenas.
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <type_traits>
 
 #include "base/keep_errno.h"
-#include "base/old_c_library.h"
+#include "base/module_bounds.h"
 #include "runtime/accounting/grouped_memory.h"
 #include "runtime/accounting/malloc_info_text.h"
 #include "runtime/accounting/next_statistics.h"
@@ -39,14 +37,16 @@ Info with_groups(Info info) {
   return info;
 }
 
-bool has_groups(const GroupedTotals& grouped) {
-  return grouped.blocks.mapped + grouped.spans.mapped != 0;
+// What a C library without mallinfo2 knows, up to 4 GiB in each field.
+HaloMallinfo2 widened(const HaloMallinfo& info) {
+  const auto widen = [](int field) { return std::size_t{static_cast<unsigned>(field)}; };
+  return {widen(info.arena),    widen(info.ordblks), widen(info.smblks),  widen(info.hblks),
+          widen(info.hblkhd),   widen(info.usmblks), widen(info.fsmblks), widen(info.uordblks),
+          widen(info.fordblks), widen(info.keepcost)};
 }
 
-bool same_library(const void* one, const void* other) {
-  Dl_info of_one, of_other;
-  return halo::find_module(one, of_one) && halo::find_module(other, of_other) &&
-         of_one.dli_fbase == of_other.dli_fbase;
+bool has_groups(const GroupedTotals& grouped) {
+  return grouped.blocks.mapped + grouped.spans.mapped != 0;
 }
 
 void print_totals(const char* title, std::uint64_t system, std::uint64_t in_use) {
@@ -66,8 +66,9 @@ HaloMallinfo mallinfo() noexcept {
 }
 
 HaloMallinfo2 mallinfo2() noexcept {
-  const auto of_next = next_statistics().mallinfo2;
-  return with_groups(of_next == nullptr ? HaloMallinfo2{} : of_next());
+  const NextStatistics& next = next_statistics();
+  if (next.mallinfo2 != nullptr) return with_groups(next.mallinfo2());
+  return with_groups(next.mallinfo == nullptr ? HaloMallinfo2{} : widened(next.mallinfo()));
 }
 
 int malloc_info(int options, std::FILE* stream) noexcept {
@@ -94,7 +95,7 @@ void malloc_stats() noexcept {
   const auto& [blocks, spans, span_count] = grouped;
   print_totals("Groups", blocks.active + spans.live, blocks.live + spans.live);
   const auto* const stats = reinterpret_cast<void*>(next.malloc_stats);
-  if (!same_library(stats, reinterpret_cast<void*>(next.mallinfo2))) return;
+  if (!halo::same_module(stats, reinterpret_cast<void*>(next.mallinfo2))) return;
   const HaloMallinfo2 sum = with_groups(next.mallinfo2());
   print_totals("Total (incl. mmap and groups)", sum.arena + sum.hblkhd, sum.uordblks + sum.hblkhd);
 }

@@ -1,14 +1,20 @@
 // jemalloc's own functions on blocks of malloc and of jemalloc: see own_functions.h.
 #include <stddef.h>
 
-#define OWN_FUNCTIONS(X)                                                                       \
-  X(void*, mallocx, (size_t size, int flags), (size, flags))                                   \
-  X(void*, rallocx, (void* p, size_t size, int flags), (p, size, flags))                       \
-  X(size_t, xallocx, (void* p, size_t size, size_t extra, int flags), (p, size, extra, flags)) \
-  X(size_t, sallocx, (const void* p, int flags), (p, flags))                                   \
-  X(void, dallocx, (void* p, int flags), (p, flags))                                           \
-  X(void, sdallocx, (void* p, size_t size, int flags), (p, size, flags))                       \
-  X(size_t, nallocx, (size_t size, int flags), (size, flags))
+#define OWN_FUNCTIONS(X)                                                                         \
+  X(void*, mallocx, (size_t size, int flags), (size, flags))                                     \
+  X(void*, rallocx, (void* p, size_t size, int flags), (p, size, flags))                         \
+  X(size_t, xallocx, (void* p, size_t size, size_t extra, int flags), (p, size, extra, flags))   \
+  X(size_t, sallocx, (const void* p, int flags), (p, flags))                                     \
+  X(void, dallocx, (void* p, int flags), (p, flags))                                             \
+  X(void, sdallocx, (void* p, size_t size, int flags), (p, size, flags))                         \
+  X(size_t, nallocx, (size_t size, int flags), (size, flags))                                    \
+  X(int, mallctl, (const char* name, void* old, size_t* length, void* now, size_t bytes),        \
+    (name, old, length, now, bytes))                                                             \
+  X(int, mallctlnametomib, (const char* name, size_t* mib, size_t* length), (name, mib, length)) \
+  X(int, mallctlbymib,                                                                           \
+    (const size_t* mib, size_t words, void* old, size_t* length, void* now, size_t bytes),       \
+    (mib, words, old, length, now, bytes))
 #include "own_functions.h"
 
 #ifndef LIBRARY
@@ -51,6 +57,42 @@ static void moves(maker make, size_t size) {
   free(realloc(p, 11 * size));
 }
 
+static int by_name(const char* name, void* old, size_t length, void* now, size_t bytes) {
+  return own.mallctl(name, old, &length, now, bytes);
+}
+static int by_mib(const char* name, void* old, size_t length, void* now, size_t bytes) {
+  size_t mib[4], words = 4;
+  if (own.mallctlnametomib(name, mib, &words) != 0) return -1;
+  return own.mallctlbymib(mib, words, old, &length, now, bytes);
+}
+
+// The questions of mallctl about blocks, also about blocks of both kinds at once.
+static void questions(maker make, size_t size,
+                      int (*ask)(const char*, void*, size_t, void*, size_t)) {
+  struct {
+    size_t free, count, bytes;
+  } of[3];
+  struct {
+    void* slab;
+    size_t free, count, bytes, all_free, all;
+  } more;
+  void* p = make(size);
+  void* blocks[] = {p, own.mallocx(size, 0), make(size)};
+  unsigned arena = 99;
+  EXPECT(ask("arenas.lookup", &arena, sizeof arena, &p, sizeof p) == 0 && arena < 99);
+  EXPECT(ask("arenas.lookup", &arena, sizeof arena - 1, &p, sizeof p) != 0);
+  EXPECT(ask("arenas.lookup", &arena, sizeof arena, &p, sizeof p - 1) != 0);
+  EXPECT(ask("experimental.utilization.query", &more, sizeof more, &p, sizeof p) == 0);
+  EXPECT(more.count > more.free && more.bytes >= own.sallocx(p, 0));
+  EXPECT(ask("experimental.utilization.query", &more, sizeof more - 1, &p, sizeof p) != 0);
+  EXPECT(ask("experimental.utilization.batch_query", of, sizeof of, blocks, sizeof blocks) == 0);
+  for (int i = 0; i < 3; ++i)
+    EXPECT(of[i].count > of[i].free && of[i].bytes >= own.sallocx(blocks[i], 0));
+  EXPECT(ask("experimental.utilization.batch_query", of, sizeof of, blocks, 8) != 0);
+  EXPECT(holds(p, size, size));
+  for (int i = 0; i < 3; ++i) own.dallocx(blocks[i], 0);
+}
+
 static void* elsewhere(void* p) {
   own.dallocx(p, 0);
   return NULL;
@@ -63,6 +105,8 @@ static void check(const struct functions* functions) {
     for (size_t size = 8; size < 300000; size = size * 3 / 2) {
       sizes(makers[i], size);
       moves(makers[i], size);
+      questions(makers[i], size, by_name);
+      questions(makers[i], size, by_mib);
     }
     churn(makers[i], release_sized);
     churn(makers[i], release_unsized);

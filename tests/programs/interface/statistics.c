@@ -154,6 +154,18 @@ static Count by_old_epoch(void) {
   return now;
 }
 
+// What frees the memory of one arena, or of a few bytes, leaves the groups' memory as it is.
+static void purge_one_arena(void) {
+  unsigned arena = 0;
+  size_t bytes = sizeof arena;
+  int (*mallctl)(const char*, void*, size_t*, void*, size_t) = find("mallctl");
+  if (mallctl("arenas.create", &arena, &bytes, NULL, 0) != 0) abort();
+  char name[64];
+  snprintf(name, sizeof name, "arena.%u.purge", arena);
+  control(name, NULL, NULL, 0);
+  printf("1 ");
+}
+
 static void purge_arenas(void) {
   control("arena.4096.purge", NULL, NULL, 0);
   printf("1 ");
@@ -172,16 +184,16 @@ static void purge_by_mib(void) {
 static void (*print_statistics)(void (*)(void*, const char*), void*, const char*);
 static void append(void* to, const char* text) { strcat(to, text); }
 
-// The text's own number, and that of the groups' line.
+// The groups' line. The text's own numbers have them, too, or not.
 static Count by_stats_print(void) {
   static char text[1 << 20];
   if (print_statistics == NULL) print_statistics = find("malloc_stats_print");
   text[0] = '\0';
   refresh();
   print_statistics(append, text, "abl");
-  Count sum = strtoull(strstr(text, "Allocated: ") + 11, NULL, 10);
+  if (strstr(text, "Allocated: ") == NULL) abort();
   const char* groups = strstr(text, "Groups: allocated: ");
-  if (groups != NULL) sum += strtoull(groups + 19, NULL, 10);
+  const Count sum = groups == NULL ? 0 : strtoull(groups + 19, NULL, 10);
   text[0] = '\0';
   print_statistics(append, text, "J");
   if (text[0] != '{' || strstr(text, "Groups:") != NULL) abort();
@@ -243,6 +255,11 @@ static void release_free(void) {
   printf("1 ");
 }
 
+static void release_some(void) {
+  ((void (*)(size_t))find("MallocExtension_ReleaseToSystem"))(1);
+  printf("1 ");
+}
+
 static const struct Interface {
   const char* name;
   Count (*in_use)(void);
@@ -253,7 +270,7 @@ static const struct Interface {
     {"malloc_info", by_malloc_info, NULL},
     {"malloc_stats", by_malloc_stats, NULL},
     {"allocated", by_allocated, purge_arenas},
-    {"active", by_active, NULL},
+    {"active", by_active, purge_one_arena},
     {"resident", by_resident, NULL},
     {"mapped", by_mapped, NULL},
     {"all_arenas", by_all_arenas, NULL},
@@ -264,7 +281,7 @@ static const struct Interface {
     {"process_info", by_process_info, collect},
     {"print_out", by_print_out, NULL},
     {"property", by_property, release_free},
-    {"heap_size", by_heap_size, NULL},
+    {"heap_size", by_heap_size, release_some},
     {"get_stats", by_get_stats, NULL},
 };
 

@@ -35,10 +35,12 @@ bool _ZN15MallocExtension18GetNumericPropertyEPKcPm(void* self, const char* name
   return known;
 }
 
-// ReleaseFreeMemory is this with the largest number.
+// ReleaseFreeMemory is this with the largest number. Programs release a little at a time, too: then
+// that memory is tcmalloc's, as the groups' is purged as a whole.
 void _ZN15MallocExtension15ReleaseToSystemEm(void* self, std::size_t bytes) {
   native::_ZN15MallocExtension15ReleaseToSystemEm(self, bytes);
-  if (bytes != 0) purge_grouped_memory();
+  const GroupedMemory memory = grouped_memory();
+  if (bytes != 0 && bytes >= (memory.resident - memory.active) / 2) purge_grouped_memory();
 }
 
 void _ZN15MallocExtension8GetStatsEPci(void* self, char* buffer, int bytes) {

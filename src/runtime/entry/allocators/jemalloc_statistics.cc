@@ -1,7 +1,7 @@
-// jemalloc's mallctl and malloc_stats_print with the memory of groups.
-#include <pthread.h>
+// jemalloc's mallctl and malloc_stats_print with the memory of groups, and with their blocks.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +9,7 @@
 
 #include "base/output.h"
 #include "runtime/accounting/grouped_memory.h"
+#include "runtime/entry/allocators/jemalloc_blocks.h"
 #include "runtime/entry/allocators/statistics.h"
 
 namespace halo::runtime::statistics {
@@ -51,18 +52,16 @@ class Epoch {
 
 constinit Epoch epoch;
 
-// What a name stands for. Of one arena there is only "all", whose number is 4096.
+// What a name stands for. Of the arenas there is only "all", whose number is 4096; the memory of
+// groups is purged with arena 0, too, which every process has.
 struct Control {
-  enum Kind : std::uint8_t { kBytes, kPages, kDirtyPages, kEpoch, kPurge };
+  enum Kind : std::uint8_t { kBytes, kPages, kDirtyPages, kEpoch, kPurge, kAsksAboutBlocks };
 
   const char* name;
   Kind kind;
   Epoch::Number number = Epoch::kLive;
+  AskAboutBlocks* ask = nullptr;
 };
-
-// The arena's number in a name that is valid for any arena.
-constexpr const char* any_arena = "arena.0.purge";
-constexpr std::size_t any_arena_at = 1;  // in its MIB
 
 constexpr Control controls[] = {
     {"epoch", Control::kEpoch},
@@ -76,24 +75,21 @@ constexpr Control controls[] = {
     {"stats.arenas.4096.pdirty", Control::kDirtyPages},
     {"stats.arenas.4096.mapped", Control::kBytes, Epoch::kMapped},
     {"stats.arenas.4096.resident", Control::kBytes, Epoch::kResident},
-    {any_arena, Control::kPurge},
+    {"arena.4096.purge", Control::kPurge},
+    {"arena.0.purge", Control::kPurge},
+    {"arenas.lookup", Control::kAsksAboutBlocks, {}, look_up_arena},
+    {"experimental.utilization.query", Control::kAsksAboutBlocks, {}, query_utilization},
+    {"experimental.utilization.batch_query", Control::kAsksAboutBlocks, {}, query_utilizations},
 };
 constexpr std::size_t control_count = std::size(controls);
-
-bool purges_an_arena(const char* name) {
-  if (std::strncmp(name, "arena.", 6) != 0) return false;
-  const char* end = name + 6;
-  while (*end >= '0' && *end <= '9') ++end;
-  return std::strcmp(end, ".purge") == 0;
-}
 
 const Control* control_of(const char* name) {
   for (const Control& control : controls)
     if (std::strcmp(name, control.name) == 0) return &control;
-  return purges_an_arena(name) ? &controls[control_count - 1] : nullptr;
+  return nullptr;
 }
 
-// jemalloc's numbers for a name. Found by the first call of mallctlbymib.
+// jemalloc's numbers for a name. Found when they are first needed.
 constexpr std::size_t max_length = 6;
 struct Mib {
   std::size_t words[max_length];
@@ -103,7 +99,7 @@ constinit Mib mibs[control_count]{};
 constinit std::atomic<bool> have_mibs{false};
 
 void find_mibs() {
-  if (native::mallctlnametomib == nullptr) return;
+  if (have_mibs.load(std::memory_order_acquire) || native::mallctlnametomib == nullptr) return;
   for (std::size_t at = 0; at < control_count; ++at) {
     Mib found{{}, max_length};
     if (native::mallctlnametomib(controls[at].name, found.words, &found.length) == 0)
@@ -114,23 +110,32 @@ void find_mibs() {
 }
 
 const Control* control_of(const std::size_t* mib, std::size_t length) {
-  if (!have_mibs.load(std::memory_order_acquire)) find_mibs();
-  for (std::size_t at = 0; at < control_count; ++at) {
-    if (mibs[at].length != length || length == 0) continue;
-    bool is_same = true;
-    for (std::size_t word = 0; word < length; ++word) {
-      const bool may_differ = controls[at].kind == Control::kPurge && word == any_arena_at;
-      is_same = is_same && (may_differ || mib[word] == mibs[at].words[word]);
-    }
-    if (is_same) return &controls[at];
-  }
+  find_mibs();
+  for (std::size_t at = 0; at < control_count; ++at)
+    if (length != 0 && mibs[at].length == length && std::equal(mib, mib + length, mibs[at].words))
+      return &controls[at];
   return nullptr;
+}
+
+bool asks_about_blocks(const Control* control) {
+  return control != nullptr && control->kind == Control::kAsksAboutBlocks;
+}
+
+// Earlier versions lack some names, of which they refuse each use.
+bool is_known(const Control& control) {
+  find_mibs();
+  return mibs[&control - controls].length != 0;
 }
 
 std::size_t bytes_of_page() {
   std::size_t bytes = 0, length = sizeof bytes;
   const bool known = native::mallctl("arenas.page", &bytes, &length, nullptr, 0) == 0;
   return known && bytes != 0 ? bytes : 4096;
+}
+
+// The numbers may be of two epochs.
+std::uint64_t difference(std::uint64_t all, std::uint64_t part) {
+  return all > part ? all - part : 0;
 }
 
 std::size_t grouped(const Control& control) {
@@ -140,34 +145,9 @@ std::size_t grouped(const Control& control) {
     case Control::kPages:
       return epoch.get(control.number) / bytes_of_page();
     default:
-      return (epoch.get(Epoch::kResident) - epoch.get(Epoch::kActive)) / bytes_of_page();
+      return difference(epoch.get(Epoch::kResident), epoch.get(Epoch::kActive)) / bytes_of_page();
   }
 }
-
-// Whether the numbers that malloc_stats_print writes come from the functions here: in the libraries
-// of most distributions its calls lead to them.
-class Printing {
- public:
-  // False if another thread is printing.
-  bool begin() {
-    pthread_t none{};
-    if (!thread_.compare_exchange_strong(none, pthread_self(), std::memory_order_acquire))
-      return false;
-    has_read_ = false;
-    return true;
-  }
-  void note_read() {
-    if (thread_.load(std::memory_order_relaxed) == pthread_self()) has_read_ = true;
-  }
-  bool has_read() const { return has_read_; }
-  void end() { thread_.store(pthread_t{}, std::memory_order_release); }
-
- private:
-  std::atomic<pthread_t> thread_{};
-  bool has_read_ = false;
-};
-
-constinit Printing printing;
 
 // After jemalloc has done what the program asked for.
 void add_groups(const Control& control, void* old, const std::size_t* old_bytes, const void* now) {
@@ -180,7 +160,6 @@ void add_groups(const Control& control, void* old, const std::size_t* old_bytes,
     std::memcpy(&sum, old, sizeof sum);
     sum += grouped(control);
     std::memcpy(old, &sum, sizeof sum);
-    printing.note_read();
   }
 }
 
@@ -193,29 +172,34 @@ bool wants_json(const char* options) {
 namespace ours {
 
 int mallctl(const char* name, void* old, std::size_t* old_bytes, void* now, std::size_t now_bytes) {
+  const Control* const control = control_of(name);
+  if (asks_about_blocks(control) && is_known(*control))
+    return control->ask({old, old_bytes, now, now_bytes}, [&](const Question& about) {
+      return native::mallctl(name, about.old, about.old_bytes, about.now, about.now_bytes);
+    });
   const int status = native::mallctl(name, old, old_bytes, now, now_bytes);
-  if (status != 0) return status;
-  if (const Control* control = control_of(name)) add_groups(*control, old, old_bytes, now);
-  return 0;
+  if (status == 0 && control != nullptr) add_groups(*control, old, old_bytes, now);
+  return status;
 }
 
 int mallctlbymib(const std::size_t* mib, std::size_t length, void* old, std::size_t* old_bytes,
                  void* now, std::size_t now_bytes) {
+  const Control* const control = control_of(mib, length);
+  if (asks_about_blocks(control))
+    return control->ask({old, old_bytes, now, now_bytes}, [&](const Question& about) {
+      return native::mallctlbymib(mib, length, about.old, about.old_bytes, about.now,
+                                  about.now_bytes);
+    });
   const int status = native::mallctlbymib(mib, length, old, old_bytes, now, now_bytes);
-  if (status != 0) return status;
-  if (const Control* control = control_of(mib, length)) add_groups(*control, old, old_bytes, now);
-  return 0;
+  if (status == 0 && control != nullptr) add_groups(*control, old, old_bytes, now);
+  return status;
 }
 
-// If its numbers are jemalloc's own, a line has those of the groups. A document in JSON stays as it
-// is.
+// A line behind the text, which is not a document in JSON, has the numbers of the groups alone. The
+// text's own totals have them as well in libraries whose calls lead here.
 void malloc_stats_print(void (*write)(void*, const char*), void* to, const char* options) {
-  const bool is_first = printing.begin();
   native::malloc_stats_print(write, to, options);
-  if (!is_first) return;
-  const bool has_groups = printing.has_read();
-  printing.end();
-  if (has_groups || wants_json(options)) return;
+  if (wants_json(options)) return;
   const GroupedMemory memory = grouped_memory();
   char line[160];
   std::snprintf(line, sizeof line,

@@ -19,7 +19,9 @@ from support.programs.interface import (
     Recorded,
     build,
     library_of,
+    matching_nothing,
     output_without_us,
+    preload_library,
     record,
 )
 from support.spans import plan_of_large, record_large
@@ -94,7 +96,7 @@ MEMORY = [
     ("mimalloc", "process_info"),
     ("tcmalloc", "heap_size"),
 ]
-NOT_NATIVE = ("print_out", "get_stats")
+NOT_NATIVE = ("stats_print", "print_out", "get_stats")
 """The program reads only what these write of groups."""
 
 
@@ -188,6 +190,28 @@ def test_purging_returns_free_pages_of_groups(
     trimmed, full, freed, after = fine(everything.under(library_of(allocator), arguments=arguments))
     assert trimmed == 1
     assert full > 40_000 and freed - after > 1_500
+
+
+@pytest.mark.parametrize(
+    ("allocator", "interface"), [("jemalloc", "active"), ("tcmalloc", "heap_size")]
+)
+def test_a_partial_purge_leaves_the_pages_of_groups(
+    everything: Recorded, allocator: str, interface: str
+) -> None:
+    """One of an arena, or of a byte: programs repeat it, and groups are purged as a whole."""
+    arguments = (interface, "trim", "400000", "100")
+    trimmed, full, freed, after = fine(everything.under(library_of(allocator), arguments=arguments))
+    assert trimmed == 1 and full > 40_000 and freed - after < 500
+
+
+def test_mallinfo2_counts_by_mallinfo_where_the_c_library_has_no_mallinfo2(tmp_path: Path) -> None:
+    """As before glibc 2.33; of objects that are forwarded."""
+    recorded = record(tmp_path, "statistics.c", "per-site", *RECORDING)
+    shim = preload_library(tmp_path, "failing_dlsym.c", '-DLACKING="mallinfo2"')
+    arguments = ("mallinfo2", "grow", str(COUNT), str(SIZE), "1")
+    run = recorded.changed("forwarded", matching_nothing).under(shim, arguments=arguments)
+    check_growth(fine(run))
+    assert run.stats["active"] and sum(run.allocations) == 0
 
 
 DOCUMENT = r"""
