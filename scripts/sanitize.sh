@@ -31,7 +31,7 @@ run() {
     passed=$binary.passed
     [ "$passed" -nt "$binary" ] && continue
     echo "sanitize: $binary"
-    if timeout 300 "${prefix[@]}" "$binary" --gtest_brief=1; then touch "$passed"; else status=1; fi
+    if timeout 900 "${prefix[@]}" "$binary" --gtest_brief=1; then touch "$passed"; else status=1; fi
   done
   return $status
 }
