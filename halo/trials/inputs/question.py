@@ -50,7 +50,7 @@ def question_of(
     programs = [[place_of(job.target.path), *job.arguments] for job in jobs]
     found = {
         COMMAND: " -- ".join(map(shlex.join, [words, *typed])),
-        _ASKED: json.dumps([asked, programs], sort_keys=True, default=place_of),
+        _ASKED: json.dumps([asked, programs], sort_keys=True, default=_plain),
     }
     for job in jobs:
         found[f"the program {place_of(job.target.path)}"] = digest(job.target.path)
@@ -60,6 +60,11 @@ def question_of(
     for name, value in common.items():
         found[f"the {name}"] = json.dumps(value, sort_keys=True)
     return found
+
+
+def _plain(value: object) -> object:
+    """What an option was parsed to, as JSON."""
+    return place_of(value) if isinstance(value, Path) else str(value)
 
 
 def place_of(path: Path) -> str:

@@ -12,6 +12,7 @@ import pytest
 from halo.settings import read_settings
 from support.captured import NODES, compile_program
 from support.command import halo
+from support.engines import ENGINE_NAMES
 
 SETTINGS = read_settings()
 
@@ -104,7 +105,7 @@ def pages_of(folder: Path, *arguments: str, plan: bool = True) -> float:
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
 def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str, engine: str) -> None:
     compile_program(tmp_path, compiler, NODES, "-s")
     [hint] = plan_of(tmp_path, engine)

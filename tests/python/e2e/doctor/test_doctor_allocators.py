@@ -275,6 +275,6 @@ def test_functions_that_deal_with_all_blocks(tmp_path: Path) -> None:
 
 
 def test_arenas_that_a_program_resets(tmp_path: Path) -> None:
-    program = uses(tmp_path, 'mallctl("arena.3.reset", p, p, p, 0)', JEMALLOC)
+    program = uses(tmp_path, 'mallctl("arena.3.reset", p, 0, p, 0)', JEMALLOC)
     found = the(examine(program), "allocator functions")
     assert found.weight is Weight.NOTE and "arena.3.reset" in found.sentence

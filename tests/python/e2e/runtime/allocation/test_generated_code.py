@@ -8,6 +8,7 @@ import pytest
 
 from halo.profile import GENERATED_CODE, read_profile
 from support.command import REPOSITORY, halo
+from support.engines import ENGINE_NAMES
 from support.planned import compile_program, make_plan, run_planned
 
 SOURCE = (REPOSITORY / "tests/programs/alignment/generated.c").read_text()
@@ -52,7 +53,7 @@ def test_without_generated_code_objects_are_dense(program: Path, plan: Path) -> 
     assert min(misaligned(program, plan, "none")) > 500
 
 
-@pytest.mark.parametrize("engine", ["valgrind", "qemu"])
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
 def test_recorded_generated_code_aligns_all_objects(
     program: Path, tmp_path: Path, engine: str
 ) -> None:
@@ -89,9 +90,11 @@ def test_compilers_at_run_time_work_in_one_pool(
     assert (run.status, run.stdout) == (0, answer)
 
 
-def test_a_recording_without_generated_code_says_nothing(program: Path, tmp_path: Path) -> None:
-    for engine in ("valgrind", "qemu"):
-        profile = tmp_path / f"{engine}.profile"
-        command = ("record", "--engine", engine, "-o", str(profile), "--", str(program), "none")
-        assert halo(*command).status == 0
-        assert GENERATED_CODE.of(read_profile(profile)) is None
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_a_recording_without_generated_code_says_nothing(
+    program: Path, tmp_path: Path, engine: str
+) -> None:
+    profile = tmp_path / "found.profile"
+    command = ("record", "--engine", engine, "-o", str(profile), "--", str(program), "none")
+    assert halo(*command).status == 0
+    assert GENERATED_CODE.of(read_profile(profile)) is None
