@@ -209,6 +209,7 @@ void *aligned_alloc(size_t to, size_t n) {
   at = p + n;
   return p;
 }
+int posix_memalign(void **p, size_t to, size_t n) { *p = aligned_alloc(to, n); return 0; }
 void *malloc(size_t n) { return aligned_alloc(16, n + 1); }
 void free(void *p) { if (p != nullptr && !is_own(p)) _exit(9); }
 void *calloc(size_t n, size_t m) { return malloc(n * m); }
