@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs missing packages for the given purposes: setup.sh build|deb|demo|test|bench|soak|thesis|untuned|fuzz|projects ...
+# Installs missing packages for the given purposes: setup.sh build|deb|demo|test|bench|soak|thesis|untuned|fuzz|projects|allocators ...
 # Queries dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -106,8 +106,10 @@ for purpose in "${@:-build}"; do
     untuned) packages+=("${untuned_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     projects) packages+=("${projects_packages[@]}") ;;
+    allocators) packages+=("${allocators_packages[@]}") ;;
     *) give_up "no such purpose: $purpose" ;;
   esac
 done
 install_packages "${packages[@]}"
 make_venv "$extra"
+[[ " $* " != *" allocators "* ]] || scripts/newest_allocators.sh

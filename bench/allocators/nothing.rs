@@ -1,0 +1,1 @@
+// Only the sources of the crates are used.
