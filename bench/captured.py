@@ -40,8 +40,9 @@ from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
 from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
+from halo.trials.racing.field import FINALISTS
 from halo.trials.racing.heats import Heat
-from halo.trials.racing.race import race
+from halo.trials.racing.race import Pace, race
 from halo.trials.racing.sequential import BOUNDS
 from halo.trials.racing.verdict import judge
 from halo.trials.run import NEAR, field_of
@@ -190,7 +191,8 @@ class Program:
             return {label: found[label] for label in labels}
 
         field = field_of(others)
-        without = race(measure_heat, field, lambda _: trials).verdict
+        pace = Pace(final_runs=trials * (len(field.controls) + FINALISTS))
+        without = race(measure_heat, field, pace).verdict
         kept = judge(final, field.controls, bounds=BOUNDS).kept if final else without.kept
         training = {label: [it.wall for it in samples] for label, samples in final.items()}
         return Raced(kept, without.kept, training)

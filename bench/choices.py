@@ -35,9 +35,8 @@ from progress_accuracy import FACTOR, Judged, judge_stages, run
 from halo.files.atomic import write_json
 from halo.results import Measurement, read_measurement
 from halo.schema.trial import Trial
-from halo.trials.findings import HALO
-from halo.trials.placement import seems_slower
 from halo.trials.racing.clock import deciding_clock
+from halo.trials.racing.gains import HALO
 from halo.trials.racing.sequential import paired_gain
 
 STAGES = "stages.json"
@@ -112,7 +111,7 @@ def read_choice(folder: Path) -> Choice:
         summary.program,
         f"{summary.candidate} over {summary.allocator}",
         summary.strategy != "none",
-        not seems_slower(reference, HALO, summary.best_baseline or HALO),
+        summary.use == HALO,
         gains(reference, [label for label in reference if label != HALO]).get(HALO, 1.0),
         summary.speedup or 1.0,
         summary.speedup_interval or (1.0, 1.0),

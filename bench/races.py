@@ -35,12 +35,13 @@ from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import choose_variants, make_candidates, make_plans
 from halo.trials.findings import Findings
 from halo.trials.inputs.unrecorded import check_program, time_allocators
+from halo.trials.racing.budget import Budget
 from halo.trials.racing.clock import processor
 from halo.trials.racing.field import Field
 from halo.trials.racing.heats import Heat
-from halo.trials.racing.race import race
+from halo.trials.racing.race import pace_for, race
 from halo.trials.reporter import Reporter
-from halo.trials.run import field_of, maximum_rounds, next_allocators
+from halo.trials.run import field_of, next_allocators
 from halo.trials.runs.machine import describe_machine
 from halo.trials.runs.rounds import Samples, relative_times
 from halo.trials.session import Options, Session
@@ -159,7 +160,9 @@ def run_race(program: Recorded, generator: random.Random) -> tuple[str, float]:
         seconds += sum(trial.wall for trials in found.values() for trial in trials)
         return found
 
-    return race(draw, program.field, maximum_rounds(0)).verdict.kept, seconds
+    usual = median(row[0] for row in program.trials[program.controls[0]])
+    pace = pace_for(Budget(usual).race_runs(usual), program.field)
+    return race(draw, program.field, pace).verdict.kept, seconds
 
 
 def simulate(programs: Sequence[Recorded], races: int) -> int:

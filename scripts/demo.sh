@@ -6,15 +6,15 @@ ours=hospital
 debians=xsltproc
 
 mkdir -p results
-bin/halo bench "$ours" "$debians" --trials "${TRIALS:-7}" --json results/demo.json
+bin/halo bench "$ours" "$debians" ${TRIALS:+--trials "$TRIALS"} --json results/demo.json
 cat <<'TEXT'
 
-What you saw: each program was recorded once on a small input; halo made plans that place its heap
-objects, kept the one that was fastest on that small input (or none, where none helps), and timed
-the program on another, larger input under the baseline allocators and under halo, interleaved.
+What you saw: each program was recorded once on a small input, and halo made plans that place its
+heap objects. On a larger input it compared allocators, their settings and these plans. On a third,
+which no decision had seen, it timed what it advises, beside the program as it runs today.
 
-Next, your own program, with a small input to learn from and a large one to measure:
+Next, your own program; one input is enough:
 
-    bin/halo run -- PROG SMALL-ARGS -- PROG LARGE-ARGS
+    bin/halo run -- PROG ARGS
 
 TEXT

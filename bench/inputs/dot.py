@@ -23,7 +23,7 @@ def graph(rng: random.Random, layers: int, width: int) -> str:
 
 
 def main() -> None:
-    for name, layers, width in (("train", 24, 54), ("ref", 30, 70)):
+    for name, layers, width in (("train", 24, 54), ("valid", 30, 70), ("ref", 30, 70)):
         (folder() / f"{name}.dot").write_text(graph(generator(f"dot {name}"), layers, width))
 
 

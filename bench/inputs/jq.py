@@ -23,7 +23,7 @@ def customer(rng: random.Random, number: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    for name, count in (("train", 16_000), ("ref", 50_000)):
+    for name, count in (("train", 16_000), ("valid", 50_000), ("ref", 50_000)):
         rng = generator(f"jq {name}")
         customers = [customer(rng, number) for number in range(count)]
         (folder() / f"{name}.json").write_text(json.dumps(customers))

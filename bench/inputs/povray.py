@@ -40,7 +40,7 @@ def scene(rng: random.Random, objects: int) -> str:
 
 
 def main() -> None:
-    for name, objects in (("train", 2_000), ("ref", 80_000)):
+    for name, objects in (("train", 2_000), ("valid", 80_000), ("ref", 80_000)):
         (folder() / f"{name}.pov").write_text(scene(generator(f"povray {name}"), objects))
 
 

@@ -43,7 +43,7 @@ def script(rng: random.Random, people: int) -> str:
 
 
 def main() -> None:
-    for name, people in (("train", 22_000), ("ref", 70_000)):
+    for name, people in (("train", 22_000), ("valid", 70_000), ("ref", 70_000)):
         (folder() / f"{name}.sql").write_text(script(generator(f"sqlite {name}"), people))
 
 

@@ -73,7 +73,7 @@ def catalogue(rng: random.Random, books: int) -> str:
 
 def main() -> None:
     (folder() / "report.xsl").write_text(STYLESHEET)
-    for name, books in (("train", 9_000), ("ref", 22_000)):
+    for name, books in (("train", 9_000), ("valid", 22_000), ("ref", 22_000)):
         (folder() / f"{name}.xml").write_text(catalogue(generator(f"xslt {name}"), books))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from functools import partial
 
 from halo.commands.shared.program import (
     add_choosing_options,
@@ -73,7 +74,7 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
         measure_program,
         write_summary,
     )
-    from halo.trials.bundled import Bundled, find_bundled, prepare
+    from halo.trials.bundled import Bundled, find_bundled, prepare_all
     from halo.trials.results import summarize_findings
     from halo.trials.runs.job import redirection
     from halo.trials.table import next_step, show
@@ -82,16 +83,17 @@ def measure(settings: Settings, options: argparse.Namespace, names: Sequence[str
         return find_bundled(settings, name)
 
     check_options(settings, options, whole=True)
-    chosen = [(bundled, *prepare(settings, bundled)) for bundled in map(find, names)]
+    chosen = [(bundled, prepare_all(settings, bundled)) for bundled in map(find, names)]
     several = len(chosen) > 1
     of_all = options.results or default_folder("bench")
     done, steps, folders, errors = [], [], [], []
-    for bundled, *jobs in chosen:
-        train, reference = (tolerant(options, job) for job in jobs)
+    for bundled, jobs in chosen:
+        inputs = jobs.each(partial(tolerant, options)).inputs()
+        reference = inputs.answered
         results = of_all / bundled.name if several else options.results
         try:
             findings, folder = measure_program(
-                settings, options, bundled.name, reference, results, train, bundled.env, several
+                settings, options, bundled.name, inputs, results, True, bundled.env, several
             )
         except HaloError as error:
             errors.append(error)

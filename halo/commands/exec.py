@@ -118,7 +118,7 @@ class ExecCommand:
         more = watch.variables() if watch is not None else {}
         environment |= more
         if options.print_env or target is None:
-            for variable in ("LD_PRELOAD", "HALO_PLAN", *more):
+            for variable in ("LD_PRELOAD", "HALO_PLAN", *allocator.variables, *more):
                 print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
         if not stale:

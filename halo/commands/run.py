@@ -1,4 +1,4 @@
-"""`halo run`: record, plan, choose and measure an unmodified program."""
+"""`halo run`: finds what makes an unmodified program faster, and measures what it gains."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from halo.commands.shared.program import (
     input_file,
     job_of,
     one_or_two_programs,
-    two_programs,
     warn_of_deep_binding,
 )
 from halo.commands.shared.repeat import again
 from halo.errors import UsageError
-from halo.process.target import find_target
+from halo.process.target import Target, find_target
 from halo.settings import Settings
 
 if TYPE_CHECKING:
+    from halo.trials.inputs.roles import Inputs
     from halo.trials.runs.job import Job
 
 
 class RunCommand:
     name = "run"
-    summary = "Record a program, make plans, choose the best and measure it."
+    summary = "Find what makes a program faster: an allocator, a setting or a plan."
     usage = (
-        "halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS |"
-        " halo run [OPTIONS] --load SCRIPT -- PROG ARGS"
+        "halo run [OPTIONS] -- PROG ARGS | halo run [OPTIONS] -- PROG RECORDED-ARGS -- PROG ARGS"
     )
     examples = (
-        "halo run -- jq . small.json -- jq . large.json",
-        "halo run --results jq-run -- jq . small.json -- jq . large.json",
+        "halo run -- jq . orders.json",
+        "halo run --load ./load.sh -- srv 7777",
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -46,24 +45,39 @@ class RunCommand:
         add_choosing_options(parser)
         add_stream_options(parser)
         add_litter_option(parser)
+        add_role(
+            parser,
+            "--record",
+            "arguments of the run that is recorded, quoted as one word, if the measured one is too"
+            " slow under the recorder; the same as a first `-- PROG ARGS`",
+        )
+        add_role(
+            parser,
+            "--also",
+            "arguments of another input, which is recorded, too, and on which a plan must not be"
+            " slower than no plan; quoted as one word; repeatable",
+            "--train",
+        )
+        add_role(
+            parser,
+            "--hold-out",
+            "arguments of an input that no decision sees, on which the answer is given; quoted as"
+            " one word",
+        )
         parser.add_argument(
+            "--record-stdin",
             "--train-stdin",
+            dest="record_stdin",
             type=Path,
             metavar="FILE",
-            help="standard input of the training runs (default: that of --stdin)",
+            help="standard input of the recorded run (default: that of --stdin)",
         )
         parser.add_argument(
-            "--train",
-            type=_arguments,
-            action="append",
-            default=[],
-            metavar="'ARGS'",
-            help="arguments of a further training input, quoted as one word; repeatable",
-        )
-        parser.add_argument(
+            "--record-load",
             "--train-load",
+            dest="record_load",
             metavar="SCRIPT",
-            help="load of the training runs of a service (default: that of --load)",
+            help="load of the recorded run of a service (default: that of --load)",
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
@@ -79,46 +93,78 @@ class RunCommand:
         from halo.trials.runs.wrappers import refuse_known_launcher
         from halo.trials.table import next_step, remedy, show
 
-        if options.train_load is not None and options.load is None:
-            raise UsageError("--train-load needs --load SCRIPT, the load of the reference runs.")
-        split = two_programs if options.load is None else one_or_two_programs
-        name, train, reference = split(rest)
-        target = find_target(name, settings.environment, train)
-        refuse_known_launcher(target, train, settings.environment)
-        stdin = input_file(options.stdin)
-        first = input_file(options.train_stdin) or stdin
-        jobs = (
-            job_of(options, target, train, first, options.train_load),
-            job_of(options, target, reference, stdin),
-        )
-        more = [
-            job_of(options, target, arguments, first, options.train_load)
-            for arguments in options.train
-        ]
-        _check_training(options, [jobs[0], *more])
+        name, arguments, recorded = one_or_two_programs(rest, self.name)
+        target = find_target(name, settings.environment, arguments)
+        refuse_known_launcher(target, arguments, settings.environment)
+        inputs = _inputs(options, target, arguments, recorded)
         check_options(settings, options, whole=True)
         warn_of_deep_binding(settings, target.path)
         findings, folder = measure_program(
-            settings, options, target.path.name, jobs[1], options.results, jobs[0], more=more
+            settings, options, target.path.name, inputs, options.results
         )
         write_summary([summarize_findings(findings)], options.json)
         check_failures([findings])
         show([findings])
         print(f"Results: {folder}")
-        step = next_step(findings, settings.command, folder, [name, *reference])
+        used = inputs.measured
+        step = next_step(findings, settings.command, folder, [name, *used.arguments])
+        after = redirection(used)
         if not step:
             repeat = partial(again, settings.command, options, rest)
-            step = remedy(findings, settings.command, folder, jobs[1], repeat, options.cpu)
-            print(f"Next: {step}")
-        else:
-            after = redirection(jobs[1])
-            print(f"Next: {step}{after}")
-            lines = next_lines(settings.command, folder, settings.runtime, [name, *reference])
-            if lines is not None:
-                print(f"Deploy: {lines[0]}")
-            if lines is not None and findings.kept is not None and findings.kept.plan is not None:
-                print(f"Or paste: {lines[1]}{after}")
+            print(f"Next: {remedy(findings, settings.command, folder, repeat)}")
+            return 0
+        print(f"Next: {step}{after}")
+        lines = next_lines(settings.command, folder, settings.runtime, [name, *used.arguments])
+        if lines is not None:
+            print(f"Deploy: {lines[0]}")
+            print(f"Or paste: {lines[1]}{after}")
         return 0
+
+
+def add_role(parser: argparse.ArgumentParser, name: str, text: str, *other_names: str) -> None:
+    """A repeatable option with the arguments of a run in one word."""
+    parser.add_argument(
+        name,
+        *other_names,
+        dest=f"{name.strip('-').replace('-', '_')}_arguments",
+        type=_arguments,
+        action="append",
+        default=[],
+        metavar="'ARGS'",
+        help=text,
+    )
+
+
+def _inputs(
+    options: argparse.Namespace,
+    target: Target,
+    arguments: Sequence[str],
+    recorded: Sequence[str] | None,
+) -> Inputs:
+    """The jobs by their part; refuses combinations that cannot be."""
+    from halo.trials.inputs.roles import Inputs
+
+    if options.record_load is not None and options.load is None:
+        raise UsageError("--record-load needs --load SCRIPT, the load of the measured runs.")
+    given = [*options.record_arguments, *([] if recorded is None else [recorded])]
+    if len(given) > 1:
+        raise UsageError("The recorded run is given twice; give further ones with --also.")
+    if len(options.hold_out_arguments) > 1:
+        raise UsageError("--hold-out is given twice, but the answer is given on one input.")
+    stdin = input_file(options.stdin)
+    first = input_file(options.record_stdin) or stdin
+
+    def recorded_job(its: Sequence[str]) -> Job:
+        return job_of(options, target, its, first, options.record_load)
+
+    measured = job_of(options, target, arguments, stdin)
+    small = recorded_job(given[0] if given else arguments)
+    others = [recorded_job(its) for its in options.also_arguments]
+    held_out = options.hold_out_arguments
+    answered = job_of(options, target, held_out[0], stdin) if held_out else measured
+    inputs = Inputs([small, *others], measured, answered, others)
+    _check_roles(options, inputs, bool(held_out))
+    return inputs
 
 
 def _arguments(text: str) -> list[str]:
@@ -130,15 +176,16 @@ def _arguments(text: str) -> list[str]:
         ) from error
 
 
-def _check_training(options: argparse.Namespace, jobs: Sequence[Job]) -> None:
-    """Refuses training inputs that are the same, and options that need the trace of one run."""
-    if len(set(jobs)) < len(jobs):
-        raise UsageError(
-            "Two training inputs are the same; give --train only the arguments of further ones."
-        )
+def _check_roles(options: argparse.Namespace, inputs: Inputs, holds_out: bool) -> None:
+    """Refuses inputs that are given twice, and options that need the trace of one run."""
+    recorded = inputs.recorded
+    if len(set(recorded)) < len(recorded):
+        raise UsageError("An input of --also is given twice, or is the recorded one; leave it out.")
+    if holds_out and not inputs.holds_out:
+        raise UsageError("The input of --hold-out is one that decides; give another one.")
     traced = [name for name in ("search", "hints", "confine") if getattr(options, name)]
-    if len(jobs) > 1 and traced:
+    if len(recorded) > 1 and traced:
         raise UsageError(
-            f"--{traced[0]} plans from the trace of one run, so it cannot have several training"
-            " inputs; leave out --train."
+            f"--{traced[0]} plans from the trace of one run, so it cannot have several recorded"
+            " inputs; leave out --also."
         )

@@ -5,16 +5,15 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from halo.errors import BadInput
 from halo.plan import Plan, read_plan
+from halo.process.allocator_settings import setting_of
 from halo.process.allocators import GLIBC, Allocator, find_allocator
-from halo.results.model import HALO, Measurement
+from halo.results.model import Measurement
 from halo.trials.candidates import NONE
-from halo.trials.placement import proven_allocator, seems_slower
-from halo.trials.runs.rounds import walls
-from halo.trials.statistics import Ratio, ratio
+from halo.trials.racing.gains import HALO, Objective, gain_of, recommended
+from halo.trials.racing.sequential import STAGED
 
 
 @dataclass(frozen=True)
@@ -35,33 +34,36 @@ class Choice:
 
 
 def choice_of_results(measurement: Measurement) -> Choice:
-    """The kept plan, unless it lost on the reference input; else an allocator that beats glibc's.
+    """What the answer is to use: the kept plan, or an allocator, with its setting.
 
     Raises `BadInput` if there is neither, and `MissingPart` if the allocator is not installed.
     """
     command = measurement.results.commands.get("reference", ("",))
     path, arguments = command[0], _arguments(measurement)
-    kept = measurement.kept
-    if kept is not None and kept.strategy != NONE and kept.plan and not _lost(measurement):
+    kept, native = measurement.kept, measurement.summary.native
+    has_plan = kept is not None and kept.strategy != NONE and bool(kept.plan)
+    objective = Objective(measurement.summary.objective)
+    names = (*measurement.allocators, HALO)
+    trials = {name: measurement.reference.get(name, ()) for name in names}
+    use = recommended(trials, native, has_plan, objective)
+    if kept is not None and kept.plan and use == HALO:
         plan = measurement.folder / kept.plan
         recorded = _recorded(read_plan(plan))[0] or path
         allocator = _allocator(measurement, kept.allocator, plan)
         why = measurement.summary.verdict.sentence
         return Choice(measurement.program, recorded, plan, allocator, why, arguments)
-    best = proven_allocator(measurement.reference, measurement.summary.native)
-    if best is None:
+    if use == native:
         raise BadInput(
             f"There is nothing to deploy from {measurement.folder}: it has no plan that helps, and"
             " no allocator that is measurably faster than glibc's. To deploy one nevertheless:"
             " halo deploy --plan PLAN --allocator NAME"
         )
-    native = measurement.summary.native
-    gain = _gain(measurement, best, native)
+    gain = gain_of(measurement.reference, use, native).interval(STAGED)
     why = (
-        f"under {best}, {measurement.program} is {gain.value:.2f} times as fast as under"
-        f" {native} (95 % interval {gain.low:.2f} to {gain.high:.2f})."
+        f"under {use}, {measurement.program} is {gain.value:.2f} times as fast as under"
+        f" {native} ({gain.low:.2f} to {gain.high:.2f})."
     )
-    return Choice(measurement.program, path, None, find_allocator(best), why, arguments)
+    return Choice(measurement.program, path, None, _alone(measurement, use), why, arguments)
 
 
 def choice_of_plan(plan: Path, allocator: Allocator) -> Choice:
@@ -73,12 +75,21 @@ def choice_of_plan(plan: Path, allocator: Allocator) -> Choice:
 
 def choice_of_allocator(allocator: Allocator) -> Choice:
     """This allocator alone; raises `BadInput` for glibc's."""
-    if allocator.library is None:
+    if allocator.library is None and allocator.setting is None:
         raise BadInput(
             "There is nothing to deploy: glibc's allocator is part of the C library. Give another"
             " one with --allocator, or a plan with --plan."
         )
     return Choice("", "", None, allocator)
+
+
+def _alone(measurement: Measurement, use: str) -> Allocator:
+    """An allocator, with its setting; the program's own need not be preloaded."""
+    native, _, name = use.rpartition(":")
+    setting = setting_of(native, name) if native == measurement.summary.native else None
+    if setting is not None:
+        return Allocator(native, None).under(setting)
+    return find_allocator(measurement.summary.options.get(use, use))
 
 
 def _recorded(plan: Plan) -> list[str]:
@@ -102,21 +113,4 @@ def _allocator(measurement: Measurement, name: str, plan: Path) -> Allocator:
     if measurement.keeps_own:
         review = read_plan(plan).review
         name = (review.allocator if review is not None else "") or GLIBC
-    return find_allocator(name)
-
-
-def _lost(measurement: Measurement) -> bool:
-    """Whether the kept plan was slower on the reference input than the best allocator."""
-    best = _best(measurement)
-    return best != HALO and seems_slower(measurement.reference, HALO, best)
-
-
-def _best(measurement: Measurement) -> str:
-    trials = measurement.reference
-    return min(measurement.allocators, key=lambda n: median(walls(trials[n])), default=HALO)
-
-
-def _gain(measurement: Measurement, one: str, other: str) -> Ratio:
-    """The time of `other` over that of `one`, on the reference input."""
-    trials = measurement.reference
-    return ratio(walls(trials[other]), walls(trials[one]))
+    return find_allocator(measurement.summary.options.get(name, name))

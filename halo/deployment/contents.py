@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from halo import __version__
@@ -21,7 +22,8 @@ class Deployment:
     """What the texts are about; `place` is the folder on the machine where it is used.
 
     `plan` is the name of its file, `build_id` of the program that it is for; all but `place` and
-    `libraries` may be empty. `libraries` are in the order of LD_PRELOAD.
+    `libraries` may be empty. `libraries` are in the order of LD_PRELOAD; `settings` are variables
+    of the allocator.
     """
 
     program: str
@@ -31,6 +33,7 @@ class Deployment:
     libraries: Sequence[SharedLibrary]
     what: str
     why: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def preload(self) -> str:
@@ -39,7 +42,8 @@ class Deployment:
 
 def variables(found: Deployment) -> dict[str, str]:
     plan = {"HALO_PLAN": str(found.place / found.plan)} if found.plan else {}
-    return {"LD_PRELOAD": found.preload, **plan}
+    preload = {"LD_PRELOAD": found.preload} if found.libraries else {}
+    return {**preload, **plan, **found.settings}
 
 
 def env_text(found: Deployment) -> str:
@@ -53,6 +57,12 @@ def run_text(found: Deployment) -> str:
     """A wrapper that finds the files beside itself. In doubt it runs the program without them."""
     preload = ":".join(f"$here/{library.name}" for library in found.libraries)
     plan = f'    export HALO_PLAN="$here/{found.plan}"\n' if found.plan else ""
+    exported = (
+        f'    export LD_PRELOAD="{preload}${{LD_PRELOAD:+:$LD_PRELOAD}}"\n' if preload else ""
+    )
+    settings = "".join(
+        f"    export {name}={shlex.quote(value)}\n" for name, value in found.settings.items()
+    )
     return f"""#!/bin/sh
 # {found.what}, for: {RUN} PROG ARGS
 [ $# -gt 0 ] || {{ echo "usage: $0 PROG ARGS" >&2; exit 2; }}
@@ -60,8 +70,7 @@ here=$(unset LD_PRELOAD; dirname "$(readlink -f "$0")")
 case $here in
   *[:[:space:]]*) echo "$0: LD_PRELOAD cannot hold a colon or a space: $here" >&2 ;;
   *)
-    export LD_PRELOAD="{preload}${{LD_PRELOAD:+:$LD_PRELOAD}}"
-{plan}    ;;
+{exported}{plan}{settings}    ;;
 esac
 exec "$@"
 """
@@ -87,15 +96,18 @@ def readme_text(found: Deployment) -> str:
         f"Needs:    {requirements(found.libraries)}.",
         f"Off:      start {program} without {RUN}; for a service, rename {ENV} and restart it.",
         "Not with: set-user-id programs, file capabilities, static programs, other C libraries.",
-        f"Licences: {_licences(found.libraries)}.",
     ]
+    if found.libraries:
+        lines.append(f"Licences: {_licences(found.libraries)}.")
     return "\n".join(map(_WRAPPER.fill, lines)) + "\n"
 
 
 def _check(found: Deployment, program: str) -> str:
     if found.plan:
         return f"HALO_STATS=1 {found.place}/{RUN} {program} ARGS says `active` at the end."
-    return f"grep {found.libraries[0].name} /proc/PID/maps, for the process id of {program}"
+    if found.libraries:
+        return f"grep {found.libraries[0].name} /proc/PID/maps, for the process id of {program}"
+    return f"grep -a {min(found.settings)} /proc/PID/environ, for the process id of {program}"
 
 
 def requirements(libraries: Sequence[SharedLibrary]) -> str:

@@ -122,7 +122,8 @@ def _deployment(choice: Choice, place: Path, runtime: Path, repository: Path) ->
         what = f"{name} under the plan '{safe_name(choice.plan.stem)}' over {choice.allocator.name}"
     if choice.allocator.library is not None:
         libraries.append(read_library(choice.allocator.library))
-    return Deployment(name, place, plan, build_id, libraries, what, choice.why)
+    settings = choice.allocator.variables
+    return Deployment(name, place, plan, build_id, libraries, what, choice.why, settings)
 
 
 def _own_licence(repository: Path) -> Path | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from halo.deployment.choice import Choice, choice_of_results
 from halo.deployment.names import safe_name
 from halo.errors import HaloError
-from halo.process.allocators import preload, under_plan
+from halo.process.allocators import alone, under_plan
 from halo.results.reader import read_measurement
 
 
@@ -31,7 +31,7 @@ def next_lines(
 
 def _variables(choice: Choice, runtime: Path) -> str:
     if choice.plan is None:
-        found = preload({}, [choice.allocator.library])
+        found = alone({}, choice.allocator)
     else:
         found = under_plan({}, runtime, choice.plan, choice.allocator)
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in found.items())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halo.errors import MissingPart, UsageError
+from halo.process.allocator_settings import Needs, Setting, known_settings
 
 PLAN_VARIABLE = "HALO_PLAN"  # names the plan to the runtime
 LIBRARY_FOLDERS = (
@@ -35,27 +36,52 @@ class Allocator:
     """An installed allocator: a name, and the library to preload (none for the program's own).
 
     `own` is the library with the malloc that a program has without halo, if that is not the C
-    library; `named`: it has it by the user's LD_PRELOAD.
+    library; `named`: it has it by the user's LD_PRELOAD. The `name` ends in that of the setting, if
+    it has one: `mimalloc:huge-pages`.
     """
 
     name: str
     library: Path | None
     own: Path | None = None
     named: bool = False
+    setting: Setting | None = None
 
     @property
     def option(self) -> str:
         """What `find_allocator` finds it by."""
+        plain = self.name if self.setting is None else self.name.rpartition(":")[0]
         if self.own is not None:
-            return str(self.own) if self.named else GLIBC
-        return self.name if self.library is None or self.name in KNOWN else str(self.library)
+            found = str(self.own) if self.named or self.setting is not None else GLIBC
+        else:
+            found = plain if self.library is None or plain in KNOWN else str(self.library)
+        return found if self.setting is None else f"{found}:{self.setting.name}"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Those of its setting."""
+        return {} if self.setting is None else self.setting.variables
+
+    @property
+    def has_huge_pages(self) -> bool:
+        """Whether its setting requests huge pages."""
+        return self.setting is not None and self.setting.needs is Needs.HUGE_PAGES
+
+    def under(self, setting: Setting) -> Allocator:
+        """The same allocator with that setting."""
+        return replace(self, name=f"{self.name}:{setting.name}", setting=setting)
 
 
 GLIBC_ALONE = Allocator(GLIBC, None)
 
 
 def find_allocator(name: str) -> Allocator:
-    """The allocator of that name, or the library at that path; `MissingPart` has the remedy."""
+    """The allocator of that name, or the library at that path; `MissingPart` has the remedy.
+
+    A setting may follow: `mimalloc:huge-pages`.
+    """
+    plain, colon, setting = name.rpartition(":")
+    if colon and "/" not in setting and not Path(name).is_file():
+        return _with_setting(find_allocator(plain), setting)
     if name in KNOWN:
         return _find_known(name, KNOWN[name])
     if "/" not in name:
@@ -74,6 +100,17 @@ def find_allocator(name: str) -> Allocator:
             " link the library to another path."
         )
     return Allocator(path.name, path)
+
+
+def _with_setting(allocator: Allocator, name: str) -> Allocator:
+    known = known_settings(allocator.library) if allocator.setting is None else []
+    for setting in known:
+        if setting.name == name:
+            return allocator.under(setting)
+    names = ", ".join(setting.name for setting in known) or "none"
+    raise UsageError(
+        f"The setting '{name}' of {allocator.name} is unknown; this version knows: {names}."
+    )
 
 
 def _find_known(name: str, libraries: Sequence[str]) -> Allocator:
@@ -108,6 +145,11 @@ def preload(environment: Mapping[str, str], libraries: Sequence[Path | None]) ->
     return result
 
 
+def alone(environment: Mapping[str, str], allocator: Allocator) -> dict[str, str]:
+    """The environment in which a program runs under that allocator, with its setting."""
+    return preload(environment, [allocator.library]) | dict(allocator.variables)
+
+
 def under_plan(
     environment: Mapping[str, str],
     runtime: Path,
@@ -115,10 +157,11 @@ def under_plan(
     allocator: Allocator,
     beside: Path | None = None,
 ) -> dict[str, str]:
-    """The environment in which a program runs under a plan: LD_PRELOAD and HALO_PLAN.
+    """The environment in which a program runs under a plan: LD_PRELOAD, HALO_PLAN, a setting.
 
     `beside` is another library that is preloaded.
     """
     result = preload(environment, [runtime, beside, allocator.library])
+    result |= allocator.variables
     result[PLAN_VARIABLE] = os.fspath(plan.absolute())
     return result

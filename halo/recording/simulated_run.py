@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from halo.errors import RecordingFailed
-from halo.process.allocators import preload, under_plan
+from halo.process.allocators import alone, under_plan
 from halo.process.target import Target
 from halo.profile import merge_parts
 from halo.recording.parts import Limits, machine_argument, workspace
@@ -29,7 +29,7 @@ def simulate(
 
     `follow` gets the progress file and returns a function that is called at intervals.
     """
-    environment = preload(settings.environment, [setting.allocator.library])
+    environment = alone(settings.environment, setting.allocator)
     if setting.plan is not None:
         environment = under_plan(
             settings.environment, settings.runtime, setting.plan, setting.allocator

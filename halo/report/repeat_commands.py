@@ -17,10 +17,13 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
         words = ["halo", "eval", "baseline", "--trials", trials, *options, "--", *reference]
         return [("Measure again", shlex.join(words))]
     verb = ["eval", "compare"] if measurement.configurations else ["run"]
+    measured = measurement.results.commands.get("measured", reference)
     inputs = _further_inputs(measurement)
+    if measured != reference:
+        inputs += ["--hold-out", shlex.join(reference[1:])]
     run = ["halo", *verb, "--trials", trials, *options, *inputs, "--", *train]
-    if train != reference or "--load" not in options:
-        run += ["--", *reference]
+    if train != measured or measurement.configurations:
+        run += ["--", *measured]
     found = [("Measure again", shlex.join(run))]
     kept = measurement.kept
     if kept is not None and not measurement.keeps_none:
@@ -33,7 +36,7 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def _further_inputs(measurement: Measurement) -> list[str]:
-    """The options for all training inputs but the first."""
+    """The options for the other inputs."""
     given = measurement.results.commands
     numbers = [
         (name.removeprefix("train-"), command)
@@ -41,4 +44,4 @@ def _further_inputs(measurement: Measurement) -> list[str]:
         if name.startswith("train-")
     ]
     more = sorted((int(number), command) for number, command in numbers if number.isdecimal())
-    return [word for _, command in more for word in ("--train", shlex.join(command[1:]))]
+    return [word for _, command in more for word in ("--also", shlex.join(command[1:]))]

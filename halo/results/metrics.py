@@ -14,13 +14,17 @@ from halo.errors import BadInput, UsageError
 from halo.results.model import Measurement
 from halo.schema.simulation import SimulatedRun
 from halo.schema.trial import Trial, Trials
+from halo.trials.racing.clock import Clock, clock_name, processor, wall
+from halo.trials.racing.gains import fastest_of
 from halo.trials.statistics import summarize, trimmed_mean
 
 REFERENCE, TRAINING = "reference", "training"
 INPUTS = (REFERENCE, TRAINING)
 
+TIME = "time"
+"""By the deciding clock of the measurement; of aged heaps, by the wall clock."""
 MEASURED: Mapping[str, Callable[[Trial], float]] = {
-    "time": lambda trial: trial.wall,
+    TIME: wall,
     "user": lambda trial: trial.user,
     "system": lambda trial: trial.system,
     "peak-memory": lambda trial: float(trial.peak_memory),
@@ -114,6 +118,9 @@ def values(measurement: Measurement, event: str, label: str, on: str) -> list[fl
         )
     if is_simulated(measurement, event):
         return [_simulated(measurement, event, label)]
+    if event == TIME:
+        clock = clock_of(measurement)
+        return [clock(trial) for trial in trials_on(measurement, on)[label]]
     return values_in(trials_on(measurement, on)[label], event)
 
 
@@ -188,11 +195,16 @@ def nothing_to_compare(what: str) -> BadInput:
 
 
 def fastest_allocator(measurement: Measurement) -> str:
-    """The allocator with the least median time on the reference input."""
-    times = {n: median([t.wall for t in measurement.reference[n]]) for n in measurement.allocators}
-    if not times:
+    """The fastest allocator of the answer, with its setting, by the deciding clock."""
+    best = fastest_of(measurement.reference, measurement.allocators)
+    if best is None:
         raise BadInput(f"{measurement.path} has no trials of an allocator alone; repeat it.")
-    return min(times, key=lambda name: times[name])
+    return best
+
+
+def clock_of(measurement: Measurement) -> Clock:
+    """The deciding clock of a measurement, by which its times are compared."""
+    return processor if measurement.summary.clock == clock_name(processor) else wall
 
 
 def axis_title(metric: Metric) -> str:

@@ -56,8 +56,9 @@ class Measurement:
     @property
     def allocators(self) -> list[str]:
         """The measured allocators, in the order of halo's tables."""
-        names = dict.fromkeys((self.summary.native, *KNOWN))
-        return [name for name in names if name in self.reference]
+        names = dict.fromkeys((self.summary.native, *KNOWN, *self.reference))
+        plans = {HALO, *self.configurations} - {self.summary.native, *KNOWN}
+        return [name for name in names if name in self.reference and name not in plans]
 
     @property
     def kept(self) -> MeasuredConfiguration | None:

@@ -45,6 +45,7 @@ class MeasuredTrials(Struct, frozen=True):
     """All trials, each by the label of its configuration."""
 
     allocators_on_training: Trials = {}  # find the next allocators
+    settings_on_training: Trials = {}  # allocators with a setting, and the same without
     candidates_on_training: Trials = {}  # the rounds of the race that choose the finalists
     finalists_on_training: Trials = {}  # the rounds that decide
     dropped_candidates_on_training: Trials = {}  # more rounds of dropped plans

@@ -31,13 +31,13 @@ class Change(Struct, frozen=True):
 
 
 class RacedCandidate(Struct, frozen=True):
-    """A candidate of the race on the training input."""
+    """A candidate of the race."""
 
     label: str  # variant and next allocator
     strategy: str  # `none`: no plan
     options: Mapping[str, str] = {}  # of strategy and plan
     allocator: str = ""  # the next allocator
-    seconds: Number | None = None  # median on the training input, in the rounds of `change`
+    seconds: Number | None = None  # median by the deciding clock, in the rounds of `change`
     alone: Number | None = None  # of a plan: its allocator alone, in the same rounds
     quartiles: Quartiles | None = None  # seconds
     trials: Count = 0  # number of these trials; of a finalist, those in the final
@@ -49,9 +49,10 @@ class RacedCandidate(Struct, frozen=True):
 class Conclusion(Struct, frozen=True):
     """The conclusion of the measurement."""
 
-    answer: str = ""  # as in [cli.md](measuring.md#the-verdict)
+    answer: str = ""  # as in [cli.md](measuring.md#the-answer)
     sentence: str = ""  # the same, with the figures
     needed: str | None = None  # how to get an answer
+    more: str = ""  # a second sentence: the gain over the best allocator, or what of placement
 
 
 class RecordCost(Struct, frozen=True):
@@ -96,5 +97,11 @@ class Summary(Struct, frozen=True, kw_only=True):
     unrecorded: bool = False  # whether no engine could record the program
     warnings: tuple[str, ...] = ()  # whatever makes the figures doubtful
     litter: LitterSettings | None = None  # the settings of `--litter`
+    use: str | None = None  # what to use: `halo`, the kept plan, or an allocator with its setting
+    options: Mapping[str, str] = {}  # of `--allocator`, by allocator, where they are not its name
+    objective: str = "time"  # `time`, or `memory`: least peak among the fastest
+    clock: str = ""  # that decides: processor time or wall-clock time
+    over_native: Number | None = None  # how many times as fast `use` is as the program's own
+    over_native_interval: Quartiles | None = None  # the interval of the test that decides
     native: str = "glibc"  # the allocator without halo: glibc or the name of a library
     failure: str | UnsetType = UNSET  # why the measurement ended early

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from halo.aging import Litter
 from halo.errors import LitterFailed
 from halo.plan import read_plan
-from halo.process.allocators import GLIBC, Allocator, preload, under_plan
+from halo.process.allocators import GLIBC, Allocator, alone, under_plan
 from halo.process.target import Target
 from halo.schema.aged import Aged, AgedConfiguration, AgedLevel, Kind, Split
 from halo.schema.results import Results
@@ -205,7 +205,7 @@ def _entries(session: Session, aging: Aging) -> list[AgedEntry]:
     options = session.options
     found = []
     for allocator in session.allocators:
-        environment = preload(options.environment, [allocator.library])
+        environment = alone(options.environment, allocator)
         found.append(AgedEntry(Configuration(allocator.name, environment), allocator))
     if aging.custom is not None:
         glibc = Allocator(GLIBC, None)

@@ -11,30 +11,37 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from halo.errors import BadInput, CannotRun, MissingPart, UsageError
 from halo.process.target import find_target
 from halo.settings import Settings
+from halo.trials.inputs.roles import Inputs
 from halo.trials.runs.job import Job
 
-_LISTS = ("train", "ref")
+_LISTS = ("train", "valid", "ref")
 
 
 @dataclass(frozen=True)
 class Bundled:
-    """A program with a training and a reference input; `{inputs}` stands for its input folder."""
+    """A program with inputs to record, to choose on, and to measure on.
+
+    Without the second, `valid`, the last one, `ref`, is chosen on, too. `{inputs}` stands for its
+    input folder.
+    """
 
     name: str
     summary: str
     program: str
     train: tuple[str, ...]
     ref: tuple[str, ...]
+    valid: tuple[str, ...] = ()
     train_stdin: str = ""
+    valid_stdin: str = ""
     ref_stdin: str = ""
     package: str = ""
     generator: str = ""
@@ -103,8 +110,29 @@ def _has_type(key: str, value: object) -> bool:
     return isinstance(value, str)
 
 
+class Jobs(NamedTuple):
+    """A bundled program on its inputs."""
+
+    train: Job
+    valid: Job
+    ref: Job
+
+    def each(self, change: Callable[[Job], Job]) -> Jobs:
+        return Jobs(*map(change, self))
+
+    def inputs(self) -> Inputs:
+        """What chooses is not what the answer is given on."""
+        return Inputs([self.train], self.valid, self.ref)
+
+
 def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
-    """Its training and its reference job; generates missing inputs."""
+    """The jobs to record and to answer on, without the one to choose on."""
+    jobs = prepare_all(settings, bundled)
+    return jobs.train, jobs.ref
+
+
+def prepare_all(settings: Settings, bundled: Bundled) -> Jobs:
+    """Its jobs; generates missing inputs."""
     inputs = settings.bench_inputs / bundled.name
     if bundled.generator:
         _generate(settings.bench / bundled.generator, inputs)
@@ -118,7 +146,9 @@ def prepare(settings: Settings, bundled: Bundled) -> tuple[Job, Job]:
         path = Path(stdin.replace("{inputs}", str(inputs))) if stdin else None
         return Job(target, filled, path)
 
-    return job(bundled.train, bundled.train_stdin), job(bundled.ref, bundled.ref_stdin)
+    last = job(bundled.ref, bundled.ref_stdin)
+    valid = job(bundled.valid, bundled.valid_stdin) if bundled.valid else last
+    return Jobs(job(bundled.train, bundled.train_stdin), valid, last)
 
 
 def _program(settings: Settings, bundled: Bundled) -> str:

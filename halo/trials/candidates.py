@@ -13,7 +13,7 @@ from typing import Any
 from halo.aging import Litter
 from halo.errors import UsageError
 from halo.plan import review_path
-from halo.process.allocators import Allocator, preload, under_plan
+from halo.process.allocators import Allocator, alone, under_plan
 from halo.profile import OBJECT_TRACE, Profile
 from halo.profile.sections.section import Section
 from halo.strategies.factory import has_hints, strategy_named
@@ -83,6 +83,10 @@ class Candidate:
     def label(self) -> str:
         return f"{self.variant.label} over {self.allocator.name}"
 
+    @property
+    def uses_huge_pages(self) -> bool:
+        return self.huge_pages or self.allocator.has_huge_pages
+
     def config(
         self,
         environment: Mapping[str, str],
@@ -92,11 +96,12 @@ class Candidate:
     ) -> Configuration:
         """The configuration of this candidate; `litter` ages its heap."""
         if self.plan is None:
-            alone = preload(environment, [self.allocator.library])
-            return Configuration(label, alone, litter=litter)
+            plain = alone(environment, self.allocator)
+            cooled = self.allocator.has_huge_pages
+            return Configuration(label, plain, needs_cooldown=cooled, litter=litter)
         chosen = under_plan(environment, runtime, self.plan, self.allocator)
         return Configuration(
-            label, chosen, reports=True, needs_cooldown=self.huge_pages, litter=litter
+            label, chosen, reports=True, needs_cooldown=self.uses_huge_pages, litter=litter
         )
 
 

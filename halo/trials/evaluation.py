@@ -24,8 +24,8 @@ from halo.simulation import code_misses, context_misses, simulation_of
 from halo.strategies.planner import Planner
 from halo.strategies.planning import make_plan, save_plan
 from halo.trials.candidates import NONE, Candidate, PlanVariant
-from halo.trials.findings import HALO
 from halo.trials.inputs.recordings import run_recording, with_file
+from halo.trials.racing.gains import HALO
 from halo.trials.racing.verdict import judge
 from halo.trials.results import raw_results
 from halo.trials.runs.job import Configuration, Job

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 
 from halo.aging import Litter
 from halo.process.allocators import GLIBC_ALONE, KNOWN, Allocator
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost, Summary
+from halo.schema.trial import Trial
 from halo.trials.candidates import Candidate
+from halo.trials.racing.clock import deciding_clock
+from halo.trials.racing.gains import HALO, Objective, fastest_of, gain_of, recommended
+from halo.trials.racing.sequential import STAGED
 from halo.trials.racing.verdict import Verdict
-from halo.trials.runs.rounds import Samples, walls
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.trials.runs.rounds import Samples
+from halo.trials.statistics import Ratio, summarize
 
-HALO = "halo"
 WIDE = 0.10  # a larger interquartile range, as a share of the median, allows no conclusion
 
 
@@ -24,23 +26,24 @@ class Findings:
     """The results so far; after a failure later fields are empty.
 
     If it is `unrecorded`, no engine could record the program. `race` are the rounds that chose the
-    finalists, `final` those of the finalists. `checked` are later rounds of the other plans, and of
-    the allocators alone. `rejected` is the label of a plan that won the race and is slower than no
-    plan on a further training input, if none is kept. `left_out` is by allocator the reason why it
-    could not run the program; `remarks` are warnings.
-    `answered` is the summary of a finished measurement that was read back.
+    finalists, `final` those of the finalists. `training` are the first rounds of the allocators,
+    `settings` rounds with and without a setting, `reference` those of the answer. `rejected` is the
+    label of a plan that won the race and is slower than no plan on another input, if none is kept.
+    `left_out` is by allocator the reason why it could not run the program; `remarks` are warnings.
+    `answered` is the summary of a finished measurement that was read back. `known` are the
+    allocators that were measured, with their settings, by name.
     """
 
     program: str
     commands: Mapping[str, Sequence[str]]
     machine: Machine
     training: Samples = field(default_factory=dict)
+    settings: Samples = field(default_factory=dict)
     record: RecordCost | None = None
     unrecorded: bool = False
     candidates: Sequence[Candidate] = ()
     race: Samples = field(default_factory=dict)
     final: Samples = field(default_factory=dict)
-    checked: Samples = field(default_factory=dict)
     verdict: Verdict | None = None
     rejected: str = ""
     reference: Samples = field(default_factory=dict)
@@ -52,11 +55,35 @@ class Findings:
     litter: Litter | None = None
     native: Allocator = GLIBC_ALONE
     answered: Summary | None = None
+    objective: Objective = Objective.TIME
+    known: dict[str, Allocator] = field(default_factory=dict)
 
     @property
     def allocators(self) -> list[str]:
-        """The names of the baseline allocators, that of the program's own first."""
-        return list(dict.fromkeys((self.native.name, *KNOWN)))
+        """The names of the allocators, with settings, that of the program's own first."""
+        settings = [name for name in self.reference if ":" in name]
+        tried = (*self.training, *self.settings, *self.known, *settings)
+        return [it for it in dict.fromkeys((self.native.name, *KNOWN, *tried)) if it != HALO]
+
+    @property
+    def answers(self) -> Samples:
+        """The trials of the answer by what may be used: allocators, and the kept plan."""
+        names = (*self.allocators, *((HALO,) if self.has_plan else ()))
+        return {name: self.reference[name] for name in names if self.reference.get(name)}
+
+    def trials_of(self, allocator: str) -> Sequence[Trial]:
+        """Those of an allocator alone before the race, with a setting or without."""
+        return self.training.get(allocator) or self.settings.get(allocator, [])
+
+    @property
+    def use(self) -> str:
+        """The label of the answer's trials that is to be used."""
+        return recommended(self.answers, self.native.name, self.has_plan, self.objective)
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether a plan was kept, not an allocator alone."""
+        return self.kept is not None and self.kept.plan is not None
 
     @property
     def kept(self) -> Candidate | None:
@@ -66,39 +93,44 @@ class Findings:
 
 
 def best_baseline(findings: Findings) -> str | None:
-    """The allocator with the minimum median time on the reference input."""
-    names = [name for name in findings.allocators if findings.reference.get(name)]
-    return min(names, key=lambda n: median(walls(findings.reference[n])), default=None)
+    """The fastest allocator of the answer, with its setting, by the deciding clock."""
+    return fastest_of(findings.reference, findings.allocators)
 
 
 def speedup(findings: Findings) -> Ratio | None:
-    """The best baseline's median over halo's."""
+    """How many times as fast the kept configuration is as the best allocator."""
     best = best_baseline(findings)
     if best is None or not findings.reference.get(HALO):
         return None
-    return ratio(walls(findings.reference[best]), walls(findings.reference[HALO]))
+    return gain_of(findings.reference, HALO, best).interval(STAGED)
 
 
 def gains(findings: Findings) -> dict[str, Ratio]:
-    """By allocator, how many times as fast the kept configuration is on the reference input.
+    """By allocator, how many times as fast the kept configuration is.
 
     The allocators are the program's own, which is mostly glibc, and the fastest one.
     """
-    mine, best = findings.reference.get(HALO), best_baseline(findings)
+    best, trials = best_baseline(findings), findings.reference
     names = [name for name in dict.fromkeys((findings.native.name, best)) if name is not None]
     return {
-        name: ratio(walls(findings.reference[name]), walls(mine))
+        name: gain_of(trials, HALO, name).interval(STAGED)
         for name in names
-        if mine and findings.reference.get(name)
+        if trials.get(HALO) and trials.get(name)
     }
 
 
 def wide_spreads(findings: Findings) -> dict[str, float]:
-    """Wide interquartile ranges on the reference input by label, as shares of the median.
+    """Wide interquartile ranges of the answer's times by label, as shares of the median.
 
     Without a plan, the trials of `HALO` are those of its allocator.
     """
-    alone = findings.kept is not None and findings.kept.plan is None
-    shown = {n: s for n, s in findings.reference.items() if s and not (alone and n == HALO)}
-    spreads = {name: summarize(walls(samples)).spread for name, samples in shown.items()}
+    shown = {
+        name: trials
+        for name, trials in findings.reference.items()
+        if trials and (name != HALO or findings.has_plan)
+    }
+    clock = deciding_clock([trial for trials in shown.values() for trial in trials])
+    spreads = {
+        name: summarize([clock(trial) for trial in trials]).spread for name, trials in shown.items()
+    }
     return {name: spread for name, spread in spreads.items() if spread > WIDE}

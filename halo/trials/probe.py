@@ -25,9 +25,9 @@ from halo.process.allocators import (
     GLIBC_ALONE,
     Allocator,
     baseline_allocators,
-    preload,
     under_plan,
 )
+from halo.process.allocators import alone as under_allocator
 from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
@@ -179,7 +179,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         plain = {
             allocator: Configuration(
                 allocator.name,
-                preload(options.environment, [allocator.library]),
+                under_allocator(options.environment, allocator),
                 optional=allocator.library is not None,
             )
             for allocator in baseline_allocators(options.native)

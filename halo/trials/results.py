@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from statistics import median
 
@@ -13,10 +14,13 @@ from halo.schema.results import FORMAT, VERSION, MeasuredTrials, Results
 from halo.schema.summary import Change, RacedCandidate, Summary, Times
 from halo.schema.trial import Trial
 from halo.trials.candidates import NONE, Candidate
-from halo.trials.findings import HALO, Findings, best_baseline, speedup, wide_spreads
-from halo.trials.placement import PlanChange, conclude, plan_changes
+from halo.trials.findings import Findings, best_baseline, speedup, wide_spreads
+from halo.trials.placement import PlanChange, answer_clock, conclude, plan_changes
+from halo.trials.racing.clock import clock_name, deciding_clock
+from halo.trials.racing.gains import HALO, gain_of
+from halo.trials.racing.sequential import STAGED
 from halo.trials.runs.rounds import walls
-from halo.trials.statistics import summarize
+from halo.trials.statistics import Ratio, summarize
 
 BUSY = 0.5  # load per core before the measurement starts
 
@@ -41,6 +45,7 @@ def summarize_findings(findings: Findings) -> Summary:
     if findings.answered is not None:
         return findings.answered
     kept, gain = findings.kept, speedup(findings)
+    use, today = used(findings)
     mine = findings.reference.get(HALO)
     changes = {it.label: it for it in plan_changes(findings)}
     return Summary(
@@ -59,7 +64,7 @@ def summarize_findings(findings: Findings) -> Summary:
         halo=measured(mine) if mine else None,
         best_baseline=best_baseline(findings),
         speedup=gain.value if gain else None,
-        speedup_interval=(gain.low, gain.high) if gain else None,
+        speedup_interval=(gain.low, gain.high) if gain and isfinite(gain.high) else None,
         verdict=conclude(findings),
         outputs_equal=findings.outputs_equal if findings.outputs_compared else None,
         outputs_compared=findings.outputs_compared,
@@ -70,14 +75,34 @@ def summarize_findings(findings: Findings) -> Summary:
         litter=findings.litter.settings() if findings.litter else None,
         failure=findings.failure or UNSET,
         native=findings.native.name,
+        use=use,
+        options={
+            name: allocator.option
+            for name, allocator in findings.known.items()
+            if allocator.option != name
+        },
+        objective=findings.objective.value,
+        clock=clock_name(answer_clock(findings)) if findings.reference else "",
+        over_native=today.value if today else None,
+        over_native_interval=(today.low, today.high) if today else None,
     )
+
+
+def used(findings: Findings) -> tuple[str | None, Ratio | None]:
+    """What to use, and how many times as fast it is as the program's own allocator."""
+    trials, native = findings.reference, findings.native.name
+    if not trials.get(native):
+        return None, None
+    use = findings.use
+    return use, None if use == native else gain_of(trials, use, native).interval(STAGED)
 
 
 def _candidate(
     findings: Findings, candidate: Candidate, change: PlanChange | None
 ) -> RacedCandidate:
     trials = findings.final.get(candidate.label) or findings.race.get(candidate.label, [])
-    seconds = change.mine if change is not None else walls(trials)
+    clock = deciding_clock(trials)
+    seconds = change.mine if change is not None else [clock(it) for it in trials]
     times = summarize(seconds) if seconds else None
     return RacedCandidate(
         label=candidate.label,
@@ -148,7 +173,7 @@ def _runtime_warnings(findings: Findings) -> list[str]:
         return found
     raced = [*findings.race.values(), *findings.final.values()]
     if any(t.runtime and not t.runtime.get("active") for trials in raced for t in trials):
-        found.append("The runtime was not active under some candidate on the training input.")
+        found.append("The runtime was not active under some candidate of the race.")
     idle = next((t for t in final if not t.runtime.get("active", False)), None)
     if idle is not None:
         reason = idle.runtime.get("reason") or "it left no report"
@@ -180,9 +205,9 @@ def raw_results(findings: Findings) -> Results:
         machine=findings.machine,
         trials=MeasuredTrials(
             allocators_on_training=findings.training,
+            settings_on_training=findings.settings,
             candidates_on_training=findings.race,
             finalists_on_training=findings.final,
-            dropped_candidates_on_training=findings.checked,
             reference=findings.reference,
         ),
         summary=summarize_findings(findings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
@@ -17,67 +17,51 @@ from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
 from halo.strategies.factory import strategy_named
 from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
-from halo.trials.findings import HALO, Findings, best_baseline, wide_spreads
+from halo.trials.findings import Findings
+from halo.trials.inputs.allocator_settings import ranked, time_settings
+from halo.trials.inputs.roles import Inputs
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
-from halo.trials.inputs.unrecorded import (
-    TYPICAL,
-    check_and_time,
-    check_inputs,
-    check_program,
-    time_allocators,
-)
-from halo.trials.placement import MIN_TRIALS, THRESHOLD, all_within, plan_changes
+from halo.trials.inputs.unrecorded import TYPICAL, check_and_time, check_program
+from halo.trials.placement import MIN_TRIALS, is_open, plan_changes
 from halo.trials.racing.field import Field
+from halo.trials.racing.gains import HALO, Objective, near_fastest, peak_memory
 from halo.trials.racing.heats import Heat
-from halo.trials.racing.race import race, screen_runs
-from halo.trials.racing.sequential import LAST_LOOK, paired_gain
+from halo.trials.racing.race import Raced, pace_for, race, screen_runs
+from halo.trials.racing.sequential import LOOKS
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
-from halo.trials.runs.rounds import Samples, Span, relative_times, walls
+from halo.trials.runs.rounds import Samples, Span, walls
 from halo.trials.session import Session
-from halo.trials.stages import PROFILE, Rounds, measure, note_cost, record
+from halo.trials.stages import PROFILE, Rounds, measure, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
-STAGES = 5  # six with several training inputs, which are recorded before the allocators run
-FINAL_SECONDS = 110.0  # of the final: short runs have more rounds, as they are noisier
-MIN_OF_FINAL, MAX_OF_FINAL = 9, 30  # rounds, if none leave, however long or short the runs are
-REFERENCE_SECONDS = 60.0  # for more rounds on the reference input than the fewest
-MAX_OF_REFERENCE = 11  # rounds
-FEW_ROUNDS = 4  # on the reference input, after which the number of rounds is predicted
+STAGES = 5  # six with further inputs, which are recorded before the allocators run
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The variants to choose from, the limits of the recording, and further training inputs."""
+    """The variants to choose from, and the limits of the recording."""
 
     variants: Sequence[PlanVariant] = ()
     limits: Limits = field(default_factory=Limits)
-    more: Sequence[Job] = ()
 
 
-def run(session: Session, choice: Choice, train: Job, reference: Job) -> None:
+def run(session: Session, choice: Choice, inputs: Inputs) -> None:
     """Runs all stages; a difference in output ends them, with the findings so far."""
-    check_privileges(train.target)
+    measured = inputs.measured
+    check_privileges(measured.target)
     find_producer(session.settings)
-    with session.watching_outputs(reference):
-        if choice.more:
-            inputs = [train, *choice.more]
-            check_inputs(session, inputs, reference)
-            training = record_inputs(session, inputs, choice.limits)
-            train, profile, others = training.raced, training.profile, training.others
-            time_allocators(session, train)
-            if training.run is not None:
-                note_cost(session, training.run)
-        else:
-            check_and_time(session, train, reference)
-            profile, others = _recorded(session, train, choice.limits), []
+    with session.watching_outputs(inputs.answered):
+        check_and_time(session, inputs)
+        time_settings(session, measured)
+        session.enough_recording = session.budget(measured).recording
+        profile = _recorded(session, inputs, choice.limits)
         if profile is None:
-            choice, profile = _without_recording(session, choice, train)
-        _race(session, choice, train, profile)
-        judge_on_others(session, others)
-        _check_dropped(session, train)
+            choice, profile = _without_recording(session, choice, measured)
+        _race(session, choice, measured, profile)
+        judge_on_others(session, inputs.others)
         _name_allocator(session.findings.kept)
-        _measure_reference(session, reference)
+        _answer(session, inputs.answered)
 
 
 def baseline(session: Session, reference: Job) -> None:
@@ -87,10 +71,14 @@ def baseline(session: Session, reference: Job) -> None:
         _measure(session, reference, session.baselines())
 
 
-def _recorded(session: Session, train: Job, limits: Limits) -> Profile | None:
-    """The profile of the job; None if no engine can record it."""
+def _recorded(session: Session, inputs: Inputs, limits: Limits) -> Profile | None:
+    """The profile of the recorded inputs; None if no engine can record one."""
+    if not session.options.effort.records:
+        return None
+    if len(inputs.recorded) > 1:
+        return record_inputs(session, inputs.recorded, limits)
     try:
-        return record(session, train, limits)
+        return record(session, inputs.recorded[0], limits)
     except RecordingFailed:
         return None  # remarked by engine
 
@@ -98,11 +86,12 @@ def _recorded(session: Session, train: Job, limits: Limits) -> Profile | None:
 def _without_recording(session: Session, choice: Choice, train: Job) -> tuple[Choice, Profile]:
     """The plans that need no recording: those that place every small object, of any caller."""
     session.findings.unrecorded = True
+    if session.options.effort.records:
+        session.remark(
+            "Nothing was recorded, so only plans that need no recording were tried: they place all"
+            " small objects, whatever their caller."
+        )
     variants = [it for it in choice.variants if strategy_named(it.strategy).at_random]
-    session.remark(
-        "Nothing was recorded, so only plans that need no recording were tried: they place all"
-        " small objects, whatever their caller."
-    )
     program = train.target.path
     size, memory = choice.limits.max_object, session.peak_memory[train]
     profile = unrecorded_profile(program, build_id_of(program), memory, size)
@@ -118,11 +107,12 @@ def field_of(candidates: Sequence[Candidate]) -> Field:
         controls=[one.label for one in candidates if one.plan is None],
         challengers=list(labels.values()),
         twins={labels[one.variant.label]: one.label for one in plans if one.allocator != first},
-        huge_page_users=[one.label for one in plans if one.huge_pages],
+        # Over an allocator with huge pages, all candidates have cool-downs, and none is special.
+        huge_page_users=[] if first.has_huge_pages else [it.label for it in plans if it.huge_pages],
     )
 
 
-def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> None:
+def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     findings, reporter = session.findings, session.reporter
     folder = session.options.results
     with without_collection():
@@ -134,14 +124,16 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
     findings.candidates = candidates
     configs = {c.label: session.planned(c, c.label) for c in candidates}
     racing = field_of(candidates)
-    seconds = median(walls(findings.training[candidates[0].allocator.name]))
-    runs = screen_runs(racing)
+    seconds = median(walls(findings.trials_of(candidates[0].allocator.name)))
+    share = seconds / (seconds + COOLDOWN) if candidates[0].uses_huge_pages else 1.0
+    pace = pace_for(session.budget(job).race_runs(seconds), racing, share)
+    runs = screen_runs(racing, pace)
     what = (
         f"racing {len(plans)} plan{'s' * (len(plans) > 1)}"
         if plans
         else "no plan to race: running the allocators"
     )
-    reporter.stage(f"{what} on the training input", runs * seconds)
+    reporter.stage(what, runs * seconds)
     done = 0  # runs of the stage
 
     def run_heat(labels: Sequence[str], heat: Heat) -> Samples:
@@ -157,18 +149,29 @@ def _race(session: Session, choice: Choice, train: Job, profile: Profile) -> Non
                 how += f" for {heat.rounds} more rounds, as their gain is uncertain"
             reporter.stage(how, seconds, is_extra=heat.extends_final)
         span = Span(done, done + heat.runs)
-        found = measure(session, f"race-{heat.number}", train, chosen, Rounds(heat.rounds, 0, span))
+        found = measure(session, f"race-{heat.number}", job, chosen, Rounds(heat.rounds, 0, span))
         done += len(labels) * heat.rounds
         if not heat.final:
             for label, trials in found.items():
                 findings.race.setdefault(label, []).extend(trials)
         return found
 
-    raced = race(run_heat, racing, maximum_rounds(session.options.trials))
+    raced = race(run_heat, racing, pace)
     findings.race, findings.final, findings.verdict = raced.screen, raced.final, raced.verdict
+    if findings.objective is Objective.MEMORY:
+        findings.verdict = replace(raced.verdict, kept=_lowest_memory(raced))
     if not raced.final:
         why = "no plan may gain 1 %" if plans else "there is no plan"
+        if findings.has_plan:
+            why = "there is no time for them, and the answer decides"
         reporter.stage(f"racing the finalists: none, for {why}")
+
+
+def _lowest_memory(raced: Raced) -> str:
+    """The candidate with the least peak memory of those that are nearly the fastest."""
+    known = {label: trials for label, trials in raced.screen.items() if len(trials) > 1}
+    near = near_fastest(known, list(known))
+    return min(near, key=lambda label: peak_memory(known[label]))
 
 
 def _round_seconds(known: Samples, configs: Sequence[Configuration]) -> float:
@@ -178,44 +181,6 @@ def _round_seconds(known: Samples, configs: Sequence[Configuration]) -> float:
     seconds = [times.get(it.label, usual) for it in configs]
     cooled = [times.get(it.label, usual) + COOLDOWN for it in configs if it.needs_cooldown]
     return max(sum(seconds), sum(cooled))
-
-
-def maximum_rounds(trials: int) -> Callable[[Samples], int]:
-    """Gives the maximum number of rounds of the final, from the trials of the screen."""
-
-    def rounds(screen: Samples) -> int:
-        known = [median(walls(trials)) for trials in screen.values() if trials]
-        one_round = len(screen) * fmean(known)
-        return final_rounds(one_round, trials)
-
-    return rounds
-
-
-def _check_dropped(session: Session, train: Job) -> None:
-    """Runs more rounds of the plans that were no finalists, if only these leave a doubt.
-
-    That is if no plan was kept and no finalist changes the time: the program is not
-    placement-sensitive only if that holds for every plan.
-    """
-    findings = session.findings
-    changes = plan_changes(findings)
-    dropped = {c.label: c.rounds for c in changes if c.rounds < MIN_TRIALS}
-    kept = findings.kept
-    if kept is None or kept.plan is not None or not dropped or not all_within(changes):
-        return
-    if any(c.rounds > 2 and c.change.low > 1 + THRESHOLD for c in changes):
-        # The answer is certain to be another one; the plans with the most rounds suffice for it.
-        most = max(dropped.values())
-        dropped = {label: rounds for label, rounds in dropped.items() if rounds == most}
-    controls = {c.label for c in findings.candidates if c.plan is None}
-    chosen = [c for c in findings.candidates if c.label in dropped or c.label in controls]
-    rounds = MIN_TRIALS - min(dropped.values())
-    known = {**findings.race, **findings.final}
-    configs = [session.planned(c, c.label) for c in chosen]
-    seconds = rounds * _round_seconds(known, configs)
-    what = "running the other plans: does any change the time?"
-    session.reporter.stage(what, seconds, is_extra=True)
-    findings.checked = measure(session, "dropped", train, configs, Rounds(rounds, 0))
 
 
 def _name_allocator(kept: Candidate | None) -> None:
@@ -229,75 +194,64 @@ def _name_allocator(kept: Candidate | None) -> None:
 
 
 def next_allocators(session: Session) -> list[Allocator]:
-    """The best allocators on the training input, the fastest first."""
-    times = relative_times(session.findings.training)
-    running = [allocator for allocator in session.allocators if allocator.name in times]
-    ranked = sorted(running, key=lambda allocator: times[allocator.name])
-    best = times[ranked[0].name]
-    return [a for a in ranked if times[a.name] <= NEAR * best]
+    """The best allocators, with their settings, the fastest first."""
+    found = ranked(session)
+    best = found[0][1]
+    return [allocator for allocator, time in found if time <= NEAR * best]
 
 
-def _measure_reference(session: Session, reference: Job) -> None:
-    findings = session.findings
-    kept = findings.kept
+def _answer(session: Session, job: Job) -> None:
+    """Measures what may be told to use, in rounds of its own.
+
+    These are the program's own allocator, the best one, also with its best setting, and the kept
+    plan; on an input that no decision has seen, all allocators.
+    """
+    kept = session.findings.kept
     assert kept is not None
+    tried = [allocator for allocator, _ in ranked(session)]
+    plain = [it for it in tried if it.setting is None]
+    chosen = [session.allocators[0], *plain[:1], *tried[:1]]
+    if kept.plan is None:
+        chosen.append(kept.allocator)
+    configs = {it.name: session.alone(it) for it in chosen}
+    if session.holds_out:
+        configs = {it.label: it for it in session.baselines()} | configs
     if kept.plan is not None:
-        _measure(session, reference, [*session.baselines(), session.planned(kept, HALO)])
-        return
-    # `none` equals the allocator's own configuration: a second series would measure only noise.
-    _measure(session, reference, session.baselines())
-    own = findings.reference.get(kept.allocator.name)
-    if own is not None:
-        findings.reference[HALO] = own
+        configs[HALO] = session.planned(kept, HALO)
+    _measure(session, job, list(configs.values()))
+    own = session.findings.reference.get(kept.allocator.name)
+    if kept.plan is None and own is not None:
+        # `none` equals the allocator's own configuration: a second series would measure only noise.
+        session.findings.reference[HALO] = own
 
 
 def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
-    """As many rounds as asked for; else the fewest, and more while the answer is not certain."""
+    """As many rounds as asked for; else the fewest, and more while the answer is open."""
     findings, asked = session.findings, session.options.trials
-    seconds = session.native_seconds[job] * sum(_relative(findings, it.label) for it in configs)
+    times = [session.native_seconds[job] * _relative(findings, it.label) for it in configs]
+    cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
+    seconds = max(sum(times), sum(cooled))
     fewest = asked or MIN_TRIALS
-    most = asked or max(MIN_TRIALS, min(MAX_OF_REFERENCE, int(REFERENCE_SECONDS / seconds)))
-    expected = (fewest + most) // 2
-    session.reporter.stage("measuring on the reference input", (1 + expected) * seconds)
-    for rounds in [*range(FEW_ROUNDS, fewest), *range(fewest, most + 1)]:
-        first = rounds == min(FEW_ROUNDS, fewest)
-        span = Span(0 if first else len(configs), (1 + max(expected, rounds)) * len(configs))
+    most = asked or max(MIN_TRIALS, session.budget(job).answer_rounds(seconds))
+    looks = [fewest, *(look for look in LOOKS if fewest < look <= most)]
+    session.reporter.stage("measuring for the answer", (1 + fewest) * seconds)
+    for rounds in looks:
+        first = rounds == fewest
+        span = Span(0 if first else len(configs), (1 + rounds) * len(configs))
         findings.reference = measure(
             session, "reference", job, configs, Rounds(rounds, int(first), span)
         )
-        is_certain = _is_certain(session)
-        if is_certain and rounds >= fewest:
+        if not is_open(findings):
             return
-        expected = fewest if is_certain else (max(fewest, rounds + 1) + most) // 2
 
 
 def _relative(findings: Findings, label: str) -> float:
-    """The time of a configuration of the reference runs over glibc's, on the training input."""
-    kept, known = findings.kept, findings.training
+    """The time of a configuration over that of the program's own allocator, where both ran."""
+    kept, native = findings.kept, findings.native.name
     if label == HALO and kept is not None:
-        changes = {it.label: it.change.value for it in plan_changes(findings)}
+        changes = {it.label: it.times for it in plan_changes(findings)}
         return changes.get(kept.label, 1.0) * _relative(findings, kept.allocator.name)
-    if not known.get(label) or not known.get(findings.native.name):
+    known = findings.trials_of(label)
+    if not known or not findings.training.get(native):
         return TYPICAL
-    return median(walls(known[label])) / median(walls(known[findings.native.name]))
-
-
-def _is_certain(session: Session) -> bool:
-    """Whether more rounds are unlikely to change the answer."""
-    findings = session.findings
-    if wide_spreads(findings):
-        return False
-    best, mine = best_baseline(findings), findings.reference.get(HALO)
-    if best is None or mine is None:
-        return True
-    gain = paired_gain(walls(findings.reference[best]), walls(mine))
-    interval = gain.interval()
-    is_nothing = interval.low > 1 - THRESHOLD and interval.high < 1 + THRESHOLD
-    return interval.low > 1 or interval.high < 1 or is_nothing
-
-
-def final_rounds(seconds: float, trials: int) -> int:
-    """The maximum number of rounds of the final, whose rounds take about that long."""
-    asked = min(trials, LAST_LOOK)
-    fitting = round(FINAL_SECONDS / max(seconds, 0.01))
-    return max(asked, min(MAX_OF_FINAL, max(MIN_OF_FINAL, fitting)))
+    return median(walls(known)) / median(walls(findings.training[native]))

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from halo.aging import Litter
 from halo.errors import TrialFailed
-from halo.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators, preload
+from halo.process.allocators import GLIBC_ALONE, Allocator, alone, baseline_allocators
 from halo.recording.parts import workspace
 from halo.recording.registry import usable_engines
 from halo.schema.results import Machine
@@ -23,6 +23,7 @@ from halo.trials.candidates import Candidate
 from halo.trials.findings import Findings
 from halo.trials.job_inputs import JobInputs
 from halo.trials.journal import Journal
+from halo.trials.racing.budget import EFFORTS, NORMAL, Budget, Effort
 from halo.trials.reporter import Reporter
 from halo.trials.runs.failures import ProgramFailed
 from halo.trials.runs.job import Configuration, Job
@@ -41,6 +42,7 @@ class Options:
     """The options of all measurements; `litter` ages the heap of every trial.
 
     `trials`: 0 for as many as the answer needs. `native`: what the program has without halo.
+    `allocators` are further ones to measure.
     """
 
     trials: int
@@ -49,6 +51,8 @@ class Options:
     cpu: int | None = None
     litter: Litter | None = None
     native: Allocator = GLIBC_ALONE
+    effort: Effort = EFFORTS[NORMAL]
+    allocators: Sequence[Allocator] = ()
 
 
 class Session:
@@ -61,12 +65,16 @@ class Session:
         self.options = options
         self.findings = findings
         self.reporter = reporter
-        self.allocators = baseline_allocators(options.native)
+        self.allocators = [*baseline_allocators(options.native), *options.allocators]
         findings.native = options.native
+        self.settings_tried: list[Allocator] = []
         self.remarks: list[str] = []
         self.inputs = JobInputs()
         self.native_seconds: dict[Job, float] = {}  # of the first runs
+        self.enough_recording: float | None = None  # seconds after which a recording ends
+        self.timed: Job | None = None  # the job that the allocators were timed on
         self.peak_memory: dict[Job, int] = {}  # of the first runs, in bytes
+        self.holds_out = False  # no decision has seen the input of the answer
         self.is_shared = False  # other programs use the processors that the recorder needs
         self._stack = ExitStack()
 
@@ -111,17 +119,24 @@ class Session:
             self.reporter.warn(sentence)
             self.remarks.append(sentence)
 
+    def budget(self, job: Job) -> Budget:
+        """The time for the measurement, if decisions are made on this job."""
+        return Budget(self.native_seconds[job], self.options.effort)
+
     def baselines(self) -> list[Configuration]:
         """A configuration of each baseline allocator alone; the program's own first."""
-        return [
-            Configuration(
-                allocator.name,
-                preload(self.options.environment, [allocator.library]),
-                litter=self.options.litter,
-                optional=allocator.library is not None,
-            )
-            for allocator in self.allocators
-        ]
+        return [self.alone(allocator) for allocator in self.allocators]
+
+    def alone(self, allocator: Allocator) -> Configuration:
+        """The configuration of that allocator without a plan."""
+        self.findings.known[allocator.name] = allocator
+        return Configuration(
+            allocator.name,
+            alone(self.options.environment, allocator),
+            litter=self.options.litter,
+            needs_cooldown=allocator.has_huge_pages,
+            optional=allocator.library is not None or allocator.setting is not None,
+        )
 
     def planned(self, candidate: Candidate, label: str) -> Configuration:
         """The configuration of the candidate under that label."""
@@ -161,7 +176,7 @@ def relevant_variables(environment: Mapping[str, str], users: Mapping[str, str])
 
 
 def identities(configs: Sequence[Configuration]) -> list[dict[str, Any]]:
-    """The identity of each configuration: label, libraries and plan by content, heap."""
+    """The identity of each configuration: label, libraries and plan by content, variables, heap."""
     return [_identity(config) for config in configs]
 
 
@@ -172,6 +187,11 @@ def _identity(config: Configuration) -> dict[str, Any]:
         "label": config.label,
         "libraries": [digest(Path(it)) if os.path.isfile(it) else it for it in libraries],
         "plan": digest(Path(plan)) if plan else None,
+        "variables": {
+            name: value
+            for name, value in sorted(config.environment.items())
+            if name.startswith(TELLING) and name != "LD_PRELOAD"
+        },
     }
     if config.litter is not None:
         found["litter"] = config.litter.settings()

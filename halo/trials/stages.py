@@ -52,7 +52,7 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
 
     With `streams`, the profile is from a second recording with these limits.
     """
-    session.reporter.stage("recording the training run", _expected_recording(session, job))
+    session.reporter.stage("recording it", _expected_recording(session, job))
     path = session.options.results / PROFILE
 
     def compute() -> RecordedRun:
@@ -62,7 +62,8 @@ def record(session: Session, job: Job, limits: Limits, streams: Limits | None = 
         return found
 
     used = [asdict(it) for it in (limits, streams) if it is not None]
-    note_cost(session, recording_stage(session, "record", job, {"limits": used}, path, compute))
+    run = recording_stage(session, "record", job, {"limits": used}, path, compute)
+    note_cost(session, run, job)
     return read_profile(path)
 
 
@@ -77,7 +78,10 @@ def _expected_recording(session: Session, job: Job) -> float:
     }
     computing, waiting = times[session.findings.native.name]
     fastest = min(seconds for seconds, _ in times.values())
-    mean = (computing + fastest) / 2
+    share = _native_seconds(session, job) / median(
+        walls(session.findings.training[session.findings.native.name])
+    )
+    mean, waiting = share * (computing + fastest) / 2, share * waiting
     return recording_seconds(job.target.path, mean, waiting, session.is_shared)
 
 
@@ -87,9 +91,17 @@ def _computing_and_waiting(trials: Sequence[Trial]) -> tuple[float, float]:
     return max(median(map(processor, trials)), median(walls(trials)) - waiting), waiting
 
 
-def note_cost(session: Session, run: RecordedRun) -> None:
-    """Adds the cost of a recording of the timed training input to the findings."""
-    native = median(walls(session.findings.training[session.findings.native.name]))
+def _native_seconds(session: Session, job: Job) -> float:
+    """Of a run without halo; of the job that the allocators were timed on, the median."""
+    timed = session.findings.training.get(session.findings.native.name, [])
+    if timed and session.timed in (job, None):
+        return median(walls(timed))
+    return session.native_seconds[job]
+
+
+def note_cost(session: Session, run: RecordedRun, job: Job) -> None:
+    """Adds the cost of the job's recording to the findings."""
+    native = _native_seconds(session, job)
     session.findings.record = RecordCost(
         run.seconds, native, run.output_equal, run.seconds / native, run.engine
     )

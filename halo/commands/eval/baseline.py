@@ -8,6 +8,7 @@ from functools import partial
 from halo.commands.shared.program import (
     add_litter_option,
     add_measuring_options,
+    add_more_allocators_option,
     add_stream_options,
     input_file,
     job_of,
@@ -30,6 +31,7 @@ class BaselineCommand:
         add_measuring_options(parser)
         add_stream_options(parser)
         add_litter_option(parser)
+        add_more_allocators_option(parser)
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.commands.shared.measurement import (
@@ -38,25 +40,25 @@ class BaselineCommand:
             measure_program,
             write_summary,
         )
+        from halo.trials.inputs.roles import only
         from halo.trials.results import summarize_findings
         from halo.trials.runs.job import redirection
-        from halo.trials.table import preloading, remedy, show
+        from halo.trials.table import remedy, show, under_allocator
 
         name, arguments = the_program(rest, COMMAND)
         target = find_target(name, settings.environment, arguments)
         job = job_of(options, target, arguments, input_file(options.stdin))
         check_options(settings, options, whole=False)
         findings, folder = measure_program(
-            settings, options, target.path.name, job, options.results
+            settings, options, target.path.name, only(job), options.results, plans=False
         )
         write_summary([summarize_findings(findings)], options.json)
         check_failures([findings])
         show([findings])
         print(f"Results: {folder}")
-        if step := preloading(findings, job.command):
+        if step := under_allocator(findings, job.command):
             print(f"Next: {step}{redirection(job)}")
         else:
             repeat = partial(again, settings.command, options, rest)
-            step = remedy(findings, settings.command, folder, job, repeat, options.cpu)
-            print(f"Next: {step}")
+            print(f"Next: {remedy(findings, settings.command, folder, repeat)}")
         return 0

@@ -6,13 +6,12 @@ import shlex
 from dataclasses import replace
 
 from halo.console.terminal import make_console, show_grid, show_prose
-from halo.process.allocators import find_allocator
 from halo.trials.findings import Findings
-from halo.trials.placement import conclude, fastest_on_training, is_faster
+from halo.trials.placement import conclude
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
 from halo.trials.runs.job import Job, option_words, redirection
-from halo.trials.table import recording_line, show, table
+from halo.trials.table import recording_line, show, table, under_allocator
 
 
 def show_ended(findings: Findings, halo: str, job: Job) -> None:
@@ -29,13 +28,12 @@ def show_ended(findings: Findings, halo: str, job: Job) -> None:
 
 
 def next_command(findings: Findings, halo: str, job: Job) -> str:
-    """The program under the fastest allocator if it is surely the fastest; else a measurement."""
-    best, native = fastest_on_training(findings), findings.native.name
-    library = find_allocator(best).library if best not in (None, native) else None
-    if best is None or library is None or not is_faster(findings.training, best, native):
+    """The program under an allocator that is certainly faster; else a measurement."""
+    known = replace(findings, reference=findings.training, verdict=None)
+    step = under_allocator(known, job.command)
+    if not step:
         return shlex.join([halo, "eval", "baseline", *option_words(job), "--", *job.command])
-    command = ["env", f"LD_PRELOAD={library}", *job.command]
-    return shlex.join(command) + redirection(job)
+    return step + redirection(job)
 
 
 def _show_training(findings: Findings) -> None:
@@ -43,7 +41,7 @@ def _show_training(findings: Findings) -> None:
     if findings.race:
         show_grid(console, standings(summarize_findings(findings).candidates))
     grid = table([replace(findings, reference=findings.training)])
-    show_grid(console, replace(grid, title=grid.title.replace("reference", "training")))
+    show_grid(console, replace(grid, title=grid.title.replace("the answer", "the first rounds")))
     show_prose(console, conclude(findings).sentence)
     if line := recording_line(findings):
         show_prose(console, line, "  ")

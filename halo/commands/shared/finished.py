@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import UNSET
 
 from halo.console.outcome import say
-from halo.errors import BadInput, MissingPart
+from halo.errors import BadInput, MissingPart, UsageError
+from halo.process.allocator_settings import setting_of
 from halo.process.allocators import Allocator, find_allocator
 from halo.results import Measurement, read_measurement
 from halo.schema.summary import RacedCandidate
@@ -15,6 +17,7 @@ from halo.trials.candidates import NONE, Candidate, PlanVariant
 from halo.trials.findings import Findings
 from halo.trials.folders import is_finished
 from halo.trials.inputs.question import Question, differences, read_question
+from halo.trials.racing.gains import Objective
 from halo.trials.racing.verdict import Verdict
 from halo.trials.session import STAGES
 
@@ -52,20 +55,24 @@ def findings_of(measurement: Measurement, native: Allocator) -> Findings:
         results.machine,
         record=summary.record,
         unrecorded=summary.unrecorded,
-        candidates=[_candidate(measurement.folder, it, native) for it in summary.candidates],
+        candidates=[
+            _candidate(measurement.folder, it, native, summary.options) for it in summary.candidates
+        ],
         outputs_equal=summary.outputs_equal,
         outputs_compared=summary.outputs_compared,
         left_out=summary.left_out,
         failure="" if summary.failure is UNSET else summary.failure,
         native=native,
         answered=summary,
+        objective=Objective(summary.objective),
+        known={name: _known(name, native, summary.options) for name in summary.allocators},
     )
     trials = results.trials
     for mine, theirs in (
         ("training", trials.allocators_on_training),
         ("race", trials.candidates_on_training),
         ("final", trials.finalists_on_training),
-        ("checked", trials.dropped_candidates_on_training),
+        ("settings", trials.settings_on_training),
         ("reference", trials.reference),
     ):
         setattr(found, mine, {label: list(of_one) for label, of_one in theirs.items()})
@@ -76,16 +83,26 @@ def findings_of(measurement: Measurement, native: Allocator) -> Findings:
     return found
 
 
-def _candidate(folder: Path, raced: RacedCandidate, native: Allocator) -> Candidate:
+def _candidate(
+    folder: Path, raced: RacedCandidate, native: Allocator, options: Mapping[str, str]
+) -> Candidate:
     label = raced.label.removesuffix(f" over {raced.allocator}")
     variant = PlanVariant(label, raced.strategy, raced.options)
     plan = None if raced.strategy == NONE else folder / f"{label}.plan"
-    allocator = native if raced.allocator == native.name else _allocator(raced.allocator)
+    allocator = _known(raced.allocator, native, options)
     return Candidate(variant, allocator, plan)
 
 
-def _allocator(name: str) -> Allocator:
+def _known(name: str, native: Allocator, options: Mapping[str, str]) -> Allocator:
+    plain, _, setting = name.rpartition(":")
+    own = setting_of(native.name, setting) if plain == native.name else None
+    if own is not None:
+        return native.under(own)
+    return native if name == native.name else _allocator(name, options)
+
+
+def _allocator(name: str, options: Mapping[str, str]) -> Allocator:
     try:
-        return find_allocator(name)
-    except MissingPart:  # removed since; it is only named
+        return find_allocator(options.get(name, name))
+    except (MissingPart, UsageError):  # removed since; it is only named
         return Allocator(name, None)

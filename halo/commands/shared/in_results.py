@@ -16,7 +16,7 @@ def plan_argument(text: str) -> Path:
 
 
 def profile_argument(text: str) -> Path:
-    """A profile; of a results folder that of the training input."""
+    """A profile; of a results folder that of the recorded input."""
     path = Path(text)
     if not path.is_dir():
         return path

@@ -19,6 +19,7 @@ from halo.errors import BadInput, HaloError, TrialFailed, UsageError
 from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.files.folder_lock import held
+from halo.process.allocators import find_allocator
 from halo.recording.parts import MAX_TRACED, Limits, largest_followed
 from halo.recording.registry import find_producer
 from halo.recording.sink_options import CONTENTS, OBJECTS
@@ -26,11 +27,14 @@ from halo.settings import Settings
 from halo.trials.candidates import PlanVariant, choose_variants
 from halo.trials.findings import Findings
 from halo.trials.inputs.question import question_of, write_question
+from halo.trials.inputs.roles import Inputs
 from halo.trials.job_inputs import JobInputs
+from halo.trials.racing.budget import EFFORTS, NORMAL, Effort
+from halo.trials.racing.gains import Objective
 from halo.trials.reporter import Reporter
 from halo.trials.results import raw_results, summarize_findings
 from halo.trials.run import STAGES, Choice, baseline, run
-from halo.trials.runs.job import Job, repeat_options
+from halo.trials.runs.job import repeat_options
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import STAGES as STAGES_FOLDER
 from halo.trials.session import Options, Session, common_inputs
@@ -56,21 +60,20 @@ def measure_program(
     settings: Settings,
     options: argparse.Namespace,
     name: str,
-    reference: Job,
+    inputs: Inputs,
     results: Path | None,
-    train: Job | None = None,
+    plans: bool = True,
     extra: Mapping[str, str] | None = None,
     resume: bool = False,
-    more: Sequence[Job] = (),
 ) -> tuple[Findings, Path]:
     """Measures, and writes the results even if a wrong output ended the measurement.
 
-    `more` are further training inputs. Stages that an interrupted measurement in `results` has
-    finished are not run again. If the finished one in it was asked the same, its answer is read.
-    With `resume`, one that was asked something else continues: `results` is then in a folder of
-    several programs.
+    Without `plans`, only allocators are measured. Stages that an interrupted measurement in
+    `results` has finished are not run again. If the finished one in it was asked the same, its
+    answer is read. With `resume`, one that was asked something else continues: `results` is then in
+    a folder of several programs.
     """
-    folder = results_folder(results, name)
+    folder, reference = results_folder(results, name), inputs.answered
     environment = plain_environment(settings, extra)
     chosen = Options(
         trials=options.trials,
@@ -79,21 +82,21 @@ def measure_program(
         cpu=options.cpu,
         litter=litter_of(options),
         native=native_allocator(reference.target.path, environment),
+        effort=effort_of(options),
+        allocators=[find_allocator(it) for it in options.more_allocators],
     )
-    commands = {"reference": reference.command}
-    if train is not None:
-        commands["train"] = train.command
-    commands |= {f"train-{number}": job.command for number, job in enumerate(more, 2)}
-    commands["options"] = repeat_options(reference, train, chosen.litter)
+    train = inputs.recorded[0] if plans else None
+    commands = inputs.commands() if plans else {"reference": reference.command}
+    commands["options"] = [*repeat_options(reference, train, chosen.litter), *_effort(options)]
     findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
-    reporter = Reporter(name, STAGES + bool(more) if train is not None else 0)
-    jobs = [*([] if train is None else [train]), *more, reference]
+    findings.objective = Objective(getattr(options, "objective", "time"))
+    reporter = Reporter(name, STAGES if plans else 0)
     data = chosen.litter.data if chosen.litter is not None else None
     ask = partial(
         question_of,
         vars(options),
         commands,
-        jobs,
+        inputs.all,
         common=common_inputs(settings, chosen, findings.machine),
         files=[] if data is None else [data],
     )
@@ -102,12 +105,12 @@ def measure_program(
             return findings_of(done, chosen.native), folder
         try:
             with Session(settings, chosen, findings, reporter) as session:
-                if train is None:
-                    baseline(session, reference)
-                else:
+                if plans:
                     names = _names(options)
-                    choice = Choice(_variants(options, names), _limits(options, names), more)
-                    run(session, choice, train, reference)
+                    choice = Choice(_variants(options, names), _limits(options, names))
+                    run(session, choice, inputs)
+                else:
+                    baseline(session, reference)
                 write_question(ask(session.inputs), folder / STAGES_FOLDER)
         except TrialFailed as error:
             findings.failure = str(error)
@@ -142,18 +145,37 @@ def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVar
 
 
 def _is_asked(options: argparse.Namespace, variant: PlanVariant) -> bool:
+    traces = effort_of(options).traces
     if variant.has_hints:
-        return bool(options.hints)
+        return bool(options.hints or traces)
     asked = {"search": options.search, "confine": options.confine}
-    return bool(asked.get(variant.strategy, True))
+    return bool(asked.get(variant.strategy, True) or traces)
+
+
+def _effort(options: argparse.Namespace) -> list[str]:
+    """The options that say how much is tried, and for what, as words; without the defaults."""
+    given = {"--effort": (effort_name(options), NORMAL)}
+    given["--objective"] = (getattr(options, "objective", Objective.TIME), Objective.TIME)
+    words = [word for name, (it, usual) in given.items() if it != usual for word in (name, str(it))]
+    return words + [word for it in options.more_allocators for word in ("--allocator", it)]
+
+
+def effort_name(options: argparse.Namespace) -> str:
+    return str(getattr(options, "effort", NORMAL))
+
+
+def effort_of(options: argparse.Namespace) -> Effort:
+    """That of `--effort`; of commands without that option, the normal one."""
+    return EFFORTS[effort_name(options)]
 
 
 def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
     """The parameters of the recording; a candidate that is named gets the section that it needs."""
-    conflicts = options.conflicts or any(name == "conflict" for name in names)
-    hints = options.hints or any(name.startswith("hints") for name in names)
-    confine = options.confine or "confine" in names
-    searches = options.search or any(name.startswith("search") for name in names)
+    traces = effort_of(options).traces and not names
+    conflicts = traces or options.conflicts or any(name == "conflict" for name in names)
+    hints = traces or options.hints or any(name.startswith("hints") for name in names)
+    confine = traces or options.confine or "confine" in names
+    searches = traces or options.search or any(name.startswith("search") for name in names)
     sinks = {
         "distance": options.distance,
         "conflicts": "this" if conflicts else "",

@@ -20,7 +20,7 @@ from halo.commands.shared.service import (
     service_of,
 )
 from halo.errors import BadInput, MissingPart, UsageError
-from halo.process.allocators import find_allocator, preload, under_plan
+from halo.process.allocators import alone, find_allocator, under_plan
 from halo.process.target import Target
 from halo.recording.sink_options import DISTANCE, SinkOption
 from halo.settings import Settings
@@ -41,11 +41,11 @@ def the_program(rest: Sequence[str], command: str) -> tuple[str, list[str]]:
 
 
 def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
-    """Splits `PROG TRAIN-ARGS -- PROG REF-ARGS` at the `--` before the second PROG."""
-    usage = "write: halo run [OPTIONS] -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+    """Splits `PROG RECORDED-ARGS -- PROG ARGS` at the `--` before the second PROG."""
+    usage = "write: halo run [OPTIONS] -- PROG RECORDED-ARGS -- PROG ARGS"
     places = [number for number, word in enumerate(rest) if word == "--"]
     if not rest or not places:
-        raise UsageError(f"`halo run` needs two `--`, one before each program; {usage}")
+        raise UsageError(f"The command needs two `--`, one before each program; {usage}")
     program = rest[0]
     if program == "--":
         raise UsageError(f"A program is missing between the two `--`; {usage}")
@@ -54,7 +54,7 @@ def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
         return program, list(rest[1 : again[0]]), list(rest[again[0] + 2 :])
     if again:
         raise UsageError(
-            f"`-- {program}` stands more than once, so it is unclear where the reference run"
+            f"`-- {program}` stands more than once, so it is unclear where the measured run"
             " begins; name the program by another path inside the arguments."
         )
     if places[-1] == len(rest) - 1:
@@ -62,16 +62,24 @@ def two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
     if len(places) == 1 and _same_file(program, rest[places[0] + 1]):
         return program, list(rest[1 : places[0]]), list(rest[places[0] + 2 :])
     raise UsageError(
-        f"The training run is of {program} and the reference run of {rest[places[0] + 1]}, but a"
+        f"The recorded run is of {program} and the measured run of {rest[places[0] + 1]}, but a"
         f" plan fits one binary only; {usage}"
     )
 
 
-def one_or_two_programs(rest: Sequence[str]) -> tuple[str, list[str], list[str]]:
-    """As `two_programs`; of a service, whose load may be the same, once `PROG ARGS` suffices."""
-    if rest and "--" not in rest:
-        return rest[0], list(rest[1:]), list(rest[1:])
-    return two_programs(rest)
+def one_or_two_programs(
+    rest: Sequence[str], command: str
+) -> tuple[str, list[str], list[str] | None]:
+    """The program, its arguments, and those of the recorded run, if they were given first.
+
+    A `--` that no program follows is an argument of the program.
+    """
+    name, arguments = the_program(rest, command)
+    places = [at for at, word in enumerate(rest) if word == "--"]
+    if not any(shutil.which(word) for at in places for word in rest[at + 1 : at + 2]):
+        return name, list(arguments), None
+    name, recorded, measured = two_programs(rest)
+    return name, measured, recorded
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -104,7 +112,7 @@ def chosen_environment(
 
     chosen = find_allocator(allocator)
     if plan is None:
-        return preload(settings.environment, [chosen.library])
+        return alone(settings.environment, chosen)
     check_runtime(settings)
     check_plan(plan, program, halo=settings.command)
     return under_plan(settings.environment, settings.runtime, plan, chosen)
@@ -112,7 +120,7 @@ def chosen_environment(
 
 def add_measuring_options(
     parser: argparse.ArgumentParser,
-    default_trials: str = "7, and up to 11 while the answer is not certain",
+    default_trials: str = "7, and more while the answer is open",
 ) -> None:
     """The options of run, bench, baseline and age; without `--trials` it is 0."""
     parser.add_argument(
@@ -153,6 +161,18 @@ def add_allocator_option(
         metavar="NAME",
         help=f"{role}: glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default"
         f"{': the one that the plan was kept over, or' if of_plan else ''} {default})",
+    )
+
+
+def add_more_allocators_option(parser: argparse.ArgumentParser) -> None:
+    """The option of all that compare allocators."""
+    parser.add_argument(
+        "--allocator",
+        dest="more_allocators",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="library of a further allocator to measure; repeatable",
     )
 
 
@@ -249,6 +269,16 @@ def add_tolerance_options(parser: argparse.ArgumentParser, limited: str = OF_A_R
         help="do not compare standard output, for instance if it contains a time or an address",
     )
     add_timeout_option(parser, limited)
+    parser.add_argument(
+        "--prepare",
+        default="",
+        metavar="COMMAND",
+        help="shell command before each run, which is not timed: for programs that consume their"
+        " input",
+    )
+    parser.add_argument(
+        "--cleanup", default="", metavar="COMMAND", help="shell command after each run, not timed"
+    )
 
 
 def job_of(
@@ -273,7 +303,12 @@ def tolerant(options: argparse.Namespace, job: Job) -> Job:
     """The job with the options of `add_tolerance_options`."""
     allowed = frozenset({0, *options.allow_status})
     return replace(
-        job, allowed=allowed, ignore_output=options.ignore_output, timeout=options.timeout
+        job,
+        allowed=allowed,
+        ignore_output=options.ignore_output,
+        timeout=options.timeout,
+        prepare=options.prepare,
+        cleanup=options.cleanup,
     )
 
 
@@ -319,7 +354,25 @@ def add_litter_settings(parser: argparse.ArgumentParser, multiplier: str) -> Non
 def add_choosing_options(parser: argparse.ArgumentParser) -> None:
     """The options of run and bench."""
     from halo.trials.candidates import VARIANTS
+    from halo.trials.racing.budget import EFFORTS, NORMAL
+    from halo.trials.racing.gains import Objective
 
+    add_more_allocators_option(parser)
+    parser.add_argument(
+        "--effort",
+        choices=list(EFFORTS),
+        default=NORMAL,
+        help="quick: allocators, their settings and plans that need no recording; normal: also"
+        " plans from a recording; thorough: also those that need every access (default"
+        " %(default)s)",
+    )
+    parser.add_argument(
+        "--objective",
+        choices=[str(it) for it in Objective],
+        default=str(Objective.TIME),
+        help="what is to be least: time, or memory: the peak, among all that take at most 2 %%"
+        " more time than the fastest (default %(default)s)",
+    )
     parser.add_argument(
         "--candidates",
         default="",

@@ -17,6 +17,7 @@ from statistics import median
 
 from halo.plan import Plan
 from halo.process.allocators import GLIBC, Allocator, preload, under_plan
+from halo.process.allocators import alone as under_allocator
 from halo.recording.parts import workspace
 from halo.schema.trial import Trial
 from halo.settings import Settings
@@ -161,7 +162,7 @@ def check(
         laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
         native = Configuration(options.native, preload(options.environment, [None]))
         alone = Configuration(
-            f"{allocator.name} alone", preload(options.environment, [allocator.library])
+            f"{allocator.name} alone", under_allocator(options.environment, allocator)
         )
         planned = Configuration(
             f"{path.name} over {allocator.name}",

@@ -9,7 +9,7 @@ MAX_FACTOR = 4
 def footprint_warning(training: int, reference: int) -> str:
     """A sentence if the peaks of memory differ by more than `MAX_FACTOR`; else empty.
 
-    Both are in bytes: of the training input that plans are raced on, and of the reference input.
+    Both are in bytes: of the input that plans are raced on, and of that of the answer.
     """
     low, high = sorted((training, reference))
     if low <= 0 or high <= MAX_FACTOR * low:
@@ -17,7 +17,7 @@ def footprint_warning(training: int, reference: int) -> str:
     other = "larger" if training < reference else "smaller"
     return (
         f"The plan is chosen at a peak memory of {_megabytes(training)} and used at"
-        f" {_megabytes(reference)}: a {other} training input would show whether it helps there,"
+        f" {_megabytes(reference)}: a {other} measured input would show whether it helps there,"
         " too."
     )
 

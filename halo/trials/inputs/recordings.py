@@ -120,8 +120,23 @@ def _run_under(
     try:
         with Launcher() as launcher:
             run = run_recorder(
-                session.settings, launcher, job, environment, limits, folder, producer=engine
+                session.settings,
+                launcher,
+                job,
+                environment,
+                limits,
+                folder,
+                producer=engine,
+                enough=session.enough_recording,
             )
+        if run.was_cut:
+            if keep is not None:
+                _keep(session, job, folder, keep)
+            session.remark(
+                f"The recording was ended after {duration(run.wall)}, so plans are made from the"
+                " beginning of the run; a smaller input can be recorded whole (--record 'ARGS')."
+            )
+            return run, True
         first = _output_of(session, job)
         if run.ending.signal or run.ending.exit_status != first.exit_status:
             raise EngineFailed(_other_ending(engine, run.ending, first, folder))

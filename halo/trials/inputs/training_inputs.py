@@ -1,8 +1,7 @@
-"""Several training inputs of one measurement: recorded, merged, and one of them raced on.
+"""Several recorded inputs of one measurement, and inputs on which a plan must not be slower.
 
-The race runs on the input with the most live bytes, as placement matters most there. The plan that
-it keeps is then compared with no plan on each of the others. If it is slower there, the next best
-plan takes its place.
+The plan that the race keeps is compared with no plan on each of these. If it is slower there, the
+next best plan takes its place.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from halo.trials.runs.job import Job
 from halo.trials.runs.recorder_time import recording_seconds
 from halo.trials.runs.rounds import walls
 from halo.trials.session import Session
-from halo.trials.stages import PROFILE, Rounds, measure
+from halo.trials.stages import PROFILE, Rounds, measure, note_cost
 from halo.trials.statistics import ratio
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A training input, its recording and its profile."""
+    """A recorded input, its recording and its profile."""
 
     job: Job
     path: Path
@@ -41,30 +40,12 @@ class Recorded:
     run: RecordedRun
 
 
-@dataclass(frozen=True)
-class Training:
-    """All training inputs, in the order given, and what was recorded of them.
-
-    The race runs on the input `raced`: the one with the most live bytes, the first of several.
-    `profile` is that of all recorded inputs; None if none could be recorded.
-    """
-
-    jobs: Sequence[Job]
-    raced: Job
-    run: RecordedRun | None
-    profile: Profile | None
-
-    @property
-    def others(self) -> list[Job]:
-        """The inputs that the race does not run on."""
-        return [job for job in self.jobs if job is not self.raced]
-
-
-def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Training:
+def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Profile | None:
     """Records each job, as `train-1.profile` and so on, and writes the merged `train.profile`.
 
     Finished recordings of an interrupted measurement are used again. An input without accesses is
-    left out of the profile, as it has no weight. So is one that cannot be recorded.
+    left out of the profile, as it has no weight. So is one that cannot be recorded. None if none
+    can be.
     """
     inputs = []
     for number in range(1, len(jobs) + 1):
@@ -72,27 +53,27 @@ def record_inputs(session: Session, jobs: Sequence[Job], limits: Limits) -> Trai
             inputs.append(_record(session, number, jobs, limits))
         except RecordingFailed:
             session.remark(
-                f"Training input {number} could not be recorded, so it has no part in the plans."
+                f"Recorded input {number} could not be recorded, so it has no part in the plans."
             )
     if not inputs:
-        return Training(jobs, max(jobs, key=lambda job: session.peak_memory[job]), None, None)
+        return None
     used = [one for one in inputs if one.profile.accesses]
     for one in inputs:
         if one not in used:
             session.remark(
-                f"The training input of {one.path.name} accesses no heap objects, so it has no part"
+                f"The recorded input of {one.path.name} accesses no heap objects, so it has no part"
                 " in the plans."
             )
     profile = _merged(session, used) if len(used) > 1 else (used or inputs)[0].profile
     write_profile(profile, session.options.results / PROFILE)
-    raced = max(inputs, key=lambda one: one.profile.totals.peak_live_bytes)
-    return Training(jobs, raced.job, raced.run, profile)
+    note_cost(session, inputs[0].run, inputs[0].job)
+    return profile
 
 
 def _record(session: Session, number: int, jobs: Sequence[Job], limits: Limits) -> Recorded:
     job, path = jobs[number - 1], session.options.results / f"train-{number}.profile"
     session.reporter.stage(
-        f"recording training input {number} of {len(jobs)}",
+        f"recording input {number} of {len(jobs)}",
         recording_seconds(
             job.target.path,
             session.native_seconds.get(job, 0.0),
@@ -145,9 +126,7 @@ def _is_slower(session: Session, kept: Candidate, jobs: Sequence[Job], tried: in
     control = next(one for one in session.findings.candidates if one.plan is None)
     for number, job in enumerate(jobs, 1):
         seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds.get(job, 0.0)
-        session.reporter.stage(
-            f"checking {kept.label} on another training input", seconds, is_extra=True
-        )
+        session.reporter.stage(f"checking {kept.label} on another input", seconds, is_extra=True)
         configs = [session.planned(one, one.label) for one in (control, kept)]
         name = f"other-input-{tried + 1}-{number}"
         samples = measure(session, name, job, configs, Rounds(MIN_TRIALS))

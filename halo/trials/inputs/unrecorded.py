@@ -13,6 +13,7 @@ from functools import partial
 from halo.schema.trial import Trial
 from halo.trials.first_runs import MIN_RUNS, run_first
 from halo.trials.inputs.footprint import footprint_warning
+from halo.trials.inputs.roles import Inputs
 from halo.trials.placement import MIN_TRIALS
 from halo.trials.results import left_out
 from halo.trials.runs.job import Job
@@ -62,19 +63,14 @@ def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = T
     return _run_first(session, f"running it under {native} first", jobs, forecast, place_objects)
 
 
-def check_inputs(session: Session, inputs: Sequence[Job], reference: Job) -> None:
-    """As `check_program` for all inputs; warns if the reference has another footprint."""
-    jobs = _jobs(inputs, reference)
-    _compare_footprints(session, inputs, reference, check_program(session, jobs))
-
-
 def time_allocators(session: Session, job: Job, before: int = 0) -> None:
-    """Times the baseline allocators on the training input, which has run under glibc before.
+    """Times the baseline allocators on the measured input, which has run before.
 
     `before`: the runs before these in the same stage; by default the stage is their own.
     The load of other programs meanwhile tells whether the recorder will share processors with them.
     """
     plain = session.baselines()
+    session.timed = job
     seconds = session.native_seconds[job]
     trials = session.journal.stage(
         "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds)
@@ -83,9 +79,7 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     if before:
         session.reporter.expect(TYPICAL * seconds * runs)
     else:
-        session.reporter.stage(
-            "timing the allocators on the training input", TYPICAL * seconds * runs
-        )
+        session.reporter.stage("timing the allocators", TYPICAL * seconds * runs)
     meter = LoadMeter.start()
     timed = measure(session, "allocators", job, plain, Rounds(trials, 0, Span(before, runs)))
     own = sum(_work(each) for of_one in timed.values() for each in of_one)
@@ -97,26 +91,24 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
         )
 
 
-def check_and_time(session: Session, train: Job, reference: Job) -> None:
-    """As `check_inputs` of one training input, and `time_allocators` on it, in one stage."""
-    jobs = _jobs([train], reference)
+def check_and_time(session: Session, inputs: Inputs) -> None:
+    """As `check_program` of all inputs, and `time_allocators` on the measured one, in one stage."""
+    jobs = inputs.all
     native = session.findings.native.name
     forecast = Forecast(len(jobs), len(session.baselines()), native)
     stage = f"running it under each allocator, {native} first"
-    peaks = _run_first(session, stage, jobs, forecast)
-    _compare_footprints(session, [train], reference, peaks)
-    time_allocators(session, train, MIN_RUNS * len(jobs))
+    peaks = dict(zip(jobs, _run_first(session, stage, jobs, forecast), strict=True))
+    if inputs.holds_out:
+        warning = footprint_warning(peaks[inputs.measured], peaks[inputs.answered])
+        if warning:
+            session.remark(warning)
+    session.holds_out = inputs.holds_out
+    time_allocators(session, inputs.measured, MIN_RUNS * len(jobs))
 
 
 def quick_trials(seconds: float) -> int:
     """The rounds needed to compare the allocators: many of a short run, few of a long one."""
-    if seconds > 30:
-        return 2
-    return max(3, min(15, round(3 / max(seconds, 0.01))))
-
-
-def _jobs(inputs: Sequence[Job], reference: Job) -> list[Job]:
-    return [*inputs, *([] if reference in inputs else [reference])]
+    return max(2, min(15, round(3 / max(seconds, 0.01))))
 
 
 def _run_first(
@@ -156,17 +148,6 @@ def _run_first(
             session.remark(remark)
         peaks.append(found.peak_memory)
     return peaks
-
-
-def _compare_footprints(
-    session: Session, inputs: Sequence[Job], reference: Job, peaks: Sequence[int]
-) -> None:
-    """`peaks` are those of the inputs, and of the reference if it is not among them."""
-    training = max(peaks[: len(inputs)])
-    used = peaks[inputs.index(reference)] if reference in inputs else peaks[-1]
-    warning = footprint_warning(training, used)
-    if warning:
-        session.remark(warning)
 
 
 def _work(trial: Trial) -> float:

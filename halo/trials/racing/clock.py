@@ -40,6 +40,11 @@ def _report(trial: Trial) -> float:
     return trial.runtime.get("report_seconds", 0.0)
 
 
+def clock_name(clock: Clock) -> str:
+    """The clock in a sentence, and in JSON."""
+    return "processor time" if clock is processor else "wall-clock time"
+
+
 def only_computes(trial: Trial) -> bool:
     """Whether the main thread did nearly all of the work, and waited for nothing but a processor.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from halo.trials.racing.heats import SCREEN, Heat, Measure
+from halo.trials.racing.heats import HEATS, Heat, Measure
 from halo.trials.racing.sequential import (
     FIRST_LOOK,
     LAST_BOUNDS,
@@ -45,9 +45,9 @@ def run_final(
     for done in range(FIRST_LOOK):
         if done >= FEW_ROUNDS:
             running = _still_open(known, running)
-        heat = Heat(len(SCREEN) + done, 1, _runs_left(known, running, done))
+        heat = Heat(HEATS + done, 1, _runs_left(known, running, done))
         budget -= _run(measure, [*controls, *running], heat, final)
-    done, number = FIRST_LOOK, len(SCREEN) + FIRST_LOOK
+    done, number = FIRST_LOOK, HEATS + FIRST_LOOK
     is_last = rounds <= done
     while not is_last:
         running = _fewer(compared, _still_open(known, running))

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from halo.trials.racing.sequential import FIRST_LOOK
 from halo.trials.runs.rounds import Samples
 
-SCREEN = (2, 1, 2)  # rounds of the heats that choose the finalists
+HEATS = 3  # of the screen, which choose the finalists
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class Heat:
 
     @property
     def final(self) -> bool:
-        return self.number >= len(SCREEN)
+        return self.number >= HEATS
 
     @property
     def opens_final(self) -> bool:
-        return self.number == len(SCREEN)
+        return self.number == HEATS
 
     @property
     def extends_final(self) -> bool:
         """Whether it is a stage after the first look, which did not decide."""
-        return self.number >= len(SCREEN) + FIRST_LOOK
+        return self.number >= HEATS + FIRST_LOOK
 
 
 Measure: TypeAlias = Callable[[Sequence[str], Heat], Samples]

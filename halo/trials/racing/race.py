@@ -1,24 +1,57 @@
-"""Finds the fastest candidate in few runs, and keeps it only if its gain is certain.
+"""Finds the fastest candidate in few runs.
 
 Successive halving (Jamieson and Talwalkar, "Non-stochastic Best Arm Identification", AISTATS 2016)
-chooses the finalists. The final decides among them.
+chooses the finalists. The final decides among them, if there is time for one. Otherwise the
+fastest is kept, and the answer, in rounds of its own, shows whether it gains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from halo.trials.racing.clock import deciding_clock
 from halo.trials.racing.field import Field
 from halo.trials.racing.final import run_final
-from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.verdict import Comparison, Verdict
+from halo.trials.racing.heats import Heat, Measure
+from halo.trials.racing.sequential import FIRST_LOOK
+from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict
 from halo.trials.runs.rounds import Samples
 
 HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
+MAX_OF_FINAL = 30  # rounds of the final, if none leave
+MAX_OF_LAST = 3  # rounds of the last heat, if there is no final
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many rounds the heats of the screen have, and how many runs the final; 0: no final."""
+
+    screen: tuple[int, int, int] = (2, 1, 2)
+    final_runs: int = 0
+
+    def final_rounds(self, labels: int) -> int:
+        """The maximum number of rounds of the final, if no label leaves."""
+        return min(MAX_OF_FINAL, max(FIRST_LOOK, self.final_runs // max(labels, 1)))
+
+
+def pace_for(runs: int, field: Field, share: float = 1.0) -> Pace:
+    """The pace of a race of about that many runs.
+
+    `share` of the time of the final's trials are the runs, if these have cool-downs.
+    """
+    finalists = FIRST_LOOK * len(field.finalists(field.challengers))
+    for screen in ((2, 1, 2), (1, 1, 2)):
+        left = int(share * (runs - screen_runs(field, Pace(screen))))
+        if left >= finalists:
+            return Pace(screen, left)
+    brisk = Pace((1, 1, 1))
+    left = runs - screen_runs(field, brisk)
+    last = len(field.controls) + _half(len(field.challengers))
+    return Pace((1, 1, min(MAX_OF_LAST, 1 + max(0, left) // last)))
 
 
 @dataclass(frozen=True)
@@ -33,22 +66,21 @@ class Raced:
     verdict: Verdict
 
 
-def screen_runs(field: Field) -> int:
+def screen_runs(field: Field, pace: Pace) -> int:
     """The expected runs of the screen."""
-    return _runs_left(field, 0, len(field.challengers))
+    return _runs_left(field, pace, 0, len(field.challengers))
 
 
-def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -> Raced:
+def race(measure: Measure, field: Field, pace: Pace) -> Raced:
     """Runs the screen and the final.
 
-    The controls (`none`, over each next allocator) stay to the end. `max_rounds` gives the rounds
-    of the final from the trials of its labels in the screen. Without a challenger that may gain
-    MIN_GAIN, there is no final.
+    The controls (`none`, over each next allocator) stay to the end. Without a challenger that may
+    gain MIN_GAIN, there is no final.
     """
     screen: Samples = {label: [] for label in (*field.controls, *field.challengers)}
     running, done = list(field.challengers), 0
-    for number, rounds in enumerate(SCREEN):
-        heat = Heat(number, rounds, _runs_left(field, number, len(running)))
+    for number, rounds in enumerate(pace.screen):
+        heat = Heat(number, rounds, _runs_left(field, pace, number, len(running)))
         for label, trials in measure([*field.controls, *running], heat).items():
             screen[label].extend(trials)
         done += rounds
@@ -62,9 +94,14 @@ def race(measure: Measure, field: Field, max_rounds: Callable[[Samples], int]) -
         fastest = compared.fastest([*field.controls, *running])
         verdict = Verdict(compared.fastest(field.controls), fastest, done)
         return Raced(screen, {}, verdict)
+    if not pace.final_runs:
+        leader = max(hopeful, key=lambda label: compared.gain(label).mean)
+        gains = compared.gain(leader).mean > math.log(MIN_GAIN)
+        kept = leader if gains else compared.fastest(field.controls)
+        return Raced(screen, {}, Verdict(kept, leader, done))
     labels = field.finalists(hopeful)
-    rounds = max_rounds({label: screen.get(label, []) for label in labels})
     challengers = [label for label in labels if label not in field.controls]
+    rounds = pace.final_rounds(len(labels))
     final, verdict = run_final(measure, compared, challengers, rounds, field.huge_page_users)
     return Raced(screen, final, verdict)
 
@@ -74,7 +111,7 @@ def _compared(screen: Samples, field: Field) -> Comparison:
     return Comparison(screen, field.controls, clock)
 
 
-def _runs_left(field: Field, number: int, running: int) -> int:
+def _runs_left(field: Field, pace: Pace, number: int, running: int) -> int:
     """The expected runs of the screen, from that heat on, with that number of challengers running.
 
     Of most programs, half of the plans are hopeless after the first heat.
@@ -83,7 +120,7 @@ def _runs_left(field: Field, number: int, running: int) -> int:
     challengers = [running, kept if number == 0 else running, kept]
     return sum(
         rounds * (len(field.controls) + left)
-        for rounds, left in list(zip(SCREEN, challengers, strict=True))[number:]
+        for rounds, left in list(zip(pace.screen, challengers, strict=True))[number:]
     )
 
 

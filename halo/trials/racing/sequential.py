@@ -40,6 +40,11 @@ BOUNDS = _from_first_look(
 LOOKS = (FIRST_LOOK, 9, 12, 16, 22, 30, 42)
 STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (7.20, 5.21, 4.79, 4.26, 3.71, 3.42, 3.17), strict=True))
 """Of a group-sequential test: it looks after each of several stages, at LOOKS and at its end."""
+STAGED: Bounds = {
+    rounds: STAGED_BOUNDS[max(look for look in LOOKS if look <= rounds)]
+    for rounds in range(FIRST_LOOK, LAST_LOOK + 1)
+}
+"""The same for any number of rounds: those of the last look before."""
 LAST_BOUNDS = _from_first_look(
     *(4.01, 3.58, 3.31, 3.70, 3.44, 3.25, 3.13, 3.05, 3.19, 3.09, 3.02, 2.98),
     *(2.93, 3.00, 2.96, 2.92, 2.90, 2.88, 2.93, 2.91, 2.89, 2.87, 2.85, 2.88),
@@ -83,9 +88,9 @@ class Gain:
             return maximum
         return min(maximum, math.ceil(self.rounds * (DOUBT * self.error / distance) ** 2))
 
-    def interval(self) -> Ratio:
-        """The ratio of times, with an interval that holds at looks after all rounds together."""
-        reach = self._reach(BOUNDS)
+    def interval(self, bounds: Bounds = BOUNDS) -> Ratio:
+        """The ratio of times, with an interval that holds at all looks of the test together."""
+        reach = self._reach(bounds)
         return Ratio(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
 
     def _reach(self, bounds: Bounds) -> float:

@@ -8,7 +8,7 @@ from halo.console.durations import seconds
 from halo.console.terminal import Field, Grid, Row
 from halo.schema.summary import Change, RacedCandidate
 
-TITLE = "The race on the training input, median seconds; alone: the allocator in the same rounds"
+TITLE = "The race, median seconds by the deciding clock; alone: the allocator in the same rounds"
 
 
 def ordered(candidates: Sequence[RacedCandidate]) -> list[RacedCandidate]:

@@ -20,7 +20,7 @@ class Job:
 
     A run with a status that is not `allowed` has failed; with `ignore_output` the standard
     output is not compared. A `service` has a load, whose output is compared. `timeout` is the
-    user's limit of a run, in seconds.
+    user's limit of a run, in seconds. `prepare` and `cleanup` are shell commands around each run.
     """
 
     target: Target
@@ -31,6 +31,8 @@ class Job:
     ignore_output: bool = False
     service: Service | None = None
     timeout: float | None = None
+    prepare: str = ""
+    cleanup: str = ""
 
     @property
     def command(self) -> list[str]:
@@ -56,6 +58,8 @@ def option_words(job: Job) -> list[str]:
         words += ["--allow-status", str(status)]
     words += ["--ignore-output"] if job.ignore_output else []
     words += ["--timeout", f"{job.timeout:g}"] if job.timeout else []
+    words += ["--prepare", job.prepare] if job.prepare else []
+    words += ["--cleanup", job.cleanup] if job.cleanup else []
     return words + (job.service.options() if job.service else [])
 
 

@@ -107,7 +107,7 @@ class Laboratory:
             main_processor=0.0 if aged else run.main_processor,
             delayed=0.0 if aged else run.delayed,
         )
-        if trial.huge_bytes:
+        if trial.huge_bytes or config.needs_cooldown:
             self._huge_freed = time.monotonic()
         return trial
 

@@ -59,6 +59,7 @@ class Run:
     delayed: float  # of the main thread, ready but without a processor
     counters: Mapping[str, int] = field(default_factory=dict)
     failure: Failure | None = None
+    was_cut: bool = False  # ended because it had run for long enough
 
 
 class Launcher:

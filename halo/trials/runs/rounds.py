@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from statistics import mean, median
 from typing import Any, NamedTuple
 
@@ -143,13 +144,15 @@ def walls(samples: Sequence[Trial]) -> list[float]:
     return [sample.wall for sample in samples]
 
 
-def relative_times(samples: Samples) -> dict[str, float]:
+def relative_times(
+    samples: Samples, clock: Callable[[Trial], float] = attrgetter("wall")
+) -> dict[str, float]:
     """By label, the median of its time relative to the mean of the same round.
 
     A slow phase of the machine affects a whole round and cancels out. All labels must have run in
     all rounds.
     """
-    times = {label: walls(found) for label, found in samples.items()}
+    times = {label: [clock(trial) for trial in found] for label, found in samples.items()}
     rounds = [mean(values) for values in zip(*times.values(), strict=True)]
     return {
         label: median(time / usual for time, usual in zip(found, rounds, strict=True))

@@ -30,9 +30,11 @@ def run_recorder(
     folder: Path,
     guest: bool = True,
     producer: Producer | None = None,
+    enough: float | None = None,
 ) -> Run:
     """Runs the job once under the recorder, which writes parts and streams to the new folder.
 
+    After `enough` seconds the run is ended, with what was recorded until then.
     Raises `RecordingFailed` if the job is a service that did not get through its load.
     """
     folder.mkdir()
@@ -41,9 +43,10 @@ def run_recorder(
     recorded = Recorded(job.target, job.arguments, limits, guest)
     streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
     with engine.session(inside, recorded, folder) as command:
-        times = recorded_limits(job) if guest else UNLIMITED
+        times = recorded_limits(job, enough) if guest else UNLIMITED
         run = run_job(launcher, job, command, streams, settings.environment, times)
-    engine.judge(recorded, run.ending, folder)
+    if not run.was_cut:
+        engine.judge(recorded, run.ending, folder)
     if run.failure is not None:
         raise RecordingFailed(
             f"{job.target.name} cannot be recorded: under the recorder,"

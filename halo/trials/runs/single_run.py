@@ -9,10 +9,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from halo.process.foreground import Ending
 from halo.recording.producer import Command
 from halo.trials.runs.failures import Overdue, command_of
 from halo.trials.runs.job import Job
 from halo.trials.runs.launcher import Launcher, Run, Streams
+from halo.trials.runs.surroundings import surroundings
 from halo.trials.services.service_trial import LoadTooLong, Seconds, ServiceTrial
 
 DEFAULT_SECONDS = 600.0  # of a run without --timeout
@@ -27,7 +29,8 @@ RECORDED_SERVICE_FACTOR = 10  # for both of these under the recorder
 class TimeLimits:
     """Seconds of a run or a load, where that limit is from, and the seconds of a service.
 
-    The load of a service can tell by its environment that the service is `recorded`.
+    The load of a service can tell by its environment that the service is `recorded`. A run of a
+    program is ended after `enough` seconds, which does not count as a failure.
     """
 
     run: float | None
@@ -35,6 +38,7 @@ class TimeLimits:
     ready: float = READY_SECONDS
     stop: float = STOP_SECONDS
     recorded: bool = False
+    enough: float | None = None
 
 
 SLOW = (RECORDED_SERVICE_FACTOR * READY_SECONDS, RECORDED_SERVICE_FACTOR * STOP_SECONDS, True)
@@ -48,13 +52,14 @@ def native_limits(job: Job, usual: float | None) -> TimeLimits:
     return TimeLimits(max(DEFAULT_SECONDS, USUAL_FACTOR * (usual or 0)), "without --timeout")
 
 
-def recorded_limits(job: Job) -> TimeLimits:
+def recorded_limits(job: Job, enough: float | None = None) -> TimeLimits:
     """The limits of a run under a recorder."""
     seconds = job.timeout or DEFAULT_SECONDS
     return TimeLimits(
         RECORDED_FACTOR * seconds,
         f"under the recorder ({RECORDED_FACTOR} times that of a native run)",
         *SLOW,
+        enough,
     )
 
 
@@ -73,10 +78,29 @@ def run_job(
     takes long. Raises `Overdue` at the time limit; nothing of the run lives on, then, and the
     launcher can run nothing more.
     """
+    with surroundings(job, environment):
+        try:
+            return _run(launcher, job, command, streams, environment, limits, remind)
+        except KeyboardInterrupt:
+            launcher.stop()  # before the cleanup
+            raise
+
+
+def _run(
+    launcher: Launcher,
+    job: Job,
+    command: Command,
+    streams: Streams,
+    environment: Mapping[str, str],
+    limits: TimeLimits,
+    remind: Callable[[str], None] | None,
+) -> Run:
     if job.service is not None:
         return _run_service(launcher, job, command, streams, environment, limits)
     launcher.send(command.path, command.arguments, command.environment, streams)
     seconds, found = limits.run, None
+    if limits.enough is not None and limits.enough < (seconds or math.inf):
+        return launcher.wait(limits.enough) or _cut(launcher, limits.enough)
     if remind is not None and (seconds is None or seconds > REMINDER_SECONDS):
         found = launcher.wait(REMINDER_SECONDS)
         seconds = None if seconds is None else seconds - REMINDER_SECONDS
@@ -92,6 +116,12 @@ def run_job(
             " a longer run needs more time: --timeout SECONDS",
         )
     return found
+
+
+def _cut(launcher: Launcher, seconds: float) -> Run:
+    """Ends the running process. What it used is not known."""
+    launcher.stop()
+    return Run(launcher.pid, Ending(0, 0), seconds, 0, 0, 0, 0, 0, 0, was_cut=True)
 
 
 def _run_service(

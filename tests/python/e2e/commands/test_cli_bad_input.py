@@ -36,12 +36,15 @@ PROGRAM_COMMANDS = [
     pytest.param(["record"], [], id="record"),
     pytest.param(["baseline"], [], id="baseline"),
     pytest.param(["probe"], [], id="probe"),
-    pytest.param(["run"], ["--", "PROG"], id="run"),
+    pytest.param(["run"], [], id="run"),
     pytest.param(["exec", "--plan", "x"], [], id="exec"),
 ]
 
 
-@pytest.mark.parametrize(("command", "rest"), PROGRAM_COMMANDS)
+TWO_PROGRAMS = pytest.param(["run"], ["--", "PROG"], id="run of two")
+
+
+@pytest.mark.parametrize(("command", "rest"), [*PROGRAM_COMMANDS, TWO_PROGRAMS])
 def test_programs_that_cannot_be_placed(folder: Path, command: list[str], rest: list[str]) -> None:
     script = folder / "script"
     script.write_text("#!/bin/sh\n")
@@ -101,9 +104,12 @@ def test_an_app_image_is_refused(folder: Path) -> None:
         (["record"], "program is missing"),
         (["record", "--"], "program is missing"),
         (["record", "--distance", "x", "--", "./prog"], "'x' is not a whole number"),
-        (["run", "--", "./prog", "a"], "needs two `--`"),
-        (["run"], "needs two `--`"),
-        (["run", "--", "./prog", "a", "--"], "program is missing after the second"),
+        (["run"], "program is missing"),
+        (["run", "--"], "program is missing"),
+        (["run", "--effort", "most", "--", "./prog"], "'most'"),
+        (["run", "--objective", "heat", "--", "./prog"], "'heat'"),
+        (["run", "--record", "a", "--record", "b", "--", "./prog"], "is given twice"),
+        (["run", "--hold-out", "a", "--", "./prog", "a"], "is one that decides"),
         (["run", "--", "--", "./prog"], "program is missing between"),
         (["run", "--", "./prog", "a", "--", "/bin/cat", "b"], "one binary only"),
         (["run", "--trials", "0", "--", "./prog", "--", "./prog"], "'0' is not a number from 1"),

@@ -36,7 +36,7 @@ def test_a_service_gets_a_verdict(place: Path, port: str) -> None:
     load = f"{LOAD} {port} 3000 20"
     outcome = halo("run", *options, "--load", load, "--", "./ledger", port, cwd=place)
     assert outcome.status == 0, outcome.stderr
-    assert "ledger: it cannot be told whether it is placement-sensitive" in outcome.stdout
+    assert "ledger: it cannot be told what is fastest: 1 trial concludes nothing" in outcome.stdout
     results = json.loads((place / "whole" / "results.json").read_text())
     assert results["commands"]["train"] == ["./ledger", port]
     assert results["commands"]["options"] == ["--load", load]

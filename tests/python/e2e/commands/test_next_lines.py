@@ -57,12 +57,11 @@ def test_few_trials_are_repeated_with_more(folder: Path) -> None:
     words = shlex.split(step_of(found))
     assert words[1:] == ["eval", "baseline", *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]]
     candidates = ["--candidates", "dense", "--results", "r 2"]
-    both = [*PROGRAM, *PROGRAM[2:]]
-    found = halo("run", "--trials", "1", *candidates, *both, cwd=folder)
+    found = halo("run", "--trials", "1", *candidates, *PROGRAM, cwd=folder)
     words = shlex.split(step_of(found))
-    kept = ["exec", "--plan", f"{folder}/r 2/dense.plan"]
-    assert words[1:4] in (kept, ["run", "--candidates", "dense"])
-    assert words[-2:] == ["./my list", "2000"]
+    assert words[1:] == [
+        *("run", *candidates[:2], *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]),
+    ]
 
 
 def test_an_answer_about_allocators_has_a_step(folder: Path) -> None:

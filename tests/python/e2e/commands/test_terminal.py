@@ -34,7 +34,12 @@ def test_a_recording_on_a_terminal_says_what_comes_next(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize(
-    "arguments", [("xyzzy",), ("run", "--", "./prog"), ("plan", "--strategy", "none", "prog")]
+    "arguments",
+    [
+        ("xyzzy",),
+        ("run", "--also", "a", "--search", "--", "/bin/ls"),
+        ("plan", "--strategy", "none", "prog"),
+    ],
 )
 def test_errors_are_broken_between_words(
     width: int, arguments: tuple[str, ...], tmp_path: Path

@@ -1,4 +1,4 @@
-"""`halo run --train`: several training inputs, and a reference of another footprint."""
+"""`halo run --also`: several recorded inputs; and a held-out one of another footprint."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_plans_are_made_from_all_training_inputs(folder: Path) -> None:
     outcome = halo(
         *("run", "--trials", "1", "--candidates", "halo", "--results", "both"),
-        *("--train", "blue 4000 'two words'", "--train", "red 9000"),
+        *("--also", "blue 4000 'two words'", "--train", "red 9000"),
         *("--", "./lists", "red", "2000", "--", "./lists", "blue", "5000"),
         cwd=folder,
     )
     assert outcome.status == 0, outcome.stderr
-    assert "recording training input 3 of 3" in outcome.stderr
+    assert "recording input 3 of 3" in outcome.stderr
     assert "unlike the other inputs" in " ".join(outcome.stderr.split())
     found = INPUTS.of(read_profile(folder / "both" / "train.profile"))
     assert found is not None
@@ -74,7 +74,7 @@ def test_plans_are_made_from_all_training_inputs(folder: Path) -> None:
     page = halo("report", "both", "-o", "page.html", cwd=folder)
     assert page.status == 0, page.stderr
     text = (folder / "page.html").read_text()
-    assert "--train" in text and "train.profile" not in text
+    assert "--also" in text and "train.profile" not in text
 
 
 def test_an_interrupted_measurement_keeps_its_recordings(folder: Path) -> None:
@@ -99,13 +99,13 @@ def test_another_footprint_is_said_in_terminal_and_json(folder: Path) -> None:
     outcome = halo(
         *("run", "--trials", "1", "--candidates", "none", "--results", "large"),
         *("--allow-status", "7", "--json", "large.json"),
-        *("--", "./list", "20000", "--", "./list", "1500000"),
+        *("--hold-out", "1500000", "--", "./list", "20000"),
         cwd=folder,
     )
     assert outcome.status == 0, outcome.stderr
     warnings = json.loads((folder / "large.json").read_text())["warnings"]
     (found,) = [it for it in warnings if "The plan is chosen at a peak memory of" in it]
-    assert "a larger training input would show whether it helps there" in found
+    assert "a larger measured input would show whether it helps there" in found
     assert found in outcome.stderr and found in outcome.stdout
 
 
@@ -113,9 +113,9 @@ def test_another_footprint_is_said_in_terminal_and_json(folder: Path) -> None:
     ("options", "words"),
     [
         (("--train", "'red"), "is not a list of arguments (no closing quotation)"),
-        (("--train", "red 10"), "Two training inputs are the same"),
-        (("--train", "blue 1", "--train", "blue  1"), "Two training inputs are the same"),
-        (("--train", "blue 1", "--search"), "--search plans from the trace of one run"),
+        (("--train", "red 10"), "An input of --also is given twice, or is the recorded one"),
+        (("--also", "blue 1", "--also", "blue  1"), "An input of --also is given twice"),
+        (("--also", "blue 1", "--search"), "--search plans from the trace of one run"),
     ],
 )
 def test_bad_training_inputs_are_refused_at_once(

@@ -103,7 +103,7 @@ def test_a_training_input_that_cannot_be_recorded_is_left_out(tmp_path: Path) ->
     words = ("run", "--trials", "1", "--candidates", "dense", "--results", "out")
     outcome = halo(*words, "--train", "r", "--", "./prog", "a", "--", "./prog", "b", cwd=tmp_path)
     assert outcome.status == 0, outcome.stderr
-    assert "Training input 2 could not be recorded" in " ".join(outcome.stderr.split())
+    assert "Recorded input 2 could not be recorded" in " ".join(outcome.stderr.split())
     summary = summary_of(tmp_path / "out")
     assert summary["record"]["engine"] == "valgrind" and not summary["unrecorded"]
     assert any(one["strategy"] == "dense" for one in summary["candidates"])
@@ -116,11 +116,11 @@ def test_what_was_found_before_a_failure_is_printed(tmp_path: Path) -> None:
     outcome = halo(*words, cwd=tmp_path)
     assert outcome.status == 119
     lines = outcome.stdout.splitlines()
-    assert any("prog: seconds on the training input" in line for line in lines)
+    assert any("prog: seconds of the first rounds" in line for line in lines)
     rows = [line.split()[0] for line in lines if " ± 0" in line]
     assert rows == ["glibc", "jemalloc", "mimalloc", "tcmalloc"]
     shown = " ".join(outcome.stdout.split())
-    assert "as the measurement ended early; on the training input," in shown
+    assert "as the measurement ended early; of the allocators," in shown
     assert "recorded with valgrind" in shown
     assert lines[-1].startswith("Next: ") and lines[-1].endswith("./prog")
     assert summary_of(tmp_path / "out")["verdict"]["answer"] == "cannot-be-told"

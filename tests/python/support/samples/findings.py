@@ -11,7 +11,8 @@ from halo.schema.results import HugePages, Machine
 from halo.schema.summary import RecordCost
 from halo.schema.trial import Runtime, Trial
 from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.findings import HALO, Findings
+from halo.trials.findings import Findings
+from halo.trials.racing.gains import HALO
 from halo.trials.racing.verdict import Verdict
 
 GLIBC = Allocator("glibc", None)

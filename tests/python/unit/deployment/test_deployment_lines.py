@@ -13,7 +13,8 @@ from support.samples.results import document, save
 
 
 def test_the_lines_of_a_kept_plan(tmp_path: Path) -> None:
-    folder = save(document(), tmp_path / "my results")
+    times = {"glibc": [3.0] * 7, "jemalloc": [2.0] * 7, "halo": [1.0] * 7}
+    folder = save(document(times=times), tmp_path / "my results")
     write_plan(
         drawing_plan([PlanGroup(huge_pages=False, reuse=0)], 4096, 16, None), folder / "halo.plan"
     )

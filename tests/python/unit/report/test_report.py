@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,21 @@ def test_the_command_that_repeats_it_has_what_it_needs(tmp_path: Path) -> None:
     assert "halo run --trials 3 --allow-status 4 --ignore-output -- ./prog 1 -- ./prog 9" in text
 
 
+def test_the_command_that_repeats_it_has_the_inputs_by_their_part(tmp_path: Path) -> None:
+    """The answer of a held-out input is repeated on that, and the choice on the measured one."""
+    raw = document()
+    raw["commands"] = {
+        "reference": ["./prog", "last"],
+        "train": ["./prog", "small"],
+        "measured": ["./prog", "big"],
+    }
+    (_, line), *_ = commands(read_measurement(save(raw, tmp_path / "r")))
+    words = shlex.split(line)
+    assert words[words.index("--hold-out") + 1] == "last"
+    assert words[-2:] == ["./prog", "big"]
+    assert "small" in line and "last" not in line.split(" -- ", 1)[1]
+
+
 def test_no_option_names_the_programs_own_allocator(tmp_path: Path) -> None:
     raw = document()
     assert "--allocator jemalloc -- " in commands(read_measurement(save(raw, tmp_path)))[-1][1]
@@ -224,4 +240,4 @@ def test_commands_with_other_keys_do_not_count_as_training_inputs(tmp_path: Path
     raw = document()
     raw["commands"] |= {"train-2": ["./prog", "7"], "train-x": ["./prog", "8"]}
     (purpose, line), *_ = commands(read_measurement(save(raw, tmp_path / "r")))
-    assert "--train 7" in line and "8" not in line.split(" -- ")[0], purpose
+    assert "--also 7" in line and "8" not in line.split(" -- ")[0], purpose

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from halo.errors import BadInput
+from halo.settings import read_settings
 from halo.trials import bundled
 
 GENERATOR = "import sys, pathlib; pathlib.Path(sys.argv[1], {name!r}).write_text('1')\n"
@@ -55,3 +57,18 @@ def test_the_inputs_of_another_that_was_first_are_kept(
     inputs = generate(tmp_path, GENERATOR.format(name="one"), 1)
     assert names(inputs) == {"one", ".made-by-1"}
     assert names(inputs.parent) == {"prog"}
+
+
+def test_what_chooses_is_not_what_is_answered_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program without an input to choose on is chosen for where it is answered on."""
+    settings = read_settings()
+    monkeypatch.setattr(bundled, "_program", lambda *_: "/usr/bin/true")
+    one = bundled.Bundled("p", "", "true", train=("s",), ref=("l", "1"), valid=("l", "2"))
+    jobs = bundled.prepare_all(settings, one)
+    assert [job.arguments for job in jobs] == [("s",), ("l", "2"), ("l", "1")]
+    inputs = jobs.inputs()
+    assert inputs.recorded == [jobs.train] and inputs.holds_out
+    assert (inputs.measured, inputs.answered) == (jobs.valid, jobs.ref)
+    two = bundled.prepare_all(settings, replace(one, valid=()))
+    assert two.valid == two.ref and not two.inputs().holds_out
+    assert two.inputs().measured == two.ref and two.inputs().recorded == [two.train]

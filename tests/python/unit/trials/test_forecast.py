@@ -29,7 +29,7 @@ def test_a_job_that_has_not_run_is_taken_to_run_as_long_as_the_last_one() -> Non
 
 
 def test_a_longer_reference_does_not_count_for_the_allocators() -> None:
-    """They are timed on the training input."""
+    """They are timed on the measured input, which runs first."""
     forecast = Forecast(jobs=2, allocators=4)
     forecast.step(0, [1.0])
     step = forecast.step(1, [9.0])

@@ -15,10 +15,12 @@ from halo.process.target import find_target
 from halo.settings import read_settings
 from halo.trials import bundled as bundled_module
 from halo.trials import evaluation as comparison_module
-from halo.trials.bundled import Bundled
+from halo.trials.bundled import Bundled, Jobs
 from halo.trials.evaluation import Comparison, compare
-from halo.trials.findings import HALO, Findings
+from halo.trials.findings import Findings
 from halo.trials.folders import is_finished
+from halo.trials.inputs.roles import only
+from halo.trials.racing.gains import HALO
 from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Job
 from halo.trials.session import Options, Session
@@ -39,6 +41,9 @@ def options(results: Path | None) -> argparse.Namespace:
         allow_status=[],
         ignore_output=False,
         timeout=None,
+        prepare="",
+        cleanup="",
+        more_allocators=[],
     )
 
 
@@ -61,7 +66,9 @@ def test_a_measurement_that_an_error_ends_is_not_finished(
 ) -> None:
     ending_by(error, monkeypatch)
     with pytest.raises(type(error)):
-        measurement.measure_program(SETTINGS, options(tmp_path), "prog", JOB, tmp_path)
+        measurement.measure_program(
+            SETTINGS, options(tmp_path), "prog", only(JOB), tmp_path, plans=False
+        )
     failure = json.loads((tmp_path / "results.json").read_text())["summary"]["failure"]
     assert (str(error) or "was interrupted") in failure
     assert not is_finished(tmp_path)
@@ -74,7 +81,7 @@ def test_one_of_several_continues_by_the_folder_of_all(
     ending_by(KeyboardInterrupt("SIGINT"), monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         measurement.measure_program(
-            SETTINGS, options(None), "jq", JOB, tmp_path / "jq", resume=True
+            SETTINGS, options(None), "jq", only(JOB), tmp_path / "jq", plans=False, resume=True
         )
     said = capsys.readouterr().err
     assert f"stages are in {tmp_path / 'jq'};" in " ".join(said.split())
@@ -101,7 +108,7 @@ def test_a_program_that_cannot_be_measured_does_not_stop_the_others(
     monkeypatch.setattr(measurement, "measure_program", measure)
     monkeypatch.setattr(measurement, "check_options", lambda *_, **__: None)
     monkeypatch.setattr(bundled_module, "find_bundled", find)
-    monkeypatch.setattr(bundled_module, "prepare", lambda *_: (JOB, JOB))
+    monkeypatch.setattr(bundled_module, "prepare_all", lambda *_: Jobs(JOB, JOB, JOB))
     with pytest.raises(RecordingFailed, match=r"AVX-512"):
         bench.measure(SETTINGS, options(None), ["a", "b"])
     assert [folder.name for folder in folders] == ["a", "b"]

@@ -126,14 +126,12 @@ def test_a_finished_measurement_answers_only_its_question(
 
 
 @pytest.mark.parametrize("answer", ["cannot-be-told", "not-sensitive"])
-def test_what_was_read_back_has_the_next_step_of_its_answer(
-    job: Job, tmp_path: Path, answer: str
-) -> None:
+def test_what_was_read_back_has_the_next_step_of_its_answer(tmp_path: Path, answer: str) -> None:
     """Answers in files are texts."""
     raw = document(kept="none")
     raw["summary"]["verdict"] = {"answer": answer, "sentence": "So.", "needed": "--trials 30"}
     findings = findings_of(read_measurement(save(raw, tmp_path / "r")), GLIBC_ALONE)
-    step = remedy(findings, "halo", tmp_path / "r", job, lambda trials: f"again {trials}")
+    step = remedy(findings, "halo", tmp_path / "r", lambda trials: f"again {trials}")
     assert (step == "again 30") == (answer == "cannot-be-told")
 
 

@@ -41,8 +41,9 @@ SLOWDOWNS = {"fast": 6, "slow": 30}
 class Engine:
     """An engine that fails in some way, or under which the program ends in some way."""
 
-    def __init__(self, name: str, does: Exception | Ending) -> None:
+    def __init__(self, name: str, does: Exception | Ending, takes: float = 2.5) -> None:
         self.name, self.slowdown, self.does = name, SLOWDOWNS[name], does
+        self.takes = takes
 
     def suspicion(self, ending: Ending, folder: Path) -> str:
         return "counts on its fingers"
@@ -57,7 +58,7 @@ def recorded(
     """A session in which these engines work; and the engines that were tried, in order."""
     tried: list[str] = []
 
-    def run(*given: Any, producer: Engine) -> Any:
+    def run(*given: Any, producer: Engine, enough: float | None) -> Any:
         place = given[5]
         place.mkdir()
         (place / "stdout").write_text("")
@@ -65,7 +66,11 @@ def recorded(
         tried.append(producer.name)
         if isinstance(producer.does, Exception):
             raise producer.does
-        return SimpleNamespace(ending=producer.does, wall=2.5)
+        return SimpleNamespace(
+            ending=producer.does,
+            wall=min(producer.takes, enough or producer.takes),
+            was_cut=enough is not None and producer.takes > enough,
+        )
 
     monkeypatch.setattr(recordings_module, "usable_engines", lambda _: (engines, missing or {}))
     monkeypatch.setattr(recordings_module, "run_recorder", run)
@@ -126,6 +131,39 @@ def test_after_a_time_limit_no_slower_engine_is_tried(
     engines = [Engine("slow", late), Engine("fast", GOOD)]
     session, tried = recorded(tmp_path, monkeypatch, engines)
     assert run_recording(session, JOB, Limits(), None).engine == "fast"
+
+
+@pytest.mark.parametrize("enough", [None, 2.0, 3.0])
+def test_a_recording_that_is_ended_early_is_kept_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, enough: float | None
+) -> None:
+    """It has another output than the whole run, which is not a failure."""
+    session, _ = recorded(tmp_path, monkeypatch, [Engine("fast", GOOD)])
+    session.enough_recording = enough
+    kept: list[Path] = []
+    monkeypatch.setattr(recordings_module, "_keep", lambda *given: kept.append(given[3]))
+    path = tmp_path / "train.profile"
+    if enough == 2.0:
+        monkeypatch.setattr(recordings_module, "_output_of", lambda *_: pytest.fail("compared"))
+    found = run_recording(session, JOB, Limits(), path)
+    cut = enough == 2.0
+    assert found == RecordedRun(2.0 if cut else 2.5, True, "fast")
+    assert kept == [path]
+    said = "The recording was ended after 2 s, so plans are made from the beginning of the run"
+    assert [said in remark for remark in session.remarks] == [True] * cut
+    assert all("--record 'ARGS'" in remark for remark in session.remarks)
+
+
+def test_a_recording_that_is_ended_without_a_profile_is_a_failure_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, tried = recorded(
+        tmp_path, monkeypatch, [Engine("fast", GOOD, 9.0), Engine("slow", GOOD, 9.0)]
+    )
+    session.enough_recording = 1.0
+    with pytest.raises(RecordingFailed, match="with fast: it left no profile"):
+        run_recording(session, JOB, Limits(), tmp_path / "train.profile")
+    assert tried == ["fast", "slow"]
 
 
 def test_an_engine_that_is_missing_is_named(

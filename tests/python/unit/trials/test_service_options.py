@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.shared.program import one_or_two_programs
-from halo.errors import UsageError
 from halo.trials.services.service import (
     Ready,
     Service,
@@ -94,12 +92,3 @@ def test_the_options_of_a_service_name_it_again(load: Path) -> None:
     assert words == ["--load", "./load.sh 'a b'", "--ready", "tcp:7", "--stop", "SIGINT"]
     again = Service(parse_load(words[1]), parse_ready(words[3]), parse_signal(words[5]))
     assert again == service
-
-
-def test_a_service_needs_one_section_only() -> None:
-    assert one_or_two_programs(["srv", "7"]) == ("srv", ["7"], ["7"])
-    assert one_or_two_programs(["srv", "7", "--", "srv", "8"]) == ("srv", ["7"], ["8"])
-    with pytest.raises(UsageError):
-        one_or_two_programs([])
-    with pytest.raises(UsageError):
-        one_or_two_programs(["srv", "7", "--", "other", "8"])

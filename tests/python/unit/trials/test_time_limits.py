@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.producer import Command
 from halo.trials.runs import single_run
@@ -43,6 +44,27 @@ def test_a_run_within_its_limit(tmp_path: Path) -> None:
 def test_a_run_beyond_its_limit(tmp_path: Path) -> None:
     with pytest.raises(Overdue, match=r"did not end within 0.1 s, the limit of --timeout, and was"):
         run(tmp_path, TimeLimits(0.1, "of --timeout"))
+
+
+def test_a_recording_that_takes_long_is_ended_without_an_error(tmp_path: Path) -> None:
+    """What it wrote until then stays, and nothing of it lives on."""
+    script = "echo begun; echo $$; trap 'echo ended; exit 0' TERM; while :; do sleep 0.05; done"
+    found = run(tmp_path, recorded_limits(JOB, 0.5), replace(JOB, arguments=("-c", script)))
+    assert found.was_cut and found.wall == 0.5 and found.ending == Ending(0, 0)
+    begun, process, ended = (tmp_path / "stdout").read_text().split()
+    assert (begun, ended) == ("begun", "ended")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process), 0)
+
+
+def test_a_recording_that_ends_in_time_is_whole(tmp_path: Path) -> None:
+    found = run(tmp_path, recorded_limits(JOB, 30.0))
+    assert not found.was_cut and 0.4 <= found.wall < 30
+
+
+def test_a_time_limit_that_is_shorter_than_enough_is_a_limit(tmp_path: Path) -> None:
+    with pytest.raises(Overdue, match=r"within 0.1 s, the limit of --timeout"):
+        run(tmp_path, replace(TimeLimits(0.1, "of --timeout"), enough=0.2))
 
 
 @pytest.mark.parametrize("pause", [0.1, 30.0])

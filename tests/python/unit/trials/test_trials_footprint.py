@@ -10,6 +10,7 @@ import pytest
 from halo.settings import read_settings
 from halo.trials.inputs import unrecorded
 from halo.trials.inputs.footprint import MAX_FACTOR, footprint_warning
+from halo.trials.inputs.roles import Inputs
 from halo.trials.reporter import Reporter
 from halo.trials.results import summarize_findings
 from halo.trials.runs.job import Job
@@ -21,14 +22,14 @@ MB = 10**6
 
 def test_a_much_larger_reference_is_said() -> None:
     assert footprint_warning(12 * MB, 310 * MB) == (
-        "The plan is chosen at a peak memory of 12 MB and used at 310 MB: a larger training input"
+        "The plan is chosen at a peak memory of 12 MB and used at 310 MB: a larger measured input"
         " would show whether it helps there, too."
     )
 
 
 def test_a_much_smaller_reference_is_said() -> None:
     found = footprint_warning(310 * MB, 9_400_000)
-    assert "of 310 MB and used at 9.4 MB: a smaller training input" in found
+    assert "of 310 MB and used at 9.4 MB: a smaller measured input" in found
 
 
 @pytest.mark.parametrize(
@@ -47,33 +48,36 @@ PEAKS = {SMALL: 10 * MB, MIDDLE: 30 * MB, LARGE: 100 * MB}
 
 
 @pytest.mark.parametrize(
-    ("inputs", "reference", "warned"),
+    ("inputs", "warned"),
     [
-        ([SMALL], LARGE, True),
-        ([SMALL, MIDDLE], LARGE, False),
-        ([MIDDLE, SMALL], LARGE, False),
-        ([SMALL], SMALL, False),
-        ([SMALL, LARGE], SMALL, True),
+        (Inputs([SMALL], SMALL, LARGE), True),
+        (Inputs([SMALL], MIDDLE, LARGE), False),
+        (Inputs([MIDDLE], SMALL, LARGE), True),
+        (Inputs([SMALL], LARGE, LARGE), False),
+        (Inputs([SMALL, LARGE], SMALL, LARGE, [LARGE]), False),
     ],
+    ids=["held out", "alike", "recording", "measured", "another input that decides"],
 )
-def test_the_largest_training_input_counts(
-    inputs: list[Job],
-    reference: Job,
+def test_the_input_that_was_measured_is_compared_with_the_one_that_was_held_out(
+    inputs: Inputs,
     warned: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As the race runs on it; the terminal and the JSON have the same sentence."""
+    """As plans are chosen on it; the terminal and the JSON have the same sentence."""
 
-    def peaks(session: Session, jobs: list[Job], *_: Any) -> list[int]:
+    def first_runs(_: Session, __: str, jobs: list[Job], *___: Any) -> list[int]:
         assert len(set(jobs)) == len(jobs), "no input is run twice"
         return [PEAKS[one] for one in jobs]
 
-    monkeypatch.setattr(unrecorded, "check_program", peaks)
+    timed: list[Job] = []
+    monkeypatch.setattr(unrecorded, "_run_first", first_runs)
+    monkeypatch.setattr(unrecorded, "time_allocators", lambda _, job, __: timed.append(job))
     findings = complete(1.0)
     session = Session(read_settings(), Options(11, tmp_path, {}), findings, Reporter("prog"))
-    unrecorded.check_inputs(session, inputs, reference)
+    unrecorded.check_and_time(session, inputs)
+    assert timed == [inputs.measured] and session.holds_out == inputs.holds_out
     findings.remarks = session.remarks
     shown = " ".join(capsys.readouterr().err.split())
     assert ("The plan is chosen at a peak memory of" in shown) == warned

@@ -13,8 +13,8 @@ from halo.schema.trial import Runtime, Trial
 from halo.trials.racing.clock import deciding_clock, processor, wall
 from halo.trials.racing.field import Field
 from halo.trials.racing.final import FEW_COMPARED, run_final
-from halo.trials.racing.heats import SCREEN, Heat, Measure
-from halo.trials.racing.race import race, screen_runs
+from halo.trials.racing.heats import HEATS, Heat, Measure
+from halo.trials.racing.race import Pace, pace_for, race, screen_runs
 from halo.trials.racing.sequential import (
     BOUNDS,
     FIRST_LOOK,
@@ -27,6 +27,19 @@ from halo.trials.racing.verdict import MIN_GAIN, Comparison, judge
 from halo.trials.runs.rounds import Samples
 
 Noise = Callable[[random.Random], float]
+RELAXED = Pace(final_runs=10**6)
+SCREEN = RELAXED.screen
+
+
+class Rounds(Pace):
+    """A pace whose final has that many rounds, however many labels it has."""
+
+    def __init__(self, rounds: int) -> None:
+        super().__init__(final_runs=1)
+        object.__setattr__(self, "rounds", rounds)
+
+    def final_rounds(self, labels: int) -> int:
+        return self.rounds  # type: ignore[attr-defined, no-any-return]
 
 
 def samples(times: Sequence[float]) -> list[Trial]:
@@ -69,7 +82,7 @@ class Machine:
 
 
 def kept(measure: Measure, field: Field, rounds: int = LAST_LOOK) -> str:
-    return race(measure, field, lambda _: rounds).verdict.kept
+    return race(measure, field, Rounds(rounds)).verdict.kept
 
 
 def field(times: dict[str, float], **more: Sequence[str]) -> Field:
@@ -82,7 +95,7 @@ SPREAD = {"none": 1.0, "a": 0.7, "b": 0.9, "c": 1.2, "d": 1.5, "e": 1.1, "f": 1.
 
 def test_a_clear_winner_is_kept_after_the_first_look() -> None:
     machine = Machine(SPREAD)
-    raced = race(machine, field(SPREAD), lambda _: LAST_LOOK)
+    raced = race(machine, field(SPREAD), Rounds(LAST_LOOK))
     assert raced.verdict.kept == raced.verdict.fastest == "a"
     assert raced.verdict.rounds == len(machine.final) == FIRST_LOOK
 
@@ -90,7 +103,7 @@ def test_a_clear_winner_is_kept_after_the_first_look() -> None:
 def test_slow_candidates_leave_early_and_the_control_stays() -> None:
     times = {"none": 9.0} | {f"c{number}": 1.0 + 0.02 * number for number in range(8)} | {"x": 5.0}
     machine = Machine(times, steady)
-    race(machine, field(times), lambda _: LAST_LOOK)
+    race(machine, field(times), Rounds(LAST_LOOK))
     screen = [labels for labels, heat in machine.heats if not heat.final]
     assert [len(labels) for labels in screen] == [10, 9, 6]
     assert "x" not in screen[1]
@@ -102,11 +115,11 @@ def test_the_screen_states_about_the_runs_that_it_takes(hopeless: int) -> None:
     slow = [1.0 + 0.01 * number + (number >= 9 - hopeless) for number in range(9)]
     times = {"none": 1.0} | {f"c{number}": time for number, time in enumerate(slow)}
     machine = Machine(times, steady)
-    race(machine, field(times), lambda _: 7)
+    race(machine, field(times), Rounds(7))
     screen = [(labels, heat) for labels, heat in machine.heats if not heat.final]
     left = [len(labels) * heat.rounds for labels, heat in screen]
     assert sum(heat.rounds for _, heat in screen) == sum(SCREEN)
-    assert screen[0][1].runs == screen_runs(field(times))
+    assert screen[0][1].runs == screen_runs(field(times), RELAXED)
     assert sum(left) / 1.2 <= screen[0][1].runs <= sum(left) * 1.2
     assert screen[1][1].runs in range(sum(left[1:]), 1 + round(1.2 * sum(left[1:])))
     assert screen[2][1].runs == left[2]
@@ -115,7 +128,7 @@ def test_the_screen_states_about_the_runs_that_it_takes(hopeless: int) -> None:
 def test_the_final_expects_about_the_runs_that_it_takes() -> None:
     times = {"none": 1.0, "a": 0.9, "b": 0.97}
     machine = Machine(times)
-    race(machine, field(times), lambda _: LAST_LOOK)
+    race(machine, field(times), Rounds(LAST_LOOK))
     final = [(len(labels), heat.runs) for labels, heat in machine.heats if heat.final]
     for at, (_, expected) in enumerate(final):
         left = sum(count for count, _ in final[at:])
@@ -125,7 +138,7 @@ def test_the_final_expects_about_the_runs_that_it_takes() -> None:
 def test_the_length_of_every_stage_of_the_final_is_known_at_its_start() -> None:
     times = {"none": 1.0, "a": 0.985, "b": 0.985}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.03), seed=1)
-    raced = race(machine, field(times), lambda _: LAST_LOOK)
+    raced = race(machine, field(times), Rounds(LAST_LOOK))
     final = [(labels, heat) for labels, heat in machine.heats if heat.final]
     first, further = final[:FIRST_LOOK], final[FIRST_LOOK:]
     assert len(further) > 2
@@ -142,7 +155,7 @@ def test_the_length_of_every_stage_of_the_final_is_known_at_its_start() -> None:
 def test_a_final_runs_the_rounds_that_it_may_and_no_stage_of_one(rounds: int) -> None:
     times = {"none": 1.0, "a": 1 / MIN_GAIN}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.001), seed=2)
-    raced = race(machine, field(times), lambda _: rounds)
+    raced = race(machine, field(times), Rounds(rounds))
     further = [heat.rounds for _, heat in machine.heats if heat.extends_final]
     assert raced.verdict.rounds == FIRST_LOOK + sum(further) == rounds
     assert min(further) > 1 or rounds == FIRST_LOOK + 1
@@ -151,7 +164,7 @@ def test_a_final_runs_the_rounds_that_it_may_and_no_stage_of_one(rounds: int) ->
 def test_without_hope_there_is_no_final() -> None:
     times = {"none": 1.0, "a": 1.1, "b": 1.2, "c": 1.3}
     machine = Machine(times, steady)
-    raced = race(machine, field(times), lambda _: LAST_LOOK)
+    raced = race(machine, field(times), Rounds(LAST_LOOK))
     assert raced.verdict.kept == "none"
     assert raced.final == {}
     assert machine.final == []
@@ -170,7 +183,7 @@ def test_one_finalist_uses_huge_pages_and_the_others_do_not() -> None:
     """Each trial with huge pages has a cool-down, and only with it their cost is visible."""
     times = {"none": 1.0, "h1": 0.5, "h2": 0.55, "h3": 0.57, "s1": 0.52, "s2": 0.56}
     machine = Machine(times, steady)
-    race(machine, field(times, huge_page_users=["h1", "h2", "h3"]), lambda _: LAST_LOOK)
+    race(machine, field(times, huge_page_users=["h1", "h2", "h3"]), Rounds(LAST_LOOK))
     assert machine.final[0] == ["none", "h1", "s1", "s2"]
 
 
@@ -307,7 +320,7 @@ def test_the_rounds_of_the_screen_count_for_who_leaves_the_final() -> None:
     rng = random.Random(3)
 
     def measure(labels: Sequence[str], heat: Heat) -> Samples:
-        unlucky = len(SCREEN) <= heat.number < len(SCREEN) + 3
+        unlucky = HEATS <= heat.number < HEATS + 3
         times = {"none": 1.0, "a": 1.03 if unlucky else 0.9}
         return {
             label: samples([times[label] * quiet(rng) for _ in range(heat.rounds)])
@@ -327,7 +340,7 @@ def test_the_screen_does_not_count_for_huge_pages_as_it_has_no_cool_downs() -> N
             for label in labels
         }
 
-    raced = race(measure, Field(["none"], ["h"], huge_page_users=["h"]), lambda _: LAST_LOOK)
+    raced = race(measure, Field(["none"], ["h"], huge_page_users=["h"]), Rounds(LAST_LOOK))
     assert raced.verdict.kept == "none"
     assert len(raced.final["h"]) == FEW_COMPARED
 
@@ -350,7 +363,7 @@ def test_a_plan_that_the_screen_did_not_measure_stays_for_five_rounds() -> None:
     times = {"none": 1.0, "none over y": 1.0, "a": 0.9, "a over y": 1.3}
     machine = Machine(times)
     twins = {"a": "a over y"}
-    raced = race(machine, Field(["none", "none over y"], ["a"], twins), lambda _: LAST_LOOK)
+    raced = race(machine, Field(["none", "none over y"], ["a"], twins), Rounds(LAST_LOOK))
     assert raced.verdict.kept == "a"
     assert len(raced.final["a over y"]) == FEW_COMPARED
 
@@ -358,7 +371,7 @@ def test_a_plan_that_the_screen_did_not_measure_stays_for_five_rounds() -> None:
 def test_one_challenger_runs_the_last_rounds() -> None:
     times = {"none": 1.0} | {f"c{number}": 0.985 for number in range(5)}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.05))
-    race(machine, field(times), lambda _: LAST_LOOK)
+    race(machine, field(times), Rounds(LAST_LOOK))
     left = [len(labels) - 1 for labels, heat in machine.heats for _ in range(heat.rounds)]
     final = left[sum(SCREEN) :]
     assert max(final[FIRST_LOOK:]) == 2
@@ -368,7 +381,7 @@ def test_one_challenger_runs_the_last_rounds() -> None:
 def test_plans_that_leave_give_their_runs_to_further_rounds() -> None:
     times = {"none": 1.0} | {f"c{number}": 0.985 for number in range(5)}
     machine = Machine(times, lambda rng: rng.gauss(1, 0.05))
-    raced = race(machine, field(times), lambda _: 12)
+    raced = race(machine, field(times), Rounds(12))
     runs = sum(map(len, raced.final.values()))
     assert 12 < raced.verdict.rounds <= LAST_LOOK
     assert runs <= 12 * len(raced.final)
@@ -380,3 +393,35 @@ def test_a_short_race_spends_its_error_at_the_last_look(gain: float, least: int,
     noise: Noise = lambda rng: rng.gauss(1, 0.02)  # noqa: E731
     found = [kept(Machine(times, noise, seed), field(times), 9) for seed in range(100)]
     assert least <= sum(label != "none" for label in found) <= most
+
+
+@pytest.mark.parametrize(
+    ("runs", "screen", "has_final"),
+    [
+        (200, (2, 1, 2), True),
+        (68, (2, 1, 2), True),
+        (57, (1, 1, 2), True),
+        (50, (1, 1, 3), False),
+        (0, (1, 1, 1), False),
+    ],
+)
+def test_a_race_is_as_long_as_there_is_time(
+    runs: int, screen: tuple[int, int, int], has_final: bool
+) -> None:
+    """Of ten plans over one allocator."""
+    found = pace_for(runs, Field(["none"], [f"c{number}" for number in range(10)]))
+    assert (found.screen, bool(found.final_runs)) == (screen, has_final)
+
+
+def test_without_time_for_a_final_the_leader_of_the_screen_is_kept() -> None:
+    """Whether it gains is shown by the rounds of the answer."""
+    brisk = Pace((1, 1, 1))
+    machine = Machine(SPREAD)
+    raced = race(machine, field(SPREAD), brisk)
+    assert (raced.verdict.kept, raced.final, machine.final) == ("a", {}, [])
+    slower = {"none": 1.0, "a": 1.02, "b": 1.03}
+    assert race(Machine(slower, steady), field(slower), brisk).verdict.kept == "none"
+
+
+def test_a_final_of_a_known_number_of_runs_has_fewer_rounds_of_more_labels() -> None:
+    assert [Pace(final_runs=80).final_rounds(labels) for labels in (2, 4, 8, 20)] == [30, 20, 10, 7]

@@ -1,7 +1,8 @@
-"""Which further rounds a study runs before it says that a program is not placement-sensitive."""
+"""The stages of `halo run`: what is raced, and what the answer is measured with."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,68 +12,30 @@ import pytest
 
 from halo.elf import FrameRule, RuleKind
 from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
+from halo.process.allocator_settings import SETTINGS
+from halo.process.allocators import Allocator
+from halo.process.target import find_target
 from halo.profile import Module, Profile
+from halo.schema.trial import Trial
 from halo.settings import read_settings
 from halo.trials import run as run_module
-from halo.trials.candidates import Candidate, PlanVariant
+from halo.trials.candidates import Candidate, PlanVariant, choose_variants
 from halo.trials.findings import Findings
+from halo.trials.inputs.roles import only
 from halo.trials.inputs.unrecorded import TYPICAL
+from halo.trials.racing.budget import ANSWER, EFFORTS, RACE
+from halo.trials.racing.gains import Objective
 from halo.trials.reporter import Reporter
 from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
-from halo.trials.session import Options, Session
+from halo.trials.runs.laboratory import COOLDOWN
+from halo.trials.session import Options, Session, identities
 from halo.trials.stages import Rounds
 from halo.updates import chosen_allocator
-from support.samples.findings import GLIBC, JEMALLOC, MACHINE, NOISE, measured, times
+from support.samples.findings import GLIBC, JEMALLOC, MACHINE, measured, samples, times
 from support.samples.plan import Sample, any_alignment
 
 JOB = Job(None, ())  # type: ignore[arg-type]
-
-
-def rounds_asked_for(
-    findings: Findings, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
-    """The labels that run again; their times are the steady ones."""
-    asked: list[str] = []
-
-    def measure(
-        _: Session, name: str, job: Job, configs: Sequence[Configuration], *rest: Any
-    ) -> Any:
-        asked.extend(config.label for config in configs)
-        return {config.label: times(1.0)[:7] for config in configs}
-
-    monkeypatch.setattr(run_module, "measure", measure)
-    session = Session(read_settings(), Options(11, folder, {}), findings, Reporter("prog"))
-    run_module._check_dropped(session, JOB)
-    return asked
-
-
-def test_plans_that_were_dropped_run_again_if_only_they_are_in_doubt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    findings = measured({"halo": times(1.0), "dense": times(1.01)[:3], "hot": times(1.0)[:4]})
-    asked = rounds_asked_for(findings, tmp_path, monkeypatch)
-    assert asked == ["none over glibc", "dense over glibc", "hot over glibc"]
-    assert set(findings.checked) == set(asked)
-
-
-def test_if_a_plan_is_certainly_slower_only_those_with_the_most_rounds_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    findings = measured({"dense": times(1.2)[:3], "hot": times(1.1)[:5], "one": times(1.0)[:5]})
-    asked = rounds_asked_for(findings, tmp_path, monkeypatch)
-    assert asked == ["none over glibc", "hot over glibc", "one over glibc"]
-
-
-@pytest.mark.parametrize("case", ["a finalist is in doubt", "a plan was kept", "none was dropped"])
-def test_no_time_is_spent_if_that_would_tell_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    halo = times(1.0, NOISE) if "doubt" in case else times(1.0)
-    dense = times(1.0) if "dropped" in case else times(1.1)[:3]
-    kept = "halo over glibc" if "kept" in case else "none over glibc"
-    findings = measured({"halo": halo, "dense": dense}, kept)
-    assert rounds_asked_for(findings, tmp_path, monkeypatch) == []
 
 
 def test_without_a_plan_the_race_chooses_among_the_allocators(
@@ -91,25 +54,16 @@ def test_without_a_plan_the_race_chooses_among_the_allocators(
     monkeypatch.setattr(run_module, "make_plans", lambda *_: [])
     session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
     session.allocators = [GLIBC]
+    session.native_seconds[JOB] = 1.0
     run_module._race(session, Choice(), JOB, cast(Profile, None))
     assert findings.kept is not None and findings.kept.label == "none over glibc"
     assert findings.final == {}
     said = capsys.readouterr().err
-    assert "no plan to race: running the allocators on the training input" in said
+    assert "no plan to race: running the allocators" in said
     assert "none, for there is no plan" in said
 
 
-def test_the_further_rounds_are_expected_with_their_cool_downs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    findings = measured({"halo": times(1.0)[:3]})
-    none, plan = findings.candidates
-    findings.candidates = [none, replace(plan, huge_pages=True)]
-    rounds_asked_for(findings, tmp_path, monkeypatch)
-    assert "about 16 s)" in capsys.readouterr().err, "4 rounds of 1 s and 3 s"
-
-
-def test_the_reference_runs_are_expected_to_compare_as_those_on_the_training_input() -> None:
+def test_the_runs_of_the_answer_are_expected_to_compare_as_the_first_ones() -> None:
     findings = measured({"halo": times(0.5)})
     findings.training = {"glibc": times(2.0), "mimalloc": times(1.0)}
     usual = {label: run_module._relative(findings, label) for label in ("mimalloc", "other")}
@@ -135,3 +89,254 @@ def test_a_copy_of_the_kept_plan_names_its_next_allocator(tmp_path: Path) -> Non
 
 def no_rule(module: Module, offset: int) -> FrameRule:
     return FrameRule(RuleKind.CONSTANT, 48, 16)
+
+
+@pytest.mark.parametrize(
+    ("kept", "holds_out", "expected"),
+    [
+        ("halo over glibc", False, ["glibc", "jemalloc", "jemalloc:huge-pages", "halo"]),
+        ("none over glibc", False, ["glibc", "jemalloc", "jemalloc:huge-pages"]),
+        (
+            "halo over glibc",
+            True,
+            ["glibc", "jemalloc", "mimalloc", "jemalloc:huge-pages", "halo"],
+        ),
+    ],
+)
+def test_the_answer_is_measured_with_what_may_be_used(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: str,
+    holds_out: bool,
+    expected: list[str],
+) -> None:
+    """The program's own allocator, the best one, also with its best setting, and the plan."""
+    findings = measured({"halo": times(0.5)}, kept)
+    mimalloc = Allocator("mimalloc", Path("/lib/libmimalloc.so"))
+    huge = next(it for it in SETTINGS if (it.kind, it.name) == ("jemalloc", "huge-pages"))
+    findings.training = {"glibc": times(1.0), "jemalloc": times(0.8), "mimalloc": times(0.9)}
+    findings.settings = {"jemalloc": times(0.8), "jemalloc:huge-pages": times(0.7)}
+    asked: list[str] = []
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        asked[:] = [config.label for config in configs]
+        return {config.label: times(1.0)[: rounds.recorded] for config in configs}
+
+    monkeypatch.setattr(run_module, "measure", measure)
+    session = Session(read_settings(), Options(7, tmp_path, {}), findings, Reporter("prog"))
+    session.allocators = [GLIBC, JEMALLOC, mimalloc]
+    session.settings_tried = [JEMALLOC.under(huge)]
+    session.native_seconds[JOB] = 1.0
+    session.holds_out = holds_out
+    run_module._answer(session, JOB)
+    assert sorted(asked) == sorted(expected)
+
+
+def test_the_same_plan_over_a_setting_is_another_configuration(tmp_path: Path) -> None:
+    """A continued measurement must not mix their rounds, which have the same label."""
+    session = Session(read_settings(), Options(0, tmp_path, {}), measured({}), Reporter("prog"))
+    huge = next(it for it in SETTINGS if (it.kind, it.name) == ("jemalloc", "huge-pages"))
+    (tmp_path / "halo.plan").write_bytes(b"plan")
+    variant = PlanVariant("halo", "halo")
+    plain, other = (
+        session.planned(Candidate(variant, it, tmp_path / "halo.plan"), "halo")
+        for it in (JEMALLOC, JEMALLOC.under(huge))
+    )
+    assert identities([plain]) != identities([other])
+
+
+@pytest.mark.parametrize(
+    ("asked", "native", "is_open", "rounds"),
+    [
+        (0, 1.0, False, [7]),
+        (0, 1.0, True, [7, 9, 12, 16]),
+        (0, 1000.0, True, [7]),
+        (0, 0.01, True, [7, 9, 12, 16, 22, 30, 42]),
+        (3, 0.01, True, [3]),
+        (20, 1000.0, True, [20]),
+    ],
+)
+def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: int,
+    native: float,
+    is_open: bool,
+    rounds: list[int],
+) -> None:
+    done: list[int] = []
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        assert name == "reference" and rounds.warm_up == (not done)
+        done.append(rounds.recorded)
+        return {}
+
+    findings = measured({})
+    findings.training = {"glibc": times(1.0), "jemalloc": times(1.0)}
+    session = Session(read_settings(), Options(asked, tmp_path, {}), findings, Reporter("prog"))
+    session.native_seconds[JOB] = native
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "is_open", lambda _: is_open)
+    configs = [Configuration("glibc", {}), Configuration("jemalloc", {})]
+    run_module._measure(session, JOB, [*configs, replace(configs[0], label="halo")])
+    assert done == rounds
+
+
+def test_the_cool_downs_of_the_answer_count_for_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After huge pages, a run of a short program waits for seconds."""
+    last = 0
+
+    def measure(*given: Any) -> Any:
+        nonlocal last
+        last = given[-1].recorded
+        return {}
+
+    findings = measured({})
+    findings.training = {"glibc": times(0.01)}
+    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session.native_seconds[JOB] = 0.01
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "is_open", lambda _: True)
+    names = ("glibc", "jemalloc:huge-pages", "halo")
+    run_module._measure(
+        session, JOB, [Configuration(it, {}, needs_cooldown=it != "glibc") for it in names]
+    )
+    assert last * 2 * COOLDOWN <= ANSWER * session.budget(JOB).seconds
+
+
+def _share(config: Configuration) -> float:
+    """Seconds of a plan, which may gain, or of its allocator."""
+    return 0.0097 if config.label.startswith("plan-") else 0.01
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_the_cool_downs_of_a_race_count_for_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int
+) -> None:
+    """Under a setting with huge pages, a race of a short program is mostly cool-downs."""
+    findings = Findings("prog", {}, MACHINE)
+    findings.training = {"glibc": times(0.01)}
+    huge = GLIBC.under(next(it for it in SETTINGS if it.name == "huge-pages"))
+    findings.settings = {"glibc": times(0.01), huge.name: times(0.007)}
+    session = Session(read_settings(), Options(asked, tmp_path, {}), findings, Reporter("prog"))
+    session.allocators, session.settings_tried = [GLIBC], [huge]
+    session.native_seconds[JOB] = 0.01
+    cooled, rng = 0, random.Random(1)
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        nonlocal cooled
+        cooled += rounds.recorded * sum(config.needs_cooldown for config in configs)
+        return {
+            config.label: samples(
+                [rng.uniform(0.9, 1.1) * _share(config) for _ in range(rounds.recorded)]
+            )
+            for config in configs
+        }
+
+    plans = [
+        (PlanVariant(f"plan-{number}", "dense"), tmp_path / f"{number}.plan", True)
+        for number in range(6)
+    ]
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "make_plans", lambda *_: plans)
+    run_module._race(session, Choice(), JOB, cast(Profile, None))
+    assert all(findings.race.values()), "all were compared"
+    assert cooled * COOLDOWN <= RACE * session.budget(JOB).seconds
+
+
+def test_a_leader_that_is_kept_without_a_final_is_not_said_to_gain_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no time for a final of a long program."""
+    findings = Findings("prog", {}, MACHINE)
+    findings.training = {"glibc": times(100.0)}
+    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session.allocators = [GLIBC]
+    session.native_seconds[JOB] = 100.0
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        shares = {it.label: 80.0 if it.label == "plan-3 over glibc" else 100.0 for it in configs}
+        return {label: times(share)[: rounds.recorded] for label, share in shares.items()}
+
+    variants = [PlanVariant(f"plan-{at}", "dense") for at in range(9)]
+    plans = [(it, tmp_path / f"{it.label}.plan", False) for it in variants]
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "make_plans", lambda *_: plans)
+    run_module._race(session, Choice(), JOB, cast(Profile, None))
+    assert findings.final == {} and findings.kept is not None
+    assert findings.kept.label == "plan-3 over glibc"
+    assert "no plan may gain" not in capsys.readouterr().err
+
+
+def test_the_race_for_memory_keeps_what_has_the_least_among_the_fastest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race for time keeps the fastest, whatever its memory."""
+    megabytes = {"none": 100, "fast": 150, "small": 60, "slow": 10}
+    seconds = {"none": 1.0, "fast": 0.9, "small": 0.91, "slow": 1.3}
+
+    def measure(
+        _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
+    ) -> Any:
+        found = {}
+        for label in (config.label for config in configs):
+            plan = label.partition(" ")[0]
+            memory = megabytes[plan] * 10**6
+            trials = [times(seconds[plan])[at % 11] for at in range(rounds.recorded)]
+            found[label] = [Trial(it.wall, it.user, 0.0, memory) for it in trials]
+        return found
+
+    plans = [
+        (PlanVariant(label, "dense"), tmp_path / f"{label}.plan", False)
+        for label in ("fast", "small", "slow")
+    ]
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "make_plans", lambda *_: plans)
+    kept = {}
+    for objective in Objective:
+        findings = Findings("prog", {}, MACHINE, objective=objective)
+        findings.training = {"glibc": times(1.0)}
+        session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+        session.allocators = [GLIBC]
+        session.native_seconds[JOB] = 1.0
+        run_module._race(session, Choice(), JOB, cast(Profile, None))
+        kept[objective] = findings.kept.label if findings.kept is not None else ""
+    assert kept == {Objective.TIME: "fast over glibc", Objective.MEMORY: "small over glibc"}
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_only_an_effort_that_records_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effort: str
+) -> None:
+    """Without a recording, the plans are those that need none, and nothing is remarked."""
+    options = Options(0, tmp_path, {}, effort=EFFORTS[effort])
+    session = Session(read_settings(), options, measured({}), Reporter("prog"))
+    profile = cast(Profile, "recorded")
+    asked: list[Job] = []
+
+    def record(_: Session, job: Job, __: object) -> Profile:
+        asked.append(job)
+        return profile
+
+    monkeypatch.setattr(run_module, "record", record)
+    found = run_module._recorded(session, only(JOB), Choice().limits)
+    assert (found, asked) == ((profile, [JOB]) if effort != "quick" else (None, []))
+    if found is None:
+        monkeypatch.setattr(run_module, "unrecorded_profile", lambda *_: profile)
+        monkeypatch.setattr(run_module, "build_id_of", lambda _: "")
+        job = Job(find_target("true", {"PATH": "/usr/bin"}), ())
+        session.peak_memory[job] = 1
+        every = Choice(choose_variants([]))
+        choice, _ = run_module._without_recording(session, every, job)
+        assert 0 < len(choice.variants) < len(every.variants)
+        assert session.findings.unrecorded and session.remarks == []

@@ -1,4 +1,4 @@
-"""Several training inputs: which one is raced on, and what is slower on another is not kept."""
+"""Several recorded inputs: one profile of all; what is slower on another one is not kept."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def session_of(findings: Findings, folder: Path) -> Session:
 
 def recorded(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *samples: tuple[Recorded, int]
-) -> tuple[Session, Any]:
-    """The training inputs of these recordings, with their peaks of live bytes; 0: none can be."""
+) -> tuple[Session, Profile | None]:
+    """The profile of these recordings, with their peaks of live bytes; 0: it cannot be recorded."""
 
     def recording_stage(
         session: Session, name: str, job: Job, inputs: Any, path: Path, compute: Any
@@ -59,24 +59,24 @@ def recorded(
     monkeypatch.setattr(training_module, "recording_stage", recording_stage)
     session = session_of(measured({"halo": times(1.0)}), folder)
     jobs = [job(str(number)) for number in range(len(samples))]
-    session.peak_memory = {one: 100 + at for at, one in enumerate(jobs)}
+    session.findings.training = {"glibc": times(1.0)}
+    session.timed, session.native_seconds = None, dict.fromkeys(jobs, 1.0)
     return session, record_inputs(session, jobs, Limits())
 
 
-def sites(profile: Profile) -> set[int]:
+def sites(profile: Profile | None) -> set[int]:
+    assert profile is not None
     stacks = (next(profile.stack(at)) for at in range(len(profile.contexts)))
     return {profile.frames[frame].offset for frame in stacks}
 
 
-def test_the_profile_is_of_all_inputs_and_the_race_on_the_largest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session, training = recorded(tmp_path, monkeypatch, (red(), 10), (blue(), 30), (red(), 30))
-    assert sites(training.profile) == {16, 24, 48, 64, 72}
-    assert read_profile(tmp_path / "train.profile") == training.profile
-    assert len(INPUTS.of(training.profile) or ()) == 3
-    assert training.raced == job("1") and training.run.seconds == 3.0
-    assert training.others == [job("0"), job("2")]
+def test_the_profile_is_of_all_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cost of the recording is that of the first one."""
+    session, profile = recorded(tmp_path, monkeypatch, (red(), 10), (blue(), 30), (red(), 30))
+    assert sites(profile) == {16, 24, 48, 64, 72}
+    assert profile is not None and read_profile(tmp_path / "train.profile") == profile
+    assert len(INPUTS.of(profile) or ()) == 3
+    assert session.findings.record is not None and session.findings.record.seconds == 1.0
     assert session.remarks == []
 
 
@@ -85,29 +85,30 @@ def test_an_input_without_accesses_is_left_out_with_a_warning(
 ) -> None:
     silent = Recorded()
     silent.called([16], accesses=0)
-    session, training = recorded(tmp_path, monkeypatch, (silent, 10), (blue(), 3))
-    assert sites(training.profile) == {48, 64, 72}
+    session, profile = recorded(tmp_path, monkeypatch, (silent, 10), (blue(), 3))
+    assert sites(profile) == {48, 64, 72}
     assert "train-1.profile accesses no heap objects" in session.remarks[0]
-    assert read_profile(tmp_path / "train.profile") == training.profile
+    assert read_profile(tmp_path / "train.profile") == profile
 
 
 def test_an_input_that_cannot_be_recorded_is_left_out_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, training = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 3))
-    assert sites(training.profile) == {48, 64, 72}
-    assert training.raced == job("1") and training.others == [job("0")]
+    session, profile = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 3))
+    assert sites(profile) == {48, 64, 72}
+    assert session.findings.record is not None and session.findings.record.seconds == 0.3
     assert session.remarks == [
-        "Training input 1 could not be recorded, so it has no part in the plans."
+        "Recorded input 1 could not be recorded, so it has no part in the plans."
     ]
 
 
-def test_if_none_can_be_recorded_the_race_is_on_the_one_with_the_most_memory(
+def test_if_none_can_be_recorded_there_is_no_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, training = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 0))
-    assert training.profile is None and training.run is None
-    assert training.raced == job("1") and training.others == [job("0")]
+    session, profile = recorded(tmp_path, monkeypatch, (red(), 0), (blue(), 0))
+    assert profile is None and session.findings.record is None
+    assert len(session.remarks) == 2
+    assert not (tmp_path / "train.profile").exists()
 
 
 def judged(
@@ -153,7 +154,10 @@ def test_a_plan_that_is_slower_on_another_input_is_not_kept(
     assert "it is not kept: on prog b it is slower than no plan (0.95" in shown
     found = conclude(findings)
     assert found.answer is Answer.NO_GAIN
-    assert "'halo over glibc' makes it faster on one training input and slower" in found.sentence
+    assert found.more == (
+        "Placement matters, but 'halo over glibc' makes it faster on one input and slower on"
+        " another."
+    )
 
 
 def final_of(findings: Findings, **factors: float) -> None:

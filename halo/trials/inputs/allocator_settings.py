@@ -1,0 +1,123 @@
+"""Tries the settings of the fastest allocators, after these were timed.
+
+A setting is measured in the same rounds as its allocator without it. It stays in the field if it is
+faster there; whether it is kept is decided by the race, whose rounds are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+
+from halo.process.allocator_settings import (
+    Needs,
+    Setting,
+    has_huge_pages,
+    known_settings,
+    unknown_settings,
+)
+from halo.process.allocators import Allocator
+from halo.schema.trial import Trial
+from halo.trials.racing.clock import deciding_clock, processor
+from halo.trials.runs.job import Job
+from halo.trials.runs.rounds import Samples, Span, relative_times
+from halo.trials.session import Session
+from halo.trials.stages import Rounds, measure
+
+NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
+PROMISING = 1.01  # times as fast as without the setting, in the median of the rounds
+ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
+
+
+def time_settings(session: Session, job: Job) -> None:
+    """Times the settings that may matter to the job; `Findings.settings` has the rounds."""
+    findings = session.findings
+    near = _near(session)
+    tried = [it for allocator in near for it in _settings_of(session, allocator)]
+    if not tried:
+        return
+    plain = [it for it in near if any(_is_of(one, it) for one in tried)]
+    rounds = len(next(iter(findings.training.values())))
+    configs = [
+        replace(session.alone(it), needs_cooldown=False)  # as in the screen of the race
+        for it in (*plain, *tried)
+    ]
+    usual = median(processor(trial) for of_one in findings.training.values() for trial in of_one)
+    session.reporter.stage(
+        f"trying {len(tried)} setting{'s' * (len(tried) > 1)} of {_names(plain)}",
+        rounds * len(configs) * usual,
+        is_extra=True,
+    )
+    span = Span(0, rounds * len(configs))
+    findings.settings = measure(session, "settings", job, configs, Rounds(rounds, 0, span))
+    session.settings_tried = [it for it in tried if findings.settings.get(it.name)]
+
+
+def field_of_allocators(session: Session) -> list[Allocator]:
+    """The allocators, and their promising settings, the fastest first, with relative times."""
+    return [it for it, _ in ranked(session)]
+
+
+def ranked(session: Session) -> list[tuple[Allocator, float]]:
+    """Each allocator that runs the program, and each promising setting, with its relative time."""
+    findings = session.findings
+    times = relative_times(findings.training)
+    found = [(it, times[it.name]) for it in session.allocators if it.name in times]
+    for one in session.settings_tried:
+        plain = one.name.rpartition(":")[0]
+        gain = _gain(findings.settings, plain, one.name)
+        if gain > PROMISING:
+            found.append((one, times[plain] / gain))
+    return sorted(found, key=lambda each: each[1])
+
+
+def _gain(samples: Samples, plain: str, name: str) -> float:
+    """The median over rounds of how many times as fast the setting is."""
+    clock = deciding_clock([*samples[plain], *samples[name]])
+    pairs = zip(samples[plain], samples[name], strict=True)
+    return median(clock(one) / clock(other) for one, other in pairs)
+
+
+def _near(session: Session) -> list[Allocator]:
+    times = relative_times(session.findings.training)
+    best = min(times.values())
+    return [it for it in session.allocators if times.get(it.name, 2 * best * NEAR) <= NEAR * best]
+
+
+def _settings_of(session: Session, allocator: Allocator) -> Iterator[Allocator]:
+    """The allocator with each setting to try; the others are named in the log."""
+    library = allocator.own or allocator.library
+    for setting in unknown_settings(library):
+        session.reporter.tell(f"this version of {allocator.name} does not know {setting.name}")
+    for setting in known_settings(library):
+        if not _is_due(session, setting):
+            continue
+        if session.options.environment.get(setting.variable):
+            session.remark(
+                f"{setting.variable} is set, so {allocator.name} keeps it and has no other setting."
+            )
+            continue
+        yield allocator.under(setting)
+
+
+def _is_due(session: Session, setting: Setting) -> bool:
+    if setting.needs is Needs.HUGE_PAGES:
+        return has_huge_pages()
+    if setting.needs is Needs.THREADS:
+        trials = [it for of_one in session.findings.training.values() for it in of_one]
+        return any(_has_threads(trial) for trial in trials)
+    return True
+
+
+def _has_threads(trial: Trial) -> bool:
+    return 0 < trial.main_processor < ALONE * (trial.user + trial.system)
+
+
+def _is_of(setting: Allocator, plain: Allocator) -> bool:
+    return setting.name.rpartition(":")[0] == plain.name
+
+
+def _names(allocators: Sequence[Allocator]) -> str:
+    names = [allocator.name for allocator in allocators]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,80 @@
+"""How long a measurement may take, and what each effort tries."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from halo.commands.shared.measurement import _limits, _variants, effort_of
+from halo.recording.parts import MAX_TRACED
+from halo.recording.sink_options import CONTENTS, OBJECTS
+from halo.trials.racing.budget import EFFORTS, NORMAL, Budget
+
+
+@pytest.mark.parametrize("name", EFFORTS)
+def test_a_short_program_has_the_time_of_the_effort_and_a_long_one_has_its_runs(name: str) -> None:
+    effort = EFFORTS[name]
+    assert Budget(0.01, effort).seconds == effort.seconds
+    long = 10 * effort.seconds / effort.runs
+    assert Budget(long, effort).seconds == pytest.approx(10 * effort.seconds)
+
+
+def test_more_effort_is_more_of_everything() -> None:
+    quick, normal, thorough = EFFORTS.values()
+    assert list(EFFORTS) == ["quick", "normal", "thorough"] and NORMAL == "normal"
+    assert quick.seconds < normal.seconds < thorough.seconds
+    assert quick.runs < normal.runs < thorough.runs
+    assert (quick.records, normal.records, thorough.records) == (False, True, True)
+    assert (quick.traces, normal.traces, thorough.traces) == (False, False, True)
+    assert (quick.seconds, normal.seconds, normal.runs) == (60, 180, 40), "as the options say"
+
+
+@pytest.mark.parametrize("native", [0.001, 1.0, 100.0])
+def test_the_parts_of_a_measurement_fit_in_its_time(native: float) -> None:
+    budget = Budget(native)
+    used = budget.recording + (budget.race_runs(native) + budget.answer_rounds(native)) * native
+    assert used <= budget.seconds
+    assert budget.recording > 0 and budget.race_runs(native) > 0
+
+
+def test_shorter_runs_are_more() -> None:
+    budget = Budget(1.0)
+    assert budget.race_runs(0.5) == pytest.approx(2 * budget.race_runs(1.0), abs=1)
+    assert budget.answer_rounds(4.0) == pytest.approx(budget.answer_rounds(1.0) / 4, abs=1)
+    assert budget.race_runs(0.0) == budget.race_runs(0.01), "no time is less than 10 ms"
+    assert budget.race_runs(10**6) == budget.answer_rounds(10**6) == 0
+
+
+def options(**changed: object) -> argparse.Namespace:
+    given = {"conflicts": False, "search": False, "hints": False, "confine": False}
+    return argparse.Namespace(**{"distance": 128, "effort": NORMAL, **given, **changed})
+
+
+def test_a_command_without_efforts_has_the_normal_one() -> None:
+    assert effort_of(argparse.Namespace()) == EFFORTS[NORMAL]
+    assert effort_of(options(effort="quick")) == EFFORTS["quick"]
+
+
+def test_only_a_thorough_measurement_traces_all_accesses_unasked() -> None:
+    for effort in ("quick", "normal"):
+        limits = _limits(options(effort=effort), [])
+        assert not limits.sinks[OBJECTS.name] and not limits.sinks[CONTENTS.name]
+        assert not limits.sinks["conflicts"]
+    thorough = _limits(options(effort="thorough"), [])
+    assert thorough.sinks[OBJECTS.name] and thorough.sinks[CONTENTS.name]
+    assert thorough.sinks["conflicts"] == "this" and thorough.max_object == MAX_TRACED
+    named = _limits(options(effort="thorough"), ["halo"])
+    assert named == _limits(options(), ["halo"]), "what is named needs no trace"
+
+
+def test_a_thorough_measurement_races_what_needs_a_trace() -> None:
+    strategies = [{it.strategy for it in _variants(options(effort=it), [])} for it in EFFORTS]
+    quick, normal, thorough = strategies
+    assert quick == normal < thorough
+    assert thorough - normal == {"search", "confine", "hints"}
+    hints = [
+        sum(it.has_hints for it in _variants(options(effort=name, hints=asked), []))
+        for name, asked in (("normal", False), ("normal", True), ("thorough", False))
+    ]
+    assert hints[0] == 0 < hints[1] == hints[2]
