@@ -32,7 +32,7 @@ from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, walls
 from halo.trials.session import Session
-from halo.trials.stages import PROFILE, Rounds, measure, record
+from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
@@ -228,18 +228,21 @@ def _answer(session: Session, job: Job) -> None:
 def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
     """As many rounds as asked for; else the fewest, and more while the answer is open."""
     findings, asked = session.findings, session.options.trials
-    times = [session.native_seconds[job] * _relative(findings, it.label) for it in configs]
+    native = native_seconds(session, job)
+    times = [native * _relative(findings, it.label) for it in configs]
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     fewest = asked or MIN_TRIALS
     most = asked or max(MIN_TRIALS, session.budget(job).answer_rounds(seconds))
     looks = [fewest, *(look for look in LOOKS if fewest < look <= most)]
-    session.reporter.stage("measuring for the answer", (1 + fewest) * seconds)
+    warm_up = int(session.timed != job)  # else it has run many times already
+    session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
     for rounds in looks:
         first = rounds == fewest
-        span = Span(0 if first else len(configs), (1 + rounds) * len(configs))
+        warm = warm_up * len(configs)
+        span = Span(0 if first else warm, warm + rounds * len(configs))
         findings.reference = measure(
-            session, "reference", job, configs, Rounds(rounds, int(first), span)
+            session, "reference", job, configs, Rounds(rounds, warm_up * first, span)
         )
         if not is_open(findings):
             return

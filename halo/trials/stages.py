@@ -78,7 +78,7 @@ def _expected_recording(session: Session, job: Job) -> float:
     }
     computing, waiting = times[session.findings.native.name]
     fastest = min(seconds for seconds, _ in times.values())
-    share = _native_seconds(session, job) / median(
+    share = native_seconds(session, job) / median(
         walls(session.findings.training[session.findings.native.name])
     )
     mean, waiting = share * (computing + fastest) / 2, share * waiting
@@ -91,7 +91,7 @@ def _computing_and_waiting(trials: Sequence[Trial]) -> tuple[float, float]:
     return max(median(map(processor, trials)), median(walls(trials)) - waiting), waiting
 
 
-def _native_seconds(session: Session, job: Job) -> float:
+def native_seconds(session: Session, job: Job) -> float:
     """Of a run without halo; of the job that the allocators were timed on, the median."""
     timed = session.findings.training.get(session.findings.native.name, [])
     if timed and session.timed in (job, None):
@@ -101,7 +101,7 @@ def _native_seconds(session: Session, job: Job) -> float:
 
 def note_cost(session: Session, run: RecordedRun, job: Job) -> None:
     """Adds the cost of the job's recording to the findings."""
-    native = _native_seconds(session, job)
+    native = native_seconds(session, job)
     session.findings.record = RecordCost(
         run.seconds, native, run.output_equal, run.seconds / native, run.engine
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean, variance
 from typing import TypeAlias
 
@@ -61,21 +62,26 @@ SINGLE_LOOK = _from_first_look(
     *(2.48, 2.47, 2.47, 2.46, 2.46, 2.46),
 )
 """Of a test that looks only once."""
+SIGN_ERROR = 0.002  # of the sign test, at each of its looks and ends
 TRIM = 5  # of each 5 ordered values, one is dropped at each end
 DOUBT = 2.5  # standard errors beyond which a gain is given up
 
 
 @dataclass(frozen=True)
 class Gain:
-    """The estimated logarithm of a ratio of times, its standard error, and the rounds of it."""
+    """The estimated logarithm of a ratio of times, its standard error, and the rounds of it.
+
+    `logs` are those of the rounds, in order of size.
+    """
 
     mean: float
     error: float
     rounds: int
+    logs: Sequence[float] = ()
 
     def exceeds(self, ratio: float, bounds: Bounds = BOUNDS) -> bool:
         """Whether it is certain that the ratio of times is above this one."""
-        return self.rounds >= FIRST_LOOK and self.mean - self._reach(bounds) > math.log(ratio)
+        return self.rounds >= FIRST_LOOK and self._bounds(bounds)[0] > math.log(ratio)
 
     def falls_short(self, ratio: float) -> bool:
         """Whether a ratio of times above this one is unlikely."""
@@ -90,12 +96,39 @@ class Gain:
 
     def interval(self, bounds: Bounds = BOUNDS) -> Ratio:
         """The ratio of times, with an interval that holds at all looks of the test together."""
+        low, high = self._bounds(bounds)
+        return Ratio(*map(math.exp, (self.mean, low, high)))
+
+    def _bounds(self, bounds: Bounds) -> tuple[float, float]:
+        """Those of the mean, or of the median by the sign test where these are nearer.
+
+        A few rounds that are far off, always to one side, widen the former beyond use.
+        """
         reach = self._reach(bounds)
-        return Ratio(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
+        low, high = self.mean - reach, self.mean + reach
+        beyond = _outermost(len(self.logs))
+        if beyond:
+            low, high = max(low, self.logs[beyond - 1]), min(high, self.logs[-beyond])
+        return min(low, self.mean), max(high, self.mean)
 
     def _reach(self, bounds: Bounds) -> float:
         look = min(max(self.rounds, FIRST_LOOK), LAST_LOOK)
         return bounds[look] * self.error
+
+
+@cache
+def _outermost(count: int) -> int:
+    """The number k for which the k-th of `count` values from each end bounds the median.
+
+    0: there is none. The error at each end is SIGN_ERROR at most (the sign test).
+    """
+    below, number = 0, 0
+    while number < count:
+        below += math.comb(count, number)
+        if below / 2**count > SIGN_ERROR:
+            break
+        number += 1
+    return number
 
 
 def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:
@@ -108,4 +141,5 @@ def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:
         return Gain(fmean(core) if core else 0.0, math.inf, count)
     winsorized = [core[0]] * cut + core + [core[-1]] * cut
     squares = variance(winsorized) * (count - 1)
-    return Gain(fmean(core), math.sqrt(squares / (len(core) * (len(core) - 1))), count)
+    error = math.sqrt(squares / (len(core) * (len(core) - 1)))
+    return Gain(fmean(core), error, count, tuple(logs))
