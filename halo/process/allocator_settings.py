@@ -21,7 +21,6 @@ class Needs(Enum):
 
     HUGE_PAGES = "where the kernel has transparent huge pages"
     THREADS = "for programs that compute in several threads"
-    NOTHING = "always"
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,8 @@ class Setting:
         return {self.variable: self.assignment.partition("=")[2]}
 
 
-_HUGE, _THREADS, _ANY = Needs.HUGE_PAGES, Needs.THREADS, Needs.NOTHING
+_HUGE, _THREADS = Needs.HUGE_PAGES, Needs.THREADS
 _TUNABLES = "GLIBC_TUNABLES=glibc.malloc."
-_KEEP = "MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1"
-_TRIM = f"{_TUNABLES}trim_threshold=68719476736:glibc.malloc.mmap_max=0"
 _CACHE = "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES"
 _THREAD = "MALLOC_CONF=background_thread:true"
 _META = "MALLOC_CONF=thp:always,metadata_thp:always"
@@ -59,9 +56,6 @@ SETTINGS = (
     Setting("huge-pages", "glibc", f"{_TUNABLES}hugetlb=1", "malloc.hugetlb", _HUGE),
     Setting("huge-pages", "jemalloc", _META, "opt.metadata_thp", _HUGE),
     Setting("huge-pages", "mimalloc", "MIMALLOC_LARGE_OS_PAGES=1", "large_os_pages", _HUGE),
-    # Free memory is not returned.
-    Setting("keep-memory", "glibc", _TRIM, "malloc.trim_threshold", _ANY),
-    Setting("keep-memory", "jemalloc", _KEEP, "opt.muzzy_decay_ms", _ANY),
     # A thread more.
     Setting("background", "jemalloc", _THREAD, "opt.background_thread", _THREADS),
     # Memory in the caches of threads: 256 MiB instead of 32.

@@ -26,7 +26,7 @@ from halo.trials.session import Session
 from halo.trials.stages import Rounds, measure
 
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
-PROMISING = 1.01  # times as fast as without the setting, in the median of the rounds
+PROMISING = 1.01  # times as fast as without the setting, in each of the rounds
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 
 
@@ -54,29 +54,28 @@ def time_settings(session: Session, job: Job) -> None:
     session.settings_tried = [it for it in tried if findings.settings.get(it.name)]
 
 
-def field_of_allocators(session: Session) -> list[Allocator]:
-    """The allocators, and their promising settings, the fastest first, with relative times."""
-    return [it for it, _ in ranked(session)]
-
-
 def ranked(session: Session) -> list[tuple[Allocator, float]]:
-    """Each allocator that runs the program, and each promising setting, with its relative time."""
+    """Each allocator that runs the program, and each promising setting, with its relative time.
+
+    The fastest is first. A setting is promising if it gains in every round: the effect of some is
+    another in each, and must not decide over which allocator plans are made.
+    """
     findings = session.findings
     times = relative_times(findings.training)
     found = [(it, times[it.name]) for it in session.allocators if it.name in times]
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
-        gain = _gain(findings.settings, plain, one.name)
-        if gain > PROMISING:
-            found.append((one, times[plain] / gain))
+        gains = _gains(findings.settings, plain, one.name)
+        if min(gains) > PROMISING:
+            found.append((one, times[plain] / median(gains)))
     return sorted(found, key=lambda each: each[1])
 
 
-def _gain(samples: Samples, plain: str, name: str) -> float:
-    """The median over rounds of how many times as fast the setting is."""
+def _gains(samples: Samples, plain: str, name: str) -> list[float]:
+    """How many times as fast the setting is, by round."""
     clock = deciding_clock([*samples[plain], *samples[name]])
     pairs = zip(samples[plain], samples[name], strict=True)
-    return median(clock(one) / clock(other) for one, other in pairs)
+    return [clock(one) / clock(other) for one, other in pairs]
 
 
 def _near(session: Session) -> list[Allocator]:
@@ -104,10 +103,8 @@ def _settings_of(session: Session, allocator: Allocator) -> Iterator[Allocator]:
 def _is_due(session: Session, setting: Setting) -> bool:
     if setting.needs is Needs.HUGE_PAGES:
         return has_huge_pages()
-    if setting.needs is Needs.THREADS:
-        trials = [it for of_one in session.findings.training.values() for it in of_one]
-        return any(_has_threads(trial) for trial in trials)
-    return True
+    trials = [it for of_one in session.findings.training.values() for it in of_one]
+    return any(_has_threads(trial) for trial in trials)
 
 
 def _has_threads(trial: Trial) -> bool:

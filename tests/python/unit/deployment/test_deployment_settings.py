@@ -21,7 +21,7 @@ from support.command import REPOSITORY
 from support.planned import RUNTIME
 from support.samples.results import document, save
 
-KEEP = "dirty_decay_ms:-1,muzzy_decay_ms:-1"
+THREAD = "background_thread:true"
 
 
 def deployed(choice: Choice, folder: Path) -> Deployment:
@@ -52,16 +52,16 @@ def printed_by_run(folder: Path, environment: dict[str, str] | None = None) -> d
 
 def test_an_allocator_with_a_setting(tmp_path: Path) -> None:
     folder = tmp_path / "d"
-    found = deployed(choice_of_allocator(find_allocator("jemalloc:keep-memory")), folder)
+    found = deployed(choice_of_allocator(find_allocator("jemalloc:background")), folder)
     (name,) = [library.name for library in found.libraries]
-    expected = {"LD_PRELOAD": f"/opt/prog/{name}", "MALLOC_CONF": KEEP}
+    expected = {"LD_PRELOAD": f"/opt/prog/{name}", "MALLOC_CONF": THREAD}
     assert variables(folder) == expected
     users = printed_by_run(folder)
-    assert (users["LD_PRELOAD"], users["MALLOC_CONF"]) == (f"{folder}/{name}", KEEP)
+    assert (users["LD_PRELOAD"], users["MALLOC_CONF"]) == (f"{folder}/{name}", THREAD)
     docker = (folder / "Dockerfile").read_text()
     for variable, value in expected.items():
         assert f"\nENV {variable}={value}\n" in docker
-    assert "jemalloc:keep-memory" in (folder / "README").read_text()
+    assert "jemalloc:background" in (folder / "README").read_text()
 
 
 @pytest.mark.parametrize("preloaded", ["", "libm.so.6"])
@@ -105,7 +105,7 @@ def test_a_plan_over_an_allocator_with_a_setting(tmp_path: Path) -> None:
 
 
 def test_a_value_is_quoted_for_the_shell(tmp_path: Path) -> None:
-    odd = Setting("odd", "glibc", "GLIBC_TUNABLES=a b;$c", "", Needs.NOTHING)
+    odd = Setting("odd", "glibc", "GLIBC_TUNABLES=a b;$c", "", Needs.THREADS)
     folder = tmp_path / "d"
     deployed(choice_of_allocator(Allocator("glibc", None).under(odd)), folder)
     assert printed_by_run(folder)["GLIBC_TUNABLES"] == "a b;$c"
@@ -137,7 +137,7 @@ def test_the_setting_that_the_answer_uses_is_deployed(tmp_path: Path, use: str, 
 def test_a_plan_over_a_setting_is_pasted_with_its_variable(tmp_path: Path) -> None:
     times = {"glibc": [3.0] * 7, "jemalloc": [2.0] * 7, "halo": [1.0] * 7}
     raw = document(times=times)
-    raw["summary"]["allocator"] = "jemalloc:keep-memory"
+    raw["summary"]["allocator"] = "jemalloc:background"
     folder = save(raw, tmp_path / "results")
     plan = drawing_plan([PlanGroup(huge_pages=False, reuse=0)], 4096, 16, None)
     write_plan(plan, folder / "halo.plan")
@@ -145,7 +145,7 @@ def test_a_plan_over_a_setting_is_pasted_with_its_variable(tmp_path: Path) -> No
     assert lines is not None
     assert shlex.split(lines[1]) == [
         f"LD_PRELOAD={RUNTIME}:{find_allocator('jemalloc').library}",
-        f"MALLOC_CONF={KEEP}",
+        f"MALLOC_CONF={THREAD}",
         f"HALO_PLAN={folder}/halo.plan",
         "prog",
     ]

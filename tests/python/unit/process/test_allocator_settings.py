@@ -52,9 +52,9 @@ def test_installed_allocators_know_their_settings(name: str) -> None:
 
 def test_the_kind_of_a_library_is_in_its_text_and_not_in_its_name(tmp_path: Path) -> None:
     """A library that only mentions another allocator is none of that kind."""
-    mine = library(tmp_path / "libmine.so", "sdallocx", "opt.metadata_thp", "opt.muzzy_decay_ms")
+    mine = library(tmp_path / "libmine.so", "sdallocx", "opt.metadata_thp")
     assert kind_of(mine) == "jemalloc"
-    assert names(known_settings(mine)) == ["huge-pages", "keep-memory"]
+    assert names(known_settings(mine)) == ["huge-pages"]
     assert names(unknown_settings(mine)) == ["background"]
     other = library(tmp_path / "libjemalloc.so.2", "like sdallocx", "opt.metadata_thp")
     assert kind_of(other) == "" and not known_settings(other) and not unknown_settings(other)
@@ -114,8 +114,8 @@ def test_a_library_at_a_path_may_have_a_setting(tmp_path: Path) -> None:
         ("mimalloc:nothing", "'nothing' of mimalloc is unknown; this version knows: huge-pages"),
         ("mimalloc:", "'' of mimalloc is unknown"),
         ("mimalloc:background", "'background' of mimalloc is unknown"),
-        ("glibc:huge", "this version knows: huge-pages, keep-memory"),
-        ("glibc:huge-pages:keep-memory", "'keep-memory' of glibc:huge-pages is unknown"),
+        ("glibc:huge", "this version knows: huge-pages"),
+        ("glibc:huge-pages:huge-pages", "'huge-pages' of glibc:huge-pages is unknown"),
         ("hoard:huge-pages", "The allocator 'hoard' is unknown; choose one of glibc, "),
         (":huge-pages", "The allocator '' is unknown"),
     ],
