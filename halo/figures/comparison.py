@@ -17,7 +17,7 @@ from halo.results.metrics import (
     labels,
     neutral,
 )
-from halo.results.model import HALO
+from halo.trials.racing.gains import HALO
 
 FASTEST = "fastest"
 """As a baseline: the allocator with the minimum time of each program."""

@@ -11,8 +11,8 @@ from halo.figures.base import Options
 from halo.figures.drawing.table_files import TABLES, Table
 from halo.results import Measurement, read_measurements
 from halo.results.metrics import trials_on
-from halo.results.model import HALO
 from halo.results.pools import typical_pools, waste_of
+from halo.trials.racing.gains import HALO
 
 TITLES = ("Program", "Configuration", "Groups", "Resident (bytes)", "Frag. (%)", "Frag. (bytes)")
 

@@ -11,8 +11,8 @@ from halo.report.numbers import change, number
 from halo.results import Measurement
 from halo.results.graph import Graph
 from halo.results.metrics import fastest_allocator
-from halo.results.model import HALO
 from halo.schema.simulation import Level, Misses, SimulatedMachine
+from halo.trials.racing.gains import HALO
 
 WORST = 8
 KERNEL_EVENTS = frozenset({"page-faults"})

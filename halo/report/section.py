@@ -15,8 +15,8 @@ from halo.report.race import RaceLine, race_lines
 from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.graph import Graph, Source, build_graph, source_of_folder
-from halo.results.model import HALO
 from halo.results.pools import typical_pools
+from halo.trials.racing.gains import HALO
 
 EDGES = 40
 

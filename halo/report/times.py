@@ -12,9 +12,9 @@ from halo.report.numbers import change, megabytes, seconds
 from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.metrics import fastest_allocator
-from halo.results.model import HALO
 from halo.schema.trial import Trials
 from halo.trials.candidates import NONE
+from halo.trials.racing.gains import HALO
 from halo.trials.statistics import Summary, summarize
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from halo.results import Measurement
 from halo.results.metrics import fastest_allocator
-from halo.results.model import HALO
 from halo.trials.placement import MIN_TRIALS, Answer
+from halo.trials.racing.gains import HALO
 
 GAIN, LOSS, NONE, UNCLEAR = "gain", "loss", "none", "unclear"
 

@@ -11,9 +11,7 @@ from halo.schema.results import Machine, MeasuredConfiguration, Results
 from halo.schema.summary import LitterSettings, Summary
 from halo.schema.trial import Trials
 from halo.trials.candidates import NONE
-
-HALO = "halo"
-"""The label of the plan that the race of `halo run` kept."""
+from halo.trials.racing.gains import HALO
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from halo.files import kinds
 from halo.files.kinds import refuse_other
 from halo.results.aged import checked, unmeasured
 from halo.results.migration import migrate
-from halo.results.model import HALO, Measurement
+from halo.results.model import Measurement
 from halo.results.simulated import recosted
 from halo.schema.aged import Aged
 from halo.schema.document import Damaged, Kind, load
 from halo.schema.results import FORMAT, VERSION, Distances, Results
 from halo.schema.trial import Trials
+from halo.trials.racing.gains import HALO
 
 NAME = "results.json"
 ANALYSES = " (`halo report` also takes the JSON of `halo trace offenders`, `sharing` and `split`)"

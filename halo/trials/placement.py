@@ -262,14 +262,9 @@ def _allocators(findings: Findings) -> Conclusion:
     return Conclusion(Answer.ALLOCATORS_ONLY, f"{sentence}.")
 
 
-def fastest_on_training(findings: Findings) -> str | None:
-    """The fastest allocator where they were compared first."""
-    return fastest_of(findings.training, findings.allocators)
-
-
 def _ended(findings: Findings) -> Conclusion:
     """The conclusion of a measurement that ended before its answer."""
-    best = fastest_on_training(findings)
+    best = fastest_of(findings.training, findings.allocators)
     if best is None:
         return Conclusion(
             Answer.CANNOT_TELL, f"{findings.program}: nothing was measured to its end."

@@ -107,7 +107,7 @@ def remedy(findings: Findings, halo: str, folder: Path, again: Callable[[str], s
     """The next command if nothing that was found is of use: for an answer, or for its details.
 
     `again` gives the command that repeats the measurement with that number of trials, or with as
-    many as before if it is empty. `cpu`: the value of --cpu.
+    many as before if it is empty.
     """
     found = conclude(findings)
     if found.answer != Answer.CANNOT_TELL:

@@ -6,7 +6,8 @@ Whatever runs jobs calls `run_job`, and thus measures services, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from halo.process.foreground import Ending
@@ -78,44 +79,38 @@ def run_job(
     takes long. Raises `Overdue` at the time limit; nothing of the run lives on, then, and the
     launcher can run nothing more.
     """
-    with surroundings(job, environment):
-        try:
-            return _run(launcher, job, command, streams, environment, limits, remind)
-        except KeyboardInterrupt:
-            launcher.stop()  # before the cleanup
-            raise
-
-
-def _run(
-    launcher: Launcher,
-    job: Job,
-    command: Command,
-    streams: Streams,
-    environment: Mapping[str, str],
-    limits: TimeLimits,
-    remind: Callable[[str], None] | None,
-) -> Run:
-    if job.service is not None:
-        return _run_service(launcher, job, command, streams, environment, limits)
-    launcher.send(command.path, command.arguments, command.environment, streams)
-    seconds, found = limits.run, None
-    if limits.enough is not None and limits.enough < (seconds or math.inf):
-        return launcher.wait(limits.enough) or _cut(launcher, limits.enough)
-    if remind is not None and (seconds is None or seconds > REMINDER_SECONDS):
-        found = launcher.wait(REMINDER_SECONDS)
-        seconds = None if seconds is None else seconds - REMINDER_SECONDS
+    with surroundings(job, environment), _stopped_if_interrupted(launcher):
+        if job.service is not None:
+            return _run_service(launcher, job, command, streams, environment, limits)
+        launcher.send(command.path, command.arguments, command.environment, streams)
+        seconds, found = limits.run, None
+        if limits.enough is not None and limits.enough < (seconds or math.inf):
+            return launcher.wait(limits.enough) or _cut(launcher, limits.enough)
+        if remind is not None and (seconds is None or seconds > REMINDER_SECONDS):
+            found = launcher.wait(REMINDER_SECONDS)
+            seconds = None if seconds is None else seconds - REMINDER_SECONDS
+            if found is None:
+                remind(_reminder(job, limits))
+        found = found or launcher.wait(seconds)
         if found is None:
-            remind(_reminder(job, limits))
-    found = found or launcher.wait(seconds)
-    if found is None:
+            launcher.stop()
+            raise Overdue(
+                command_of(job),
+                _limit(limits),
+                "; a service, which never ends by itself, needs a script that uses it: --load"
+                " SCRIPT; a longer run needs more time: --timeout SECONDS",
+            )
+        return found
+
+
+@contextmanager
+def _stopped_if_interrupted(launcher: Launcher) -> Iterator[None]:
+    """Ends the running process at an interrupt, before the user's cleanup begins."""
+    try:
+        yield
+    except KeyboardInterrupt:
         launcher.stop()
-        raise Overdue(
-            command_of(job),
-            _limit(limits),
-            "; a service, which never ends by itself, needs a script that uses it: --load SCRIPT;"
-            " a longer run needs more time: --timeout SECONDS",
-        )
-    return found
+        raise
 
 
 def _cut(launcher: Launcher, seconds: float) -> Run:
