@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.command import REPOSITORY
 PROJECT = """
 cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES NONE)
+option(HALO_WERROR "Make warnings errors" OFF)
 set(source ${CMAKE_SOURCE_DIR}/source)
 add_custom_command(OUTPUT built COMMAND cmake -E copy ${source} built DEPENDS ${source})
 add_custom_target(everything ALL DEPENDS built)
@@ -29,10 +31,12 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def build(checkout: Path) -> str:
-    """What was built, of a source that names the checkout."""
+def build(checkout: Path, werror: str = "") -> str:
+    """What was built, of a source that names the checkout; HALO_WERROR is `werror`."""
     (checkout / "source").write_text(checkout.name)
-    subprocess.run([checkout / "scripts" / "build.sh"], check=True, capture_output=True)
+    environment = os.environ | {"HALO_WERROR": werror}
+    command = [checkout / "scripts" / "build.sh"]
+    subprocess.run(command, check=True, capture_output=True, env=environment)
     return (checkout / "build" / "built").read_text()
 
 
@@ -46,9 +50,13 @@ def test_a_copied_and_a_moved_checkout_build_their_own_sources(checkout: Path) -
     assert build(moved) == "moved"
 
 
-def test_a_built_checkout_is_not_configured_again(checkout: Path) -> None:
-    build(checkout)
+def test_a_built_checkout_is_configured_again_for_another_werror_only(checkout: Path) -> None:
     log = checkout / "build" / "configure.log"
-    log.unlink()
-    build(checkout)
-    assert not log.exists()
+
+    def configured(werror: str) -> bool:
+        log.unlink(missing_ok=True)
+        build(checkout, werror)
+        return log.exists()
+
+    wanted = ["", "", "ON", "ON", "", "OFF"]
+    assert [configured(werror) for werror in wanted] == [True, False, True, False, False, True]
