@@ -1,0 +1,259 @@
+"""How far from the best is what `halo bench` tells people to use: every configuration, measured.
+
+regret.py run FOLDER [--rounds N] [--allocator PATH]... [NAME...]   measures what FOLDER lacks
+regret.py judge FOLDER                                              a row for each, and the bars
+
+`run` stores the measurement of `halo bench` in FOLDER/NAME. Then it measures all configurations on
+the reference input, interleaved: each allocator with each of its settings, and each plan over the
+best allocator, the best one with a setting, and the one of the kept plan. A configuration that
+fails or prints something else is left out. Without names, all bundled programs without variants.
+
+The *regret* is the time of the fastest configuration over that of what is told to use, by the
+clock that decides races: 1 is no regret. The fastest of many is fast by chance, too, so `judge`
+also shows the part that is certain: what the fastest gains less two standard errors. The exit
+status of `judge` is 1 if a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from halo.files.atomic import write_json
+from halo.plan import read_plan
+from halo.process.allocator_settings import Needs, has_huge_pages, known_settings
+from halo.process.allocators import Allocator, find_allocator
+from halo.results import read_measurement
+from halo.schema.summary import Summary
+from halo.schema.trial import Trial
+from halo.settings import Settings, read_settings
+from halo.trials.bundled import find_bundled, list_plain, prepare_all
+from halo.trials.candidates import NONE, VARIANTS, Candidate, PlanVariant
+from halo.trials.findings import Findings
+from halo.trials.inputs.unrecorded import check_program
+from halo.trials.placement import Answer
+from halo.trials.racing.gains import HALO, fastest_of, gain_of
+from halo.trials.reporter import Reporter
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.machine import describe_machine
+from halo.trials.session import Options, Session
+from halo.trials.stages import Rounds, measure
+
+CHOSEN, ALL = "chosen.json", "all.json"
+GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the bars
+MAX_UNTOLD = 0.10
+ENOUGH = (180.0, 40.0)  # seconds, or times the program's own time
+
+
+class Chosen(msgspec.Struct):
+    """What a measurement took: its seconds, and those of the program as it is."""
+
+    seconds: float
+    native: float
+
+
+class Everything(msgspec.Struct):
+    """Every configuration of a program in common rounds; `used` is what is told to use."""
+
+    used: str
+    plain: Sequence[str]
+    trials: Mapping[str, Sequence[Trial]]
+
+
+def choose(folder: Path, name: str, libraries: Sequence[str]) -> None:
+    """Does what a person does, and stores how long it took."""
+    options = chain.from_iterable(("--allocator", library) for library in libraries)
+    command = [sys.executable, "-m", "halo", "bench", *options, "--results", str(folder), name]
+    began = time.monotonic()
+    if subprocess.run(command, check=False).returncode:
+        sys.exit(f"halo bench {name} failed")
+    seconds = time.monotonic() - began
+    trials = read_measurement(folder).results.trials.allocators_on_training
+    native = min(trial.wall for trial in next(iter(trials.values())))
+    write_json(msgspec.to_builtins(Chosen(seconds, native)), folder / CHOSEN)
+
+
+def measure_all(
+    settings: Settings, folder: Path, name: str, libraries: Sequence[str], rounds: int
+) -> Everything:
+    """All configurations on the reference input."""
+    summary = read_measurement(folder).results.summary
+    bundled = find_bundled(settings, name)
+    job = prepare_all(settings, bundled).ref
+    scratch = folder / "all"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    environment = {**settings.environment, **bundled.env}
+    further = [find_allocator(it) for it in libraries]
+    options = Options(trials=rounds, results=scratch, environment=environment, allocators=further)
+    findings = Findings(name, {}, describe_machine(settings))
+    with Session(settings, options, findings, Reporter(name)) as session:
+        check_program(session, [job])
+        alone = {it.name: it for it in with_settings(session.allocators)}
+        first = run_all(session, job, [session.alone(it) for it in alone.values()], rounds // 2)
+        plain = [label for label in first if alone[label].setting is None]
+        over = {best_of(first, plain), best_of(first, list(first)), summary.allocator or ""}
+        planned = [
+            Candidate(
+                variant, alone[label], path, any(it.huge_pages for it in read_plan(path).groups)
+            )
+            for variant, path in plans_of(summary, folder)
+            for label in over & first.keys()
+        ]
+        configs = [session.alone(alone[label]) for label in first]
+        configs += [session.planned(it, it.label) for it in planned]
+        trials = run_all(session, job, configs, rounds)
+    shutil.rmtree(scratch)
+    return Everything(used_in(summary), plain, trials)
+
+
+def with_settings(allocators: Sequence[Allocator]) -> list[Allocator]:
+    """Each allocator, and each with one of the settings that matter on this machine."""
+    found = list(allocators)
+    for allocator in allocators:
+        known = known_settings(allocator.own or allocator.library)
+        found += [
+            allocator.under(it) for it in known if it.needs != Needs.HUGE_PAGES or has_huge_pages()
+        ]
+    return found
+
+
+def plans_of(summary: Summary, folder: Path) -> list[tuple[PlanVariant, Path]]:
+    """All plans that were raced."""
+    labels = {it.label.partition(" over ")[0] for it in summary.candidates if it.strategy != NONE}
+    return [(it, folder / f"{it.label}.plan") for it in VARIANTS if it.label in labels]
+
+
+def run_all(
+    session: Session, job: Job, configs: Sequence[Configuration], rounds: int
+) -> Mapping[str, Sequence[Trial]]:
+    """The rounds, by label; without those that cannot run the program."""
+    found = measure(session, f"all-{len(configs)}", job, configs, Rounds(rounds))
+    return {label: trials for label, trials in found.items() if trials}
+
+
+def best_of(trials: Mapping[str, Sequence[Trial]], labels: Sequence[str]) -> str:
+    """The fastest of these; the program's own allocator always has trials."""
+    best = fastest_of(trials, labels)
+    assert best is not None
+    return best
+
+
+def used_in(summary: Summary) -> str:
+    """The label of what is told to use."""
+    if summary.use == HALO:
+        return f"{summary.candidate} over {summary.allocator}"
+    return summary.use or summary.native
+
+
+@dataclass(frozen=True)
+class Row:
+    """A program: what is told to use, and the fastest of all and of the plain allocators."""
+
+    name: str
+    answer: str
+    chosen: Chosen
+    everything: Everything
+
+    @property
+    def best(self) -> str:
+        return best_of(self.everything.trials, list(self.everything.trials))
+
+    @property
+    def regret(self) -> float:
+        return 1 / self._gain(self.best)
+
+    @property
+    def certain(self) -> float:
+        """The regret that is no chance."""
+        return 1 / max(1.0, self._gain(self.best, 2.0))
+
+    @property
+    def over_plain(self) -> float:
+        """How many times as fast it is as the fastest allocator without a setting."""
+        return 1 / self._gain(best_of(self.everything.trials, self.everything.plain))
+
+    @property
+    def is_late(self) -> bool:
+        seconds, factor = ENOUGH
+        return self.chosen.seconds > max(seconds, factor * self.chosen.native)
+
+    def _gain(self, label: str, less: float = 0.0) -> float:
+        """How many times as fast that one is as what is used, less some standard errors."""
+        gain = gain_of(self.everything.trials, label, self.everything.used)
+        return math.exp(gain.mean - less * gain.error)
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """Of the finished ones."""
+    rows = []
+    for path in sorted(folder.glob(f"*/{ALL}")):
+        summary = read_measurement(path.parent).results.summary
+        chosen = msgspec.json.decode((path.parent / CHOSEN).read_bytes(), type=Chosen)
+        everything = msgspec.json.decode(path.read_bytes(), type=Everything)
+        rows.append(Row(summary.program, summary.verdict.answer, chosen, everything))
+    return rows
+
+
+def judge(folder: Path) -> int:
+    """Prints all rows; the number of bars that are missed."""
+    rows = read_rows(folder)
+    if not rows:
+        sys.exit(f"{folder} has no finished measurement")
+    print("| Program | used | answer | fastest | regret | certain | over plain | seconds | |")
+    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
+    for row in rows:
+        print(
+            f"| {row.name} | {row.everything.used} | {row.answer} | {row.best} |"
+            f" {row.regret:.3f} | {row.certain:.3f} | {row.over_plain:.3f} |"
+            f" {row.chosen.seconds:.0f} | {'late' if row.is_late else ''} |"
+        )
+    number = len(rows)
+    untold = sum(row.answer == Answer.CANNOT_TELL for row in rows)
+    bars = {
+        f"regret of {GOOD} or better": (sum(it.regret >= GOOD for it in rows), SHARE),
+        f"regret of {WORST} or better": (sum(it.regret >= WORST for it in rows), 1.0),
+        f"{PLAIN} of the plain allocators": (sum(it.over_plain >= PLAIN for it in rows), 1.0),
+        "answer is told": (number - untold, 1 - MAX_UNTOLD),
+        "in time": (sum(not row.is_late for row in rows), 1.0),
+    }
+    for what, (count, share) in bars.items():
+        print(f"{what}: {count} of {number} (at least {math.ceil(share * number)})")
+    return int(any(count < share * number for count, share in bars.values()))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=("run", "judge"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--allocator", action="append", default=[], metavar="PATH")
+    given = parser.parse_intermixed_args()
+    if given.action == "judge":
+        return judge(given.folder)
+    settings = read_settings()
+    for name in given.names or [it.name for it in list_plain(settings)]:
+        folder = given.folder / name
+        if not (folder / CHOSEN).exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            choose(folder, name, given.allocator)
+        if not (folder / ALL).exists():
+            found = measure_all(settings, folder, name, given.allocator, given.rounds)
+            write_json(msgspec.to_builtins(found), folder / ALL)
+        print(name, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
