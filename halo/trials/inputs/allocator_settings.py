@@ -6,6 +6,7 @@ faster there; whether it is kept is decided by the race, whose rounds are others
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
@@ -20,13 +21,14 @@ from halo.process.allocator_settings import (
 from halo.process.allocators import Allocator
 from halo.schema.trial import Trial
 from halo.trials.racing.clock import deciding_clock, processor
+from halo.trials.racing.sequential import SINGLE_LOOK, Gain, paired_gain
 from halo.trials.runs.job import Job
 from halo.trials.runs.rounds import Samples, Span, relative_times
 from halo.trials.session import Session
 from halo.trials.stages import Rounds, measure
 
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
-PROMISING = 1.01  # times as fast as without the setting, in each of the rounds
+PROMISING = 1.01  # times as fast as without the setting, in each of the rounds or certainly
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 
 
@@ -57,25 +59,25 @@ def time_settings(session: Session, job: Job) -> None:
 def ranked(session: Session) -> list[tuple[Allocator, float]]:
     """Each allocator that runs the program, and each promising setting, with its relative time.
 
-    The fastest is first. A setting is promising if it gains in every round: the effect of some is
-    another in each, and must not decide over which allocator plans are made.
+    The fastest is first. A setting is promising if it gains in every round, or certainly by the
+    test of the race: the effect of some is another in each round, and must not decide over which
+    allocator plans are made.
     """
     findings = session.findings
     times = relative_times(findings.training)
     found = [(it, times[it.name]) for it in session.allocators if it.name in times]
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
-        gains = _gains(findings.settings, plain, one.name)
-        if min(gains) > PROMISING:
-            found.append((one, times[plain] / median(gains)))
+        gain = _gain(findings.settings, plain, one.name)
+        if min(gain.logs) > math.log(PROMISING) or gain.exceeds(PROMISING, SINGLE_LOOK):
+            found.append((one, times[plain] / math.exp(median(gain.logs))))
     return sorted(found, key=lambda each: each[1])
 
 
-def _gains(samples: Samples, plain: str, name: str) -> list[float]:
-    """How many times as fast the setting is, by round."""
+def _gain(samples: Samples, plain: str, name: str) -> Gain:
+    """How many times as fast the setting is."""
     clock = deciding_clock([*samples[plain], *samples[name]])
-    pairs = zip(samples[plain], samples[name], strict=True)
-    return [clock(one) / clock(other) for one, other in pairs]
+    return paired_gain(*([clock(trial) for trial in samples[label]] for label in (plain, name)))
 
 
 def _near(session: Session) -> list[Allocator]:
