@@ -93,6 +93,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     outputs_equal: bool | None = None  # to that of the first run; `null`: not compared
     outputs_compared: bool = True  # `false` with `--ignore-output`
     left_out: Mapping[str, str] = {}  # allocators that could not run the program, with the reason
+    untried: Mapping[str, str] = {}  # settings that were not measured, with the reason
     record: RecordCost | None = None  # the cost of the recording
     unrecorded: bool = False  # whether no engine could record the program
     warnings: tuple[str, ...] = ()  # whatever makes the figures doubtful

@@ -29,7 +29,8 @@ class Findings:
     finalists, `final` those of the finalists. `training` are the first rounds of the allocators,
     `settings` rounds with and without a setting, `reference` those of the answer. `rejected` is the
     label of a plan that won the race and is slower than no plan on another input, if none is kept.
-    `left_out` is by allocator the reason why it could not run the program; `remarks` are warnings.
+    `left_out` is by allocator the reason why it could not run the program, `untried` by setting the
+    reason why it was not measured; `remarks` are warnings.
     `answered` is the summary of a finished measurement that was read back. `known` are the
     allocators that were measured, with their settings, by name.
     """
@@ -50,6 +51,7 @@ class Findings:
     outputs_equal: bool | None = True  # None: nothing was compared
     outputs_compared: bool = True
     left_out: Mapping[str, str] = field(default_factory=dict)
+    untried: dict[str, str] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     failure: str = ""
     litter: Litter | None = None

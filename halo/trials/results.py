@@ -69,6 +69,7 @@ def summarize_findings(findings: Findings) -> Summary:
         outputs_equal=findings.outputs_equal if findings.outputs_compared else None,
         outputs_compared=findings.outputs_compared,
         left_out=findings.left_out,
+        untried=findings.untried,
         record=findings.record,
         unrecorded=findings.unrecorded,
         warnings=tuple(warnings(findings)),

@@ -61,6 +61,7 @@ def findings_of(measurement: Measurement, native: Allocator) -> Findings:
         outputs_equal=summary.outputs_equal,
         outputs_compared=summary.outputs_compared,
         left_out=summary.left_out,
+        untried=dict(summary.untried),
         failure="" if summary.failure is UNSET else summary.failure,
         native=native,
         answered=summary,

@@ -87,10 +87,14 @@ def _near(session: Session) -> list[Allocator]:
 
 
 def _settings_of(session: Session, allocator: Allocator) -> Iterator[Allocator]:
-    """The allocator with each setting to try; the others are named in the log."""
-    library = allocator.own or allocator.library
+    """The allocator with each setting to try; `Findings.untried` has the others that are due."""
+    library, untried = allocator.own or allocator.library, session.findings.untried
     for setting in unknown_settings(library):
         session.reporter.tell(f"this version of {allocator.name} does not know {setting.name}")
+        if _is_due(session, setting):
+            untried[allocator.under(setting).name] = (
+                f"this version of {allocator.name} does not know it"
+            )
     for setting in known_settings(library):
         if not _is_due(session, setting):
             continue
@@ -98,6 +102,7 @@ def _settings_of(session: Session, allocator: Allocator) -> Iterator[Allocator]:
             session.remark(
                 f"{setting.variable} is set, so {allocator.name} keeps it and has no other setting."
             )
+            untried[allocator.under(setting).name] = f"{setting.variable} is set"
             continue
         yield allocator.under(setting)
 

@@ -18,6 +18,7 @@ from halo.trials.inputs import allocator_settings as module
 from halo.trials.inputs.allocator_settings import ranked, time_settings
 from halo.trials.racing.budget import Budget
 from halo.trials.reporter import Reporter
+from halo.trials.results import summarize_findings
 from halo.trials.run import next_allocators
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
@@ -174,6 +175,8 @@ def test_a_variable_that_the_user_has_set_is_left_alone(
     assert "glibc:huge-pages" in tried.settings
     sentence = "MALLOC_CONF is set, so jemalloc keeps it and has no other setting."
     assert tried.session.remarks == ([sentence] if value else [])
+    untried = {"jemalloc:huge-pages": "MALLOC_CONF is set"}
+    assert tried.session.findings.untried == (untried if value else {})
 
 
 def test_a_setting_that_the_installed_version_does_not_know_is_told(
@@ -189,6 +192,19 @@ def test_a_setting_that_the_installed_version_does_not_know_is_told(
     said = capsys.readouterr().err
     assert "this version of jemalloc does not know huge-pages" in said
     assert "does not know background" not in said
+    summary = summarize_findings(tried.session.findings)
+    assert summary.untried == {"jemalloc:huge-pages": "this version of jemalloc does not know it"}
+
+
+def test_an_unknown_setting_that_would_not_be_tried_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "libold.so"
+    old.write_bytes(b"\0sdallocx\0")
+    allocators = [GLIBC, replace(JEMALLOC, library=old)]
+    training = {"glibc": alone(1.0), "jemalloc": alone(1.0)}
+    tried = Tried(tmp_path, monkeypatch, training, allocators=allocators, huge_pages=False)
+    assert tried.session.findings.untried == {}
 
 
 def test_the_programs_own_allocator_has_the_settings_of_its_library(
