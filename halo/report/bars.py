@@ -54,38 +54,55 @@ class Row:
     high: float
 
 
+@dataclass(frozen=True)
+class Axis:
+    """An axis from `first` to `last` steps of that size."""
+
+    step: float
+    first: int
+    last: int
+
+    def place(self, value: float) -> float:
+        """The position of a value, in per cent."""
+        return round(100 * (value / self.step - self.first) / (self.last - self.first), 2)
+
+    def ticks(self, unit: str = "") -> list[Tick]:
+        steps = range(self.first, self.last + 1)
+        return [Tick(self.place(at * self.step), f"{at * self.step:.6g}{unit}") for at in steps]
+
+
+def axis_over(minimum: float, maximum: float, most: int = 5) -> Axis:
+    """An axis that holds both values, with that many steps at most, or one or two more."""
+    step = _step(maximum - minimum, most)
+    # A whisker may exceed the axis by a rounding error.
+    first = floor(minimum / step + SLACK)
+    return Axis(step, first, max(ceil(maximum / step - SLACK), first + 1))
+
+
 def chart(title: str, rows: Sequence[Row], origin: float = 0.0, unit: str = "") -> Bars:
     """Bars from the origin to their values, on an axis that holds all whiskers."""
     minimum = min([origin, *(row.low for row in rows), *(row.value for row in rows)])
     maximum = max([origin, *(row.high for row in rows), *(row.value for row in rows)])
-    step = _step(maximum - minimum)
-    # A whisker may exceed the axis by a rounding error.
-    first = floor(minimum / step + SLACK)
-    last = max(ceil(maximum / step - SLACK), first + 1)
-
-    def place(value: float) -> float:
-        return round(100 * (value / step - first) / (last - first), 2)
-
+    axis = axis_over(minimum, maximum)
     bars = [
         Bar(
             label=row.label,
             text=row.text,
             kind=row.kind,
-            start=min(place(origin), place(row.value)),
-            end=max(place(origin), place(row.value)),
-            value=place(row.value),
-            low=place(row.low),
-            high=place(row.high),
+            start=min(axis.place(origin), axis.place(row.value)),
+            end=max(axis.place(origin), axis.place(row.value)),
+            value=axis.place(row.value),
+            low=axis.place(row.low),
+            high=axis.place(row.high),
         )
         for row in rows
     ]
-    ticks = [Tick(place(at * step), f"{at * step:.6g}{unit}") for at in range(first, last + 1)]
-    return Bars(title, bars, ticks, place(origin) if origin else None)
+    return Bars(title, bars, axis.ticks(unit), axis.place(origin) if origin else None)
 
 
-def _step(width: float) -> float:
-    """1, 2 or 5 times a power of ten, for three to five steps on an axis of that width."""
+def _step(width: float, most: int) -> float:
+    """The least of 1, 2 or 5 times a power of ten that divides the width into so few steps."""
     if width <= 0:
         return 1.0
-    power: float = 10.0 ** floor(log10(width / 3))
-    return next(step for step in (power, 2 * power, 5 * power, 10 * power) if width / step <= 5)
+    power: float = 10.0 ** floor(log10(width / most))
+    return next(step for step in (power, 2 * power, 5 * power, 10 * power) if width / step <= most)

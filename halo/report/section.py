@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.errors import HaloError
-from halo.report import misses, repeat_commands, times
-from halo.report.bars import Bars
+from halo.report import misses, repeat_commands
+from halo.report.field_chart import FieldChart, field_chart
 from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, waste_lines
 from halo.report.numbers import number, seconds
 from halo.report.picture import Picture, picture
-from halo.report.race import RaceLine, race_lines
 from halo.report.verdict import Verdict
 from halo.results import Measurement
 from halo.results.graph import Graph, Source, build_graph, source_of_folder
@@ -31,10 +30,7 @@ class Section:
     anchor: str
     program: str
     verdict: Verdict
-    times: Sequence[times.Line]
-    race: Sequence[RaceLine]
-    time_chart: Bars
-    memory_chart: Bars
+    field: FieldChart
     keeps_plan: bool
     plan: str
     groups: Sequence[GroupBlock]
@@ -69,15 +65,13 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
     kept, keeps_plan = measurement.kept, measurement.kept is not None and not measurement.keeps_none
     plan = source.plan if source is not None and keeps_plan else None
     halo = measurement.reference.get(HALO, ())
+    field = field_chart(measurement)
     found = [misses.simulated(measurement), misses.counted(measurement)]
     return Section(
         anchor=f"program-{index}",
         program=measurement.program,
         verdict=verdict,
-        times=times.table(measurement),
-        race=race_lines(measurement),
-        time_chart=times.time_chart(measurement),
-        memory_chart=times.memory_chart(measurement),
+        field=field,
         keeps_plan=keeps_plan,
         plan=f"{kept.candidate} over {kept.allocator}" if kept is not None and keeps_plan else "",
         groups=groups_of(plan),
@@ -93,7 +87,7 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
         picture=picture(graph) if graph is not None else None,
         missing=missing,
         recording=recording(measurement, source),
-        warnings=measurement.summary.warnings,
+        warnings=[it for it in measurement.summary.warnings if it not in field.left_out],
         trials=len(next(iter(measurement.reference.values()))),
         commands=repeat_commands.commands(measurement),
     )

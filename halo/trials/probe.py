@@ -209,7 +209,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         configs = [alone, *extremes]
         rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
     missing = laboratory.left_out.items()
-    left = [left_out(name, job.target.path.name, why, options.native) for name, why in missing]
+    left = [left_out(name, job.target.path.name, why, options.native.name) for name, why in missing]
     own = native_remarks(options.native, job.target.path.name)
     remarks = (*own, *first.remarks, *left, *laboratory.remarks.values())
     return Probe(best, quick, rounds, remarks, small)

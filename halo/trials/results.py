@@ -135,7 +135,7 @@ def warnings(findings: Findings) -> list[str]:
             f" {', '.join(wide)}; repeat on an idle machine or with more --trials."
         )
     found += [
-        left_out(name, findings.program, why, findings.native)
+        left_out(name, findings.program, why, findings.native.name)
         for name, why in findings.left_out.items()
     ]
     found += findings.remarks
@@ -159,11 +159,11 @@ def native_remarks(native: Allocator, program: str) -> list[str]:
     ]
 
 
-def left_out(allocator: str, program: str, why: str, native: Allocator) -> str:
+def left_out(allocator: str, program: str, why: str, native: str) -> str:
     """The warning about an allocator that could not run the program."""
     return (
-        f"{allocator} is left out: under it, {program} does not do what it does under"
-        f" {native.name} ({why})."
+        f"{allocator} is left out: under it, {program} does not do what it does under {native}"
+        f" ({why})."
     )
 
 

@@ -87,7 +87,7 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     session.findings.training = timed
     for name, why in session.laboratory.left_out.items():
         session.reporter.warn(
-            left_out(name, session.findings.program, why, session.findings.native)
+            left_out(name, session.findings.program, why, session.findings.native.name)
         )
 
 

@@ -12,6 +12,7 @@ import pytest
 from support.command import halo
 from support.refusals import BAD_INPUT, USAGE, check
 from support.report_pages import CHROMIUM, PROBE, browse, checked
+from support.samples.field import field_document, field_findings
 from support.samples.results import document, measured_folder, save, with_kept
 
 
@@ -44,9 +45,27 @@ def test_a_real_page_shows_groups_graph_and_recording(real_page: Path) -> None:
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_sticks_out_in_a_browser(real_page: Path, width: int, tmp_path: Path) -> None:
     """Also with everything unfolded."""
-    probed = tmp_path / "probed.html"
-    page = html.escape(real_page.read_text())
-    probed.write_text(PROBE.format(width=width, page=page))
+    check_width(real_page, width, tmp_path)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [360, 1280])
+def test_long_names_of_the_field_do_not_stick_out(width: int, tmp_path: Path) -> None:
+    raw = json.dumps(field_document(field_findings()))
+    long = raw.replace('"jemalloc"', f'"lib{"jemalloc" * 8}.so"').replace(
+        "fast over", "f" * 60 + " over"
+    )
+    folder = save(json.loads(long), tmp_path / "field")
+    outcome = halo("report", str(folder), "-o", "page.html", cwd=tmp_path)
+    assert outcome.status == 0, outcome.stderr
+    check_width(tmp_path / "page.html", width, tmp_path)
+
+
+def check_width(page: Path, width: int, folder: Path) -> None:
+    """In a frame of that width, nothing needs more."""
+    probed = folder / "probed.html"
+    content = html.escape(page.read_text())
+    probed.write_text(PROBE.format(width=width, page=content))
     done = browse(probed, "--window-size=1400,900", "--dump-dom")
     found = re.search(r"<title>(\d+) (\d+)</title>", done.stdout)
     assert found is not None
