@@ -6,7 +6,7 @@ import json
 import random
 from typing import Any
 
-from common import folder, generator, word, words
+from common import word, words, write_roles
 
 
 def customer(rng: random.Random, number: int) -> dict[str, Any]:
@@ -22,12 +22,9 @@ def customer(rng: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    for name, count in (("train", 16_000), ("valid", 50_000), ("ref", 50_000)):
-        rng = generator(f"jq {name}")
-        customers = [customer(rng, number) for number in range(count)]
-        (folder() / f"{name}.json").write_text(json.dumps(customers))
+def orders(rng: random.Random, count: int) -> str:
+    return json.dumps([customer(rng, number) for number in range(count)])
 
 
 if __name__ == "__main__":
-    main()
+    write_roles("jq", "json", orders, 16_000, 50_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from common import folder, generator
+from common import write_roles
 
 HEAD = """#version 3.7;
 global_settings { assumed_gamma 1.0 }
@@ -39,10 +39,5 @@ def scene(rng: random.Random, objects: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def main() -> None:
-    for name, objects in (("train", 2_000), ("valid", 80_000), ("ref", 80_000)):
-        (folder() / f"{name}.pov").write_text(scene(generator(f"povray {name}"), objects))
-
-
 if __name__ == "__main__":
-    main()
+    write_roles("povray", "pov", scene, 2_000, 80_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from common import folder, generator, words
+from common import words, write_roles
 
 SCHEMA = """
 create table person(id integer primary key, name text, city integer);
@@ -42,10 +42,5 @@ def script(rng: random.Random, people: int) -> str:
     return "\n".join([*lines, "commit;", QUERIES])
 
 
-def main() -> None:
-    for name, people in (("train", 22_000), ("valid", 70_000), ("ref", 70_000)):
-        (folder() / f"{name}.sql").write_text(script(generator(f"sqlite {name}"), people))
-
-
 if __name__ == "__main__":
-    main()
+    write_roles("sqlite", "sql", script, 22_000, 70_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from common import folder, generator, word, words
+from common import folder, word, words, write_roles
 
 STYLESHEET = """<?xml version="1.0"?>
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
@@ -73,8 +73,7 @@ def catalogue(rng: random.Random, books: int) -> str:
 
 def main() -> None:
     (folder() / "report.xsl").write_text(STYLESHEET)
-    for name, books in (("train", 9_000), ("valid", 22_000), ("ref", 22_000)):
-        (folder() / f"{name}.xml").write_text(catalogue(generator(f"xslt {name}"), books))
+    write_roles("xslt", "xml", catalogue, 9_000, 22_000)
 
 
 if __name__ == "__main__":
