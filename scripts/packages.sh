@@ -14,7 +14,9 @@ test_packages=(
   jq xsltproc graphviz sqlite3 povray povray-includes
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )
-bench_packages=(jq xsltproc graphviz sqlite3 python3 povray povray-includes linux-perf)
+bench_packages=(
+  jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils linux-perf
+)
 soak_packages=(
   python3 'libpython3.11-testsuite|libpython3.13-testsuite' perl sqlite3 git gcc g++ nodejs xalan
   povray povray-includes ripgrep rustc golang-go ruby php-cli
