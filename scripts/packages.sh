@@ -15,7 +15,8 @@ test_packages=(
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )
 bench_packages=(
-  jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils linux-perf
+  jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils g++-12 clang-19
+  cppcheck linux-perf
 )
 soak_packages=(
   python3 'libpython3.11-testsuite|libpython3.13-testsuite' perl sqlite3 git gcc g++ nodejs xalan
