@@ -16,7 +16,7 @@ test_packages=(
 )
 bench_packages=(
   jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils g++-12 clang-19
-  cppcheck linux-perf
+  cppcheck z3 gringo yosys swi-prolog-nox linux-perf
 )
 soak_packages=(
   python3 'libpython3.11-testsuite|libpython3.13-testsuite' perl sqlite3 git gcc g++ nodejs xalan
