@@ -15,8 +15,8 @@ test_packages=(
   'openjdk-17-jre-headless|openjdk-21-jre-headless' php-cli rustc
 )
 bench_packages=(
-  jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils g++-12 clang-19
-  cppcheck z3 gringo yosys swi-prolog-nox linux-perf
+  jq xsltproc graphviz sqlite3 python3 povray povray-includes xalan libxml2-utils link-grammar g++-12
+  clang-19 cppcheck z3 gringo yosys qpdf swi-prolog-nox linux-perf
 )
 soak_packages=(
   python3 'libpython3.11-testsuite|libpython3.13-testsuite' perl sqlite3 git gcc g++ nodejs xalan

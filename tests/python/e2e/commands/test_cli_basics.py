@@ -61,7 +61,8 @@ def test_bench_lists_our_workloads_and_debians_programs() -> None:
     ours |= {"sessions-240", "sessions-256", "nodes-4080", "nodes-4096", "lattice-510"}
     ours |= {"lattice-512", "scan", "churn", "tree", "lists", "hashindex", "frames", "sweep"}
     debians = {"povray", "xsltproc", "jq", "dot", "sqlite3", "python3", "xalan", "xmllint"}
-    debians |= {"cc1plus", "clang", "cppcheck", "z3", "gringo", "yosys", "swipl"}
+    debians |= {"link-parser", "cc1plus", "clang", "cppcheck", "z3", "gringo", "yosys", "qpdf"}
+    debians |= {"swipl"}
     variants = {"hospital-freelist", "scene-region"}
     for name in ("mesh", "pagerank", "rbtree"):
         variants |= {f"{name}-tidy", f"{name}-tidy-keys"}
