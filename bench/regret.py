@@ -9,9 +9,9 @@ best allocator, the best one with a setting, and the one of the kept plan. A con
 fails or prints something else is left out. Without names, all bundled programs without variants.
 
 The *regret* is the time of the fastest configuration over that of what is told to use, by the
-clock that decides races: 1 is no regret. The fastest of many is fast by chance, too, so `judge`
+clock that decides races: 1 for the fastest. The fastest of many is fast by chance, too, so `judge`
 also shows the part that is certain: what the fastest gains less two standard errors. The exit
-status of `judge` is 1 if a bar is missed.
+status of `judge` is 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Row:
 
     @property
     def certain(self) -> float:
-        """The regret that is no chance."""
+        """The regret beyond what chance explains."""
         return 1 / max(1.0, self._gain(self.best, 2.0))
 
     @property
