@@ -1,7 +1,7 @@
 """How far from the best is what `halo bench` tells people to use: every configuration, measured.
 
-regret.py run FOLDER [--rounds N] [--allocator PATH]... [NAME...]   measures what FOLDER lacks
-regret.py judge FOLDER                                              a row for each, and the bars
+regret.py run FOLDER [OPTIONS] [NAME...]   measures what FOLDER lacks
+regret.py judge FOLDER                     a row for each, and the thresholds
 
 `run` stores the measurement of `halo bench` in FOLDER/NAME. Then it measures all configurations on
 the reference input, interleaved: each allocator with each of its settings, and each plan over the
@@ -10,7 +10,8 @@ fails or prints something else is left out. Without names, all bundled programs 
 
 The *regret* is the time of the fastest configuration over that of what is told to use, by the
 clock that decides races: 1 for the fastest. The fastest of many is fast by chance, too, so `judge`
-also shows the part that is certain: what the fastest gains less two standard errors. The exit
+also shows the part that is certain: what the fastest gains less two standard errors. *Memory* is
+the peak over the least one of those that take at most 2 % more time than the fastest. The exit
 status of `judge` is 1 if a threshold is missed.
 """
 
@@ -42,7 +43,14 @@ from halo.trials.candidates import NONE, VARIANTS, Candidate, PlanVariant
 from halo.trials.findings import Findings
 from halo.trials.inputs.unrecorded import check_program
 from halo.trials.placement import Answer
-from halo.trials.racing.gains import HALO, fastest_of, gain_of
+from halo.trials.racing.gains import (
+    HALO,
+    Objective,
+    fastest_of,
+    gain_of,
+    near_fastest,
+    peak_memory,
+)
 from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.machine import describe_machine
@@ -50,8 +58,9 @@ from halo.trials.session import Options, Session
 from halo.trials.stages import Rounds, measure
 
 CHOSEN, ALL = "chosen.json", "all.json"
-GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the bars
+GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the thresholds
 MAX_UNTOLD = 0.10
+MEMORY = 1.01  # times the least peak memory: less is noise
 ENOUGH = (180.0, 40.0)  # seconds, or times the program's own time
 
 
@@ -70,9 +79,8 @@ class Everything(msgspec.Struct):
     trials: Mapping[str, Sequence[Trial]]
 
 
-def choose(folder: Path, name: str, libraries: Sequence[str]) -> None:
+def choose(folder: Path, name: str, options: Sequence[str]) -> None:
     """Does what a person does, and stores how long it took."""
-    options = chain.from_iterable(("--allocator", library) for library in libraries)
     command = [sys.executable, "-m", "halo", "bench", *options, "--results", str(folder), name]
     began = time.monotonic()
     if subprocess.run(command, check=False).returncode:
@@ -161,6 +169,7 @@ class Row:
     """A program: what is told to use, and the fastest of all and of the plain allocators."""
 
     name: str
+    objective: str
     answer: str
     chosen: Chosen
     everything: Everything
@@ -184,6 +193,13 @@ class Row:
         return 1 / self._gain(best_of(self.everything.trials, self.everything.plain))
 
     @property
+    def memory(self) -> float:
+        """Its peak memory over the least of those that are nearly the fastest."""
+        trials = self.everything.trials
+        least = min(peak_memory(trials[label]) for label in near_fastest(trials, list(trials)))
+        return peak_memory(trials[self.everything.used]) / least
+
+    @property
     def is_late(self) -> bool:
         seconds, factor = ENOUGH
         return self.chosen.seconds > max(seconds, factor * self.chosen.native)
@@ -201,7 +217,8 @@ def read_rows(folder: Path) -> list[Row]:
         summary = read_measurement(path.parent).results.summary
         chosen = msgspec.json.decode((path.parent / CHOSEN).read_bytes(), type=Chosen)
         everything = msgspec.json.decode(path.read_bytes(), type=Everything)
-        rows.append(Row(summary.program, summary.verdict.answer, chosen, everything))
+        answer = summary.verdict.answer
+        rows.append(Row(summary.program, summary.objective, answer, chosen, everything))
     return rows
 
 
@@ -210,26 +227,30 @@ def judge(folder: Path) -> int:
     rows = read_rows(folder)
     if not rows:
         sys.exit(f"{folder} has no finished measurement")
-    print("| Program | used | answer | fastest | regret | certain | over plain | seconds | |")
-    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
+    columns = ("regret", "certain", "over plain", "memory", "seconds")
+    print(f"| Program | used | answer | fastest | {' | '.join(columns)} | |")
+    print(f"| --- | --- | --- | --- |{' ---: |' * len(columns)} --- |")
     for row in rows:
         print(
             f"| {row.name} | {row.everything.used} | {row.answer} | {row.best} |"
-            f" {row.regret:.3f} | {row.certain:.3f} | {row.over_plain:.3f} |"
+            f" {row.regret:.3f} | {row.certain:.3f} | {row.over_plain:.3f} | {row.memory:.3f} |"
             f" {row.chosen.seconds:.0f} | {'late' if row.is_late else ''} |"
         )
     number = len(rows)
     untold = sum(row.answer == Answer.CANNOT_TELL for row in rows)
-    bars = {
+    thresholds = {
         f"regret of {GOOD} or better": (sum(it.regret >= GOOD for it in rows), SHARE),
         f"regret of {WORST} or better": (sum(it.regret >= WORST for it in rows), 1.0),
         f"{PLAIN} of the plain allocators": (sum(it.over_plain >= PLAIN for it in rows), 1.0),
         "answer is told": (number - untold, 1 - MAX_UNTOLD),
         "in time": (sum(not row.is_late for row in rows), 1.0),
     }
-    for what, (count, share) in bars.items():
+    if any(row.objective == Objective.MEMORY for row in rows):
+        least = sum(row.memory <= MEMORY for row in rows)
+        thresholds["least peak memory of the fastest"] = (least, 1.0)
+    for what, (count, share) in thresholds.items():
         print(f"{what}: {count} of {number} (at least {math.ceil(share * number)})")
-    return int(any(count < share * number for count, share in bars.values()))
+    return int(any(count < share * number for count, share in thresholds.values()))
 
 
 def main() -> int:
@@ -239,15 +260,19 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--allocator", action="append", default=[], metavar="PATH")
+    objectives = [each.value for each in Objective]
+    parser.add_argument("--objective", choices=objectives, default=Objective.TIME.value)
     given = parser.parse_intermixed_args()
     if given.action == "judge":
         return judge(given.folder)
     settings = read_settings()
+    options = ["--objective", given.objective]
+    options += chain.from_iterable(("--allocator", library) for library in given.allocator)
     for name in given.names or [it.name for it in list_plain(settings)]:
         folder = given.folder / name
         if not (folder / CHOSEN).exists():
             folder.mkdir(parents=True, exist_ok=True)
-            choose(folder, name, given.allocator)
+            choose(folder, name, options)
         if not (folder / ALL).exists():
             found = measure_all(settings, folder, name, given.allocator, given.rounds)
             write_json(msgspec.to_builtins(found), folder / ALL)
