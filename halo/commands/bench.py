@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     add_choosing_options,
     add_litter_option,
     add_measuring_options,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from halo.commands.shared.numbers import positive
 from halo.commands.shared.options import add_json_option
-from halo.commands.shared.program import positive
 from halo.errors import UsageError
 from halo.settings import Settings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.commands.shared.in_results import profile_argument
+from halo.commands.shared.numbers import natural
 from halo.commands.shared.options import add_json_option
-from halo.commands.shared.program import natural
 from halo.errors import UsageError
 from halo.settings import Settings
 

@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.numbers import positive
 from halo.commands.shared.options import (
     add_engine_option,
     add_json_option,
     add_machine_option,
     machine_of,
 )
-from halo.commands.shared.program import positive
 from halo.errors import BadInput, UsageError
 from halo.recording.registry import find_producer
 from halo.settings import Settings

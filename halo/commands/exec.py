@@ -10,13 +10,9 @@ from pathlib import Path
 
 from halo.colours.colour_range import ColourRange, parse_colours
 from halo.commands.shared.in_results import plan_argument
-from halo.commands.shared.program import (
-    add_allocator_option,
-    check_library,
-    positive,
-    the_program,
-    warn_of_deep_binding,
-)
+from halo.commands.shared.numbers import positive
+from halo.commands.shared.options import add_allocator_option
+from halo.commands.shared.program import check_library, the_program, warn_of_deep_binding
 from halo.console.outcome import say
 from halo.errors import MissingPart, UsageError
 from halo.process.allocators import GLIBC, Allocator, find_allocator, under_plan

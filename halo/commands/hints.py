@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.numbers import up_to
 from halo.commands.shared.options import add_json_option
-from halo.commands.shared.program import up_to
 from halo.errors import UsageError
 from halo.settings import Settings
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.numbers import up_to
 from halo.commands.shared.object_trace import (
     Traced,
     add_trace_options,
@@ -19,7 +20,6 @@ from halo.commands.shared.options import (
     add_machine_option,
     machine_of,
 )
-from halo.commands.shared.program import up_to
 from halo.errors import BadInput, BadTrace, UsageError
 from halo.files.kinds import OBJECTS, TRACE, refuse_other
 from halo.settings import Settings

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halo.commands.shared.numbers import positive, up_to
 from halo.commands.shared.object_trace import (
     Traced,
     add_trace_options,
@@ -19,7 +20,6 @@ from halo.commands.shared.options import (
     add_machine_option,
     machine_of,
 )
-from halo.commands.shared.program import positive, up_to
 from halo.errors import BadTrace
 from halo.files.kinds import OBJECTS, refuse_other
 from halo.settings import Settings

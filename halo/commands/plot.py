@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.commands.shared.list_action import ListAction
-from halo.commands.shared.program import positive
+from halo.commands.shared.numbers import positive
 from halo.errors import UsageError
 from halo.settings import Settings
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from halo.commands.shared.options import add_json_option
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     add_cpu_option,
     add_stream_options,
     check_cpu,
+    job_of,
+)
+from halo.commands.shared.numbers import positive
+from halo.commands.shared.options import add_json_option
+from halo.commands.shared.program import (
     check_runtime,
     input_file,
-    job_of,
     plain_environment,
-    positive,
     the_program,
     warn_of_deep_binding,
 )

@@ -12,12 +12,9 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import (
-    add_sink_option,
-    deep_binding_warning,
-    positive,
-    the_program,
-)
+from halo.commands.shared.numbers import positive
+from halo.commands.shared.options import add_sink_option
+from halo.commands.shared.program import deep_binding_warning, the_program
 from halo.commands.shared.service import add_service_options, add_timeout_option, service_of
 from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError

@@ -9,16 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     add_choosing_options,
     add_litter_option,
     add_measuring_options,
     add_stream_options,
-    input_file,
     job_of,
-    one_or_two_programs,
-    warn_of_deep_binding,
 )
+from halo.commands.shared.program import input_file, one_or_two_programs, warn_of_deep_binding
 from halo.commands.shared.repeat import again
 from halo.errors import UsageError
 from halo.process.target import Target, find_target

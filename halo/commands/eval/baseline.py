@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     add_litter_option,
     add_measuring_options,
     add_more_allocators_option,
     add_stream_options,
-    input_file,
     job_of,
-    the_program,
 )
+from halo.commands.shared.program import input_file, the_program
 from halo.commands.shared.repeat import again
 from halo.process.target import find_target
 from halo.settings import Settings

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     DEFAULT_TRIALS,
     add_cpu_option,
     add_stdin_option,
     add_tolerance_options,
     check_cpu,
-    check_runtime,
-    input_file,
-    positive,
-    two_programs,
 )
+from halo.commands.shared.numbers import positive
+from halo.commands.shared.program import check_runtime, input_file, two_programs
 from halo.errors import UsageError
 from halo.settings import Settings
 

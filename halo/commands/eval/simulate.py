@@ -7,19 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halo.commands.shared.in_results import plan_argument
+from halo.commands.shared.numbers import natural, up_to
 from halo.commands.shared.options import (
+    add_allocator_option,
     add_engine_option,
     add_json_option,
     add_machine_option,
     machine_of,
 )
-from halo.commands.shared.program import (
-    add_allocator_option,
-    check_runtime,
-    natural,
-    the_program,
-    up_to,
-)
+from halo.commands.shared.program import check_runtime, the_program
 from halo.errors import UsageError
 from halo.process.foreground import end_like
 from halo.process.target import find_target

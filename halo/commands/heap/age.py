@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halo.commands.shared.in_results import plan_argument
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     DEFAULT_TRIALS,
     add_litter_settings,
     add_measuring_options,
     add_stream_options,
     check_cpu,
+    job_of,
+)
+from halo.commands.shared.program import (
     check_library,
     check_runtime,
     input_file,
-    job_of,
     plain_environment,
     the_program,
 )

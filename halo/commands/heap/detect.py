@@ -7,12 +7,8 @@ import shlex
 from pathlib import Path
 
 from halo.commands.shared.in_results import plan_argument
-from halo.commands.shared.program import (
-    add_allocator_option,
-    check_library,
-    chosen_environment,
-    the_program,
-)
+from halo.commands.shared.options import add_allocator_option
+from halo.commands.shared.program import check_library, chosen_environment, the_program
 from halo.console.outcome import say
 from halo.errors import RecordingFailed
 from halo.process.foreground import end_like, run_in_foreground

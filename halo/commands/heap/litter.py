@@ -10,13 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halo.commands.shared.in_results import plan_argument
-from halo.commands.shared.program import (
-    add_allocator_option,
-    add_litter_settings,
-    check_library,
-    chosen_environment,
-    the_program,
-)
+from halo.commands.shared.measuring_options import add_litter_settings
+from halo.commands.shared.options import add_allocator_option
+from halo.commands.shared.program import check_library, chosen_environment, the_program
 from halo.errors import LitterFailed, UsageError
 from halo.files.atomic import copy_file
 from halo.files.scratch import scratch_folder

@@ -6,16 +6,18 @@ import argparse
 import math
 
 from halo.commands.shared.in_results import plan_argument
-from halo.commands.shared.options import add_json_option
-from halo.commands.shared.program import (
+from halo.commands.shared.measuring_options import (
     add_cpu_option,
     add_stream_options,
     check_cpu,
+    job_of,
+)
+from halo.commands.shared.numbers import positive
+from halo.commands.shared.options import add_json_option
+from halo.commands.shared.program import (
     check_runtime,
     input_file,
-    job_of,
     plain_environment,
-    positive,
     the_program,
     warn_of_deep_binding,
 )

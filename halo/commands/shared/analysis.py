@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halo.commands.shared.program import natural, positive
+from halo.commands.shared.numbers import natural, positive
 from halo.errors import UsageError
 from halo.files.scratch import scratch_folder
 from halo.settings import Settings

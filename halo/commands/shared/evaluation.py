@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from halo.commands.shared.program import plain_environment, tolerant
+from halo.commands.shared.measuring_options import tolerant
+from halo.commands.shared.program import plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import HaloError, UsageError

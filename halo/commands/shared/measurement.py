@@ -12,7 +12,8 @@ from typing import Any
 from halo.aging import Litter, parse_litter, read_detection
 from halo.commands.shared.ended import show_ended
 from halo.commands.shared.finished import findings_of, finished
-from halo.commands.shared.program import check_cpu, check_library, check_runtime, plain_environment
+from halo.commands.shared.measuring_options import check_cpu
+from halo.commands.shared.program import check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
 from halo.errors import BadInput, HaloError, TrialFailed, UsageError

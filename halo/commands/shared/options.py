@@ -1,11 +1,13 @@
-"""Options that several commands have: the machine, the engine, the file of the result."""
+"""Options that several commands have: machine, engine, sinks, allocator, file of the result."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from halo.commands.shared.numbers import up_to
 from halo.recording.registry import ENGINES
+from halo.recording.sink_options import SinkOption
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:
@@ -45,3 +47,48 @@ def add_json_option(parser: argparse.ArgumentParser, content: str = "the whole r
         metavar="FILE",
         help=f"write {content} to FILE; - for standard output, with all else on standard error",
     )
+
+
+def add_allocator_option(
+    parser: argparse.ArgumentParser, role: str, default: str = "glibc", of_plan: bool = False
+) -> None:
+    """The option of all that run a program once under a chosen allocator.
+
+    With `of_plan`, it is None by default: that of the plan.
+    """
+    parser.add_argument(
+        "--allocator",
+        default=None if of_plan else default,
+        metavar="NAME",
+        help=f"{role}: glibc, jemalloc, mimalloc, tcmalloc or the path of a library (default"
+        f"{': the one that the plan was kept over, or' if of_plan else ''} {default})",
+    )
+
+
+def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None:
+    if option.file or option.switch:
+        parser.add_argument(
+            option.flag,
+            dest=option.name,
+            action="store_const",
+            const=1,
+            default=option.default,
+            help=option.help,
+        )
+        return
+    parser.add_argument(
+        option.flag,
+        dest=option.name,
+        type=_machine_name if option.machine else up_to(option.maximum),
+        nargs=None if option.bare is None else "?",
+        const=option.bare,
+        default=None if option.machine else option.default,
+        metavar=option.metavar,
+        help=option.help,
+    )
+
+
+def _machine_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a machine has a name, this one is empty")
+    return text
