@@ -144,9 +144,8 @@ def _built(
             f"The grouping has {len(grouping.groups)} groups, a plan holds {MAX_GROUPS}."
         )
     limit = chosen.max_object or min(
-        profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT,
+        largest_grouped(profile),
         MAX_OBJECT_LIMIT if grouping.largest is None else grouping.largest,
-        MAX_OBJECT_LIMIT,
     )
     if grouping.hints and (grouping.at_random or chosen.identification == "selectors"):
         raise BadInput(
@@ -156,6 +155,11 @@ def _built(
     plan, identification = _decided(profile, grouping, chosen, limit, aligner, rules, obstacles)
     review = _review(profile, grouping, chosen, identification, aligner, names)
     return replace(plan, review=review)
+
+
+def largest_grouped(profile: Profile) -> int:
+    """The size in bytes of the largest object that a plan groups by default."""
+    return min(profile.parameters.max_object_size or _DEFAULT_MAX_OBJECT, MAX_OBJECT_LIMIT)
 
 
 def _decided(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from halo.plan.alignment import Aligner, ProofSource, proof_of_program
-from halo.plan.builder import PlanOptions, group_settings
+from halo.plan.builder import PlanOptions, group_settings, largest_grouped
 from halo.plan.model import PageLayout
 from halo.prediction.placement import Placement, Verdict
 from halo.profile import Profile
@@ -38,8 +38,11 @@ def make_draft(groups: Sequence[tuple[Sequence[int], PageLayout | None]]) -> Dra
 class Placer:
     """Turns drafts into placements, with the settings that the plan's builder chooses."""
 
-    def __init__(self, profile: Profile, prove: ProofSource = proof_of_program) -> None:
-        options = PlanOptions()
+    def __init__(
+        self, profile: Profile, max_object: int = 0, prove: ProofSource = proof_of_program
+    ) -> None:
+        """`max_object`: the size in bytes of the largest object to group; 0: as recorded."""
+        options = PlanOptions(max_object=max_object)
         self._profile, self._options = profile, options
         aligner = Aligner(
             options.few_sizes, options.relax, False, lambda: prove(profile, options.trust_loaded)
@@ -53,7 +56,8 @@ class Placer:
             peak = sum(contexts[context].peak_live_bytes for context in group.contexts)
             groups.append(group_settings(peak, self._options, group.layout))
             verdicts |= {it: Verdict(at, self._align16[it]) for it in group.contexts}
-        return Placement(groups, verdicts, self._profile.parameters.max_object_size or 4096)
+        largest = self._options.max_object or largest_grouped(self._profile)
+        return Placement(groups, verdicts, largest)
 
 
 def neighbours(draft: Draft, hot: Sequence[int], max_groups: int) -> Iterator[Draft]:

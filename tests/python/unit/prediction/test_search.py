@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from halo.prediction.draft import LAYOUTS, PACKED, SPREAD, Draft, make_draft, neighbours
+import pytest
+
+from halo.plan.builder import largest_grouped
+from halo.prediction.draft import LAYOUTS, PACKED, SPREAD, Draft, Placer, make_draft, neighbours
 from halo.prediction.search import Effort, Found, one_of_each_first, search
+from halo.recording.parts import MAX_TRACED
+from support.samples.plan import Sample, any_alignment
 
 CONTEXTS = range(8)
 WANTED = make_draft([((0, 3, 5), SPREAD), ((1, 2), None), ((6,), PACKED)])
@@ -29,6 +34,19 @@ def _labels(draft: Draft) -> list[tuple[int, ...]]:
 
 def costs(drafts: Sequence[Draft]) -> list[float]:
     return [mistakes(draft) for draft in drafts]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "expected"),
+    [(4096, 0, 4096), (16384, 0, 16384), (MAX_TRACED, 0, 65536), (MAX_TRACED, 4096, 4096)],
+)
+def test_a_draft_places_the_objects_that_its_plan_would(
+    recorded: int, asked: int, expected: int
+) -> None:
+    """Larger ones are forwarded, however large the recorded ones are."""
+    profile = Sample(max_object=recorded).profile()
+    placed = Placer(profile, asked, prove=any_alignment).place(make_draft([]))
+    assert placed.max_object == expected == (asked or largest_grouped(profile))
 
 
 def test_the_search_finds_the_best_grouping() -> None:
