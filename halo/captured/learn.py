@@ -202,6 +202,12 @@ def _place(dimension: HintDimension) -> tuple[str, tuple[int, ...], str]:
     return dimension.owner, dimension.path, dimension.scalar
 
 
+def kinds_with_values(kinds: Sequence[Kind], recording: Recording) -> list[Kind]:
+    """The kinds of which a known field other than a pointer differs between enough objects."""
+    learner = _Learner(recording)
+    return [kind for kind in kinds if learner.has_values(kind, learner.rows(kind))]
+
+
 def learn_hints(kinds: Sequence[Kind], recording: Recording) -> Learnt:
     """The kinds that a hint helps, in order; values behind pointers are of kinds that have one.
 

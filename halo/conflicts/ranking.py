@@ -50,6 +50,21 @@ def is_placeable(conflicts: Conflicts, least: float = MIN_CONFLICT_SHARE) -> boo
     return not misfit(conflicts) and bool(competing(conflicts, least))
 
 
+def obstacle(conflicts: Conflicts) -> str:
+    """Why placement by cache set cannot help, a clause with its figure; empty if it may."""
+    share, fault = conflict_share(conflicts), misfit(conflicts)
+    if not missed(conflicts).conflict:
+        return "there are no conflict misses"
+    if share < MIN_CONFLICT_SHARE:
+        return f"only {share:.2%} of the misses are conflicts, less than {MIN_CONFLICT_SHARE:.1%}"
+    if fault or is_placeable(conflicts):
+        return fault
+    return (
+        "the conflict misses are of memory that no plan moves, or of states with less than"
+        f" {MIN_CONFLICT_SHARE:.1%} of the misses each"
+    )
+
+
 def ranked_states(conflicts: Conflicts) -> list[int]:
     """The numbers of all states, those with the most conflict misses first, then all misses."""
     states = conflicts.states

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from halo.conflicts.fit import misfit
 from halo.conflicts.names import StateName, StateNames, label, name_states
-from halo.conflicts.placement import MIN_CONFLICT_SHARE
 from halo.conflicts.ranking import (
     conflict_share,
-    is_placeable,
     missed,
+    obstacle,
     outside_share,
     ranked_pairs,
     ranked_states,
@@ -121,20 +120,12 @@ def left_out(conflicts: Conflicts) -> list[str]:
 
 def closing(conflicts: Conflicts, path: Path) -> str:
     """What to do next."""
-    if is_placeable(conflicts):
+    why = obstacle(conflicts)
+    if not why:
         return f"Next, make a plan: halo plan {shlex.quote(str(path))} --strategy conflict"
-    if not missed(conflicts).conflict:
-        cause = "There are no conflict misses"
-    elif (share := conflict_share(conflicts)) >= MIN_CONFLICT_SHARE:
-        if fault := misfit(conflicts):
-            return f"No plan can follow: {fault}; record conflicts of another machine."
-        cause = (
-            "The conflict misses are of memory that no plan moves, or of states with less than"
-            f" {MIN_CONFLICT_SHARE:.1%} of the misses each"
-        )
-    else:
-        cause = f"Only {share:.2%} of the misses are conflicts, less than {MIN_CONFLICT_SHARE:.1%}"
-    return f"{cause}: placement by cache set cannot help this program."
+    if why == misfit(conflicts):
+        return f"No plan can follow: {why}; record conflicts of another machine."
+    return f"{why[0].upper()}{why[1:]}: placement by cache set cannot help this program."
 
 
 def show_coverage(document: CoverageDocument) -> None:

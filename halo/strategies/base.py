@@ -75,6 +75,22 @@ class Strategy(Generic[_Options]):
 
 
 @dataclass(frozen=True)
+class Prospect:
+    """Whether the plans of a strategy could matter to a program, by a test that is cheap.
+
+    `why` is a clause with the figure that decides.
+    """
+
+    could_matter: bool
+    why: str
+
+
+def clause(sentence: str) -> str:
+    """The sentence as a clause behind a colon."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
+
+
+@dataclass(frozen=True)
 class NoOptions:
     """For strategies without options of their own."""
 

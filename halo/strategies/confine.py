@@ -17,11 +17,11 @@ from halo.locality.verdict import judge
 from halo.plan.layout import MAX_OBJECT_LIMIT, MAX_RING, MIN_RING
 from halo.plan.model import Spans
 from halo.plan.options import option
-from halo.profile import OBJECT_TRACE, ObjectTrace
+from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
 from halo.schema.caches.locality import ContextLocality, Locality
 from halo.settings import read_settings
 from halo.simulation import machine_text
-from halo.strategies.base import Candidate, Strategy, Subject
+from halo.strategies.base import Candidate, Prospect, Strategy, Subject, clause
 
 _PAGE = 4096
 _SHARE = 8  # of the cache: 32 of the paper's 256 colours (section 6.1)
@@ -43,12 +43,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
 
     Groups of polluting contexts are confined. `BadInput` if the profile has no object trace.
     """
-    trace = OBJECT_TRACE.of(subject.profile)
-    if trace is None:
-        raise BadInput(
-            "The profile has no object trace, which strategy confine needs; record it with:"
-            " halo record --objects --max-object 268435455"
-        )
+    trace = _recorded(subject.profile)
     found = _locality(trace.file, trace.bytes, options.machine)
     ring = options.ring or found.cache_bytes // _SHARE
     ring = min(max(ring // _PAGE * _PAGE, MIN_RING), MAX_RING)
@@ -63,6 +58,34 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         groups.append((context.misses if context else 0, at, spans, _reason(context, pollutes)))
     groups.sort(key=lambda it: (-it[0], it[1]))
     return [Candidate([at], reason, spans=spans) for _, at, spans, reason in groups]
+
+
+def prospect(subject: Subject) -> Prospect:
+    """By the verdict of `halo locality`, without a replay if no context has large objects.
+
+    `BadInput` if the profile has no object trace.
+    """
+    trace = _recorded(subject.profile)
+    large = {number for _, number in _large(subject, trace)}
+    without = f"no objects over {MAX_OBJECT_LIMIT:,} bytes"
+    if not large:
+        return Prospect(False, f"the contexts have {without}")
+    verdict = judge(_locality(trace.file, trace.bytes, ""))
+    if not verdict.pollutes:
+        return Prospect(False, clause(verdict.sentence))
+    if large.isdisjoint(number for number, _ in verdict.polluting):
+        return Prospect(False, f"the contexts that pollute the last-level cache have {without}")
+    return Prospect(True, clause(verdict.sentence))
+
+
+def _recorded(profile: Profile) -> ObjectTrace:
+    trace = OBJECT_TRACE.of(profile)
+    if trace is None:
+        raise BadInput(
+            "The profile has no object trace, which strategy confine needs; record it with:"
+            " halo record --objects --max-object 268435455"
+        )
+    return trace
 
 
 def _large(subject: Subject, trace: ObjectTrace) -> list[tuple[int, int]]:

@@ -17,11 +17,12 @@ from halo.conflicts.placement import (
     table_mask,
     unplaceable_contexts,
 )
+from halo.conflicts.ranking import conflict_share, obstacle
 from halo.errors import BadInput
 from halo.plan.model import ConflictReview
 from halo.plan.options import option
 from halo.profile import CONFLICTS, Conflicts, Profile
-from halo.strategies.base import Candidate, Strategy, Subject
+from halo.strategies.base import Candidate, Prospect, Strategy, Subject
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
 
     `BadInput` if the profile has no conflicts.
     """
-    conflicts = CONFLICTS.of(subject.profile)
-    if conflicts is None:
-        raise BadInput(
-            "The profile has no conflicts, which strategy conflict needs; record it with:"
-            " halo record --conflicts"
-        )
+    conflicts = _recorded(subject.profile)
     if fault := misfit(conflicts):
         raise BadInput(f"{fault[0].upper()}{fault[1:]}, so record conflicts of another machine.")
     parts = competing(conflicts, options.least)
@@ -83,6 +79,28 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         Candidate(contexts, _reason(conflicts, one), one.layout, _review(conflicts, one))
         for contexts, one in zip(groups, placed, strict=True)
     ]
+
+
+def prospect(subject: Subject) -> Prospect:
+    """By the share of the misses that are conflicts, and whether placement can spare any.
+
+    `BadInput` if the profile has no conflicts.
+    """
+    conflicts = _recorded(subject.profile)
+    if why := obstacle(conflicts):
+        return Prospect(False, why)
+    share = conflict_share(conflicts)
+    return Prospect(True, f"{share:.2%} of the first cache's misses are conflicts")
+
+
+def _recorded(profile: Profile) -> Conflicts:
+    found = CONFLICTS.of(profile)
+    if found is None:
+        raise BadInput(
+            "The profile has no conflicts, which strategy conflict needs; record it with:"
+            " halo record --conflicts"
+        )
+    return found
 
 
 def _largest(profile: Profile) -> int:

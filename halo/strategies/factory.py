@@ -63,7 +63,7 @@ def make_grouping(
     own = {key: text for key, text in options.items() if key not in _COMMON}
     every = parse_options(CommonOptions, common, f"Strategy {name}")
     chosen = parse_options(strategy.options, own, f"Strategy {name}")
-    subject = Subject(profile, _max_size(every.max_size, profile))
+    subject = subject_of(profile, every.max_size)
     proposed = strategy.group(subject, chosen)
     hints = _hints(strategy, subject, chosen, every)
     candidates = list(proposed) if strategy.at_random else _checked(proposed, subject, hints.rules)
@@ -80,6 +80,11 @@ def make_grouping(
         hints=hints.rules,
         why_no_hints=hints.why_none,
     )
+
+
+def subject_of(profile: Profile, max_size: str = "") -> Subject:
+    """The input of strategies; `max_size` as in `CommonOptions`, in bytes."""
+    return Subject(profile, _max_size(max_size, profile))
 
 
 def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:

@@ -6,12 +6,12 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from halo.captured import learn_hints, sentence, site_hints, survey
+from halo.captured import kinds_with_values, learn_hints, sentence, site_hints, survey
 from halo.captured.recording import checked_trace, recording_of, without_contents
 from halo.plan.hints.sites import SiteHints
 from halo.profile import OBJECT_TRACE, Profile
 from halo.settings import read_settings
-from halo.strategies.base import Candidate, NoOptions, Strategy, Subject
+from halo.strategies.base import Candidate, NoOptions, Prospect, Strategy, Subject, clause
 
 _USER = "strategy hints"
 
@@ -27,6 +27,32 @@ def hints(subject: Subject, options: NoOptions) -> SiteHints:
     `BadInput` if the profile has no object trace.
     """
     return _learnt(_Input(subject.profile))
+
+
+def prospect(subject: Subject) -> Prospect:
+    """By the values that are known at call sites, and whether they differ between objects.
+
+    `BadInput` if the profile has no object trace.
+    """
+    settings, profile = read_settings(), subject.profile
+    trace = checked_trace(settings, profile, _USER)
+    found = survey(profile)
+    if not found.kinds:
+        return Prospect(False, clause(sentence(found.refused)))
+    with tempfile.TemporaryDirectory(prefix="halo-hints-") as name:
+        recording = recording_of(settings, trace, Path(name))
+        if not len(recording.contents.numbers):
+            return Prospect(False, clause(without_contents(trace, _USER)))
+        usable = kinds_with_values(found.kinds, recording)
+        if not usable:
+            refused = found.refused + learn_hints(found.kinds, recording).refused
+            return Prospect(False, clause(sentence(refused)))
+    sites = [site for kind in usable for site in kind.sites]
+    share = sum(site.accesses for site in sites) / profile.accesses
+    known = "1 call site has" if len(sites) == 1 else f"{len(sites)} call sites have"
+    return Prospect(
+        True, f"{known} known values that differ between objects, with {share:.0%} of the accesses"
+    )
 
 
 class _Input:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from halo.errors import BadInput
+from halo.plan.builder import largest_grouped
 from halo.plan.options import option
 from halo.prediction.bar import progress_bar
 from halo.prediction.cost import modelled_cost
@@ -17,8 +18,14 @@ from halo.prediction.walks import Walks
 from halo.profile import OBJECT_TRACE, ObjectTrace
 from halo.settings import read_settings
 from halo.strategies import halo, hot_cold, size_affinity
-from halo.strategies.base import Candidate, Strategy, Subject
+from halo.strategies.base import Candidate, Prospect, Strategy, Subject
 
+MIN_SAVED = 0.01
+"""Share of the modelled cycles that groups must save, for a search to be worth trying.
+
+The model leaves out the program's computing. So less than that saves less than 1 % of the time,
+with which no plan wins a race (`halo/trials/racing/verdict.py`).
+"""
 _FINALISTS = 16
 _MAX_KEPT = 1 << 26  # accesses in memory, 8 bytes each
 _HOTTEST = 24
@@ -40,13 +47,8 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
 
     `BadInput` if the profile has no object trace.
     """
-    trace = OBJECT_TRACE.of(subject.profile)
-    if trace is None:
-        raise BadInput(
-            "The profile has no object trace, which strategy search needs; record it with:"
-            " halo record --objects"
-        )
-    found, without = _search(_Input(subject, trace), options.drafts, options.accesses, options.seed)
+    given = _input_of(subject)
+    found, without = _search(given, options.drafts, options.accesses, options.seed)
     better = [it for it in found if it.cost < without]
     if len(better) < options.rank:
         return []
@@ -54,6 +56,33 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     saved = 1 - chosen.cost / max(1, without)
     reason = f"search: {saved:.1%} fewer modelled cycles of misses and allocations"
     return [Candidate(it.contexts, reason, it.layout) for it in chosen.draft.groups]
+
+
+def prospect(subject: Subject) -> Prospect:
+    """By the modelled cycles that the groups of other strategies save, from which a search starts.
+
+    `BadInput` if the profile has no object trace.
+    """
+    if not _hottest(subject):
+        return Prospect(False, "no context that may be grouped has accesses")
+    without, *others = _seed_costs(_input_of(subject))
+    least = min(it.cost for it in others)
+    saved = max(0.0, 1 - least / max(1, without.cost))
+    cycles = "of the modelled cycles of misses and allocations"
+    what = f"the groups of other strategies save {saved:.1%} {cycles}"
+    if saved < MIN_SAVED:
+        return Prospect(False, f"{what}, less than {MIN_SAVED:.0%}")
+    return Prospect(True, what)
+
+
+def _input_of(subject: Subject) -> _Input:
+    trace = OBJECT_TRACE.of(subject.profile)
+    if trace is None:
+        raise BadInput(
+            "The profile has no object trace, which strategy search needs; record it with:"
+            " halo record --objects"
+        )
+    return _Input(subject, trace)
 
 
 @dataclass(frozen=True)
@@ -76,43 +105,71 @@ class _Input:
 @lru_cache(maxsize=2)
 def _search(given: _Input, drafts: int, accesses: int, seed: int) -> tuple[list[Found], float]:
     """Groupings in the order of their ranks, by the whole trace, and the cost without a plan."""
-    subject, placer = given.subject, Placer(given.subject.profile)
-    walks = Walks.of(subject.profile)
-
-    def run(what: str, steps: int, most: int, work: Callable[[Cost], list[Found]]) -> list[Found]:
-        """Calls `work` with costs by at most that many accesses, evenly from the whole trace."""
-        with (
-            predictor(read_settings(), given.trace, Sample(most)) as running,
-            progress_bar(what, steps) as advance,
-        ):
-
-            def cost(wanted: Sequence[Draft]) -> list[float]:
-                found = running.predict([placer.place(draft) for draft in wanted], advance)
-                return [
-                    modelled_cost(running.loaded, it, walks.further_steps(draft))
-                    for it, draft in zip(found, wanted, strict=True)
-                ]
-
-            return work(cost)
-
-    hot = _hottest(subject)
-    tried = run(
+    subject = given.subject
+    seeds, hot = list(_seeds(subject)), _hottest(subject)
+    tried = _predicting(
+        given,
         "searching groups",
         drafts,
         accesses,
-        lambda cost: search(_seeds(subject), hot, cost, Effort(drafts), seed),
+        lambda cost: search(seeds, hot, cost, Effort(drafts), seed),
     )
     # A sample has too few accesses for the misses of large caches, so no seed is given up by it.
-    best = (it.draft for it in tried[:_FINALISTS])
-    finalists = list(dict.fromkeys([_NO_GROUPS, *best, *_seeds(subject)]))
-    without, *found = run(
-        "comparing the best groups",
-        len(finalists),
-        _MAX_KEPT,
-        lambda cost: [Found(*it) for it in zip(cost(finalists), finalists, strict=True)],
-    )
+    finalists = list(dict.fromkeys([*(it.draft for it in tried[:_FINALISTS]), *seeds]))
+    new = [draft for draft in finalists if draft not in seeds]
+    compared = [*_seed_costs(given), *_compared(given, "comparing the best groups", new)]
+    known = {it.draft: it for it in compared}
+    without = known[_NO_GROUPS]
+    found = [known[draft] for draft in finalists if draft != _NO_GROUPS]
     found.sort(key=lambda it: (it.cost, len(it.draft.groups)))
-    return one_of_each_first(found, _seeds(subject)), without.cost
+    return one_of_each_first(found, seeds), without.cost
+
+
+@lru_cache(maxsize=2)
+def _seed_costs(given: _Input) -> list[Found]:
+    """The seeds with their costs by the whole trace; the first has no groups."""
+    seeds = list(dict.fromkeys(_seeds(given.subject)))
+    return _compared(given, "comparing the groups of other strategies", seeds)
+
+
+def _compared(given: _Input, what: str, drafts: Sequence[Draft]) -> list[Found]:
+    """The drafts with their costs by the whole trace."""
+    if not drafts:
+        return []
+    return _predicting(
+        given,
+        what,
+        len(drafts),
+        _MAX_KEPT,
+        lambda cost: [Found(*it) for it in zip(cost(drafts), drafts, strict=True)],
+    )
+
+
+def _predicting(
+    given: _Input, what: str, steps: int, most: int, work: Callable[[Cost], list[Found]]
+) -> list[Found]:
+    """Calls `work` with costs by at most that many accesses, evenly from the whole trace."""
+    placer, walks = _models(given)
+    with (
+        predictor(read_settings(), given.trace, Sample(most)) as running,
+        progress_bar(what, steps) as advance,
+    ):
+
+        def cost(wanted: Sequence[Draft]) -> list[float]:
+            found = running.predict([placer.place(draft) for draft in wanted], advance)
+            return [
+                modelled_cost(running.loaded, it, walks.further_steps(draft))
+                for it, draft in zip(found, wanted, strict=True)
+            ]
+
+        return work(cost)
+
+
+@lru_cache(maxsize=2)
+def _models(given: _Input) -> tuple[Placer, Walks]:
+    """Where drafts place objects, and what identifying these costs."""
+    profile, largest = given.subject.profile, given.subject.max_size
+    return Placer(profile, min(largest, largest_grouped(profile))), Walks.of(profile)
 
 
 def _hottest(subject: Subject) -> list[int]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from halo.captured.births import Births
-from halo.captured.learn import KindHint, Learnt, learn_hints
+from halo.captured.learn import KindHint, Learnt, kinds_with_values, learn_hints
 from halo.captured.orders import order_by, togetherness
 from halo.captured.recording import Recording
 from halo.captured.refusals import Refusal, sentence
@@ -26,6 +26,9 @@ from halo.plan.hints.sites import number_modules
 from halo.plan.model import PlanModule
 from halo.profile import Module, ObjectTrace
 from halo.schema.hints import HintDimension
+from halo.strategies import hints as strategy
+from halo.strategies.factory import subject_of
+from support.samples.plan import Sample
 
 HEAP = 0x5000_0000
 TRACE = ObjectTrace("x.objects", ((0, 0), (1, 1)))
@@ -282,3 +285,59 @@ def test_rules_of_equal_fields_share_a_context_and_widths() -> None:
         (1, 0x2000),
         (1, 0x3000),
     ]
+
+
+def different(count: int) -> npt.NDArray[np.uint64]:
+    return np.arange(count, dtype=np.uint64) % np.uint64(7)
+
+
+POINTERS = np.arange(2000, dtype=np.uint64) * np.uint64(64) + np.uint64(HEAP)
+
+
+@pytest.mark.parametrize(
+    ("values", "has_values"),
+    [
+        (different(2000), True),
+        (np.full(2000, 3, np.uint64), False),
+        (POINTERS, False),
+        (different(49), False),
+        (different(50), True),
+    ],
+    ids=["different", "constant", "pointers", "few", "enough"],
+)
+def test_values_at_the_call_are_worth_studying_if_they_differ(
+    monkeypatch: pytest.MonkeyPatch, values: npt.NDArray[np.uint64], has_values: bool
+) -> None:
+    """Without the communities of objects, which are expensive; the figure is of accesses."""
+
+    def communities() -> Layout:
+        raise AssertionError("the communities were found")
+
+    contents = contents_of(values[:, np.newaxis], np.zeros(len(values)))
+    numbers = kind(site(0x1000, 0, {0: 8}))
+    recording = Recording(contents, TRACE, communities)
+    assert kinds_with_values([numbers], recording) == ([numbers] if has_values else [])
+    monkeypatch.setattr(strategy, "checked_trace", lambda *_: TRACE)
+    monkeypatch.setattr(strategy, "survey", lambda _: Survey((), (numbers,)))
+    monkeypatch.setattr(strategy, "recording_of", lambda *_: recording)
+    sample = Sample()
+    sample.add([1], accesses=400)
+    found = strategy.prospect(subject_of(sample.profile()))
+    assert found.could_matter == has_values
+    if has_values:
+        assert found.why == (
+            "1 call site has known values that differ between objects, with 25% of the accesses"
+        )
+    else:
+        assert "no call site with 1% of the accesses has a hint: " in found.why
+        assert found.why.endswith(" (1 site)")
+
+
+def test_call_sites_without_values_need_no_contents(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = SurveyedSite(0, (0,), 9, 9, refusal=Refusal.UNKNOWN)
+    monkeypatch.setattr(strategy, "checked_trace", lambda *_: TRACE)
+    monkeypatch.setattr(strategy, "survey", lambda _: Survey((refused,), ()))
+    monkeypatch.setattr(strategy, "recording_of", lambda *_: pytest.fail("contents were read"))
+    found = strategy.prospect(subject_of(Sample().profile()))
+    assert not found.could_matter
+    assert found.why.endswith("has a hint: no value known at the call (1 site)")
