@@ -32,7 +32,8 @@ from halo.profile import Profile, read_profile
 from halo.settings import Settings, read_settings
 from halo.strategies import make_grouping
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import choose_variants
 from halo.trials.statistics import Ratio, ratio
 
 LABELS = ("halo", "hot-cold", "size-affinity", "one-pool", "dense", "dense-by-size")

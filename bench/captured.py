@@ -39,7 +39,8 @@ from halo.profile import read_profile
 from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare
-from halo.trials.candidates import Candidate, choose_variants, make_candidates, make_plans
+from halo.trials.candidates import Candidate, make_candidates, make_plans
+from halo.trials.deep.choice import choose_variants
 from halo.trials.racing.field import FINALISTS
 from halo.trials.racing.heats import Heat
 from halo.trials.racing.race import Pace, race

@@ -1,4 +1,4 @@
-"""`halo layout` and `halo run --hints` on four programs of Debian whose objects hints do not suit.
+"""`halo layout` and `halo run` on four programs of Debian whose objects hints do not suit.
 
 captured_verdicts.py layout FOLDER [NAME...]   writes the missing FOLDER/NAME.layout.json
 captured_verdicts.py run FOLDER [NAME...]      writes the missing FOLDER/NAME.json and NAME.txt
@@ -29,11 +29,14 @@ from traced_programs import CHESS, write_books, write_inputs
 
 from halo.layouts.verdict import judge
 from halo.schema.layout import LayoutDocument
+from halo.trials.candidates import USUAL
+from halo.trials.deep.choice import VARIANTS
 
 MIN_RATIO = 0.98
 BOOKS = {"train": 2000, "ref": 16000}
 """Of the catalogues that xalan transforms and xz compresses."""
 PATH = "/usr/bin:/usr/games"
+CANDIDATES = ",".join(it.label for it in VARIANTS if it in USUAL or it.has_hints)
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,10 @@ def run(name: str, program: Unsuited, file: Path, folder: Path) -> None:
         (folder / f"{kind}.txt").write_text(text)
     result = folder / "summary.json"
     # Times and seeds are in the output of two of the programs.
-    options = ("--hints", "--ignore-output", "--json", str(result), "--results", "results")
-    streams = ("--train-stdin", "train.txt", "--stdin", "ref.txt")
+    options = ("--candidates", CANDIDATES, "--ignore-output", "--json", str(result))
+    places = ("--results", "results", "--train-stdin", "train.txt", "--stdin", "ref.txt")
     said = halo(
-        *("run", *options, *streams, "--", path, *program.train, "--", path, *program.ref),
+        *("run", *options, *places, "--", path, *program.train, "--", path, *program.ref),
         folder=folder,
     )
     file.with_suffix(".txt").write_text(said)

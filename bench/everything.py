@@ -27,7 +27,8 @@ from halo.process.allocators import baseline_allocators
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import VARIANTS, choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import VARIANTS, choose_variants
 from halo.trials.statistics import Ratio, ratio, summarize
 
 PROGRAMS = (

@@ -32,7 +32,8 @@ from halo.results import read_measurement
 from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import choose_variants, make_candidates, make_plans
+from halo.trials.candidates import make_candidates, make_plans
+from halo.trials.deep.choice import choose_variants
 from halo.trials.findings import Findings
 from halo.trials.inputs.unrecorded import check_program, time_allocators
 from halo.trials.racing.budget import Budget

@@ -8,8 +8,8 @@ search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by th
 
 `bounds` scales predictions of a part of the accesses. Without names, the thirteen programs. Each is
 recorded on its training input with an object trace. From it come all plans, their predictions and
-the orders of `halo layout`. As in `halo run --search`, the five best plans of the search are raced
-on the training input. The one with the least modelled cost is taken, or the fastest if that is
+the orders of `halo layout`. As in `halo run`, the five best plans of the search are raced on the
+training input. The one with the least modelled cost is taken, or the fastest if that is
 clearly faster: the interval of their ratio does not reach 1. Both, and the other strategies' plans,
 run on the reference input over glibc, which is the allocator of the predictions: interleaved, fresh
 processes, the first round dropped. `clock` ends with status 1 if a threshold is missed.
@@ -46,7 +46,8 @@ from halo.schema.prediction import LoadedTrace, Predicted
 from halo.settings import Settings, read_settings
 from halo.simulation.cost import modelled_cycles
 from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import choose_variants
 from halo.trials.runs.job import Job
 from halo.trials.statistics import Ratio, ratio
 

@@ -29,7 +29,8 @@ from halo.process.allocators import baseline_allocators, find_allocator
 from halo.process.target import find_target
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
-from halo.trials.candidates import VARIANTS, choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import VARIANTS, choose_variants
 from halo.trials.runs.job import Job
 from halo.trials.statistics import Ratio, ratio, summarize
 

@@ -27,7 +27,8 @@ from evidence import halo as run_halo
 from halo.profile import read_profile
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import Bundled, find_bundled, list_plain, prepare
-from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import choose_variants
 from halo.trials.runs.job import Job
 
 STRATEGIES = ("halo", "dense", "one-pool", "dense-by-size")

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from halo.commands import COMMANDS, GROUPS, TRACE, Command, every_command
-from halo.commands.old_spellings import MOVED, current
+from halo.commands.old_spellings import MOVED, REPLACED, current
 from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
 from halo.console.outcome import status_of
 from halo.console.parser import Parser, did_you_mean
@@ -123,7 +123,7 @@ def _run(settings: Settings, own: list[str], rest: list[str]) -> int:
         parser.print_help()
         return 0
     leaf, behind = find_parser(parser, own)
-    leaf.check_options(behind)
+    leaf.check_options(behind, REPLACED.get(own[0], {}) if own else {})
     try:
         options, extra = parser.parse_known_args(own)
     except SystemExit as ended:  # after --help or --version

@@ -1,4 +1,4 @@
-"""Spellings of commands that earlier releases had; they keep working."""
+"""Spellings of earlier releases: commands keep working, and options name their replacement."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ MOVED = {
     "evaluate": ("eval", "compare"),
     "simulate": ("eval", "simulate"),
 }
+
+_EFFORT = dict.fromkeys(("--conflicts", "--search", "--hints", "--confine"), "--effort thorough")
+REPLACED = {"run": _EFFORT, "bench": _EFFORT}
+"""By command, options that it had, with what to write instead."""
 
 
 def current(words: Sequence[str], of_trace: Collection[str], runs: bool) -> list[str]:

@@ -175,15 +175,12 @@ def _arguments(text: str) -> list[str]:
 
 
 def _check_roles(options: argparse.Namespace, inputs: Inputs, holds_out: bool) -> None:
-    """Refuses inputs that are given twice, and options that need the trace of one run."""
+    """Refuses inputs that are given twice, and candidates that need the trace of one run."""
+    from halo.commands.shared.measurement import choice_of
+
     recorded = inputs.recorded
     if len(set(recorded)) < len(recorded):
         raise UsageError("An input of --also is given twice, or is the recorded one; leave it out.")
     if holds_out and not inputs.holds_out:
         raise UsageError("The input of --hold-out is one that decides; give another one.")
-    traced = [name for name in ("search", "hints", "confine") if getattr(options, name)]
-    if len(recorded) > 1 and traced:
-        raise UsageError(
-            f"--{traced[0]} plans from the trace of one run, so it cannot have several recorded"
-            " inputs; leave out --also."
-        )
+    choice_of(options, len(recorded))

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from halo.errors import UsageError
@@ -50,13 +51,18 @@ class Parser(argparse.ArgumentParser):
         text = f"{message[:1].upper()}{message[1:]}"
         raise UsageError(f"{text}{' See' if text.endswith('?') else '; see'}: {self.prog} --help")
 
-    def check_options(self, words: Iterable[str]) -> None:
-        """Raises `UsageError` for the first unknown option of that form: --NAME."""
+    def check_options(
+        self, words: Iterable[str], replaced: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Raises `UsageError` for the first unknown option of that form: --NAME.
+
+        `replaced` are options that it had, with what to write instead.
+        """
         known = [name for name in self._option_string_actions if name.startswith("--")]
         for word in words:
             name = word.partition("=")[0]
             if name.startswith("--") and " " not in name and name not in known:
-                hint = did_you_mean(name, {option: option for option in known})
+                hint = did_you_mean(name, {option: option for option in known} | dict(replaced))
                 self.error(f"{name} is not an option of {self.prog}{hint}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

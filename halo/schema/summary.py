@@ -65,6 +65,15 @@ class RecordCost(Struct, frozen=True):
     engine: str = ""  # that recorded it; empty in results of older versions
 
 
+class TriedAnalysis(Struct, frozen=True):
+    """An analysis that needs a recording of every access: of `--effort thorough`, or named."""
+
+    name: str  # of the analysis
+    tried: bool  # whether its plans were made
+    why: str  # why, or why not: a clause with the figure of its test
+    plans: Count = 0  # number of its plans in the race
+
+
 class LitterSettings(TypedDict):
     """How each heap was aged."""
 
@@ -101,6 +110,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     use: str | None = None  # what to use: `halo`, the kept plan, or an allocator with its setting
     options: Mapping[str, str] = {}  # of `--allocator`, by allocator, where they are not its name
     objective: str = "time"  # `time`, or `memory`: least peak among the fastest
+    analyses: tuple[TriedAnalysis, ...] = ()  # that need every access, each tried or not, and why
     clock: str = ""  # that decides: processor time or wall-clock time
     over_native: Number | None = None  # how many times as fast `use` is as the program's own
     over_native_interval: Quartiles | None = None  # the interval of the test that decides

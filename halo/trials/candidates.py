@@ -1,4 +1,4 @@
-"""The candidate plans of `halo run`: a list of strategies with options, and their plans.
+"""The candidate plans of `halo run`: strategies with options, and the plans that they make.
 
 `none` is a candidate, too: the best allocator without libhalo.
 """
@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from halo.aging import Litter
-from halo.errors import UsageError
 from halo.plan import review_path
 from halo.process.allocators import Allocator, alone, under_plan
 from halo.profile import OBJECT_TRACE, Profile
@@ -42,9 +41,16 @@ class PlanVariant:
     def has_hints(self) -> bool:
         return has_hints(self.strategy, self.options)
 
+    def limited(self, size: int) -> PlanVariant:
+        """The same for objects of at most `size` bytes, unless the strategy has a limit."""
+        if strategy_named(self.strategy).largest is not None:
+            return self
+        limits = {"max_size": f"{size}", "max_object": f"{size}"}
+        return replace(self, options={**self.options, **limits})
+
 
 # To add a candidate, add a line. `random` and `per-site` are controls, not candidates.
-VARIANTS = (
+USUAL = (
     PlanVariant("halo", "halo"),
     PlanVariant("halo-small-pages", "halo", {"huge_pages": "false"}),
     PlanVariant("hot-cold", "hot-cold"),
@@ -54,20 +60,13 @@ VARIANTS = (
     PlanVariant("dense-by-size", "dense", {"by_size": "true"}),
     PlanVariant("halo-by-size", "halo", {"by_size": "true"}),
     PlanVariant("dense-small-pages", "dense", {"huge_pages": "false"}),
-    PlanVariant("conflict", "conflict"),
-    PlanVariant("search", "search"),
-    *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
-    PlanVariant("hints", "hints"),
-    PlanVariant("hints-halo", "halo", {"hints": "true"}),
-    PlanVariant("hints-dense", "dense", {"hints": "true"}),
-    PlanVariant("hints-everything-by-size", "everything", {"by_size": "true", "hints": "true"}),
-    PlanVariant("confine", "confine", {"watched": "false"}),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(
         "everything-by-size-small-pages", "everything", {"by_size": "true", "huge_pages": "false"}
     ),
 )
+"""Those that need no recording of every access; halo/trials/deep has the others."""
 
 
 @dataclass(frozen=True)
@@ -109,18 +108,6 @@ def printed(label: str) -> str:
     """A candidate's label in printed text: `no plan, jemalloc` for `none over jemalloc`."""
     head, over, allocator = label.partition(" over ")
     return f"no plan, {allocator}" if head == NONE and over else label
-
-
-def choose_variants(names: Sequence[str]) -> list[PlanVariant]:
-    """The variants of those strategies or labels; all if no name is given."""
-    known = {variant.strategy for variant in VARIANTS} | {variant.label for variant in VARIANTS}
-    unknown = [name for name in names if name not in known | {NONE}]
-    if unknown:
-        raise UsageError(
-            f"The candidate '{unknown[0]}' does not exist; choose among:"
-            f" {', '.join(sorted(known))}, none."
-        )
-    return [r for r in VARIANTS if not names or r.strategy in names or r.label in names]
 
 
 def make_plans(

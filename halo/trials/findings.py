@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from halo.aging import Litter
 from halo.process.allocators import GLIBC_ALONE, KNOWN, Allocator
 from halo.schema.results import Machine
-from halo.schema.summary import RecordCost, Summary
+from halo.schema.summary import RecordCost, Summary, TriedAnalysis
 from halo.schema.trial import Trial
 from halo.trials.candidates import Candidate
 from halo.trials.racing.clock import deciding_clock
@@ -30,7 +30,7 @@ class Findings:
     `settings` rounds with and without a setting, `reference` those of the answer. `rejected` is the
     label of a plan that won the race and is slower than no plan on another input, if none is kept.
     `left_out` is by allocator the reason why it could not run the program, `untried` by setting the
-    reason why it was not measured; `remarks` are warnings.
+    reason why it was not measured; `remarks` are warnings. `analyses` are the deep ones.
     `answered` is the summary of a finished measurement that was read back. `known` are the
     allocators that were measured, with their settings, by name.
     """
@@ -58,6 +58,7 @@ class Findings:
     native: Allocator = GLIBC_ALONE
     answered: Summary | None = None
     objective: Objective = Objective.TIME
+    analyses: Sequence[TriedAnalysis] = ()
     known: dict[str, Allocator] = field(default_factory=dict)
 
     @property

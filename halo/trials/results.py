@@ -83,6 +83,7 @@ def summarize_findings(findings: Findings) -> Summary:
             if allocator.option != name
         },
         objective=findings.objective.value,
+        analyses=tuple(findings.analyses),
         clock=clock_name(answer_clock(findings)) if findings.reference else "",
         over_native=today.value if today else None,
         over_native_interval=(today.low, today.high) if today else None,

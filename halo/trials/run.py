@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from statistics import fmean, median
 
 from halo.elf import build_id_of
@@ -15,8 +15,8 @@ from halo.profile import Profile, unrecorded_profile
 from halo.profile.collection import without_collection
 from halo.recording.parts import Limits
 from halo.recording.registry import find_producer
-from halo.strategies.factory import strategy_named
-from halo.trials.candidates import Candidate, PlanVariant, make_candidates, make_plans
+from halo.trials.candidates import Candidate, make_candidates, make_plans
+from halo.trials.deep.choice import Choice, examine, told, worth_trying
 from halo.trials.findings import Findings
 from halo.trials.inputs.allocator_settings import ranked, time_settings
 from halo.trials.inputs.roles import Inputs
@@ -36,14 +36,6 @@ from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The variants to choose from, and the limits of the recording."""
-
-    variants: Sequence[PlanVariant] = ()
-    limits: Limits = field(default_factory=Limits)
 
 
 def run(session: Session, choice: Choice, inputs: Inputs) -> None:
@@ -91,11 +83,10 @@ def _without_recording(session: Session, choice: Choice, train: Job) -> tuple[Ch
             "Nothing was recorded, so only plans that need no recording were tried: they place all"
             " small objects, whatever their caller."
         )
-    variants = [it for it in choice.variants if strategy_named(it.strategy).at_random]
     program = train.target.path
     size, memory = choice.limits.max_object, session.peak_memory[train]
     profile = unrecorded_profile(program, build_id_of(program), memory, size)
-    return replace(choice, variants=variants), profile
+    return choice.without_recording(), profile
 
 
 def field_of(candidates: Sequence[Candidate]) -> Field:
@@ -117,9 +108,14 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     folder = session.options.results
     with without_collection():
         source = folder / PROFILE
+        examined = examine(choice, profile)
+        variants = worth_trying(choice, examined)
         plans = make_plans(
-            profile, choice.variants, folder, reporter.tell, source if source.is_file() else None
+            profile, variants, folder, reporter.tell, source if source.is_file() else None
         )
+    findings.analyses = [it.outcome(variant for variant, _, _ in plans) for it in examined]
+    for tried in findings.analyses:
+        reporter.tell(told(tried))
     candidates = make_candidates(plans, next_allocators(session))
     findings.candidates = candidates
     configs = {c.label: session.planned(c, c.label) for c in candidates}

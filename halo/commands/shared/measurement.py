@@ -12,7 +12,7 @@ from typing import Any
 from halo.aging import Litter, parse_litter, read_detection
 from halo.commands.shared.ended import show_ended
 from halo.commands.shared.finished import findings_of, finished
-from halo.commands.shared.measuring_options import check_cpu
+from halo.commands.shared.measuring_options import candidates_of, check_cpu
 from halo.commands.shared.program import check_library, check_runtime, plain_environment
 from halo.commands.shared.results import drop_empty, report_outputs, results_folder
 from halo.doctor.native import native_allocator
@@ -21,11 +21,9 @@ from halo.files.atomic import write_json
 from halo.files.destination import check_place
 from halo.files.folder_lock import held
 from halo.process.allocators import find_allocator
-from halo.recording.parts import MAX_TRACED, Limits, largest_followed
 from halo.recording.registry import find_producer
-from halo.recording.sink_options import CONTENTS, OBJECTS
 from halo.settings import Settings
-from halo.trials.candidates import PlanVariant, choose_variants
+from halo.trials.deep.choice import Choice, choose
 from halo.trials.findings import Findings
 from halo.trials.inputs.question import question_of, write_question
 from halo.trials.inputs.roles import Inputs
@@ -34,7 +32,7 @@ from halo.trials.racing.budget import EFFORTS, NORMAL, Effort
 from halo.trials.racing.gains import Objective
 from halo.trials.reporter import Reporter
 from halo.trials.results import raw_results, summarize_findings
-from halo.trials.run import STAGES, Choice, baseline, run
+from halo.trials.run import STAGES, baseline, run
 from halo.trials.runs.job import repeat_options
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import STAGES as STAGES_FOLDER
@@ -52,7 +50,7 @@ def check_options(settings: Settings, options: argparse.Namespace, whole: bool) 
     if options.json is not None:
         check_place(options.json)
     if whole:
-        choose_variants(_names(options))
+        choice_of(options)
         find_producer(settings)
         check_runtime(settings)
 
@@ -107,9 +105,7 @@ def measure_program(
         try:
             with Session(settings, chosen, findings, reporter) as session:
                 if plans:
-                    names = _names(options)
-                    choice = Choice(_variants(options, names), _limits(options, names))
-                    run(session, choice, inputs)
+                    run(session, choice_of(options, len(inputs.recorded)), inputs)
                 else:
                     baseline(session, reference)
                 write_question(ask(session.inputs), folder / STAGES_FOLDER)
@@ -139,18 +135,9 @@ def _ending(name: str, error: BaseException) -> str:
     return str(error)
 
 
-def _variants(options: argparse.Namespace, names: Sequence[str]) -> list[PlanVariant]:
-    """The variants to race: without names, those of an object trace only by their options."""
-    found = choose_variants(names)
-    return found if names else [one for one in found if _is_asked(options, one)]
-
-
-def _is_asked(options: argparse.Namespace, variant: PlanVariant) -> bool:
-    traces = effort_of(options).traces
-    if variant.has_hints:
-        return bool(options.hints or traces)
-    asked = {"search": options.search, "confine": options.confine}
-    return bool(asked.get(variant.strategy, True) or traces)
+def choice_of(options: argparse.Namespace, recorded: int = 1) -> Choice:
+    """What is tried with that number of recorded inputs; `UsageError` if that cannot be."""
+    return choose(candidates_of(options), effort_of(options), recorded, options.distance)
 
 
 def _effort(options: argparse.Namespace) -> list[str]:
@@ -168,22 +155,6 @@ def effort_name(options: argparse.Namespace) -> str:
 def effort_of(options: argparse.Namespace) -> Effort:
     """That of `--effort`; of commands without that option, the normal one."""
     return EFFORTS[effort_name(options)]
-
-
-def _limits(options: argparse.Namespace, names: Sequence[str]) -> Limits:
-    """The parameters of the recording; a candidate that is named gets the section that it needs."""
-    traces = effort_of(options).traces and not names
-    conflicts = traces or options.conflicts or any(name == "conflict" for name in names)
-    hints = traces or options.hints or any(name.startswith("hints") for name in names)
-    confine = traces or options.confine or "confine" in names
-    searches = traces or options.search or any(name.startswith("search") for name in names)
-    sinks = {
-        "distance": options.distance,
-        "conflicts": "this" if conflicts else "",
-        OBJECTS.name: int(hints or searches or confine),
-        CONTENTS.name: int(hints),
-    }
-    return Limits(MAX_TRACED if confine else largest_followed(conflicts), sinks)
 
 
 def litter_of(options: argparse.Namespace) -> Litter | None:
@@ -224,7 +195,3 @@ def write_summary(summaries: Sequence[Any], path: Path | None) -> None:
     """`--json`: one object for one program, a list for several."""
     if path is not None:
         write_json(summaries[0] if len(summaries) == 1 else summaries, path)
-
-
-def _names(options: argparse.Namespace) -> list[str]:
-    return [name.strip() for name in options.candidates.split(",") if name.strip()]

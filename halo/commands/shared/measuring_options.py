@@ -208,7 +208,7 @@ def add_litter_settings(parser: argparse.ArgumentParser, multiplier: str) -> Non
 
 def add_choosing_options(parser: argparse.ArgumentParser) -> None:
     """The options of run and bench."""
-    from halo.trials.candidates import VARIANTS
+    from halo.trials.deep.choice import VARIANTS
     from halo.trials.racing.budget import EFFORTS, NORMAL
     from halo.trials.racing.gains import Objective
 
@@ -218,8 +218,8 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         choices=list(EFFORTS),
         default=NORMAL,
         help="quick: allocators, their settings and plans that need no recording; normal: also"
-        " plans from a recording; thorough: also those that need every access (default"
-        " %(default)s)",
+        " plans from a recording; thorough: also those that need every access, where a test says"
+        " that they could matter (default %(default)s)",
     )
     parser.add_argument(
         "--objective",
@@ -233,32 +233,12 @@ def add_choosing_options(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="A,B",
         help="candidates to race, by label or strategy, besides the no-plan baseline:"
-        f" {', '.join(variant.label for variant in VARIANTS)} (default: all that"
-        " need no option of their own)",
-    )
-    parser.add_argument(
-        "--conflicts",
-        action="store_true",
-        help="record conflicts in this machine's first cache, too, and race the candidate conflict;"
-        " the recording is then exact, which takes longer",
-    )
-    parser.add_argument(
-        "--search",
-        action="store_true",
-        help="record all accesses by object, too, and race the five best plans of the strategy"
-        " search; the recording is then exact, and train.objects stays with the results",
-    )
-    parser.add_argument(
-        "--hints",
-        action="store_true",
-        help="record all accesses by object and the contents of objects, too, and race the plans"
-        " with hints; the recording is then exact, and train.objects stays with the results",
-    )
-    parser.add_argument(
-        "--confine",
-        action="store_true",
-        help="record all accesses by object, of any size, and race a plan that confines large"
-        " objects of contexts that pollute the last-level cache; train.objects stays with the"
-        " results",
+        f" {', '.join(variant.label for variant in VARIANTS)}; what they need is recorded (default:"
+        " those of --effort)",
     )
     add_sink_option(parser, DISTANCE)
+
+
+def candidates_of(options: argparse.Namespace) -> list[str]:
+    """The names of `--candidates`."""
+    return [name.strip() for name in options.candidates.split(",") if name.strip()]

@@ -14,8 +14,8 @@ ANSWER = 0.35  # share of the time for the answer
 class Effort:
     """A measurement takes about `seconds`, or as long as that many `runs` of the program.
 
-    Without `records`, only plans that need no recording are tried. With `traces`, also those that
-    need all accesses by object: search, hints, conflicts, confinement.
+    Without `records`, only plans that need no recording are tried. With `traces`, all accesses
+    are recorded, for the deep analyses (`halo/trials/deep/analysis.py`) that could matter.
     """
 
     seconds: float

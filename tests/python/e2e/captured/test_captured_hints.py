@@ -325,7 +325,7 @@ def test_the_reason_for_no_hints_is_said(
 def test_a_run_says_why_no_hints_are_raced(tmp_path: Path) -> None:
     macros = ("-DSIZE=2000", "-DCOUNT=500", "-DBYTES=sizeof *node", "-DFILL=node->key = at")
     compile_program(tmp_path, "gcc", NO_HINTS, *macros)
-    command = ("run", "--hints", "--candidates", "dense,hints", "--trials", "1")
+    command = ("run", "--candidates", "dense,hints", "--trials", "1")
     done = halo(*command, "--results", "found", "--", "./program", "--", "./program", cwd=tmp_path)
     assert done.status == 0, done.stderr
     assert "has a hint: objects of several sizes, or of over 1024" in " ".join(done.stderr.split())

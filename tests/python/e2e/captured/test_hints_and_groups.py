@@ -109,7 +109,7 @@ def test_plans_without_call_sites_refuse_hints(
 
 
 def test_candidates_of_run_have_hints_beside_groups(recorded: Path, tmp_path: Path) -> None:
-    command = ("run", "--hints", "--candidates", "none,hints-dense", "--trials", "1")
+    command = ("run", "--candidates", "none,hints-dense", "--trials", "1")
     where = ("--results", str(tmp_path / "results"))
     outcome = halo(*command, *where, "--", "./app", "--", "./app", "2", cwd=recorded)
     assert outcome.status in (0, 1), outcome.stderr

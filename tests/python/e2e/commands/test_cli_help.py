@@ -9,10 +9,11 @@ import pytest
 
 from halo.cli import build_parser, find_parser, split
 from halo.commands import COMMANDS, GROUPS, Command, every_command
-from halo.commands.old_spellings import MOVED
+from halo.commands.old_spellings import MOVED, REPLACED
 from halo.commands.overview import EXAMPLES, START, sections
 from support.command import halo
 
+EFFORT = "did you mean --effort thorough? See: halo"
 NAMES = [command.name for command in COMMANDS] + [group.name for group in GROUPS]
 EVERY = pytest.mark.parametrize(
     ("words", "command"), every_command(), ids=[words for words, _ in every_command()]
@@ -90,6 +91,12 @@ def test_halo_help_is_the_same_as_the_option() -> None:
         ("exec --plann p -- a", "did you mean --plan?"),
         ("--versoin", "did you mean --version?"),
         ("record --engine valgrnd -- a", "'valgrnd'; did you mean valgrind?"),
+        *(
+            (f"{name} {option} -- a", f"{option} is not an option of halo {name}; {EFFORT}")
+            for name, options in REPLACED.items()
+            for option in options
+        ),
+        ("run --conflict -- a", f"--conflict is not an option of halo run; {EFFORT}"),
         ("run -x -- a -- b", "-x is not an option of halo run; see: halo run --help"),
     ],
 )

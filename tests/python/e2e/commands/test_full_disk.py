@@ -16,7 +16,8 @@ import pytest
 
 from halo.errors import BadInput
 from halo.plan import review_path
-from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import choose_variants
 from support.command import Outcome, compile_c, halo
 from support.samples.plan import Sample
 

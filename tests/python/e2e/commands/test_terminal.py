@@ -37,7 +37,7 @@ def test_a_recording_on_a_terminal_says_what_comes_next(tmp_path: Path) -> None:
     "arguments",
     [
         ("xyzzy",),
-        ("run", "--also", "a", "--search", "--", "/bin/ls"),
+        ("run", "--also", "a", "--candidates", "search", "--", "/bin/ls"),
         ("plan", "--strategy", "none", "prog"),
     ],
 )

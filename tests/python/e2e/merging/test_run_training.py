@@ -115,7 +115,10 @@ def test_another_footprint_is_said_in_terminal_and_json(folder: Path) -> None:
         (("--train", "'red"), "is not a list of arguments (no closing quotation)"),
         (("--train", "red 10"), "An input of --also is given twice, or is the recorded one"),
         (("--also", "blue 1", "--also", "blue  1"), "An input of --also is given twice"),
-        (("--also", "blue 1", "--search"), "--search plans from the trace of one run"),
+        (
+            ("--also", "blue 1", "--candidates", "search"),
+            "The candidate search plans from the trace of one run",
+        ),
     ],
 )
 def test_bad_training_inputs_are_refused_at_once(

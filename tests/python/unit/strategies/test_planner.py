@@ -16,7 +16,8 @@ from halo.plan import Grouping, read_plan
 from halo.profile import Module, Profile
 from halo.strategies import make_grouping
 from halo.strategies.planning import make_plan
-from halo.trials.candidates import choose_variants, make_plans
+from halo.trials.candidates import make_plans
+from halo.trials.deep.choice import choose_variants
 from support.samples.plan import Sample
 
 

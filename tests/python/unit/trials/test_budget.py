@@ -6,9 +6,7 @@ import argparse
 
 import pytest
 
-from halo.commands.shared.measurement import _limits, _variants, effort_of
-from halo.recording.parts import MAX_TRACED
-from halo.recording.sink_options import CONTENTS, OBJECTS
+from halo.commands.shared.measurement import effort_of
 from halo.trials.racing.budget import EFFORTS, NORMAL, Budget
 
 
@@ -46,35 +44,6 @@ def test_shorter_runs_are_more() -> None:
     assert budget.race_runs(10**6) == budget.answer_rounds(10**6) == 0
 
 
-def options(**changed: object) -> argparse.Namespace:
-    given = {"conflicts": False, "search": False, "hints": False, "confine": False}
-    return argparse.Namespace(**{"distance": 128, "effort": NORMAL, **given, **changed})
-
-
 def test_a_command_without_efforts_has_the_normal_one() -> None:
     assert effort_of(argparse.Namespace()) == EFFORTS[NORMAL]
-    assert effort_of(options(effort="quick")) == EFFORTS["quick"]
-
-
-def test_only_a_thorough_measurement_traces_all_accesses_unasked() -> None:
-    for effort in ("quick", "normal"):
-        limits = _limits(options(effort=effort), [])
-        assert not limits.sinks[OBJECTS.name] and not limits.sinks[CONTENTS.name]
-        assert not limits.sinks["conflicts"]
-    thorough = _limits(options(effort="thorough"), [])
-    assert thorough.sinks[OBJECTS.name] and thorough.sinks[CONTENTS.name]
-    assert thorough.sinks["conflicts"] == "this" and thorough.max_object == MAX_TRACED
-    named = _limits(options(effort="thorough"), ["halo"])
-    assert named == _limits(options(), ["halo"]), "what is named needs no trace"
-
-
-def test_a_thorough_measurement_races_what_needs_a_trace() -> None:
-    strategies = [{it.strategy for it in _variants(options(effort=it), [])} for it in EFFORTS]
-    quick, normal, thorough = strategies
-    assert quick == normal < thorough
-    assert thorough - normal == {"search", "confine", "hints"}
-    hints = [
-        sum(it.has_hints for it in _variants(options(effort=name, hints=asked), []))
-        for name, asked in (("normal", False), ("normal", True), ("thorough", False))
-    ]
-    assert hints[0] == 0 < hints[1] == hints[2]
+    assert effort_of(argparse.Namespace(effort="quick")) == EFFORTS["quick"]

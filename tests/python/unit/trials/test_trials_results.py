@@ -19,7 +19,8 @@ from halo.files.atomic import write_json
 from halo.results import read_measurement
 from halo.schema.summary import RecordCost
 from halo.trials import placement
-from halo.trials.candidates import Candidate, PlanVariant, choose_variants
+from halo.trials.candidates import Candidate, PlanVariant
+from halo.trials.deep.choice import choose_variants
 from halo.trials.findings import Findings
 from halo.trials.placement import conclude
 from halo.trials.results import raw_results, summarize_findings

@@ -19,14 +19,14 @@ from halo.profile import Module, Profile
 from halo.schema.trial import Trial
 from halo.settings import read_settings
 from halo.trials import run as run_module
-from halo.trials.candidates import Candidate, PlanVariant, choose_variants
+from halo.trials.candidates import Candidate, PlanVariant
+from halo.trials.deep.choice import Choice, choose_variants
 from halo.trials.findings import Findings
 from halo.trials.inputs.roles import only
 from halo.trials.inputs.unrecorded import TYPICAL
 from halo.trials.racing.budget import ANSWER, EFFORTS, RACE
 from halo.trials.racing.gains import Objective
 from halo.trials.reporter import Reporter
-from halo.trials.run import Choice
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.session import Options, Session, identities

@@ -1,0 +1,113 @@
+"""The deep analyses of `halo run`, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from halo.profile import OBJECT_TRACE, Profile
+from halo.profile.sections.section import Section
+from halo.recording.parts import MAX_OBJECT, MAX_TRACED, Limits, largest_followed
+from halo.recording.sink_options import CONTENTS, OBJECTS
+from halo.strategies import confine, conflict, hints, search
+from halo.strategies.base import Prospect, Subject
+from halo.strategies.factory import subject_of
+from halo.trials.candidates import PlanVariant
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What has to be recorded: options of sinks, and the largest object to follow, in bytes."""
+
+    sinks: Mapping[str, int | str] = field(default_factory=dict)
+    max_object: int = MAX_OBJECT
+
+    def variants(self, given: Iterable[PlanVariant], limits: Limits) -> list[PlanVariant]:
+        """The same variants in a recording with these limits.
+
+        They place the objects that a recording of their own would follow, whatever else is tried.
+        """
+        is_wider = limits.max_object > self.max_object
+        return [it.limited(self.max_object) if is_wider else it for it in given]
+
+
+@dataclass(frozen=True)
+class DeepAnalysis:
+    """Plans that need a recording of every access.
+
+    `test` is cheap, and tells whether the plans could matter to the recorded program.
+    """
+
+    name: str
+    needs: Needs
+    test: Callable[[Subject], Prospect]
+    variants: tuple[PlanVariant, ...]
+
+    @property
+    def section(self) -> Section[Any]:
+        """The section of the profile that is recorded for it."""
+        found = self.variants[0].needs
+        assert found is not None
+        return found
+
+    @property
+    def is_of_one_run(self) -> bool:
+        """Whether it plans from a trace, which is of one run and cannot be merged."""
+        return self.section is OBJECT_TRACE
+
+    def is_named(self, names: Collection[str]) -> bool:
+        """Whether one of the names is its own, or the label of one of its variants."""
+        return self.name in names or any(it.label in names for it in self.variants)
+
+    def prospect(self, profile: Profile) -> Prospect:
+        """The result of its test."""
+        if self.section.of(profile) is None:
+            return Prospect(False, f"the recording has no section {self.section.key}")
+        return self.test(subject_of(profile, f"{self.needs.max_object}"))
+
+
+# To add a deep analysis, add an entry.
+DEEP_ANALYSES = (
+    DeepAnalysis(
+        "conflict",
+        Needs({"conflicts": "this"}, largest_followed(conflicts=True)),
+        conflict.prospect,
+        (PlanVariant("conflict", "conflict"),),
+    ),
+    DeepAnalysis(
+        "search",
+        Needs({OBJECTS.name: 1}),
+        search.prospect,
+        (
+            PlanVariant("search", "search"),
+            *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
+        ),
+    ),
+    DeepAnalysis(
+        "hints",
+        Needs({OBJECTS.name: 1, CONTENTS.name: 1}),
+        hints.prospect,
+        (
+            PlanVariant("hints", "hints"),
+            PlanVariant("hints-halo", "halo", {"hints": "true"}),
+            PlanVariant("hints-dense", "dense", {"hints": "true"}),
+        ),
+    ),
+    DeepAnalysis(
+        "confine",
+        Needs({OBJECTS.name: 1}, MAX_TRACED),
+        confine.prospect,
+        (PlanVariant("confine", "confine", {"watched": "false"}),),
+    ),
+)
+
+
+def limits_for(analyses: Iterable[DeepAnalysis], distance: int) -> Limits:
+    """The parameters of a recording that all of them can use; `distance` is that of affinity."""
+    sinks: dict[str, int | str] = {"distance": distance}
+    max_object = MAX_OBJECT
+    for one in analyses:
+        sinks |= one.needs.sinks
+        max_object = max(max_object, one.needs.max_object)
+    return Limits(max_object, sinks)
