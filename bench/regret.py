@@ -39,7 +39,8 @@ from halo.schema.summary import Summary
 from halo.schema.trial import Trial
 from halo.settings import Settings, read_settings
 from halo.trials.bundled import find_bundled, list_plain, prepare_all
-from halo.trials.candidates import NONE, VARIANTS, Candidate, PlanVariant
+from halo.trials.candidates import NONE, Candidate, PlanVariant
+from halo.trials.deep.choice import VARIANTS
 from halo.trials.findings import Findings
 from halo.trials.inputs.unrecorded import check_program
 from halo.trials.placement import Answer
