@@ -92,13 +92,15 @@ def field_chart(measurement: Measurement) -> FieldChart:
 
 
 def left_out_lines(measurement: Measurement) -> list[str]:
-    """A sentence for each allocator and setting that has no row."""
+    """A sentence for each allocator, setting and deep analysis that has no row."""
     summary = measurement.summary
     failed = [
         left_out(name, summary.program, why, summary.native)
         for name, why in summary.left_out.items()
     ]
-    return failed + [f"{name} was not tried: {why}." for name, why in summary.untried.items()]
+    analyses = {it.name: it.why for it in summary.analyses if not it.tried}
+    untried = {**summary.untried, **analyses}
+    return failed + [f"{name} was not tried: {why}." for name, why in untried.items()]
 
 
 def _axis(speeds: Sequence[Speed]) -> Axis:

@@ -12,6 +12,7 @@ from halo.report import render_report
 from halo.report.field import Entry, groups
 from halo.report.field_chart import field_chart
 from halo.results import Measurement, read_measurement
+from halo.schema.summary import TriedAnalysis
 from halo.trials.findings import Findings
 from support.report_pages import checked
 from support.samples.field import ANSWER, OVER, field_document, field_findings, trials
@@ -159,6 +160,17 @@ def test_what_was_left_out_is_a_line_with_the_reason_and_no_warning(tmp_path: Pa
     assert text.count(line) == 1
     why = "jemalloc:huge-pages was not tried: this version of jemalloc does not know it."
     assert text.count(why) == 1
+
+
+def test_a_deep_analysis_that_was_not_tried_is_a_line(tmp_path: Path) -> None:
+    findings = field_findings()
+    findings.analyses = [
+        TriedAnalysis("search", False, "its groups save 0.3 %"),
+        TriedAnalysis("hints", True, "2 call sites have values", 3),
+    ]
+    lines = field_chart(of(tmp_path, findings)).left_out
+    assert "search was not tried: its groups save 0.3 %." in lines
+    assert not any("hints" in line for line in lines)
 
 
 def test_every_figure_is_also_text(tmp_path: Path) -> None:
