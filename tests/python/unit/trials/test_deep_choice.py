@@ -117,7 +117,9 @@ def test_several_recorded_inputs_have_no_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    "analyses", [it for n in range(5) for it in combinations(DEEP_ANALYSES, n)], ids=str
+    "analyses",
+    [it for n in range(5) for it in combinations(DEEP_ANALYSES, n)],
+    ids=lambda those: "+".join(it.name for it in those) or "none",
 )
 def test_a_recording_has_what_each_of_the_analyses_needs(
     analyses: tuple[DeepAnalysis, ...],
