@@ -18,7 +18,7 @@ from halo.recording.registry import find_producer
 from halo.trials.candidates import Candidate, make_candidates, make_plans
 from halo.trials.deep.choice import Choice, examine, told, worth_trying
 from halo.trials.findings import Findings
-from halo.trials.inputs.allocator_settings import ranked, time_settings
+from halo.trials.inputs.allocator_settings import doubtful, ranked, time_settings
 from halo.trials.inputs.roles import Inputs
 from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
 from halo.trials.inputs.unrecorded import TYPICAL, check_and_time, check_program
@@ -35,6 +35,7 @@ from halo.trials.session import Session
 from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
+DOUBTFUL = 2  # settings in doubt that take part in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
 
 
@@ -190,10 +191,10 @@ def _name_allocator(kept: Candidate | None) -> None:
 
 
 def next_allocators(session: Session) -> list[Allocator]:
-    """The best allocators, with their settings, the fastest first."""
+    """The best allocators, with their settings, the fastest first; then settings in doubt."""
     found = ranked(session)
     best = found[0][1]
-    return [allocator for allocator, time in found if time <= NEAR * best]
+    return [it for it, time in found if time <= NEAR * best] + doubtful(session)[:DOUBTFUL]
 
 
 def _answer(session: Session, job: Job) -> None:

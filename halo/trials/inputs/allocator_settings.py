@@ -7,7 +7,7 @@ faster there; whether it is kept is decided by the race, whose rounds are others
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -63,15 +63,33 @@ def ranked(session: Session) -> list[tuple[Allocator, float]]:
     test of the race: the effect of some is another in each round, and must not decide over which
     allocator plans are made.
     """
-    findings = session.findings
-    times = relative_times(findings.training)
+    times = relative_times(session.findings.training)
     found = [(it, times[it.name]) for it in session.allocators if it.name in times]
+    found += [(it, time) for it, time, is_promising in _settings(session, times) if is_promising]
+    return sorted(found, key=lambda each: each[1])
+
+
+def doubtful(session: Session) -> list[Allocator]:
+    """The settings that are not promising, but faster than all others by their medians.
+
+    They take part in the race, which tells what they gain.
+    """
+    best = ranked(session)[0][1]
+    times = relative_times(session.findings.training)
+    found = [(it, time) for it, time, is_promising in _settings(session, times) if not is_promising]
+    return [it for it, time in sorted(found, key=lambda each: each[1]) if time * PROMISING < best]
+
+
+def _settings(
+    session: Session, times: Mapping[str, float]
+) -> Iterator[tuple[Allocator, float, bool]]:
+    """Each setting that was tried, its relative time, and whether it is promising."""
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
-        gain = _gain(findings.settings, plain, one.name)
-        if min(gain.logs) > math.log(PROMISING) or gain.exceeds(PROMISING, SINGLE_LOOK):
-            found.append((one, times[plain] / math.exp(median(gain.logs))))
-    return sorted(found, key=lambda each: each[1])
+        gain = _gain(session.findings.settings, plain, one.name)
+        every = min(gain.logs) > math.log(PROMISING)
+        usual = times[plain] / math.exp(median(gain.logs))
+        yield one, usual, every or gain.exceeds(PROMISING, SINGLE_LOOK)
 
 
 def _gain(samples: Samples, plain: str, name: str) -> Gain:

@@ -254,6 +254,21 @@ def test_a_setting_that_loses_in_one_round_is_promising_if_many_others_gain(
     assert ("mimalloc:huge-pages" in [it.name for it, _ in ranked(tried.session)]) is is_promising
 
 
+def test_a_setting_in_doubt_takes_part_in_the_race_if_it_may_be_the_fastest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plans are not made over it first, as its rounds may have been lucky."""
+    huge = ("glibc:huge-pages", "jemalloc:huge-pages", "mimalloc:huge-pages")
+    factors = {"glibc": 1.0, "jemalloc": 1.02, "mimalloc": 1.09}
+    training = {name: times(factor, STEADY[:3]) for name, factor in factors.items()}
+    tried = Tried(tmp_path, monkeypatch, training, dict.fromkeys(huge, 0.95))
+    for name in huge:
+        tried.session.findings.settings[name][0] = times(1.2)[0]
+    assert all(":" not in it.name for it, _ in ranked(tried.session))
+    names = [it.name for it in next_allocators(tried.session)]
+    assert names == ["glibc", "jemalloc", "glibc:huge-pages", "jemalloc:huge-pages"]
+
+
 def test_a_setting_under_which_the_program_fails_is_not_in_the_field(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
