@@ -12,7 +12,7 @@ PLAIN = "halo-plain"  # the name of our handler of characters that an encoding l
 # What halo itself prints, in characters that every encoding has.
 _SPELLED = {
     **{"±": "+-", "×": "x", "≈": "~", "≤": "<=", "…": "...", "−": "-", "–": "-"},
-    **{"←": "<-", "→": "->", "ı": "i", "ó": "o"},
+    **{"←": "<-", "→": "->", "ı": "i", "ó": "o", "◆": "*", "○": "o"},
 }
 
 
