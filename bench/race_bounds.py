@@ -5,8 +5,9 @@ race_bounds.py [--paths N]
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
 the other. The share of rejected paths grows with the square root of the rounds from FIRST_LOOK on,
 to ERROR after the last one (the power family of Kim and DeMets, Biometrika 1987).
-BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS. A test in stages may reject
-all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails. Prints all.
+BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS, _ANSWER_BOUNDS the same with
+half of the error. A test in stages may reject all the rest when it ends: LAST_BOUNDS. Then it meets
+noise with heavier tails. Prints all.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Statistics:
     return {number: np.concatenate(part) for number, part in parts.items()}
 
 
-def bounds(found: Statistics, looks: Sequence[int]) -> dict[int, float]:
+def bounds(found: Statistics, looks: Sequence[int], error: float = ERROR) -> dict[int, float]:
     """The bound of each look."""
     running = np.ones(len(found[LAST_LOOK]), bool)
     chosen = {}
     for look in looks:
-        spent = ERROR * math.sqrt((look - FIRST_LOOK + 1) / len(ROUNDS))
+        spent = error * math.sqrt((look - FIRST_LOOK + 1) / len(ROUNDS))
         rest = round(spent * len(running)) - int((~running).sum())
         chosen[look] = _bound(found[look], running, rest)
         running &= found[look] < chosen[look]
@@ -95,6 +96,7 @@ def main() -> None:
     for name, values in (
         ("BOUNDS", [*bounds(found, ROUNDS).values()]),
         ("STAGED_BOUNDS", [*staged.values()]),
+        ("_ANSWER_BOUNDS", [*bounds(found, LOOKS, ERROR / 2).values()]),
         ("LAST_BOUNDS", last),
         ("SINGLE_LOOK", single),
     ):
