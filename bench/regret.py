@@ -66,7 +66,10 @@ ENOUGH = (180.0, 40.0)  # seconds, or times the program's own time
 
 
 class Chosen(msgspec.Struct):
-    """What a measurement took: its seconds, and those of the program as it is."""
+    """What a measurement took: its seconds, and those of the program as it is.
+
+    It holds an input out, so its answer has all allocators, which that of one input has not.
+    """
 
     seconds: float
     native: float
