@@ -5,9 +5,9 @@ race_bounds.py [--paths N]
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
 the other. The share of rejected paths grows with the square root of the rounds from FIRST_LOOK on,
 to ERROR after the last one (the power family of Kim and DeMets, Biometrika 1987).
-BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS, _ANSWER_BOUNDS the same with
-half of the error. A test in stages may reject all the rest when it ends: LAST_BOUNDS. Then it meets
-noise with heavier tails. Prints all.
+BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS, _TWO_SIDED_BOUNDS the same
+with half of the error. A test in stages may reject all the rest when it ends: LAST_BOUNDS. Then it
+meets noise with heavier tails. Prints all.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main() -> None:
     for name, values in (
         ("BOUNDS", [*bounds(found, ROUNDS).values()]),
         ("STAGED_BOUNDS", [*staged.values()]),
-        ("_ANSWER_BOUNDS", [*bounds(found, LOOKS, ERROR / 2).values()]),
+        ("_TWO_SIDED_BOUNDS", [*bounds(found, LOOKS, ERROR / 2).values()]),
         ("LAST_BOUNDS", last),
         ("SINGLE_LOOK", single),
     ):

@@ -13,7 +13,7 @@ from halo.process.allocators import GLIBC, Allocator, find_allocator
 from halo.results.model import Measurement
 from halo.trials.candidates import NONE
 from halo.trials.racing.gains import HALO, Objective, gain_of, recommended
-from halo.trials.racing.sequential import ANSWER
+from halo.trials.racing.sequential import TWO_SIDED
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def choice_of_results(measurement: Measurement) -> Choice:
             " no allocator that is measurably faster than glibc's. To deploy one nevertheless:"
             " halo deploy --plan PLAN --allocator NAME"
         )
-    gain = gain_of(measurement.reference, use, native).interval(ANSWER)
+    gain = gain_of(measurement.reference, use, native).interval(TWO_SIDED)
     why = (
         f"under {use}, {measurement.program} is {gain.value:.2f} times as fast as under"
         f" {native} ({gain.low:.2f} to {gain.high:.2f})."

@@ -21,7 +21,7 @@ from halo.schema.trial import Trial, Trials
 from halo.trials.candidates import NONE
 from halo.trials.placement import MIN_TRIALS, Answer
 from halo.trials.racing.gains import HALO, gain_of, peak_memory
-from halo.trials.racing.sequential import ANSWER, Gain
+from halo.trials.racing.sequential import TWO_SIDED, Gain
 from halo.trials.statistics import summarize
 
 
@@ -210,7 +210,7 @@ class _Comparison:
         gain = gain_of(trials, label, self.today)
         if gain.rounds < MIN_TRIALS:
             return _spread(gain, 1.0, trials[label])
-        found = gain.interval(ANSWER)
+        found = gain.interval(TWO_SIDED)
         return Speed(found.value, found.low, found.high, peak_memory(trials[label]))
 
     def _seconds(self, label: str) -> float:

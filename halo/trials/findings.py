@@ -13,7 +13,7 @@ from halo.schema.trial import Trial
 from halo.trials.candidates import Candidate
 from halo.trials.racing.clock import deciding_clock
 from halo.trials.racing.gains import HALO, Objective, fastest_of, gain_of, recommended
-from halo.trials.racing.sequential import ANSWER
+from halo.trials.racing.sequential import TWO_SIDED
 from halo.trials.racing.verdict import Verdict
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio, summarize
@@ -105,7 +105,7 @@ def speedup(findings: Findings) -> Ratio | None:
     best = best_baseline(findings)
     if best is None or not findings.reference.get(HALO):
         return None
-    return gain_of(findings.reference, HALO, best).interval(ANSWER)
+    return gain_of(findings.reference, HALO, best).interval(TWO_SIDED)
 
 
 def gains(findings: Findings) -> dict[str, Ratio]:
@@ -116,7 +116,7 @@ def gains(findings: Findings) -> dict[str, Ratio]:
     best, trials = best_baseline(findings), findings.reference
     names = [name for name in dict.fromkeys((findings.native.name, best)) if name is not None]
     return {
-        name: gain_of(trials, HALO, name).interval(ANSWER)
+        name: gain_of(trials, HALO, name).interval(TWO_SIDED)
         for name in names
         if trials.get(HALO) and trials.get(name)
     }

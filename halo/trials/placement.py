@@ -25,7 +25,7 @@ from halo.trials.racing.gains import (
     peak_memory,
     surely_faster,
 )
-from halo.trials.racing.sequential import ANSWER, Gain, paired_gain
+from halo.trials.racing.sequential import TWO_SIDED, Gain, paired_gain
 from halo.trials.runs.rounds import Samples
 from halo.trials.statistics import Ratio, ratio
 
@@ -123,12 +123,12 @@ def is_open(findings: Findings) -> bool:
         return False
     others = [name for name in trials if name != use]
     return any(_may_gain(gain_of(trials, name, use)) for name in others) or (
-        use == HALO and not gain_of(trials, HALO, _best(findings)).exceeds(1.0, ANSWER)
+        use == HALO and not gain_of(trials, HALO, _best(findings)).exceeds(1.0, TWO_SIDED)
     )
 
 
 def _may_gain(gain: Gain) -> bool:
-    return gain.interval(ANSWER).high > 1 + THRESHOLD
+    return gain.interval(TWO_SIDED).high > 1 + THRESHOLD
 
 
 def _best(findings: Findings) -> str:
@@ -185,7 +185,7 @@ def _nothing(findings: Findings) -> Conclusion:
     if doubtful:
         name = max(doubtful, key=lambda one: gains[one].mean)
         gain = gains[name]
-        change = gain.interval(ANSWER)
+        change = gain.interval(TWO_SIDED)
         return _open(
             f"{findings.program}: it cannot be told whether {named(findings, name)} gains: it is"
             f" {_times(gain)} as today, with {native}",
@@ -247,7 +247,7 @@ def answer_clock(findings: Findings) -> Clock:
 
 def _times(gain: Gain) -> str:
     """`1.45 times as fast (1.40 to 1.50)`, with the interval of the test that decides."""
-    found = gain.interval(ANSWER)
+    found = gain.interval(TWO_SIDED)
     return f"{found.value:.2f} times as fast ({found.low:.2f} to {found.high:.2f})"
 
 
@@ -275,7 +275,7 @@ def _ended(findings: Findings) -> Conclusion:
     if best != native and findings.training.get(native):
         times = f"{math.exp(gain.mean):.2f} times as fast as {native}"
         found += f", {times}"
-        if gain.rounds >= MIN_TRIALS and not gain.exceeds(1.0, ANSWER):
+        if gain.rounds >= MIN_TRIALS and not gain.exceeds(1.0, TWO_SIDED):
             found = f"no allocator is surely faster than {native} ({best} is {times})"
     few = ", too few for a conclusion" if gain.rounds < MIN_TRIALS else ""
     rounds = f"{gain.rounds} round{'s' * (gain.rounds != 1)}"

@@ -18,7 +18,7 @@ from halo.trials.findings import Findings, best_baseline, speedup, wide_spreads
 from halo.trials.placement import PlanChange, answer_clock, conclude, plan_changes
 from halo.trials.racing.clock import clock_name, deciding_clock
 from halo.trials.racing.gains import HALO, gain_of
-from halo.trials.racing.sequential import ANSWER
+from halo.trials.racing.sequential import TWO_SIDED
 from halo.trials.runs.rounds import walls
 from halo.trials.statistics import Ratio, summarize
 
@@ -96,7 +96,7 @@ def used(findings: Findings) -> tuple[str | None, Ratio | None]:
     if not trials.get(native):
         return None, None
     use = findings.use
-    return use, None if use == native else gain_of(trials, use, native).interval(ANSWER)
+    return use, None if use == native else gain_of(trials, use, native).interval(TWO_SIDED)
 
 
 def _candidate(

@@ -201,15 +201,13 @@ def _answer(session: Session, job: Job) -> None:
     """Measures what may be told to use, in rounds of its own.
 
     These are the program's own allocator, the best one, also with its best setting, and the kept
-    plan; on an input that no decision has seen, all allocators.
+    plan, also without it; on an input that no decision has seen, all allocators.
     """
     kept = session.findings.kept
     assert kept is not None
     tried = [allocator for allocator, _ in ranked(session)]
     plain = [it for it in tried if it.setting is None]
-    chosen = [session.allocators[0], *plain[:1], *tried[:1]]
-    if kept.plan is None:
-        chosen.append(kept.allocator)
+    chosen = [session.allocators[0], *plain[:1], *tried[:1], kept.allocator]
     configs = {it.name: session.alone(it) for it in chosen}
     if session.holds_out:
         configs = {it.label: it for it in session.baselines()} | configs

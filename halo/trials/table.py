@@ -19,7 +19,7 @@ from halo.trials.findings import Findings, best_baseline
 from halo.trials.placement import MIN_TRIALS, Answer, conclude, named
 from halo.trials.racing.clock import Clock, processor, wall
 from halo.trials.racing.gains import HALO, gain_of, recommended
-from halo.trials.racing.sequential import ANSWER
+from halo.trials.racing.sequential import TWO_SIDED
 from halo.trials.racing.standings import standings
 from halo.trials.results import summarize_findings, warnings
 from halo.trials.statistics import summarize
@@ -76,7 +76,7 @@ def _gain(findings: Findings, name: str) -> str:
         return ""
     if gain.rounds < MIN_TRIALS:
         return f"{math.exp(gain.mean):.2f} (too few trials)"
-    found = gain.interval(ANSWER)
+    found = gain.interval(TWO_SIDED)
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 

@@ -10,7 +10,7 @@ from statistics import median
 
 from halo.schema.trial import Trial
 from halo.trials.racing.clock import deciding_clock
-from halo.trials.racing.sequential import ANSWER, Gain, paired_gain
+from halo.trials.racing.sequential import TWO_SIDED, Gain, paired_gain
 
 HALO = "halo"
 """The label of the kept plan among the trials of an answer; the others are allocators' names."""
@@ -36,7 +36,7 @@ def gain_of(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> Gain
 
 def surely_faster(trials: Mapping[str, Sequence[Trial]], one: str, other: str) -> bool:
     """Whether there are enough rounds of both, and the first is certainly faster."""
-    return gain_of(trials, one, other).exceeds(1.0, ANSWER)
+    return gain_of(trials, one, other).exceeds(1.0, TWO_SIDED)
 
 
 def fastest_of(trials: Mapping[str, Sequence[Trial]], names: Sequence[str]) -> str | None:

@@ -41,9 +41,9 @@ BOUNDS = _from_first_look(
 LOOKS = (FIRST_LOOK, 9, 12, 16, 22, 30, 42)
 STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (7.20, 5.21, 4.79, 4.26, 3.71, 3.42, 3.17), strict=True))
 """Of a group-sequential test: it looks after each of several stages, at LOOKS and at its end."""
-_ANSWER_BOUNDS = dict(zip(LOOKS, (8.68, 6.11, 5.58, 4.84, 4.17, 3.84, 3.50), strict=True))
-ANSWER: Bounds = {
-    rounds: _ANSWER_BOUNDS[max(look for look in LOOKS if look <= rounds)]
+_TWO_SIDED_BOUNDS = dict(zip(LOOKS, (8.68, 6.11, 5.58, 4.84, 4.17, 3.84, 3.50), strict=True))
+TWO_SIDED: Bounds = {
+    rounds: _TWO_SIDED_BOUNDS[max(look for look in LOOKS if look <= rounds)]
     for rounds in range(FIRST_LOOK, LAST_LOOK + 1)
 }
 """Of such a test with half of the error, for any number of rounds: those of the last look before.

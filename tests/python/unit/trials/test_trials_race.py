@@ -16,11 +16,11 @@ from halo.trials.racing.final import FEW_COMPARED, run_final
 from halo.trials.racing.heats import HEATS, Heat, Measure
 from halo.trials.racing.race import Pace, pace_for, race, screen_runs
 from halo.trials.racing.sequential import (
-    ANSWER,
     BOUNDS,
     FIRST_LOOK,
     LAST_LOOK,
     LOOKS,
+    TWO_SIDED,
     Gain,
     paired_gain,
 )
@@ -433,9 +433,9 @@ def test_a_gain_in_every_round_is_certain_however_far_off_some_are() -> None:
     slower = [2.18, 2.73, 6.3, 2.46, 2.22, 2.26, 2.35, 7.25, 2.52, 4.22, 2.29, 2.26]
     faster = [1.43, 1.49, 1.42, 1.69, 1.57, 1.57, 1.62, 1.6, 1.51, 1.49, 1.54, 1.44]
     gain = paired_gain(slower, faster)
-    assert gain.exceeds(1.0, ANSWER) and gain.interval(ANSWER).low > 1.4
-    assert not paired_gain(slower[:7], faster[:7]).exceeds(1.0, ANSWER), "these may be by chance"
-    assert not paired_gain([*slower[:-1], 1.4], faster).exceeds(1.0, ANSWER)
+    assert gain.exceeds(1.0, TWO_SIDED) and gain.interval(TWO_SIDED).low > 1.4
+    assert not paired_gain(slower[:7], faster[:7]).exceeds(1.0, TWO_SIDED), "these may be by chance"
+    assert not paired_gain([*slower[:-1], 1.4], faster).exceeds(1.0, TWO_SIDED)
 
 
 @pytest.mark.parametrize("noise", [quiet, disturbed])
@@ -446,5 +446,5 @@ def test_equal_configurations_differ_in_at_most_one_of_a_hundred_answers(noise: 
         mine, other = ([noise(rng) for _ in range(30)] for _ in range(2))
         pairs = [(mine[:look], other[:look]) for look in LOOKS if look <= 30]
         gains = [paired_gain(*order) for pair in pairs for order in (pair, pair[::-1])]
-        claims += any(gain.exceeds(1.0, ANSWER) for gain in gains)
+        claims += any(gain.exceeds(1.0, TWO_SIDED) for gain in gains)
     assert claims <= 9, "less than one in a hundred, and chance"

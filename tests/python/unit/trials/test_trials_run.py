@@ -97,6 +97,11 @@ def no_rule(module: Module, offset: int) -> FrameRule:
         ("halo over glibc", False, ["glibc", "jemalloc", "jemalloc:huge-pages", "halo"]),
         ("none over glibc", False, ["glibc", "jemalloc", "jemalloc:huge-pages"]),
         (
+            "halo over mimalloc",
+            False,
+            ["glibc", "jemalloc", "jemalloc:huge-pages", "mimalloc", "halo"],
+        ),
+        (
             "halo over glibc",
             True,
             ["glibc", "jemalloc", "mimalloc", "jemalloc:huge-pages", "halo"],
@@ -110,9 +115,16 @@ def test_the_answer_is_measured_with_what_may_be_used(
     holds_out: bool,
     expected: list[str],
 ) -> None:
-    """The program's own allocator, the best one, also with its best setting, and the plan."""
+    """The program's own allocator, the best one, also with its best setting, and the plan.
+
+    What the plan gains is told from what its allocator gains.
+    """
     findings = measured({"halo": times(0.5)}, kept)
     mimalloc = Allocator("mimalloc", Path("/lib/libmimalloc.so"))
+    findings.candidates = [
+        *findings.candidates,
+        Candidate(PlanVariant("halo", "halo"), mimalloc, tmp_path / "halo.plan"),
+    ]
     huge = next(it for it in SETTINGS if (it.kind, it.name) == ("jemalloc", "huge-pages"))
     findings.training = {"glibc": times(1.0), "jemalloc": times(0.8), "mimalloc": times(0.9)}
     findings.settings = {"jemalloc": times(0.8), "jemalloc:huge-pages": times(0.7)}
