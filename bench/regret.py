@@ -5,20 +5,25 @@ regret.py judge FOLDER                     a row for each, and the thresholds
 
 `run` stores the measurement of `halo bench` in FOLDER/NAME. Then it measures all configurations on
 the reference input, interleaved: each allocator with each of its settings, and each plan over the
-best allocator, the best one with a setting, and the one of the kept plan. A configuration that
-fails or prints something else is left out. Without names, all bundled programs without variants.
+best allocator, the best one with a setting, and the one of the kept plan. After three rounds, those
+that are certainly more than 5 % slower than the fastest leave. A configuration that fails or prints
+something else is left out. At last, `halo run` answers with the reference input alone. Without
+names, all bundled programs without variants.
 
 The *regret* is the time of the fastest configuration over that of what is told to use, by the
 clock that decides races: 1 for the fastest. The fastest of many is fast by chance, too, so `judge`
 also shows the part that is certain: what the fastest gains less two standard errors. *Memory* is
-the peak over the least one of those that take at most 2 % more time than the fastest. The exit
-status of `judge` is 1 if a threshold is missed.
+the peak over the least one of those that take at most 2 % more time than the fastest. The *answer*
+and the *seconds* are those of the one input. The exit status of `judge` is 1 if a threshold is
+missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -53,46 +59,53 @@ from halo.trials.racing.gains import (
     peak_memory,
 )
 from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.job import Configuration, Job, option_words
 from halo.trials.runs.machine import describe_machine
 from halo.trials.session import Options, Session
 from halo.trials.stages import Rounds, measure
 
-CHOSEN, ALL = "chosen.json", "all.json"
+CHOSEN, ALL, ONE, SECONDS = "chosen", "all.json", "one", "seconds"  # in the folder of a program
+SCREENING = 3  # rounds of all configurations
+REACH = 0.95  # times as fast as the fastest
 GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the thresholds
 MAX_UNTOLD = 0.10
 MEMORY = 1.01  # times the least peak memory: less is noise
 ENOUGH = (180.0, 40.0)  # seconds, or times the program's own time
 
 
-class Chosen(msgspec.Struct):
-    """What a measurement took: its seconds, and those of the program as it is.
+class Everything(msgspec.Struct):
+    """The configurations of a program: all, when they were screened, and `trials` of those left.
 
-    It holds an input out, so its answer has all allocators, which that of one input has not.
+    `used` is what is told to use, `native` what runs today.
     """
 
-    seconds: float
-    native: float
-
-
-class Everything(msgspec.Struct):
-    """Every configuration of a program in common rounds; `used` is what is told to use."""
-
     used: str
+    native: str
     plain: Sequence[str]
+    screened: Mapping[str, Sequence[Trial]]
     trials: Mapping[str, Sequence[Trial]]
 
 
 def choose(folder: Path, name: str, options: Sequence[str]) -> None:
-    """Does what a person does, and stores how long it took."""
-    command = [sys.executable, "-m", "halo", "bench", *options, "--results", str(folder), name]
+    """Does what a person does who holds an input out."""
+    run_halo("bench", *options, "--results", str(folder), name)
+    (folder / CHOSEN).touch()
+
+
+def answer_one(settings: Settings, folder: Path, name: str, options: Sequence[str]) -> None:
+    """Does what a person does with the reference input alone, and stores how long it took."""
+    bundled = find_bundled(settings, name)
+    job = prepare_all(settings, bundled).ref
+    given = ["--results", str(folder / ONE), *options, *option_words(job), "--", *job.command]
     began = time.monotonic()
-    if subprocess.run(command, check=False).returncode:
-        sys.exit(f"halo bench {name} failed")
-    seconds = time.monotonic() - began
-    trials = read_measurement(folder).results.trials.allocators_on_training
-    native = min(trial.wall for trial in next(iter(trials.values())))
-    write_json(msgspec.to_builtins(Chosen(seconds, native)), folder / CHOSEN)
+    run_halo("run", *given, environment=bundled.env)
+    (folder / SECONDS).write_text(f"{time.monotonic() - began:.1f}\n")
+
+
+def run_halo(*words: str, environment: Mapping[str, str] | None = None) -> None:
+    command = [sys.executable, "-m", "halo", *words]
+    if subprocess.run(command, env=os.environ | (environment or {}), check=False).returncode:
+        sys.exit(f"halo {shlex.join(words)} failed")
 
 
 def measure_all(
@@ -112,21 +125,33 @@ def measure_all(
     with Session(settings, options, findings, Reporter(name)) as session:
         check_program(session, [job])
         alone = {it.name: it for it in with_settings(session.allocators)}
-        first = run_all(session, job, [session.alone(it) for it in alone.values()], rounds // 2)
-        plain = [label for label in first if alone[label].setting is None]
-        over = {best_of(first, plain), best_of(first, list(first)), summary.allocator or ""}
+        plain = [label for label in alone if alone[label].setting is None]
+        answered = read_measurement(folder).results.trials.reference
+        over = {best_of(answered, plain), best_of(answered, list(alone)), summary.allocator or ""}
         planned = [
             Candidate(
                 variant, alone[label], path, any(it.huge_pages for it in read_plan(path).groups)
             )
             for variant, path in plans_of(summary, folder)
-            for label in over & first.keys()
+            for label in over & alone.keys()
         ]
-        configs = [session.alone(alone[label]) for label in first]
+        configs = [session.alone(alone[label]) for label in alone]
         configs += [session.planned(it, it.label) for it in planned]
-        trials = run_all(session, job, configs, rounds)
+        screened = run_all(session, job, configs, Rounds(SCREENING, 0))
+        always = {used_in(summary), summary.native, best_of(screened, plain)}
+        stays = always | set(within_reach(screened))
+        configs = [it for it in configs if it.label in stays]
+        trials = run_all(session, job, configs, Rounds(rounds))
     shutil.rmtree(scratch)
-    return Everything(used_in(summary), plain, trials)
+    plain = [label for label in plain if label in trials]
+    return Everything(used_in(summary), summary.native, plain, screened, trials)
+
+
+def within_reach(trials: Mapping[str, Sequence[Trial]]) -> list[str]:
+    """Those that are not certainly slower than the fastest by more than REACH."""
+    fastest = best_of(trials, list(trials))
+    gains = {label: gain_of(trials, label, fastest) for label in trials}
+    return [label for label, it in gains.items() if it.mean + 2 * it.error > math.log(REACH)]
 
 
 def with_settings(allocators: Sequence[Allocator]) -> list[Allocator]:
@@ -147,10 +172,10 @@ def plans_of(summary: Summary, folder: Path) -> list[tuple[PlanVariant, Path]]:
 
 
 def run_all(
-    session: Session, job: Job, configs: Sequence[Configuration], rounds: int
+    session: Session, job: Job, configs: Sequence[Configuration], rounds: Rounds
 ) -> Mapping[str, Sequence[Trial]]:
     """The rounds, by label; without those that cannot run the program."""
-    found = measure(session, f"all-{len(configs)}", job, configs, Rounds(rounds))
+    found = measure(session, f"all-{len(configs)}", job, configs, rounds)
     return {label: trials for label, trials in found.items() if trials}
 
 
@@ -170,12 +195,15 @@ def used_in(summary: Summary) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A program: what is told to use, and the fastest of all and of the plain allocators."""
+    """A program: what is told to use, and the fastest of all and of the plain allocators.
+
+    `answer` and `seconds` are of one input.
+    """
 
     name: str
     objective: str
     answer: str
-    chosen: Chosen
+    seconds: float
     everything: Everything
 
     @property
@@ -206,7 +234,8 @@ class Row:
     @property
     def is_late(self) -> bool:
         seconds, factor = ENOUGH
-        return self.chosen.seconds > max(seconds, factor * self.chosen.native)
+        native = median(trial.wall for trial in self.everything.trials[self.everything.native])
+        return self.seconds > max(seconds, factor * native)
 
     def _gain(self, label: str, less: float = 0.0) -> float:
         """How many times as fast that one is as what is used, less some standard errors."""
@@ -217,12 +246,14 @@ class Row:
 def read_rows(folder: Path) -> list[Row]:
     """Of the finished ones."""
     rows = []
-    for path in sorted(folder.glob(f"*/{ALL}")):
+    for path in sorted(folder.glob(f"*/{SECONDS}")):
         summary = read_measurement(path.parent).results.summary
-        chosen = msgspec.json.decode((path.parent / CHOSEN).read_bytes(), type=Chosen)
-        everything = msgspec.json.decode(path.read_bytes(), type=Everything)
-        answer = summary.verdict.answer
-        rows.append(Row(summary.program, summary.objective, answer, chosen, everything))
+        one = read_measurement(path.parent / ONE).results.summary
+        everything = msgspec.json.decode((path.parent / ALL).read_bytes(), type=Everything)
+        seconds = float(path.read_text())
+        rows.append(
+            Row(summary.program, summary.objective, one.verdict.answer, seconds, everything)
+        )
     return rows
 
 
@@ -238,7 +269,7 @@ def judge(folder: Path) -> int:
         print(
             f"| {row.name} | {row.everything.used} | {row.answer} | {row.best} |"
             f" {row.regret:.3f} | {row.certain:.3f} | {row.over_plain:.3f} | {row.memory:.3f} |"
-            f" {row.chosen.seconds:.0f} | {'late' if row.is_late else ''} |"
+            f" {row.seconds:.0f} | {'late' if row.is_late else ''} |"
         )
     number = len(rows)
     untold = sum(row.answer == Answer.CANNOT_TELL for row in rows)
@@ -280,6 +311,8 @@ def main() -> int:
         if not (folder / ALL).exists():
             found = measure_all(settings, folder, name, given.allocator, given.rounds)
             write_json(msgspec.to_builtins(found), folder / ALL)
+        if not (folder / SECONDS).exists():
+            answer_one(settings, folder, name, ["--objective", given.objective])
         print(name, flush=True)
     return 0
 

@@ -8,6 +8,7 @@ from halo.errors import UsageError
 from halo.figures.affinity_graph import AffinityGraphFigure
 from halo.figures.aged.occupancy import OccupancyFigure
 from halo.figures.aged.table import AgedFigure
+from halo.figures.answers import AnswersFigure
 from halo.figures.bars import BarsFigure
 from halo.figures.base import Figure
 from halo.figures.cache_sweep import CacheSweepFigure
@@ -42,6 +43,7 @@ FIGURES: Sequence[Figure] = (
     OccupancyFigure(),
     MissesFigure(),
     SpeedupFigure(),
+    AnswersFigure(),
     RandomPoolsFigure(),
     FragmentationFigure(),
     BarsFigure(),

@@ -29,6 +29,11 @@ class Reporter:
         self._expected = 0.0  # seconds of the stage
         self._first: Step | None = None  # of the stage
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the measurement began, or was continued."""
+        return self._clock() - self._start
+
     def stage(self, text: str, seconds: float = 0.0, is_extra: bool = False) -> None:
         """Writes a line at the start of a stage.
 

@@ -31,7 +31,7 @@ from halo.trials.racing.sequential import LOOKS
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
 from halo.trials.runs.rounds import Samples, Span, walls
-from halo.trials.session import Session
+from halo.trials.session import Session, identities
 from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
@@ -228,7 +228,7 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     fewest = asked or MIN_TRIALS
-    most = asked or max(MIN_TRIALS, session.budget(job).answer_rounds(seconds))
+    most = asked or max(MIN_TRIALS, int(_seconds_of_answer(session, job, configs) / seconds))
     looks = [fewest, *(look for look in LOOKS if fewest < look <= most)]
     warm_up = int(session.timed != job)  # else it has run many times already
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
@@ -241,6 +241,15 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
         )
         if not is_open(findings):
             return
+
+
+def _seconds_of_answer(session: Session, job: Job, configs: Sequence[Configuration]) -> float:
+    """What may be spent on it; a measurement that is continued has what it had at first."""
+    budget, elapsed = session.budget(job), session.reporter.elapsed
+    inputs = {"configurations": identities(configs), "budget": budget.seconds}
+    seconds = session.journal.stage("answer-seconds", inputs, lambda: budget.answer(elapsed))
+    assert isinstance(seconds, float)
+    return seconds
 
 
 def _relative(findings: Findings, label: str) -> float:

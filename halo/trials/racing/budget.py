@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 RECORDING = 0.3  # share of the time that a recording may take
 RACE = 0.35  # share of the time for the race
-ANSWER = 0.35  # share of the time for the answer
+ANSWER = 0.35  # share of the time for the answer, at least
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,6 @@ class Budget:
         """The number of runs of that length in the race."""
         return int(RACE * self.seconds / max(seconds, 0.01))
 
-    def answer_rounds(self, seconds: float) -> int:
-        """The number of rounds of that length for the answer."""
-        return int(ANSWER * self.seconds / max(seconds, 0.01))
+    def answer(self, elapsed: float) -> float:
+        """Seconds for the answer, which begins after that time."""
+        return max(ANSWER * self.seconds, self.seconds - elapsed)

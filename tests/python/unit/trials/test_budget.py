@@ -31,17 +31,22 @@ def test_more_effort_is_more_of_everything() -> None:
 @pytest.mark.parametrize("native", [0.001, 1.0, 100.0])
 def test_the_parts_of_a_measurement_fit_in_its_time(native: float) -> None:
     budget = Budget(native)
-    used = budget.recording + (budget.race_runs(native) + budget.answer_rounds(native)) * native
-    assert used <= budget.seconds
+    used = budget.recording + budget.race_runs(native) * native
+    assert used + budget.answer(used) <= budget.seconds
     assert budget.recording > 0 and budget.race_runs(native) > 0
 
 
 def test_shorter_runs_are_more() -> None:
     budget = Budget(1.0)
     assert budget.race_runs(0.5) == pytest.approx(2 * budget.race_runs(1.0), abs=1)
-    assert budget.answer_rounds(4.0) == pytest.approx(budget.answer_rounds(1.0) / 4, abs=1)
     assert budget.race_runs(0.0) == budget.race_runs(0.01), "no time is less than 10 ms"
-    assert budget.race_runs(10**6) == budget.answer_rounds(10**6) == 0
+    assert budget.race_runs(10**6) == 0
+
+
+def test_the_answer_has_the_time_that_is_left_and_at_least_its_share() -> None:
+    budget = Budget(1.0)
+    assert budget.answer(20.0) == budget.seconds - 20
+    assert budget.answer(budget.seconds) == budget.answer(2 * budget.seconds) > 0
 
 
 def test_a_command_without_efforts_has_the_normal_one() -> None:

@@ -24,8 +24,10 @@ from halo.trials.deep.choice import Choice, choose_variants
 from halo.trials.findings import Findings
 from halo.trials.inputs.roles import only
 from halo.trials.inputs.unrecorded import TYPICAL
-from halo.trials.racing.budget import ANSWER, EFFORTS, RACE
+from halo.trials.journal import Journal
+from halo.trials.racing.budget import EFFORTS, RACE
 from halo.trials.racing.gains import Objective
+from halo.trials.racing.sequential import LOOKS
 from halo.trials.reporter import Reporter
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import COOLDOWN
@@ -159,15 +161,25 @@ def test_the_same_plan_over_a_setting_is_another_configuration(tmp_path: Path) -
     assert identities([plain]) != identities([other])
 
 
+def timed_session(folder: Path, findings: Findings, elapsed: float, asked: int = 0) -> Session:
+    """One with a journal, that began so many seconds ago."""
+    now = iter([0.0])
+    reporter = Reporter("prog", clock=lambda: next(now, elapsed))
+    session = Session(read_settings(), Options(asked, folder, {}), findings, reporter)
+    session.journal = Journal(folder, {})
+    return session
+
+
 @pytest.mark.parametrize(
-    ("asked", "native", "is_open", "rounds"),
+    ("asked", "native", "elapsed", "is_open", "rounds"),
     [
-        (0, 1.0, False, [7]),
-        (0, 1.0, True, [7, 9, 12, 16]),
-        (0, 1000.0, True, [7]),
-        (0, 0.01, True, [7, 9, 12, 16, 22, 30, 42]),
-        (3, 0.01, True, [3]),
-        (20, 1000.0, True, [20]),
+        (0, 1.0, 160.0, False, [7]),
+        (0, 1.0, 160.0, True, [7, 9, 12, 16]),
+        (0, 1.0, 80.0, True, [7, 9, 12, 16, 22, 30]),
+        (0, 1000.0, 30000.0, True, [7]),
+        (0, 0.01, 160.0, True, [7, 9, 12, 16, 22, 30, 42]),
+        (3, 0.01, 10.0, True, [3]),
+        (20, 1000.0, 10.0, True, [20]),
     ],
 )
 def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
@@ -175,6 +187,7 @@ def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
     monkeypatch: pytest.MonkeyPatch,
     asked: int,
     native: float,
+    elapsed: float,
     is_open: bool,
     rounds: list[int],
 ) -> None:
@@ -190,7 +203,7 @@ def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
 
     findings = measured({})
     findings.training = {"glibc": times(native), "jemalloc": times(native)}
-    session = Session(read_settings(), Options(asked, tmp_path, {}), findings, Reporter("prog"))
+    session = timed_session(tmp_path, findings, elapsed, asked)
     session.native_seconds[JOB] = native
     session.timed = JOB if asked else None
     monkeypatch.setattr(run_module, "measure", measure)
@@ -198,6 +211,28 @@ def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
     configs = [Configuration("glibc", {}), Configuration("jemalloc", {})]
     run_module._measure(session, JOB, [*configs, replace(configs[0], label="halo")])
     assert done == rounds
+
+
+def test_an_answer_that_is_continued_has_the_time_that_it_had_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a finished measurement would go on, as little time has passed since it was opened."""
+    done: list[list[int]] = []
+
+    def measure(*given: Any) -> Any:
+        done[-1].append(given[-1].recorded)
+        return {}
+
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "is_open", lambda _: True)
+    for elapsed in (170.0, 1.0):
+        done.append([])
+        findings = measured({})
+        findings.training = {"glibc": times(1.0)}
+        session = timed_session(tmp_path, findings, elapsed)
+        session.native_seconds[JOB] = 1.0
+        run_module._measure(session, JOB, [Configuration(name, {}) for name in ("glibc", "halo")])
+    assert done[0] == done[1] and done[0][-1] < LOOKS[-1]
 
 
 def test_the_cool_downs_of_the_answer_count_for_its_time(
@@ -213,7 +248,7 @@ def test_the_cool_downs_of_the_answer_count_for_its_time(
 
     findings = measured({})
     findings.training = {"glibc": times(0.01)}
-    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session = timed_session(tmp_path, findings, 100.0)
     session.native_seconds[JOB] = 0.01
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "is_open", lambda _: True)
@@ -221,7 +256,7 @@ def test_the_cool_downs_of_the_answer_count_for_its_time(
     run_module._measure(
         session, JOB, [Configuration(it, {}, needs_cooldown=it != "glibc") for it in names]
     )
-    assert last * 2 * COOLDOWN <= ANSWER * session.budget(JOB).seconds
+    assert last * 2 * COOLDOWN <= session.budget(JOB).seconds - 100
 
 
 def _share(config: Configuration) -> float:
