@@ -5,9 +5,9 @@ race_bounds.py [--paths N]
 Rounds without a gain, with normal noise, are tested at each look. The bounds are chosen one after
 the other. The share of rejected paths grows with the square root of the rounds from FIRST_LOOK on,
 to ERROR after the last one (the power family of Kim and DeMets, Biometrika 1987).
-BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS, _TWO_SIDED_BOUNDS the same
-with half of the error. A test in stages may reject all the rest when it ends: LAST_BOUNDS. Then it
-meets noise with heavier tails. Prints all.
+BOUNDS are of looks after each round, STAGED_BOUNDS of those at LOOKS. A test in stages may reject
+all the rest when it ends: LAST_BOUNDS. Then it meets noise with heavier tails, and so does the test
+of answers, TWO_SIDED. Prints all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from halo.trials.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, LOOKS, TRIM
+from halo.trials.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, LOOKS, TRIM, TWO_SIDED
 
 CHUNK = 100_000
 ROUNDS = range(FIRST_LOOK, LAST_LOOK + 1)
@@ -50,12 +50,12 @@ def paths(draw: Callable[[tuple[int, int]], Floats], count: int) -> Statistics:
     return {number: np.concatenate(part) for number, part in parts.items()}
 
 
-def bounds(found: Statistics, looks: Sequence[int], error: float = ERROR) -> dict[int, float]:
+def bounds(found: Statistics, looks: Sequence[int]) -> dict[int, float]:
     """The bound of each look."""
     running = np.ones(len(found[LAST_LOOK]), bool)
     chosen = {}
     for look in looks:
-        spent = error * math.sqrt((look - FIRST_LOOK + 1) / len(ROUNDS))
+        spent = ERROR * math.sqrt((look - FIRST_LOOK + 1) / len(ROUNDS))
         rest = round(spent * len(running)) - int((~running).sum())
         chosen[look] = _bound(found[look], running, rest)
         running &= found[look] < chosen[look]
@@ -78,6 +78,26 @@ def rejected(found: Statistics, chosen: Mapping[int, float]) -> float:
     return float(np.any([found[look] >= bound for look, bound in chosen.items()], axis=0).mean())
 
 
+def answers(draw: Callable[[tuple[int, int]], Floats], count: int) -> float:
+    """The share of answers that claim that one side is faster, at any look."""
+    claims = 0
+    for _ in range(0, count, CHUNK):
+        rounds = draw((CHUNK, LAST_LOOK))
+        ranks = {look: _ranks_of_losses(rounds[:, :look]) for look in LOOKS}
+        claimed = statistic(rounds[:, :FIRST_LOOK]) >= TWO_SIDED.first
+        for look, column in ranks.items():
+            beyond = TWO_SIDED.outermost(look)
+            claimed |= column <= (-1 if beyond is None else beyond)
+        claims += int(claimed.sum())
+    return claims / (CHUNK * len(range(0, count, CHUNK)))
+
+
+def _ranks_of_losses(rounds: Floats) -> Floats:
+    ranks = np.abs(rounds).argsort(axis=1).argsort(axis=1) + 1
+    found: Floats = np.where(rounds < 0, ranks, 0).sum(axis=1)
+    return found
+
+
 def _bound(column: Floats, running: np.ndarray[tuple[int], np.dtype[np.bool]], count: int) -> float:
     left = np.where(running, column, -np.inf)
     return float(np.partition(left, -count)[-count])
@@ -96,7 +116,6 @@ def main() -> None:
     for name, values in (
         ("BOUNDS", [*bounds(found, ROUNDS).values()]),
         ("STAGED_BOUNDS", [*staged.values()]),
-        ("_TWO_SIDED_BOUNDS", [*bounds(found, LOOKS, ERROR / 2).values()]),
         ("LAST_BOUNDS", last),
         ("SINGLE_LOOK", single),
     ):
@@ -108,10 +127,12 @@ def main() -> None:
         ),
         "Laplace": lambda size: generator.laplace(size=size),
     }
+    print(f"normal: {answers(normal, count // 8):.2%} of answers claim one side")
     for name, draw in tails.items():
         ends = {**staged, LAST_LOOK: last[-1]}
         share = rejected(paths(draw, count // 8), ends)
         print(f"{name}: {share:.2%} of paths reach a bound (normal: {ERROR:.0%})")
+        print(f"{name}: {answers(draw, count // 8):.2%} of answers claim one side")
 
 
 if __name__ == "__main__":

@@ -221,14 +221,17 @@ def _answer(session: Session, job: Job) -> None:
 
 
 def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
-    """As many rounds as asked for; else the fewest, and more while the answer is open."""
+    """As many rounds as asked for; else the fewest, and more while the answer is open.
+
+    Of a long program, too, the second look has its time: the first one tells great gains only.
+    """
     findings, asked = session.findings, session.options.trials
     native = native_seconds(session, job)
     times = [native * _relative(findings, it.label) for it in configs]
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     fewest = asked or MIN_TRIALS
-    most = asked or max(MIN_TRIALS, int(_seconds_of_answer(session, job, configs) / seconds))
+    most = asked or max(LOOKS[1], int(_seconds_of_answer(session, job, configs) / seconds))
     looks = [fewest, *(look for look in LOOKS if fewest < look <= most)]
     warm_up = int(session.timed != job)  # else it has run many times already
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)

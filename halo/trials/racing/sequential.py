@@ -11,10 +11,12 @@ analysis of group sequential tests based on the type I error spending rate funct
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from statistics import fmean, variance
+from functools import cache, cached_property
+from itertools import accumulate, combinations_with_replacement
+from statistics import NormalDist, fmean, variance
 from typing import TypeAlias
 
 from halo.trials.statistics import Ratio
@@ -24,6 +26,26 @@ ERROR = 0.01
 FIRST_LOOK, LAST_LOOK = 7, 60  # rounds
 Bounds: TypeAlias = Mapping[int, float]
 """The bounds of a test in standard errors, by the number of rounds."""
+
+
+@dataclass(frozen=True)
+class SignedRanks:
+    """Wilcoxon's signed-rank test from some rounds on, and before that a bound in standard errors.
+
+    Without a difference, a gain is as likely as a loss of the same size, whatever the noise: so the
+    ranks of their sizes have a known distribution ("Individual comparisons by ranking methods",
+    Biometrics 1945). `levels` are the errors of one side, by the least number of rounds. An
+    interval is bounded by the averages of two rounds (Hodges and Lehmann, "Estimates of location
+    based on rank tests", Annals of Mathematical Statistics 1963).
+    """
+
+    first: float
+    levels: Mapping[int, float]
+
+    def outermost(self, rounds: int) -> int | None:
+        """How many of the averages are beyond the bound at each end; None if there are too few."""
+        level = max((since for since in self.levels if since <= rounds), default=None)
+        return None if level is None else _signed_ranks(rounds, self.levels[level])
 
 
 def _from_first_look(*bounds: float) -> Bounds:
@@ -41,14 +63,10 @@ BOUNDS = _from_first_look(
 LOOKS = (FIRST_LOOK, 9, 12, 16, 22, 30, 42)
 STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (7.20, 5.21, 4.79, 4.26, 3.71, 3.42, 3.17), strict=True))
 """Of a group-sequential test: it looks after each of several stages, at LOOKS and at its end."""
-_TWO_SIDED_BOUNDS = dict(zip(LOOKS, (8.68, 6.11, 5.58, 4.84, 4.17, 3.84, 3.50), strict=True))
-TWO_SIDED: Bounds = {
-    rounds: _TWO_SIDED_BOUNDS[max(look for look in LOOKS if look <= rounds)]
-    for rounds in range(FIRST_LOOK, LAST_LOOK + 1)
-}
-"""Of such a test with half of the error, for any number of rounds: those of the last look before.
+TWO_SIDED = SignedRanks(8.68, {9: 0.002, 12: 0.0008})
+"""Of an answer, which is tested after each of LOOKS, and may claim that either of two is faster.
 
-An answer may claim that either of two is faster, so both sides have ERROR together.
+Both sides have ERROR together: 0.07 % of it at the first look, the levels at the others.
 """
 LAST_BOUNDS = _from_first_look(
     *(4.01, 3.58, 3.31, 3.70, 3.44, 3.25, 3.13, 3.05, 3.19, 3.09, 3.02, 2.98),
@@ -83,7 +101,7 @@ class Gain:
     rounds: int
     logs: Sequence[float] = ()
 
-    def exceeds(self, ratio: float, bounds: Bounds = BOUNDS) -> bool:
+    def exceeds(self, ratio: float, bounds: Bounds | SignedRanks = BOUNDS) -> bool:
         """Whether it is certain that the ratio of times is above this one."""
         return self.rounds >= FIRST_LOOK and self._bounds(bounds)[0] > math.log(ratio)
 
@@ -98,26 +116,41 @@ class Gain:
             return maximum
         return min(maximum, math.ceil(self.rounds * (DOUBT * self.error / distance) ** 2))
 
-    def interval(self, bounds: Bounds = BOUNDS) -> Ratio:
+    def interval(self, bounds: Bounds | SignedRanks = BOUNDS) -> Ratio:
         """The ratio of times, with an interval that holds at all looks of the test together."""
         low, high = self._bounds(bounds)
         return Ratio(*map(math.exp, (self.mean, low, high)))
 
-    def _bounds(self, bounds: Bounds) -> tuple[float, float]:
-        """Those of the mean, or of the median by the sign test where these are nearer.
+    def _bounds(self, bounds: Bounds | SignedRanks) -> tuple[float, float]:
+        low, high = self._ends(bounds)
+        return min(low, self.mean), max(high, self.mean)
+
+    def _ends(self, bounds: Bounds | SignedRanks) -> tuple[float, float]:
+        if isinstance(bounds, SignedRanks):
+            beyond = bounds.outermost(len(self.logs))
+            if beyond is not None:
+                averages = self._averages
+                return averages[beyond], averages[-1 - beyond]
+            reach = bounds.first * self.error
+            return self.mean - reach, self.mean + reach
+        return self._narrowed(bounds[min(max(self.rounds, FIRST_LOOK), LAST_LOOK)] * self.error)
+
+    @cached_property
+    def _averages(self) -> Sequence[float]:
+        """Of each two rounds, and of each with itself, in order of size."""
+        pairs = combinations_with_replacement(self.logs, 2)
+        return sorted((one + other) / 2 for one, other in pairs)
+
+    def _narrowed(self, reach: float) -> tuple[float, float]:
+        """Around the mean, or the median by the sign test where that is nearer.
 
         A few rounds that are far off, always to one side, widen the former beyond use.
         """
-        reach = self._reach(bounds)
         low, high = self.mean - reach, self.mean + reach
         beyond = _outermost(len(self.logs))
         if beyond:
             low, high = max(low, self.logs[beyond - 1]), min(high, self.logs[-beyond])
-        return min(low, self.mean), max(high, self.mean)
-
-    def _reach(self, bounds: Bounds) -> float:
-        look = min(max(self.rounds, FIRST_LOOK), LAST_LOOK)
-        return bounds[look] * self.error
+        return low, high
 
 
 @cache
@@ -133,6 +166,24 @@ def _outermost(count: int) -> int:
             break
         number += 1
     return number
+
+
+@cache
+def _signed_ranks(count: int, level: float) -> int:
+    """The greatest sum of the ranks of losses that so few of `count` rounds have by chance.
+
+    That is with at most `level`; -1 if none is as rare. Many rounds: by the normal distribution.
+    """
+    if count > LAST_LOOK:
+        mean = count * (count + 1) / 4
+        deviation = math.sqrt(mean * (2 * count + 1) / 6)
+        return math.floor(mean + NormalDist().inv_cdf(level) * deviation)
+    ways = [1]  # in which the ranks so far have each sum
+    for rank in range(1, count + 1):
+        without, with_it = [*ways, *[0] * rank], [*[0] * rank, *ways]
+        ways = [one + other for one, other in zip(without, with_it, strict=True)]
+    below = list(accumulate(ways))
+    return bisect_right(below, level * 2**count) - 1
 
 
 def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:

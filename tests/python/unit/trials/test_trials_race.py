@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, compress, product
 
 import pytest
 
@@ -435,7 +435,33 @@ def test_a_gain_in_every_round_is_certain_however_far_off_some_are() -> None:
     gain = paired_gain(slower, faster)
     assert gain.exceeds(1.0, TWO_SIDED) and gain.interval(TWO_SIDED).low > 1.4
     assert not paired_gain(slower[:7], faster[:7]).exceeds(1.0, TWO_SIDED), "these may be by chance"
-    assert not paired_gain([*slower[:-1], 1.4], faster).exceeds(1.0, TWO_SIDED)
+    assert not paired_gain([*slower[:-1], 1.0], faster).exceeds(1.0, TWO_SIDED), "a great loss"
+
+
+@pytest.mark.parametrize("rounds", range(9, 15))
+def test_an_answer_is_certain_if_few_signs_of_its_rounds_have_as_small_losses(rounds: int) -> None:
+    """By all signs that they could have had, of which each is as likely without a difference."""
+    allowed = TWO_SIDED.outermost(rounds)
+    assert allowed is not None
+    sums = [sum(compress(range(1, rounds + 1), signs)) for signs in product((0, 1), repeat=rounds)]
+    level = 0.002 if rounds < 12 else 0.0008
+    assert sum(it <= allowed for it in sums) <= level * 2**rounds
+    assert sum(it <= allowed + 1 for it in sums) > level * 2**rounds
+    rng = random.Random(rounds)
+    for _ in range(200):
+        logs = [rng.gauss(0.15, 0.1) for _ in range(rounds)]
+        losses = sum(rank for rank, it in enumerate(sorted(logs, key=abs), 1) if it < 0)
+        gain = paired_gain([math.exp(it) for it in logs], [1.0] * rounds)
+        assert gain.exceeds(1.0, TWO_SIDED) == (losses <= allowed)
+
+
+def test_the_test_of_an_answer_has_few_rounds_and_many() -> None:
+    few = paired_gain([1.5, 1.51, 1.52, 1.49, 1.5, 1.48, 1.5], [1.0] * 7)
+    found = few.interval(TWO_SIDED)
+    assert few.exceeds(1.0, TWO_SIDED) and found.low < found.value < found.high
+    exact, normal = (TWO_SIDED.outermost(it) for it in (LAST_LOOK, LAST_LOOK + 1))
+    assert exact is not None and normal is not None
+    assert 0 < normal - exact < 20, "a round more is one more rank"
 
 
 @pytest.mark.parametrize("noise", [quiet, disturbed])

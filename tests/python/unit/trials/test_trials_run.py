@@ -162,7 +162,7 @@ def test_the_same_plan_over_a_setting_is_another_configuration(tmp_path: Path) -
 
 
 def timed_session(folder: Path, findings: Findings, elapsed: float, asked: int = 0) -> Session:
-    """One with a journal, that began so many seconds ago."""
+    """One with a journal, that began that number of seconds ago."""
     now = iter([0.0])
     reporter = Reporter("prog", clock=lambda: next(now, elapsed))
     session = Session(read_settings(), Options(asked, folder, {}), findings, reporter)
@@ -176,7 +176,8 @@ def timed_session(folder: Path, findings: Findings, elapsed: float, asked: int =
         (0, 1.0, 160.0, False, [7]),
         (0, 1.0, 160.0, True, [7, 9, 12, 16]),
         (0, 1.0, 80.0, True, [7, 9, 12, 16, 22, 30]),
-        (0, 1000.0, 30000.0, True, [7]),
+        (0, 1000.0, 30000.0, False, [7]),
+        (0, 1000.0, 30000.0, True, [7, 9]),
         (0, 0.01, 160.0, True, [7, 9, 12, 16, 22, 30, 42]),
         (3, 0.01, 10.0, True, [3]),
         (20, 1000.0, 10.0, True, [20]),
