@@ -221,38 +221,52 @@ def _answer(session: Session, job: Job) -> None:
 
 
 def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> None:
-    """As many rounds as asked for; else the fewest, and more while the answer is open.
-
-    Of a long program, too, the second look has its time: the first one tells great gains only.
-    """
+    """As many rounds as asked for; else the fewest, and more while the answer is open."""
     findings, asked = session.findings, session.options.trials
     native = native_seconds(session, job)
     times = [native * _relative(findings, it.label) for it in configs]
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
-    fewest = asked or MIN_TRIALS
-    most = asked or max(LOOKS[1], int(_seconds_of_answer(session, job, configs) / seconds))
-    looks = [fewest, *(look for look in LOOKS if fewest < look <= most)]
     warm_up = int(session.timed != job)  # else it has run many times already
+    rounds = fewest = asked or MIN_TRIALS
+    begin = session.reporter.elapsed
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
-    for rounds in looks:
+    looks: list[int] = []
+    while True:
         first = rounds == fewest
         warm = warm_up * len(configs)
         span = Span(0 if first else warm, warm + rounds * len(configs))
         findings.reference = measure(
             session, "reference", job, configs, Rounds(rounds, warm_up * first, span)
         )
-        if not is_open(findings):
+        if asked or not is_open(findings):
             return
+        if first:
+            pace = max(seconds, (session.reporter.elapsed - begin) / (warm_up + rounds))
+            most = _most_rounds(session, job, configs, begin, pace)
+            looks = [look for look in LOOKS if rounds < look <= most]
+        if not looks:
+            return
+        rounds = looks.pop(0)
 
 
-def _seconds_of_answer(session: Session, job: Job, configs: Sequence[Configuration]) -> float:
-    """What may be spent on it; a measurement that is continued has what it had at first."""
-    budget, elapsed = session.budget(job), session.reporter.elapsed
+def _most_rounds(
+    session: Session, job: Job, configs: Sequence[Configuration], begin: float, pace: float
+) -> int:
+    """Of an answer that began at `begin`, in rounds that take `pace` seconds.
+
+    A measurement that is continued has those that it had at first. Of a long program, too, the
+    second look has its time: the first one tells great gains only.
+    """
+    budget = session.budget(job)
     inputs = {"configurations": identities(configs), "budget": budget.seconds}
-    seconds = session.journal.stage("answer-seconds", inputs, lambda: budget.answer(elapsed))
-    assert isinstance(seconds, float)
-    return seconds
+
+    def compute() -> int:
+        return max(LOOKS[1], int(budget.answer(begin) / pace))
+
+    most = session.journal.stage("answer-rounds", inputs, compute)
+    assert isinstance(most, int)
+    return most
 
 
 def _relative(findings: Findings, label: str) -> float:

@@ -214,6 +214,31 @@ def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
     assert done == rounds
 
 
+def test_rounds_that_take_longer_than_expected_are_fewer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As beside other programs: the time of the measurement is kept."""
+    now, done = [100.0], 0
+
+    def measure(*given: Any) -> Any:
+        nonlocal done
+        now[0] += 5 * (given[-1].recorded + given[-1].warm_up - done)
+        done = given[-1].recorded
+        return {}
+
+    findings = measured({})
+    findings.training = {"glibc": times(1.0)}
+    reporter = Reporter("prog", clock=lambda: now[0])
+    session = Session(read_settings(), Options(0, tmp_path, {}), findings, reporter)
+    session.journal = Journal(tmp_path, {})
+    session.native_seconds[JOB] = 1.0
+    now[0] += 100
+    monkeypatch.setattr(run_module, "measure", measure)
+    monkeypatch.setattr(run_module, "is_open", lambda _: True)
+    run_module._measure(session, JOB, [Configuration(name, {}) for name in ("glibc", "halo")])
+    assert done == 16 and reporter.elapsed <= session.budget(JOB).seconds + 5
+
+
 def test_an_answer_that_is_continued_has_the_time_that_it_had_at_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
