@@ -1,21 +1,19 @@
-"""How far from the best is what `halo bench` tells people to use: every configuration, measured.
+"""How far from the best is what `halo run` tells people to use: every configuration, measured.
 
 regret.py run FOLDER [OPTIONS] [NAME...]   measures what FOLDER lacks
 regret.py judge FOLDER                     a row for each, and the thresholds
 
-`run` stores the measurement of `halo bench` in FOLDER/NAME. Then it measures all configurations on
-the reference input, interleaved: each allocator with each of its settings, and each plan over the
-best allocator, the best one with a setting, and the one of the kept plan. After three rounds, those
-that are certainly more than 5 % slower than the fastest leave. A configuration that fails or prints
-something else is left out. At last, `halo run` answers with the reference input alone. Without
-names, all bundled programs without variants.
+`run` stores the answer of `halo run` for the reference input alone in FOLDER/NAME. Then it measures
+all configurations on that input, interleaved: each allocator with each of its settings, and each
+plan over the best allocator, the best one with a setting, and the one of the kept plan. After three
+rounds, those that are certainly more than 5 % slower than the fastest leave. A configuration that
+fails or prints something else is left out. Without names, all bundled programs without variants.
 
 The *regret* is the time of the fastest configuration over that of what is told to use, by the
 clock that decides races: 1 for the fastest. The fastest of many is fast by chance, too, so `judge`
 also shows the part that is certain: what the fastest gains less two standard errors. *Memory* is
-the peak over the least one of those that take at most 2 % more time than the fastest. The *answer*
-and the *seconds* are those of the one input. The exit status of `judge` is 1 if a threshold is
-missed.
+the peak over the least one of those that take at most 2 % more time than the fastest. The exit
+status of `judge` is 1 if a threshold is missed.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ from halo.trials.runs.machine import describe_machine
 from halo.trials.session import Options, Session
 from halo.trials.stages import Rounds, measure
 
-CHOSEN, ALL, ONE, SECONDS = "chosen", "all.json", "one", "seconds"  # in the folder of a program
+ALL, SECONDS = "all.json", "seconds"  # in the folder of a program
 SCREENING = 3  # rounds of all configurations
 REACH = 0.95  # times as fast as the fastest
 GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the thresholds
@@ -86,26 +84,16 @@ class Everything(msgspec.Struct):
     trials: Mapping[str, Sequence[Trial]]
 
 
-def choose(folder: Path, name: str, options: Sequence[str]) -> None:
-    """Does what a person does who holds an input out."""
-    run_halo("bench", *options, "--results", str(folder), name)
-    (folder / CHOSEN).touch()
-
-
-def answer_one(settings: Settings, folder: Path, name: str, options: Sequence[str]) -> None:
-    """Does what a person does with the reference input alone, and stores how long it took."""
+def answer(settings: Settings, folder: Path, name: str, options: Sequence[str]) -> None:
+    """Does what a person does with the reference input, and stores how long it took."""
     bundled = find_bundled(settings, name)
     job = prepare_all(settings, bundled).ref
-    given = ["--results", str(folder / ONE), *options, *option_words(job), "--", *job.command]
+    words = ["run", "--results", str(folder), *options, *option_words(job), "--", *job.command]
     began = time.monotonic()
-    run_halo("run", *given, environment=bundled.env)
-    (folder / SECONDS).write_text(f"{time.monotonic() - began:.1f}\n")
-
-
-def run_halo(*words: str, environment: Mapping[str, str] | None = None) -> None:
     command = [sys.executable, "-m", "halo", *words]
-    if subprocess.run(command, env=os.environ | (environment or {}), check=False).returncode:
+    if subprocess.run(command, env=os.environ | bundled.env, check=False).returncode:
         sys.exit(f"halo {shlex.join(words)} failed")
+    (folder / SECONDS).write_text(f"{time.monotonic() - began:.1f}\n")
 
 
 def measure_all(
@@ -195,10 +183,7 @@ def used_in(summary: Summary) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A program: what is told to use, and the fastest of all and of the plain allocators.
-
-    `answer` and `seconds` are of one input.
-    """
+    """A program: what is told to use, and the fastest of all and of the plain allocators."""
 
     name: str
     objective: str
@@ -246,14 +231,12 @@ class Row:
 def read_rows(folder: Path) -> list[Row]:
     """Of the finished ones."""
     rows = []
-    for path in sorted(folder.glob(f"*/{SECONDS}")):
+    for path in sorted(folder.glob(f"*/{ALL}")):
         summary = read_measurement(path.parent).results.summary
-        one = read_measurement(path.parent / ONE).results.summary
-        everything = msgspec.json.decode((path.parent / ALL).read_bytes(), type=Everything)
-        seconds = float(path.read_text())
-        rows.append(
-            Row(summary.program, summary.objective, one.verdict.answer, seconds, everything)
-        )
+        everything = msgspec.json.decode(path.read_bytes(), type=Everything)
+        seconds = float((path.parent / SECONDS).read_text())
+        answer = summary.verdict.answer
+        rows.append(Row(path.parent.name, summary.objective, answer, seconds, everything))
     return rows
 
 
@@ -305,14 +288,12 @@ def main() -> int:
     options += chain.from_iterable(("--allocator", library) for library in given.allocator)
     for name in given.names or [it.name for it in list_plain(settings)]:
         folder = given.folder / name
-        if not (folder / CHOSEN).exists():
+        if not (folder / SECONDS).exists():
             folder.mkdir(parents=True, exist_ok=True)
-            choose(folder, name, options)
+            answer(settings, folder, name, options)
         if not (folder / ALL).exists():
             found = measure_all(settings, folder, name, given.allocator, given.rounds)
             write_json(msgspec.to_builtins(found), folder / ALL)
-        if not (folder / SECONDS).exists():
-            answer_one(settings, folder, name, ["--objective", given.objective])
         print(name, flush=True)
     return 0
 
