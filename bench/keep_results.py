@@ -1,30 +1,42 @@
 """Prepares results files for a repository: small, with paths relative to the checkout.
 
-keep_results.py RESULTS FOLDER   each RESULTS/NAME/results.json becomes FOLDER/NAME.json
+keep_results.py [--answers] RESULTS FOLDER
+
+Each RESULTS/NAME/results.json becomes FOLDER/NAME.json; with --answers, without the trials that
+chose.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from halo.files.atomic import write_atomically
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+CHOSE = (
+    *("allocators_on_training", "settings_on_training"),
+    *("candidates_on_training", "finalists_on_training"),
+)
 DETAILS = ("contexts", "objects")  # parts of simulations that are not kept
 
 
-def keep(results: Path, folder: Path) -> None:
+def keep(results: Path, folder: Path, answers: bool = False) -> None:
     """All programs' results; those of programs that are no longer there go."""
     found = sorted(results.glob("*/results.json"))
     if not found:
-        sys.exit(f"keep_results: {results} has no results; measure first: halo eval compare")
+        raise SystemExit(
+            f"keep_results: {results} has no results; measure first: halo eval compare"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{path.parent.name}.json" for path in found]
     for path, name in zip(found, names, strict=True):
-        write_small(folder / name, relative(path))
+        document = relative(path)
+        if answers:
+            document["trials"].update({key: {} for key in CHOSE})
+        write_small(folder / name, document)
     for old in folder.glob("*.json"):
         if old.name not in names:
             old.unlink()
@@ -55,6 +67,9 @@ def write_small(file: Path, document: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit((__doc__ or "").strip())
-    keep(Path(sys.argv[1]), Path(sys.argv[2]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--answers", action="store_true", help="without the trials that chose")
+    parser.add_argument("results", type=Path, metavar="RESULTS")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    given = parser.parse_args()
+    keep(given.results, given.folder, given.answers)

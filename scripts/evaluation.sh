@@ -1,6 +1,6 @@
 #!/bin/bash
-# The HALO paper's evaluation of all bundled programs: runs missing measurements, then draws
-# the figures and writes the tables in docs/evaluation.
+# What halo says to use for each of 27 programs, and the HALO paper's evaluation: runs missing
+# measurements, then draws the figures and writes the tables in docs/evaluation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/evaluation
@@ -10,6 +10,17 @@ distances=8,32,128,512,2048,8192,32768
 with_distances=(hospital)
 with_graph=(hospital scene povray)
 plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
+
+scripts/setup.sh allocators
+answers=results/answers
+answered=(hospital scene mst mesh pagerank rbtree server tree lists hashindex jq xsltproc dot sqlite3 python3 povray
+  xalan xmllint link-parser cc1plus clang cppcheck z3 gringo yosys qpdf swipl)
+bin/halo bench --trials 11 --allocator build/allocators/libmimalloc-3.so --allocator build/allocators/libsnmalloc.so \
+  --results "$answers" "${answered[@]}"
+.venv/bin/python bench/keep_results.py --answers "$answers" "$out/answers"
+for ending in svg md; do
+  bin/halo plot answers "$out"/answers/*.json -o "$out/answers.$ending"
+done
 
 bin/halo eval compare --all --results "$measured"
 bin/halo eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"

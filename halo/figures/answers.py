@@ -105,7 +105,7 @@ def row_of(measurement: Measurement) -> Row:
     today, mine = (median(map(clock, it)) if it else math.nan for it in pair)
     return Row(
         measurement.program,
-        summary.candidate or HALO if use == HALO else use,
+        f"{summary.candidate} over {summary.allocator}" if use == HALO else use,
         _over(measurement, use, native),
         _over(measurement, use, best),
         best,
@@ -169,7 +169,8 @@ def draw(rows: Sequence[Row], note: str, ending: str) -> bytes:
 
 
 def _short(row: Row) -> str:
-    return "as it is" if row.today == ONE else row.use
+    plan, is_plan, _ = row.use.partition(" over ")
+    return f"plan {plan}" if is_plan else "as it is" if row.today == ONE else row.use
 
 
 def _draw_points(

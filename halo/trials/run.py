@@ -243,14 +243,14 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
             return
         if first:
             pace = max(seconds, (session.reporter.elapsed - begin) / (warm_up + rounds))
-            most = _most_rounds(session, job, configs, begin, pace)
+            most = _max_rounds(session, job, configs, begin, pace)
             looks = [look for look in LOOKS if rounds < look <= most]
         if not looks:
             return
         rounds = looks.pop(0)
 
 
-def _most_rounds(
+def _max_rounds(
     session: Session, job: Job, configs: Sequence[Configuration], begin: float, pace: float
 ) -> int:
     """Of an answer that began at `begin`, in rounds that take `pace` seconds.

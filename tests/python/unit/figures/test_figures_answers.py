@@ -37,7 +37,7 @@ def test_a_row_says_what_to_use_and_what_it_gains_over_both(tmp_path: Path) -> N
     paths = measured(tmp_path)
     rows = {it["program"]: it for it in json.loads(FIGURE.make(paths, Options(), "json"))}
     plan, setting, same = (rows[path.name] for path in paths)
-    assert (plan["use"], plan["allocator"]) == ("fast", OVER)
+    assert (plan["use"], plan["allocator"]) == (f"fast over {OVER}", OVER)
     assert plan["over_today"] == pytest.approx(2.0)
     assert plan["over_best"] == pytest.approx(1.3)
     assert plan["over_best_low"] <= 1.3 <= plan["over_best_high"]
@@ -50,13 +50,19 @@ def test_the_greatest_gain_over_the_best_allocator_comes_first(tmp_path: Path) -
     paths = measured(tmp_path)
     table = FIGURE.make(paths[::-1], Options(), "md").decode()
     first, *_, last = table.splitlines()[2:]
-    assert first.startswith(f"| {paths[0].name} | fast | 2.00 (")
+    assert first.startswith(f"| {paths[0].name} | fast over {OVER} | 2.00 (")
     assert last.startswith("| same | glibc | 1 | 1 | glibc |")
 
 
 def test_all_programs_are_drawn_with_the_means(tmp_path: Path) -> None:
     drawn = words(FIGURE.make(measured(tmp_path), Options(), "svg"))
-    for word in (f"setting: {OVER}", "same: as it is", "times as fast", "Geometric means: "):
+    for word in (
+        "prog: plan fast",
+        f"setting: {OVER}",
+        "same: as it is",
+        "times as fast",
+        "Geometric means: ",
+    ):
         assert word in drawn
 
 
