@@ -53,8 +53,8 @@ bench: ## measure all bundled programs but variants; takes long
 	@mkdir -p results
 	@bin/halo bench --all --json results/bench.json
 
-evaluation: ## measure and draw the HALO paper's evaluation; hours, goes on where it stopped
-	@scripts/setup.sh build bench
+evaluation: ## measure what halo says to use, and the HALO paper's evaluation; hours, goes on where it stopped
+	@scripts/setup.sh build bench allocators
 	@scripts/build.sh
 	@scripts/evaluation.sh
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from halo.files.atomic import write_atomically
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CHOSE = (
-    *("allocators_on_training", "settings_on_training"),
-    *("candidates_on_training", "finalists_on_training"),
-)
 DETAILS = ("contexts", "objects")  # parts of simulations that are not kept
 
 
@@ -27,15 +24,13 @@ def keep(results: Path, folder: Path, answers: bool = False) -> None:
     """All programs' results; those of programs that are no longer there go."""
     found = sorted(results.glob("*/results.json"))
     if not found:
-        raise SystemExit(
-            f"keep_results: {results} has no results; measure first: halo eval compare"
-        )
+        sys.exit(f"keep_results: {results} has no folders with results.json; measure first")
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{path.parent.name}.json" for path in found]
     for path, name in zip(found, names, strict=True):
         document = relative(path)
         if answers:
-            document["trials"].update({key: {} for key in CHOSE})
+            document["trials"] = {"reference": document["trials"]["reference"]}
         write_small(folder / name, document)
     for old in folder.glob("*.json"):
         if old.name not in names:

@@ -11,7 +11,6 @@ with_distances=(hospital)
 with_graph=(hospital scene povray)
 plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense plan,random-pools plan"
 
-scripts/setup.sh allocators
 answers=results/answers
 answered=(hospital scene mst mesh pagerank rbtree server tree lists hashindex jq xsltproc dot sqlite3 python3 povray
   xalan xmllint link-parser cc1plus clang cppcheck z3 gringo yosys qpdf swipl)

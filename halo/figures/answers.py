@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,14 +94,14 @@ def row_of(measurement: Measurement) -> Row:
     summary, trials = measurement.summary, measurement.reference
     use, native = summary.use, summary.native
     best = fastest_of(trials, measurement.allocators)
-    if use is None or best is None or not trials.get(use):
+    if use is None or best is None or not (trials.get(use) and trials.get(native)):
         raise BadInput(
             f"{measurement.path} does not say what to use, as earlier versions did not; measure"
             " again."
         )
     clock = clock_of(measurement)
-    pair = trials.get(native, ()), trials[use]
-    today, mine = (median(map(clock, it)) if it else math.nan for it in pair)
+    pair = trials[native], trials[use]
+    today, mine = (median(map(clock, it)) for it in pair)
     return Row(
         measurement.program,
         f"{summary.candidate} over {summary.allocator}" if use == HALO else use,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean, median
 
 from halo.elf import build_id_of
@@ -228,26 +228,25 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     warm_up = int(session.timed != job)  # else it has run many times already
-    rounds = fewest = asked or MIN_TRIALS
+    fewest = asked or MIN_TRIALS
     begin = session.reporter.elapsed
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
-    looks: list[int] = []
-    while True:
-        first = rounds == fewest
-        warm = warm_up * len(configs)
+
+    def run_to(rounds: int) -> None:
+        first, warm = rounds == fewest, warm_up * len(configs)
         span = Span(0 if first else warm, warm + rounds * len(configs))
-        findings.reference = measure(
-            session, "reference", job, configs, Rounds(rounds, warm_up * first, span)
-        )
-        if asked or not is_open(findings):
+        series = Rounds(rounds, warm_up * first, span)
+        findings.reference = measure(session, "reference", job, configs, series)
+
+    run_to(fewest)
+    if asked or not is_open(findings):
+        return
+    pace = max(seconds, (session.reporter.elapsed - begin) / (warm_up + fewest))
+    most = _max_rounds(session, job, configs, begin, pace)
+    for rounds in (look for look in LOOKS if fewest < look <= most):
+        run_to(rounds)
+        if not is_open(findings):
             return
-        if first:
-            pace = max(seconds, (session.reporter.elapsed - begin) / (warm_up + rounds))
-            most = _max_rounds(session, job, configs, begin, pace)
-            looks = [look for look in LOOKS if rounds < look <= most]
-        if not looks:
-            return
-        rounds = looks.pop(0)
 
 
 def _max_rounds(
@@ -258,11 +257,13 @@ def _max_rounds(
     A measurement that is continued has those that it had at first. Of a long program, too, the
     second look has its time: the first one tells great gains only.
     """
-    budget = session.budget(job)
-    inputs = {"configurations": identities(configs), "budget": budget.seconds}
+    inputs = {
+        "configurations": identities(configs),
+        "effort": asdict(session.options.effort),
+    }
 
     def compute() -> int:
-        return max(LOOKS[1], int(budget.answer(begin) / pace))
+        return max(LOOKS[1], int(session.budget(job).answer(begin) / pace))
 
     most = session.journal.stage("answer-rounds", inputs, compute)
     assert isinstance(most, int)

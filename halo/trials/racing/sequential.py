@@ -48,6 +48,9 @@ class SignedRanks:
         return None if level is None else _signed_ranks(rounds, self.levels[level])
 
 
+Test: TypeAlias = Bounds | SignedRanks
+
+
 def _from_first_look(*bounds: float) -> Bounds:
     return dict(enumerate(bounds, FIRST_LOOK))
 
@@ -66,7 +69,8 @@ STAGED_BOUNDS: Bounds = dict(zip(LOOKS, (7.20, 5.21, 4.79, 4.26, 3.71, 3.42, 3.1
 TWO_SIDED = SignedRanks(8.68, {9: 0.002, 12: 0.0008})
 """Of an answer, which is tested after each of LOOKS, and may claim that either of two is faster.
 
-Both sides have ERROR together: 0.07 % of it at the first look, the levels at the others.
+Both sides have ERROR together. Of each side's half, 0.07 percentage points are spent at the first
+look, and at most the levels at the others.
 """
 LAST_BOUNDS = _from_first_look(
     *(4.01, 3.58, 3.31, 3.70, 3.44, 3.25, 3.13, 3.05, 3.19, 3.09, 3.02, 2.98),
@@ -101,9 +105,9 @@ class Gain:
     rounds: int
     logs: Sequence[float] = ()
 
-    def exceeds(self, ratio: float, bounds: Bounds | SignedRanks = BOUNDS) -> bool:
+    def exceeds(self, ratio: float, test: Test = BOUNDS) -> bool:
         """Whether it is certain that the ratio of times is above this one."""
-        return self.rounds >= FIRST_LOOK and self._bounds(bounds)[0] > math.log(ratio)
+        return self.rounds >= FIRST_LOOK and self._bounds(test)[0] > math.log(ratio)
 
     def falls_short(self, ratio: float) -> bool:
         """Whether a ratio of times above this one is unlikely."""
@@ -116,24 +120,24 @@ class Gain:
             return maximum
         return min(maximum, math.ceil(self.rounds * (DOUBT * self.error / distance) ** 2))
 
-    def interval(self, bounds: Bounds | SignedRanks = BOUNDS) -> Ratio:
+    def interval(self, test: Test = BOUNDS) -> Ratio:
         """The ratio of times, with an interval that holds at all looks of the test together."""
-        low, high = self._bounds(bounds)
+        low, high = self._bounds(test)
         return Ratio(*map(math.exp, (self.mean, low, high)))
 
-    def _bounds(self, bounds: Bounds | SignedRanks) -> tuple[float, float]:
-        low, high = self._ends(bounds)
+    def _bounds(self, test: Test) -> tuple[float, float]:
+        low, high = self._ends(test)
         return min(low, self.mean), max(high, self.mean)
 
-    def _ends(self, bounds: Bounds | SignedRanks) -> tuple[float, float]:
-        if isinstance(bounds, SignedRanks):
-            beyond = bounds.outermost(len(self.logs))
-            if beyond is not None:
-                averages = self._averages
-                return averages[beyond], averages[-1 - beyond]
-            reach = bounds.first * self.error
+    def _ends(self, test: Test) -> tuple[float, float]:
+        if not isinstance(test, SignedRanks):
+            look = min(max(self.rounds, FIRST_LOOK), LAST_LOOK)
+            return self._narrowed(test[look] * self.error)
+        beyond = test.outermost(len(self.logs))
+        if beyond is None:
+            reach = test.first * self.error
             return self.mean - reach, self.mean + reach
-        return self._narrowed(bounds[min(max(self.rounds, FIRST_LOOK), LAST_LOOK)] * self.error)
+        return self._averages[beyond], self._averages[-1 - beyond]
 
     @cached_property
     def _averages(self) -> Sequence[float]:
