@@ -34,7 +34,7 @@ LISTS = r"""
 #include <stdio.h>
 #include <stdlib.h>
 struct node { struct node *next; long pad[5]; };
-enum { length = 400000 };
+enum { length = 1500000 };
 int main(void) {
   struct node *head = 0;
   long sum = 0;

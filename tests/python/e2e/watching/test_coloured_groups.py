@@ -112,12 +112,12 @@ def replace_objects(process: Any, times: int = 4) -> None:
 
 
 def wait_for_audit(process: Any) -> str:
-    """The kernel may move pages to other frames, which the watch corrects within seconds."""
-    for _ in range(20):
-        audited = halo("colours", "--audit", str(process.pid))
-        if audited.status == 0:
-            break
+    """The kernel may move pages to other frames, which the watch corrects within a minute or so."""
+    deadline = time.monotonic() + 120
+    audited = halo("colours", "--audit", str(process.pid))
+    while audited.status != 0 and time.monotonic() < deadline:
         time.sleep(2)
+        audited = halo("colours", "--audit", str(process.pid))
     assert audited.status == 0, audited.stdout + audited.stderr
     return audited.stdout
 
