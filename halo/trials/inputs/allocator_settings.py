@@ -1,7 +1,8 @@
 """Tries the settings of the fastest allocators, after these were timed.
 
-A setting is measured in the same rounds as its allocator without it. It stays in the field if it is
-faster there; whether it is kept is decided by the race, whose rounds are others.
+A setting is measured in the same rounds as its allocator without it. After half of the rounds,
+those that lose clearly leave. It stays in the field if it is faster there; whether it is kept is
+decided by the race, whose rounds are others.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from statistics import median
 
 from halo.process.allocator_settings import (
@@ -21,13 +23,15 @@ from halo.process.allocator_settings import (
 from halo.process.allocators import Allocator
 from halo.schema.trial import Trial
 from halo.trials.racing.clock import deciding_clock, processor
-from halo.trials.racing.sequential import SINGLE_LOOK, Gain, paired_gain
+from halo.trials.racing.gains import gain_of
+from halo.trials.racing.sequential import SINGLE_LOOK, Gain
 from halo.trials.runs.job import Job
-from halo.trials.runs.rounds import Samples, Span, relative_times
+from halo.trials.runs.rounds import Span, relative_times
 from halo.trials.session import Session
 from halo.trials.stages import Rounds, measure
 
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
+HOPELESS = 0.95  # times as fast as without the setting, after half of the rounds
 PROMISING = 1.01  # times as fast as without the setting, in each of the rounds or certainly
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 
@@ -39,21 +43,33 @@ def time_settings(session: Session, job: Job) -> None:
     tried = [it for allocator in near for it in _settings_of(session, allocator)]
     if not tried:
         return
-    plain = [it for it in near if any(_is_of(one, it) for one in tried)]
+    plain = _without(tried, near)
     rounds = len(next(iter(findings.training.values())))
-    configs = [
-        replace(session.alone(it), needs_cooldown=False)  # as in the screen of the race
-        for it in (*plain, *tried)
-    ]
     usual = median(processor(trial) for of_one in findings.training.values() for trial in of_one)
+    runs = rounds * (len(plain) + len(tried))
     session.reporter.stage(
         f"trying {len(tried)} setting{'s' * (len(tried) > 1)} of {_names(plain)}",
-        rounds * len(configs) * usual,
+        runs * usual,
         is_extra=True,
     )
-    span = Span(0, rounds * len(configs))
-    findings.settings = measure(session, "settings", job, configs, Rounds(rounds, 0, span))
+
+    def run(stage: str, allocators: Sequence[Allocator], rounds: int, span: Span) -> None:
+        configs = [
+            replace(session.alone(it), needs_cooldown=False)  # as in the screen of the race
+            for it in allocators
+        ]
+        for name, trials in measure(session, stage, job, configs, Rounds(rounds, 0, span)).items():
+            findings.settings.setdefault(name, []).extend(trials)
+
+    first = math.ceil(rounds / 2)
+    done = first * (len(plain) + len(tried))
+    run("settings", [*plain, *tried], first, Span(0, runs))
     session.settings_tried = [it for it in tried if findings.settings.get(it.name)]
+    hopeful = [it for it in session.settings_tried if _gain(session, it).mean > math.log(HOPELESS)]
+    if hopeful and first < rounds:
+        stay = [*_without(hopeful, near), *hopeful]
+        left = (rounds - first) * len(stay)
+        run("hopeful-settings", stay, rounds - first, Span(done, done + left))
 
 
 def ranked(session: Session) -> list[tuple[Allocator, float]]:
@@ -63,7 +79,7 @@ def ranked(session: Session) -> list[tuple[Allocator, float]]:
     test of the race: the effect of some is another in each round, and must not decide over which
     allocator plans are made.
     """
-    times = relative_times(session.findings.training)
+    times = _relative(session)
     found = [(it, times[it.name]) for it in session.allocators if it.name in times]
     found += [(it, time) for it, time, is_promising in _settings(session, times) if is_promising]
     return sorted(found, key=lambda each: each[1])
@@ -75,7 +91,7 @@ def doubtful(session: Session) -> list[Allocator]:
     They take part in the race, which tells what they gain.
     """
     best = ranked(session)[0][1]
-    times = relative_times(session.findings.training)
+    times = _relative(session)
     found = [(it, time) for it, time, is_promising in _settings(session, times) if not is_promising]
     return [it for it, time in sorted(found, key=lambda each: each[1]) if time * PROMISING < best]
 
@@ -86,20 +102,25 @@ def _settings(
     """Each setting that was tried, its relative time, and whether it is promising."""
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
-        gain = _gain(session.findings.settings, plain, one.name)
+        gain = _gain(session, one)
         every = min(gain.logs) > math.log(PROMISING)
         usual = times[plain] / math.exp(median(gain.logs))
         yield one, usual, every or gain.exceeds(PROMISING, SINGLE_LOOK)
 
 
-def _gain(samples: Samples, plain: str, name: str) -> Gain:
-    """How many times as fast the setting is."""
-    clock = deciding_clock([*samples[plain], *samples[name]])
-    return paired_gain(*([clock(trial) for trial in samples[label]] for label in (plain, name)))
+def _gain(session: Session, one: Allocator) -> Gain:
+    """How many times as fast the setting is, in the rounds of both."""
+    return gain_of(session.findings.settings, one.name, one.name.rpartition(":")[0])
+
+
+def _relative(session: Session) -> Mapping[str, float]:
+    """The relative times of the allocators by the deciding clock."""
+    trials = session.findings.training
+    return relative_times(trials, deciding_clock(chain.from_iterable(trials.values())))
 
 
 def _near(session: Session) -> list[Allocator]:
-    times = relative_times(session.findings.training)
+    times = _relative(session)
     best = min(times.values())
     return [it for it in session.allocators if times.get(it.name, 2 * best * NEAR) <= NEAR * best]
 
@@ -136,8 +157,10 @@ def _has_threads(trial: Trial) -> bool:
     return 0 < trial.main_processor < ALONE * (trial.user + trial.system)
 
 
-def _is_of(setting: Allocator, plain: Allocator) -> bool:
-    return setting.name.rpartition(":")[0] == plain.name
+def _without(settings: Sequence[Allocator], allocators: Sequence[Allocator]) -> list[Allocator]:
+    """Those of the allocators whose settings these are."""
+    names = {it.name.rpartition(":")[0] for it in settings}
+    return [it for it in allocators if it.name in names]
 
 
 def _names(allocators: Sequence[Allocator]) -> str:

@@ -24,14 +24,22 @@ HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
 MAX_OF_LAST = 3  # rounds of the last heat, if there is no final
+LATE = 1.5  # times the runs of a race: three heats may take as many, at the answer's expense
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How many rounds the heats of the screen have, and how many runs the final; 0: no final."""
+    """How many rounds the heats of the screen have, and how many runs the final; 0: no final.
+
+    Without a third heat, half of the challengers leave after the first one.
+    """
 
     screen: tuple[int, int, int] = (2, 1, 2)
     final_runs: int = 0
+
+    @property
+    def is_hasty(self) -> bool:
+        return not self.screen[-1]
 
     def final_rounds(self, labels: int) -> int:
         """The maximum number of rounds of the final, if no label leaves."""
@@ -50,6 +58,8 @@ def pace_for(runs: int, field: Field, share: float = 1.0) -> Pace:
             return Pace(screen, left)
     brisk = Pace((1, 1, 1))
     left = runs - screen_runs(field, brisk)
+    if screen_runs(field, brisk) > LATE * runs:
+        return Pace((1, 1, 0))
     last = len(field.controls) + _half(len(field.challengers))
     return Pace((1, 1, min(MAX_OF_LAST, 1 + max(0, left) // last)))
 
@@ -79,14 +89,14 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
     """
     screen: Samples = {label: [] for label in (*field.controls, *field.challengers)}
     running, done = list(field.challengers), 0
-    for number, rounds in enumerate(pace.screen):
+    for number, rounds in enumerate(filter(None, pace.screen)):
         heat = Heat(number, rounds, _runs_left(field, pace, number, len(running)))
         for label, trials in measure([*field.controls, *running], heat).items():
             screen[label].extend(trials)
         done += rounds
         if number == 0:
             running = _with_hope(_compared(screen, field), running)
-        elif number == 1:
+        if number == 1 or pace.is_hasty:
             running = _compared(screen, field).ranked(running)[: _half(len(field.challengers))]
     compared = _compared(screen, field)
     hopeful = [label for label in compared.ranked(running) if compared.may_gain(label)]

@@ -71,16 +71,17 @@ class Tried:
         def measure(
             _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
         ) -> Any:
-            assert (name, job) == ("settings", JOB)
-            assert rounds.recorded == len(next(iter(training.values())))
-            self.measured = list(configs)
-            self.asked = [config.label for config in configs]
-            known = {label: factors.get(label, 1.0) for label in self.asked}
-            return {
-                label: times(factor, (2 * STEADY)[: rounds.recorded])
-                for label, factor in known.items()
-                if factor
-            }
+            assert job == JOB
+            labels = [config.label for config in configs]
+            if name == "settings":
+                self.measured, self.asked, self.rounds = list(configs), labels, rounds.recorded
+            else:
+                assert name == "hopeful-settings"
+                assert rounds.recorded == len(next(iter(training.values()))) - self.rounds
+            known = {label: factors.get(label, 1.0) for label in labels}
+            first = 0 if name == "settings" else self.rounds
+            usual = (2 * STEADY)[first : first + rounds.recorded]
+            return {label: times(factor, usual) for label, factor in known.items() if factor}
 
         monkeypatch.setattr(module, "measure", measure)
         monkeypatch.setattr(module, "has_huge_pages", lambda: huge_pages)
@@ -252,6 +253,32 @@ def test_a_setting_that_loses_in_one_round_is_promising_if_many_others_gain(
     assert ranked(tried.session)[0][0].name == "mimalloc:huge-pages"
     found[0] = times(1.01)[0]
     assert ("mimalloc:huge-pages" in [it.name for it, _ in ranked(tried.session)]) is is_promising
+
+
+def test_a_setting_that_loses_clearly_leaves_after_half_of_the_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its allocator leaves with its last setting."""
+    factors = {"glibc:huge-pages": 1.2, "jemalloc:huge-pages": 1.02, "mimalloc:huge-pages": 0.9}
+    tried = Tried(tmp_path, monkeypatch, equal(), factors)
+    rounds = {name: len(trials) for name, trials in tried.session.findings.settings.items()}
+    assert len(STEADY) == 11
+    assert rounds["glibc:huge-pages"] == rounds["glibc"] == 6
+    assert rounds["jemalloc:huge-pages"] == rounds["jemalloc"] == 11
+    assert rounds["mimalloc:huge-pages"] == rounds["mimalloc"] == 11
+
+
+def test_allocators_are_ranked_by_the_deciding_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program made the faster one wait for a processor."""
+    training = equal()
+    training["tcmalloc"] = [
+        Trial(3.0, 0.9, 0.0, it.peak_memory, main_processor=0.9, delayed=2.1)
+        for it in training["tcmalloc"]
+    ]
+    tried = Tried(tmp_path, monkeypatch, training)
+    assert ranked(tried.session)[0][0].name == "tcmalloc"
 
 
 def test_a_setting_in_doubt_takes_part_in_the_race_if_it_may_be_the_fastest(

@@ -393,7 +393,8 @@ def test_a_short_race_spends_its_error_at_the_last_look(gain: float, least: int,
         (68, (2, 1, 2), True),
         (57, (1, 1, 2), True),
         (50, (1, 1, 3), False),
-        (0, (1, 1, 1), False),
+        (16, (1, 1, 1), False),
+        (15, (1, 1, 0), False),
     ],
 )
 def test_a_race_is_as_long_as_there_is_time(
@@ -412,6 +413,17 @@ def test_without_time_for_a_final_the_leader_of_the_screen_is_kept() -> None:
     assert (raced.verdict.kept, raced.final, machine.final) == ("a", {}, [])
     slower = {"none": 1.0, "a": 1.02, "b": 1.03}
     assert race(Machine(slower, steady), field(slower), brisk).verdict.kept == "none"
+
+
+def test_half_of_the_challengers_leave_a_hasty_race_after_one_round() -> None:
+    times = {"none": 1.0, **{f"c{number}": 0.9 + number / 100 for number in range(9)}}
+    machine = Machine(times, steady)
+    raced = race(machine, field(times), Pace((1, 1, 0)))
+    assert {label: len(found) for label, found in raced.screen.items()} == {
+        **dict.fromkeys(["none", *(f"c{number}" for number in range(5))], 2),
+        **dict.fromkeys((f"c{number}" for number in range(5, 9)), 1),
+    }
+    assert (raced.verdict.kept, raced.final) == ("c0", {})
 
 
 def test_a_final_of_a_known_number_of_runs_has_fewer_rounds_of_more_labels() -> None:
