@@ -91,6 +91,11 @@ class Settings:
         return self.build / "bin" / "halo-corun-stream"
 
     @property
+    def effects(self) -> Path:
+        """The program that tells whether two runs of another one would disturb each other."""
+        return self.build / "bin" / "halo-effects"
+
+    @property
     def mixer(self) -> Path:
         return self.build / "bin" / "halo-corun"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from halo.schema.trial import Trial
 from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
@@ -20,8 +21,9 @@ MAX_BRIEF_RUNS = 30
 
 @dataclass(frozen=True)
 class FirstRuns:
-    """Seconds of the first run, the peak memory of all in bytes, and warnings as sentences."""
+    """The runs, the seconds of the first, the peak memory of all in bytes, and warnings."""
 
+    trials: Sequence[Trial]
     seconds: float
     peak_memory: int
     remarks: list[str]
@@ -59,6 +61,7 @@ def run_first(
     if seconds < SHORT:
         remarks.append(_too_short(job, seconds))
     return FirstRuns(
+        runs,
         runs[0].wall,
         max(run.peak_memory for run in runs),
         [remark for remark in remarks if remark],

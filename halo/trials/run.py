@@ -35,6 +35,7 @@ from halo.trials.session import Session, identities
 from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
+MUCH = 0.9  # time of a plan, over that of its allocator, that gains much
 DOUBTFUL = 2  # settings in doubt that take part in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
 
@@ -201,12 +202,15 @@ def _answer(session: Session, job: Job) -> None:
     """Measures what may be told to use, in rounds of its own.
 
     These are the program's own allocator, the best one, also with its best setting, and the kept
-    plan, also without it; on an input that no decision has seen, all allocators.
+    plan, also without it; on an input that no decision has seen, all allocators. Beside a plan that
+    gained much, the best allocator has no rounds without its setting, if it is faster with it.
     """
     kept = session.findings.kept
     assert kept is not None
     tried = [allocator for allocator, _ in ranked(session)]
     plain = [it for it in tried if it.setting is None]
+    if kept.plan is not None and _change_of(session.findings, kept) < MUCH:
+        plain = []
     chosen = [session.allocators[0], *plain[:1], *tried[:1], kept.allocator]
     configs = {it.name: session.alone(it) for it in chosen}
     if session.holds_out:
@@ -270,12 +274,16 @@ def _max_rounds(
     return most
 
 
+def _change_of(findings: Findings, kept: Candidate) -> float:
+    """The time of the kept plan over that of its allocator alone, in the race."""
+    return {it.label: it.times for it in plan_changes(findings)}.get(kept.label, 1.0)
+
+
 def _relative(findings: Findings, label: str) -> float:
     """The time of a configuration over that of the program's own allocator, where both ran."""
     kept, native = findings.kept, findings.native.name
     if label == HALO and kept is not None:
-        changes = {it.label: it.times for it in plan_changes(findings)}
-        return changes.get(kept.label, 1.0) * _relative(findings, kept.allocator.name)
+        return _change_of(findings, kept) * _relative(findings, kept.allocator.name)
     known = findings.trials_of(label)
     if not known or not findings.training.get(native):
         return TYPICAL

@@ -23,6 +23,7 @@ from halo.trials.runs.rounds import Span, Step
 from halo.trials.session import Session
 from halo.trials.stages import Rounds, measure
 
+MIN_ROUNDS, MIN_IN_SLICES = 2, 1  # of the allocators: in time slices, one tells as much as many
 TYPICAL = 0.8  # the time under a baseline allocator over that of a first run
 
 
@@ -72,8 +73,10 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     plain = session.baselines()
     session.timed = job
     seconds = session.native_seconds[job]
+    alone = len(session.laboratory.batches(job, plain)) > 1
+    fewest = MIN_ROUNDS if alone else MIN_IN_SLICES
     trials = session.journal.stage(
-        "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds)
+        "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds, fewest)
     )
     runs = before + trials * len(plain)
     if before:
@@ -106,9 +109,9 @@ def check_and_time(session: Session, inputs: Inputs) -> None:
     time_allocators(session, inputs.measured, MIN_RUNS * len(jobs))
 
 
-def quick_trials(seconds: float) -> int:
+def quick_trials(seconds: float, fewest: int = MIN_ROUNDS) -> int:
     """The rounds needed to compare the allocators: many of a short run, few of a long one."""
-    return max(2, min(15, round(3 / max(seconds, 0.01))))
+    return max(fewest, min(15, round(3 / max(seconds, 0.01))))
 
 
 def _run_first(
@@ -146,6 +149,8 @@ def _run_first(
         session.peak_memory[job] = found.peak_memory
         for remark in found.remarks:
             session.remark(remark)
+        why_not = session.laboratory.consider_slices(job, native, found.trials)
+        reporter.tell(f"no time slices: {why_not}" if why_not else "its rounds have time slices")
         peaks.append(found.peak_memory)
     return peaks
 

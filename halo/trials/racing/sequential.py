@@ -197,7 +197,7 @@ def paired_gain(slower: Sequence[float], faster: Sequence[float]) -> Gain:
     cut = count // TRIM
     core = logs[cut : count - cut]
     if count < 2:
-        return Gain(fmean(core) if core else 0.0, math.inf, count)
+        return Gain(fmean(core) if core else 0.0, math.inf, count, tuple(logs))
     winsorized = [core[0]] * cut + core + [core[-1]] * cut
     squares = variance(winsorized) * (count - 1)
     error = math.sqrt(squares / (len(core) * (len(core) - 1)))

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -38,7 +38,8 @@ from halo.trials.runs.job import Configuration, Job, Output
 from halo.trials.runs.launcher import Launcher, Run, Streams
 from halo.trials.runs.litter import HeapAging
 from halo.trials.runs.simulated_runs import simulated_profile
-from halo.trials.runs.single_run import TimeLimits, native_limits, run_job
+from halo.trials.runs.single_run import TimeLimits, native_limits, run_in_slices, run_job
+from halo.trials.runs.slices import even_parts, processes_that_fit, slices, unsuited
 from halo.trials.runs.standard_input import ignored_input
 from halo.trials.services.service_trial import LOAD_ERRORS
 
@@ -81,6 +82,9 @@ class Laboratory:
         self._fresh = fresh
         self._remind = remind
         self._seconds: dict[Job, float] = {}  # of the first run
+        self._usual: dict[tuple[Job, str], float] = {}  # of the last run, by label
+        self._peak_memory: dict[Job, int] = {}  # of the first run, in bytes
+        self._suited: set[Job] = set()  # whose runs may have slices
         self._first: dict[Job, Output] = {}
         self._native: dict[Job, Configuration] = {}  # of the first run
         self.left_out: dict[str, str] = {}
@@ -93,8 +97,56 @@ class Laboratory:
         Raises `TrialFailed` if its output differs from the first run's, or if the first run failed;
         `LitterFailed` if its heap was not aged as the configuration requires.
         """
-        run, output = self._run(job, config)
+        return self._judged(job, config, *self._run(job, config))
+
+    def consider_slices(self, job: Job, native: Configuration, first: Sequence[Trial]) -> str:
+        """Lets rounds of the job run in time slices if it is suited; else returns why it is not.
+
+        `first`: its first runs, under `native`.
+        """
+        tool = self._settings.effects
+        why = unsuited(tool, self._launcher, job, native, first, self._scratch)
+        if not why:
+            self._suited.add(job)
+        return why
+
+    def batches(
+        self, job: Job, configs: Sequence[Configuration]
+    ) -> Sequence[Sequence[Configuration]]:
+        """A round of these, as those that run together, in time slices, or each alone."""
+        most = processes_that_fit(self._peak_memory[job]) if job in self._suited else 1
+        return even_parts(configs, most)
+
+    def measure_in_slices(self, job: Job, configs: Sequence[Configuration]) -> dict[str, Trial]:
+        """A fresh process of each, which run in time slices; raises as `measure`.
+
+        An optional configuration that cannot run the job is left out.
+        """
+        own = [self._streams(job, f".{at}") for at in range(len(configs))]
+        self._cool_down(configs)
+        commands = [self._command(job, config) for config in configs]
+        usual = [self._usual.get((job, it.label), self._seconds[job]) for it in configs]
+        limits = self._limits(job, False)
+        limit = None if limits.run is None else len(configs) * limits.run
+        runs = run_in_slices(
+            self._launcher, job, list(zip(commands, own, strict=True)), slices(usual), limit
+        )
+        found = {}
+        for config, run, streams in zip(configs, runs, own, strict=True):
+            for path, name in zip((streams.stdout, streams.stderr), STREAMS, strict=True):
+                os.replace(path, self._scratch / name)
+            output = self._output(job, run)
+            try:
+                trial = self._judged(job, config, run, output)
+            except ConfigurationFailed as failure:
+                self.left_out[config.label] = str(failure)
+            else:
+                found[config.label] = structs.replace(trial, in_slices=True)
+        return found
+
+    def _judged(self, job: Job, config: Configuration, run: Run, output: Output) -> Trial:
         self._check(job, config, output)
+        self._usual[job, config.label] = run.wall
         aged = config.litter is not None
         runtime = self._runtime_report(run.pid) if config.reports else Runtime()
         log = self._aging.log(_program(job, config).name, run.pid) if aged else None
@@ -111,26 +163,32 @@ class Laboratory:
             self._huge_freed = time.monotonic()
         return trial
 
-    def _run(self, job: Job, config: Configuration) -> tuple[Run, Output]:
-        streams = self._streams(job)
+    def _command(self, job: Job, config: Configuration) -> Command:
         aged = config.litter is not None
         environment = self._aging.environment(job, config) if aged else dict(config.environment)
         if config.reports:
             environment["HALO_STATS"] = os.fspath(self._scratch / "stats.%p")
             environment["HALO_STATS_COUNTS"] = "0"  # which would cost time
+        target = _program(job, config)
+        return Command(target.path, [target.name, *job.arguments], environment)
+
+    def _cool_down(self, configs: Sequence[Configuration]) -> None:
+        if any(config.needs_cooldown for config in configs):
+            time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
+
+    def _run(self, job: Job, config: Configuration) -> tuple[Run, Output]:
+        aged = config.litter is not None
+        command = self._command(job, config)
         for path in job.compared:
             if path.exists():
                 os.utime(path, ns=NEVER)
-        target = _program(job, config)
-        argv = [target.name, *job.arguments]
-        if config.needs_cooldown:
-            time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
+        self._cool_down([config])
         try:
             run = run_job(
                 self._launcher,
                 job,
-                Command(target.path, argv, environment),
-                streams,
+                command,
+                self._streams(job),
                 self._settings.environment,
                 self._limits(job, aged),
                 None if job.timeout or aged or job in self._seconds else self._remind,
@@ -138,9 +196,14 @@ class Laboratory:
         except Overdue as error:
             raise self._blamed(job, config, error) from None
         self._seconds.setdefault(job, run.wall)
+        self._peak_memory.setdefault(job, run.peak_memory)
+        return run, self._output(job, run)
+
+    def _output(self, job: Job, run: Run) -> Output:
+        streams = self._streams(job)
         failed = bool(run.ending.signal or run.failure)
         failed = failed or self._is_unexpected(job, run.ending.exit_status)
-        return run, Output(
+        return Output(
             exit_status=0 if run.ending.signal else run.ending.exit_status,
             signal=run.ending.signal,
             stdout_bytes=streams.stdout.stat().st_size,
@@ -172,9 +235,9 @@ class Laboratory:
         first = self._first.get(job)
         return status not in job.allowed if first is None else status != first.exit_status
 
-    def _streams(self, job: Job) -> Streams:
+    def _streams(self, job: Job, ending: str = "") -> Streams:
         stdin = job.stdin or Path(os.devnull)
-        return Streams(stdin, self._scratch / "stdout", self._scratch / "stderr")
+        return Streams(stdin, *(self._scratch / (name + ending) for name in STREAMS))
 
     def _trial(self, job: Job, run: Run, runtime: Runtime, log: LitterLog | None) -> Trial:
         wall = run.wall

@@ -17,6 +17,7 @@ from typing import Any
 
 from halo.errors import CannotRun, HaloError
 from halo.process.foreground import Ending
+from halo.recording.producer import Command
 from halo.trials.runs.counters import Counters, Reading, counted
 
 SPAWNER = Path(__file__).with_name("spawner.py")
@@ -140,27 +141,44 @@ class Launcher:
         mark: str = "",
     ) -> None:
         """Has the spawner start a process, for whose end `wait` waits."""
-        assert self._process.stdin
-        paths = tuple(str(path) for path in (streams.stdin, streams.stdout, streams.stderr))
-        request: Any = (str(program), list(arguments), dict(environment), paths, mark)
+        request: Any = (*_start_of(program, arguments, environment, streams), mark)
         self._program = program
         self._before = self.read_counters()
-        try:
-            marshal.dump(request, self._process.stdin)
-            self._process.stdin.flush()
-        except BrokenPipeError as error:
-            raise _lost() from error
+        self._send(request)
 
     def wait(self, limit: float | None = None) -> Run | None:
         """The process that was started last, when it has ended; None after `limit` seconds."""
         answer = self._answer(limit)
         if answer is None:
             return None
-        pid, status, wall, user, system, kilobytes, faults, ran, delayed = answer
-        counters = counted(self._before, self.read_counters())
-        ending = Ending.from_wait(status)
-        usage = (wall / 1e9, user, system, kilobytes * 1024, faults)
-        return Run(pid, ending, *usage, ran / 1e9, delayed / 1e9, counters)
+        return _run_of(answer, counted(self._before, self.read_counters()))
+
+    def run_in_slices(
+        self,
+        commands: Sequence[tuple[Command, Streams]],
+        slices: Sequence[float],
+        limit: float | None = None,
+    ) -> list[Run] | None:
+        """Runs several processes, of which one at a time runs, for its slice in seconds.
+
+        The wall-clock time of a process is that of its slices. Returns None after `limit` seconds.
+        """
+        runs = [
+            _start_of(each.path, each.arguments, each.environment, streams)
+            for each, streams in commands
+        ]
+        self._program = commands[0][0].path
+        self._send([runs, [max(1, round(1000 * each)) for each in slices]])
+        found = self._answer(limit)
+        return None if found is None else [_run_of(each) for each in found]
+
+    def _send(self, request: Any) -> None:
+        assert self._process.stdin
+        try:
+            marshal.dump(request, self._process.stdin)
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise _lost() from error
 
     def stop(self) -> None:
         """Ends the running process and all its descendants; nothing can be started afterwards."""
@@ -185,6 +203,20 @@ class Launcher:
         if isinstance(answer, str):
             raise CannotRun(f"{self._program} cannot be started: {answer}.")
         return answer
+
+
+def _start_of(
+    program: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Streams
+) -> Any:
+    """The part of a request that says what to start."""
+    paths = tuple(str(path) for path in (streams.stdin, streams.stdout, streams.stderr))
+    return str(program), list(arguments), dict(environment), paths
+
+
+def _run_of(answer: Any, counters: Mapping[str, int] | None = None) -> Run:
+    pid, status, wall, user, system, kilobytes, faults, ran, delayed = answer
+    usage = (wall / 1e9, user, system, kilobytes * 1024, faults)
+    return Run(pid, Ending.from_wait(status), *usage, ran / 1e9, delayed / 1e9, counters or {})
 
 
 def _lost() -> HaloError:

@@ -117,13 +117,17 @@ def _run_round(
     order = [c for c in configs if c.label not in laboratory.left_out]
     if laboratory.output(job) is not None:
         random.shuffle(order)
-    found = {}
-    for at, config in enumerate(order):
-        notice(step._replace(done=step.done + at, label=config.label))
+    found: dict[str, Trial] = {}
+    for batch in laboratory.batches(job, order):
+        label = batch[0].label if len(batch) == 1 else f"{len(batch)} in slices"
+        notice(step._replace(done=step.done + len(found), label=label))
+        if len(batch) > 1:
+            found |= laboratory.measure_in_slices(job, batch)
+            continue
         try:
-            found[config.label] = laboratory.measure(job, config)
+            found[label] = laboratory.measure(job, batch[0])
         except ConfigurationFailed as failure:
-            laboratory.left_out[config.label] = str(failure)
+            laboratory.left_out[label] = str(failure)
     return found
 
 

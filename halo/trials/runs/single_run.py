@@ -6,7 +6,7 @@ Whatever runs jobs calls `run_job`, and thus measures services, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -101,6 +101,29 @@ def run_job(
                 " SCRIPT; a longer run needs more time: --timeout SECONDS",
             )
         return found
+
+
+def run_in_slices(
+    launcher: Launcher,
+    job: Job,
+    commands: Sequence[tuple[Command, Streams]],
+    slices: Sequence[float],
+    limit: float | None,
+) -> list[Run]:
+    """Runs commands of the job at once, in time slices; the limit is of all of them together.
+
+    Raises `Overdue` as `run_job`.
+    """
+    with _stopped_if_interrupted(launcher):
+        found = launcher.run_in_slices(commands, slices, limit)
+    if found is None:
+        launcher.stop()
+        raise Overdue(
+            f"A round of {len(commands)} runs of {command_of(job)}",
+            f"{limit:g} s",
+            "; a longer run needs more time: --timeout SECONDS",
+        )
+    return found
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import select
 import sys
 import time
 
-HUP, INT, KILL, PIPE, TERM, CONT, XFSZ = 1, 2, 9, 13, 15, 18, 25
+HUP, INT, KILL, PIPE, TERM, CONT, STOP, XFSZ = 1, 2, 9, 13, 15, 18, 19, 25
 # A terminal or a service manager signals the whole process group; halo decides for all of it.
 IGNORED = (HUP, INT, TERM)
 READ, WRITE = posix.O_RDONLY, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC
@@ -39,26 +39,88 @@ def run(
     its descendants are found and ended. With `mark`, which is a variable of its environment, its
     pid is written at its start, and all processes that have the mark end with it.
     """
+    start = time.perf_counter_ns()
+    child = spawn(defaults, program, arguments, environment, paths)
+    if mark:
+        answer(child)
+    await_end(child, {child}, mark)
+    wall = time.perf_counter_ns() - start
+    main = main_thread(child)
+    if mark:
+        stop({child}, mark)
+    return reap(child, wall, main)
+
+
+def run_in_slices(
+    defaults: list[int],
+    runs: "list[tuple[str, list[str], dict[str, str], tuple[str, str, str]]]",
+    slices: list[int],
+) -> "list[tuple[int, int, int, float, float, int, int, int, int]]":
+    """Runs processes to their ends, of which one at a time runs, for its slice in milliseconds.
+
+    The others are stopped meanwhile. Returns what `run` returns of each, in their order; the wall
+    time is that of its slices.
+    """
+    children: dict[int, int] = {}
+    found: dict[int, tuple[int, int, int, float, float, int, int, int, int]] = {}
+    walls = [0] * len(runs)
+    try:
+        while len(found) < len(runs):
+            for at, request in enumerate(runs):
+                if at in found:
+                    continue
+                start = time.perf_counter_ns()
+                if at in children:
+                    send_group(CONT, children[at])
+                else:
+                    children[at] = spawn(defaults, *request)
+                living = {child for other, child in children.items() if other not in found}
+                is_last = len(found) + 1 == len(runs)
+                ended = await_end(children[at], living, "", None if is_last else slices[at])
+                if not ended:
+                    send_group(STOP, children[at])
+                walls[at] += time.perf_counter_ns() - start
+                if ended:
+                    found[at] = reap(children[at], walls[at], main_thread(children[at]))
+    except OSError:  # one of them cannot be started
+        end({child for at, child in children.items() if at not in found}, "")
+        raise
+    return [found[at] for at in range(len(runs))]
+
+
+def spawn(
+    defaults: list[int],
+    program: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    paths: tuple[str, str, str],
+) -> int:
     stdin, stdout, stderr = paths
     actions = (
         (posix.POSIX_SPAWN_OPEN, 0, stdin, READ, 0),
         (posix.POSIX_SPAWN_OPEN, 1, stdout, WRITE, 0o600),
         (posix.POSIX_SPAWN_OPEN, 2, stderr, WRITE, 0o600),
     )
-    start = time.perf_counter_ns()
-    child = posix.posix_spawn(
+    return posix.posix_spawn(
         program, arguments, environment, file_actions=actions, setsigdef=defaults, setsid=True
     )
-    if mark:
-        answer(child)
-    await_end(child, mark)
-    wall = time.perf_counter_ns() - start
-    main = main_thread(child)
-    if mark:
-        stop(child, mark)
+
+
+def reap(
+    child: int, wall: int, main: tuple[int, int]
+) -> tuple[int, int, int, float, float, int, int, int, int]:
+    """What `run` returns of a child that has ended."""
     _, status, usage = posix.wait4(child, 0)
     processor = (usage.ru_utime, usage.ru_stime)
     return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, *main
+
+
+def send_group(number: int, child: int) -> None:
+    """To the process group that the child leads."""
+    try:
+        posix.killpg(child, number)
+    except OSError:
+        return  # it has just ended
 
 
 def main_thread(child: int) -> tuple[int, int]:
@@ -74,21 +136,29 @@ def main_thread(child: int) -> tuple[int, int]:
         return 0, 0
 
 
-def await_end(child: int, mark: str) -> None:
-    """Returns when the child has ended; raises `Stopped` if our input ends first."""
+def await_end(child: int, living: set[int], mark: str, milliseconds: "int | None" = None) -> bool:
+    """Whether the child has ended, after that time if it is given.
+
+    If our input ends first, ends all of the `living` children and raises `Stopped`.
+    """
     poll = select.poll()
     poll.register(0, select.POLLIN)
     try:
         ended = posix.pidfd_open(child)
     except OSError:  # a kernel or a sandbox without pidfd
+        end = None if milliseconds is None else time.monotonic() + milliseconds / 1000
         while not has_ended(child):
             if poll.poll(PERIOD):
-                give_up(child, mark)
-        return
+                give_up(living, mark)
+            if end is not None and time.monotonic() >= end:
+                return has_ended(child)
+        return True
     try:
         poll.register(ended, select.POLLIN)
-        if all(descriptor == 0 for descriptor, _ in poll.poll()):
-            give_up(child, mark)
+        found = poll.poll(milliseconds)
+        if found and all(descriptor == 0 for descriptor, _ in found):
+            give_up(living, mark)
+        return bool(found)
     finally:
         posix.close(ended)
 
@@ -97,29 +167,34 @@ def has_ended(child: int) -> bool:
     return bool(posix.waitid(posix.P_PID, child, posix.WEXITED | posix.WNOWAIT | posix.WNOHANG))
 
 
-def give_up(child: int, mark: str) -> None:
-    """Ends the run, as no process waits for its result."""
-    stop(child, mark)
-    posix.waitpid(child, posix.WNOHANG)
+def give_up(living: set[int], mark: str) -> None:
+    """Ends the runs, as no process waits for their results."""
+    end(living, mark)
     raise Stopped
 
 
-def stop(child: int, mark: str) -> None:
-    """Ends the child's session, all its descendants and all processes with the mark.
+def end(living: set[int], mark: str) -> None:
+    stop(living, mark)
+    for child in living:
+        posix.waitpid(child, posix.WNOHANG)
+
+
+def stop(children: set[int], mark: str) -> None:
+    """Ends the children's sessions, all their descendants and all processes with the mark.
 
     By SIGKILL after the grace period.
     """
     start = time.monotonic()
-    living = members(child, set(), mark)
+    living = members(children, set(), mark)
     for number in (TERM, CONT):
         send(number, living)
     while living and time.monotonic() < start + GRACE:
         time.sleep(0.01)
-        living = members(child, living, mark)
+        living = members(children, living, mark)
     while living and time.monotonic() < start + 2 * GRACE:  # unkillable ones are not ours
         send(KILL, living)
         time.sleep(0.01)
-        living = members(child, living, mark)
+        living = members(children, living, mark)
 
 
 def send(number: int, processes: set[int]) -> None:
@@ -130,8 +205,8 @@ def send(number: int, processes: set[int]) -> None:
             continue  # it has ended by itself
 
 
-def members(child: int, before: set[int], mark: str) -> set[int]:
-    """The living processes of the child's session, of `before`, and all their descendants.
+def members(children: set[int], before: set[int], mark: str) -> set[int]:
+    """The living processes of the children's sessions, of `before`, and all their descendants.
 
     With `mark`, also the processes that have it in their environment, such as a daemon.
     """
@@ -150,7 +225,7 @@ def members(child: int, before: set[int], mark: str) -> set[int]:
         if state in b"ZX":
             continue
         parents[int(name)] = parent
-        if session == child or int(name) in before or (mark and has_mark(name, mark)):
+        if session in children or int(name) in before or (mark and has_mark(name, mark)):
             found.add(int(name))
     while more := {it for it, parent in parents.items() if parent in found} - found:
         found |= more
@@ -165,7 +240,7 @@ def has_mark(pid: str, mark: str) -> bool:
         return False  # of another user, or ended
 
 
-def answer(value: "int | str | tuple[float, ...]") -> None:
+def answer(value: "int | str | tuple[float, ...] | list[object]") -> None:
     marshal.dump(value, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 
@@ -185,7 +260,10 @@ def main() -> None:
         except EOFError:
             return
         try:
-            answer(run(defaults, *request))
+            if isinstance(request, list):
+                answer(list(run_in_slices(defaults, *request)))
+            else:
+                answer(run(defaults, *request))
         except Stopped:
             return
         except OSError as error:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from halo.errors import HaloError
+from halo.recording.producer import Command
 from halo.trials.runs import launcher as module
 from halo.trials.runs.launcher import Launcher, Run, Streams
 
@@ -62,3 +64,49 @@ def test_a_lost_spawner_is_an_error_of_halo(tmp_path: Path) -> None:
         os.kill(launcher.pid, signal.SIGKILL)
         os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOWAIT)
         run(launcher, "true", tmp_path)
+
+
+LOOP = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo $i; exit 3"
+
+
+def in_slices(
+    launcher: Launcher, scripts: Sequence[str], folder: Path, limit: float | None = None
+) -> list[Run] | None:
+    commands = []
+    for at, script in enumerate(scripts):
+        (folder / str(at)).mkdir(exist_ok=True)
+        streams = streams_in(folder / str(at))
+        commands.append((Command(SHELL, ("sh", "-c", script), dict(os.environ)), streams))
+    return launcher.run_in_slices(commands, [0.02] * len(commands), limit)
+
+
+@pytest.mark.parametrize("has_pidfd", [True, False])
+def test_runs_in_slices_end_in_their_own_ways(
+    tmp_path: Path, has_pidfd: bool, request: pytest.FixtureRequest
+) -> None:
+    """The time of each is its own, whatever the others need."""
+    if not has_pidfd:
+        request.getfixturevalue("without_pidfd")
+    with Launcher() as launcher:
+        found = in_slices(launcher, [LOOP, "kill -9 $$", LOOP, "exit 0"], tmp_path)
+        assert found is not None
+        endings = [(run.ending.exit_status, run.ending.signal) for run in found]
+        assert [endings[0], endings[2], endings[3]] == [(3, 0), (3, 0), (0, 0)]
+        assert endings[1][1] == 9
+        for at in (0, 2):
+            assert (tmp_path / str(at) / "stdout").read_text() == "300000\n"
+            own = found[at].user + found[at].system
+            assert own == pytest.approx(found[at].wall - found[at].delayed, rel=0.3)
+        assert found[1].wall < found[0].wall / 2 and found[3].wall < found[0].wall / 2
+        assert run(launcher, "exit 4", tmp_path).ending.exit_status == 4
+
+
+def test_all_runs_in_slices_are_stopped_at_their_limit(tmp_path: Path) -> None:
+    start = time.monotonic()
+    with Launcher() as launcher:
+        endless = "echo $$; while :; do :; done"
+        assert in_slices(launcher, [endless, endless], tmp_path, 0.3) is None
+    assert time.monotonic() - start < 10
+    for at in (0, 1):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / str(at) / "stdout").read_text()), 0)

@@ -1,0 +1,140 @@
+"""Runs of a round in time slices: one process at a time runs, for a moment, and the others wait.
+
+The speed of a shared machine changes within tenths of a second: other machines use its caches and
+its memory. Runs one after another meet different speeds, and runs in slices meet the same ones.
+So the ratios of their times vary several times less (docs/measuring.md).
+
+Programs are suited that only compute, in one thread, and of which two at a time do not disturb each
+other. One run under `halo-effects` tells; two, if it creates files, whose names must differ then.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from halo.errors import HaloError
+from halo.schema.trial import Trial
+from halo.trials.racing.clock import only_computes
+from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.launcher import Launcher, Streams
+
+SLICE = 0.05  # seconds: shorter than the changes of the machine's speed, longer than caches fill
+SHORTEST = 4 * SLICE  # seconds of a run that has slices
+MEMORY = 0.5  # share of the available memory that the processes of a round may use
+SPARE = 1.5  # times the memory of the first run, for other allocators and plans
+Item = TypeVar("Item")
+KERNELS = {"page-faults"}  # a counter that does not say how the processor runs
+
+
+class Watched(msgspec.Struct):
+    """What `halo-effects` writes (src/effects/main.cc)."""
+
+    effect: str
+    created: list[str]
+
+
+def unsuited(
+    tool: Path,
+    launcher: Launcher,
+    job: Job,
+    native: Configuration,
+    first: Sequence[Trial],
+    scratch: Path,
+) -> str:
+    """Why runs of a job have no slices, as a clause; empty if they have.
+
+    `first`: its first runs, under `native`. Runs it once or twice more.
+    """
+    if job.service or job.prepare or job.cleanup or job.compared:
+        return "each run needs a state of its own"
+    if native.litter is not None:
+        return "each run ages its heap first"
+    if min(trial.wall for trial in first) < SHORTEST:
+        return "its runs are short"
+    if not all(map(only_computes, first)):
+        return "it does not only compute, in one thread"
+    if launcher.read_counters().keys() - KERNELS:
+        return "the processor's counters count one program at a time"
+    try:
+        effect = _effect(tool, launcher, job, native, scratch)
+    except (HaloError, OSError, msgspec.MsgspecError):
+        return "it cannot be watched here"
+    return f"two runs at a time might disturb each other: it calls {effect}" if effect else ""
+
+
+def _effect(tool: Path, launcher: Launcher, job: Job, native: Configuration, scratch: Path) -> str:
+    """An effect of the program that another run may see; empty if there is none."""
+
+    def watch() -> Watched:
+        path = scratch / "effects.json"
+        path.unlink(missing_ok=True)
+        words = [tool.name, str(path), str(job.target.path), job.target.name, *job.arguments]
+        streams = Streams(
+            job.stdin or Path(os.devnull), scratch / "watched.stdout", scratch / "watched.stderr"
+        )
+        launcher.run(tool, words, native.environment, streams)
+        return msgspec.json.decode(path.read_bytes(), type=Watched)
+
+    found = watch()
+    if not found.effect and found.created:
+        again = watch()
+        same = sorted(set(found.created) & set(again.created))
+        return again.effect or (f"openat {same[0]}" if same else "")
+    return found.effect
+
+
+def processes_that_fit(peak_memory: int) -> int:
+    """How many processes of such a peak, in bytes, may live at once; at least one."""
+    return max(1, int(MEMORY * available_memory() / (SPARE * max(1, peak_memory))))
+
+
+def even_parts(items: Sequence[Item], most: int) -> list[Sequence[Item]]:
+    """The items in as few parts as possible, each of at most so many."""
+    if not items:
+        return []
+    parts = -(-len(items) // most)
+    ends = [number * len(items) // parts for number in range(parts + 1)]
+    return [items[begin:end] for begin, end in itertools.pairwise(ends)]
+
+
+def available_memory() -> float:
+    """Bytes that new processes may use: of the machine, and of the control groups of this one."""
+    found = float(_meminfo().get("MemAvailable", 0)) * 1024
+    for folder in _control_groups():
+        try:
+            limit, used = ((folder / f"memory.{it}").read_text() for it in ("max", "current"))
+        except OSError:
+            continue
+        if limit.strip().isdigit():
+            found = min(found, float(limit) - float(used))
+    return max(0.0, found)
+
+
+def _meminfo() -> Mapping[str, int]:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: int(rest.split()[0]) for name, _, rest in (it.partition(":") for it in lines)}
+
+
+def _control_groups() -> Sequence[Path]:
+    """The folders of this process's control group and those around it, in version 2."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    own = next((it.removeprefix("0::/") for it in lines if it.startswith("0::/")), "")
+    return [Path("/sys/fs/cgroup", part) for part in (own, *map(str, Path(own).parents)) if part]
+
+
+def slices(seconds: Sequence[float]) -> list[float]:
+    """The slice of each run, so that runs of such lengths end at about the same time."""
+    usual = sum(seconds) / len(seconds)
+    return [SLICE * each / usual for each in seconds]
