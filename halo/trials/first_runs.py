@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from halo.schema.trial import Trial
 from halo.trials.runs.failures import command_of
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
@@ -21,12 +20,15 @@ MAX_BRIEF_RUNS = 30
 
 @dataclass(frozen=True)
 class FirstRuns:
-    """The runs, the seconds of the first, the peak memory of all in bytes, and warnings."""
+    """Seconds of the first run, the peak memory of all in bytes, and warnings as sentences.
 
-    trials: Sequence[Trial]
+    `no_slices` is why rounds of the job have no time slices, as a clause; empty if they have.
+    """
+
     seconds: float
     peak_memory: int
     remarks: list[str]
+    no_slices: str = ""
 
 
 def run_first(
@@ -38,6 +40,8 @@ def run_first(
     begin_run: Callable[[Sequence[float]], None] = lambda _: None,
 ) -> FirstRuns:
     """Runs the job twice. Raises `TrialFailed` if the first run fails, or the outputs differ.
+
+    If they only compute, runs it again to tell whether its rounds may have time slices.
 
     Calls `begin_run` before each run, with the seconds of those that have ended.
 
@@ -61,10 +65,10 @@ def run_first(
     if seconds < SHORT:
         remarks.append(_too_short(job, seconds))
     return FirstRuns(
-        runs,
         runs[0].wall,
         max(run.peak_memory for run in runs),
         [remark for remark in remarks if remark],
+        laboratory.consider_slices(job, native, runs),
     )
 
 

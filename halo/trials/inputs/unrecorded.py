@@ -149,8 +149,9 @@ def _run_first(
         session.peak_memory[job] = found.peak_memory
         for remark in found.remarks:
             session.remark(remark)
-        why_not = session.laboratory.consider_slices(job, native, found.trials)
-        reporter.tell(f"no time slices: {why_not}" if why_not else "its rounds have time slices")
+        reporter.tell(
+            f"no time slices: {found.no_slices}" if found.no_slices else "rounds have time slices"
+        )
         peaks.append(found.peak_memory)
     return peaks
 
