@@ -20,6 +20,7 @@ from halo.trials.racing.sequential import FIRST_LOOK
 from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict
 from halo.trials.runs.rounds import Samples
 
+FAR = 0.97  # times as fast as an allocator alone, in one heat in time slices: no plan can gain
 HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
@@ -95,7 +96,13 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
             screen[label].extend(trials)
         done += rounds
         if number == 0:
-            running = _with_hope(_compared(screen, field), running)
+            compared = _compared(screen, field)
+            running = _with_hope(compared, running)
+            if compared.in_slices and all(
+                compared.gain(label).mean < math.log(FAR) for label in running
+            ):
+                running = []
+                break
         if number == 1 or pace.is_hasty:
             running = _compared(screen, field).ranked(running)[: _half(len(field.challengers))]
     compared = _compared(screen, field)

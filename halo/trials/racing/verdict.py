@@ -36,6 +36,11 @@ class Comparison:
     clock: Clock
     earlier: Samples = field(default_factory=dict)
 
+    @property
+    def in_slices(self) -> bool:
+        """Whether all rounds were in time slices, so that few of them tell."""
+        return all(trial.in_slices for each in self.samples.values() for trial in each)
+
     def gain(self, label: str, over: Sequence[str] | None = None) -> Gain:
         """The gain of a label over each of these others, by default the controls: the least."""
         others = self.controls if over is None else over

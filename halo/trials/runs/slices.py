@@ -95,7 +95,7 @@ def processes_that_fit(peak_memory: int) -> int:
 
 
 def even_parts(items: Sequence[Item], most: int) -> list[Sequence[Item]]:
-    """The items in as few parts as possible, each of at most so many."""
+    """The items in as few parts as possible, each of at most `most`."""
     if not items:
         return []
     parts = -(-len(items) // most)

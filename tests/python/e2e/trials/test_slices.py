@@ -129,7 +129,7 @@ def test_programs_that_have_no_slices_are_told_apart(laboratory: Laboratory, bus
 def test_what_a_program_does_to_files_decides(
     laboratory: Laboratory, tmp_path: Path, script: str, why: str
 ) -> None:
-    """A name that differs from run to run is no one else's."""
+    """A name that differs from run to run belongs to one run."""
     loop = "i=0; while [ $i -lt 600000 ]; do i=$((i + 1)); done; "
     words = script.replace("{folder}", str(tmp_path))
     found = why_not(laboratory, Job(Target(Path("/bin/sh"), "sh"), ("-c", loop + words)))

@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 from itertools import accumulate
 
+import msgspec
 import pytest
 
 from halo.schema.trial import Runtime, Trial
@@ -424,6 +425,26 @@ def test_half_of_the_challengers_leave_a_hasty_race_after_one_round() -> None:
         **dict.fromkeys((f"c{number}" for number in range(5, 9)), 1),
     }
     assert (raced.verdict.kept, raced.final) == ("c0", {})
+
+
+@pytest.mark.parametrize(
+    ("slower", "in_slices", "heats"), [(1.06, True, 1), (1.02, True, 3), (1.06, False, 3)]
+)
+def test_a_race_in_slices_ends_if_all_plans_lose_clearly(
+    slower: float, in_slices: bool, heats: int
+) -> None:
+    times = {"none": 1.0, "other": 0.99, "a": slower, "b": slower + 0.1}
+    machine = Machine(times, steady)
+
+    def measure(labels: Sequence[str], heat: Heat) -> Samples:
+        return {
+            label: [msgspec.structs.replace(it, in_slices=in_slices) for it in found]
+            for label, found in machine(labels, heat).items()
+        }
+
+    raced = race(measure, Field(["none", "other"], ["a", "b"]), Pace((1, 1, 1), 100))
+    assert [heat.number for _, heat in machine.heats] == list(range(heats))
+    assert (raced.verdict.kept, raced.final) == ("other", {})
 
 
 def test_a_final_of_a_known_number_of_runs_has_fewer_rounds_of_more_labels() -> None:
