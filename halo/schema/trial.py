@@ -45,7 +45,7 @@ class Trial(Struct, frozen=True):
     minor_faults: Count = 0  # page faults that read nothing from a disk
     main_processor: Number = 0.0  # processor time of the main thread; 0: unknown
     delayed: Number = 0.0  # seconds that it was ready, but had no processor
-    in_slices: bool = False  # it shared its round's time with the others; `wall` is its own part
+    in_slices: bool = False  # its whole round ran in time slices; `wall` is the sum of its own
 
     @property
     def huge_bytes(self) -> int:

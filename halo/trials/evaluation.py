@@ -28,8 +28,7 @@ from halo.trials.inputs.recordings import run_recording, with_file
 from halo.trials.racing.gains import HALO
 from halo.trials.racing.verdict import judge
 from halo.trials.results import raw_results
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import digest
+from halo.trials.runs.job import Configuration, Job, digest
 from halo.trials.runs.rounds import Samples, walls
 from halo.trials.runs.simulated_runs import simulate_config
 from halo.trials.session import Session, identities

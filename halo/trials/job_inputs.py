@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from halo.trials.runs.job import Job, option_words
-from halo.trials.runs.laboratory import digest
+from halo.trials.runs.job import Job, digest, option_words
 
 Version: TypeAlias = tuple[int, int, int]
 """Inode, nanoseconds of the last change, and size of a file."""

@@ -167,7 +167,8 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
 
 def _lowest_memory(raced: Raced) -> str:
     """The candidate with the least peak memory of those that are nearly the fastest."""
-    known = {label: trials for label, trials in raced.screen.items() if len(trials) > 1}
+    enough = min(2, max(map(len, raced.screen.values())))
+    known = {label: trials for label, trials in raced.screen.items() if len(trials) >= enough}
     near = near_fastest(known, list(known))
     return min(near, key=lambda label: peak_memory(known[label]))
 

@@ -26,8 +26,8 @@ from halo.trials.journal import Journal
 from halo.trials.racing.budget import EFFORTS, NORMAL, Budget, Effort
 from halo.trials.reporter import Reporter
 from halo.trials.runs.failures import ProgramFailed
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import Laboratory, digest
+from halo.trials.runs.job import Configuration, Job, digest
+from halo.trials.runs.laboratory import Laboratory
 from halo.trials.runs.launcher import Launcher
 
 STAGES = "stages"

@@ -3,9 +3,10 @@
 //   halo-effects FILE PROGRAM NAME [ARGS]   runs PROGRAM with argv NAME ARGS
 //
 // Writes JSON to FILE: `effect`, the first system call of the program or a descendant that another
-// run could see, or that could not be stopped with the program, and is empty if there is none; and
-// `created`, the files that they created (syscall_filter.h). Exit status: 0 the program has ended,
-// in whatever way; 1 it could not be watched or FILE not be written; 2 wrong usage.
+// run could see, or that could not be stopped with the program, and is empty if there is none;
+// `status`, its exit status, or the number of the signal that killed it, negative; and `created`,
+// the files that they created (syscall_filter.h). Exit status: 0 the program has ended, in whatever
+// way; 1 it could not be watched or FILE not be written; 2 wrong usage.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -58,8 +59,13 @@ void go_on(pid_t process, int status, Effects& effects) {
   ptrace(PTRACE_CONT, process, nullptr, event == 0 ? signal : 0);
 }
 
+struct Watched {
+  Effects effects;
+  int status;  // of the program; negative: the signal that killed it
+};
+
 // Until the program ends. Descendants that live on end with this process.
-Effects watch(pid_t program) {
+Watched watch(pid_t program) {
   Effects found;
   int status = 0;
   for (pid_t process = waitpid(-1, &status, __WALL); process != -1;
@@ -70,8 +76,7 @@ Effects watch(pid_t program) {
       break;
     }
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted) found.add("it may not have started");
-  return found;
+  return {found, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status)};
 }
 
 ToolStatus run(const char* file, char** words) {
@@ -88,10 +93,11 @@ ToolStatus run(const char* file, char** words) {
     fprintf(stderr, "halo-effects: the kernel does not permit to trace a program here\n");
     return ToolStatus::kCannotWork;
   }
-  const Effects found = watch(program);
+  const auto [found, status] = watch(program);
   JsonWriter json(out);
   json.value([&] {
     json.field("effect", std::string_view(found.first()));
+    json.field("status", status);
     json.list("created", found.created(), [&](const std::string& path) { json.value(path); });
   });
   return fclose(out) == 0 ? ToolStatus::kDone : ToolStatus::kCannotWork;

@@ -48,9 +48,9 @@ constexpr Call kCalls[] = {
     {SYS_openat, "openat", Argument::kPath, 1, 2, kWrites},
     {SYS_openat2, "openat2", Argument::kPath, 1},
     {SYS_creat, "creat", Argument::kPath, 0},
-    {SYS_rename, "rename", Argument::kPath, 0},
-    {SYS_renameat, "renameat", Argument::kPath, 1},
-    {SYS_renameat2, "renameat2", Argument::kPath, 1},
+    {SYS_rename, "rename", Argument::kPath, 1},
+    {SYS_renameat, "renameat", Argument::kPath, 3},
+    {SYS_renameat2, "renameat2", Argument::kPath, 3},
     {SYS_unlink, "unlink", Argument::kPath, 0},
     {SYS_unlinkat, "unlinkat", Argument::kPath, 1},
     {SYS_mkdir, "mkdir", Argument::kPath, 0},
@@ -63,9 +63,14 @@ constexpr Call kCalls[] = {
     {SYS_mknod, "mknod", Argument::kPath, 0},
     {SYS_mknodat, "mknodat", Argument::kPath, 1},
     {SYS_truncate, "truncate", Argument::kPath, 0},
+    {SYS_chmod, "chmod", Argument::kPath, 0},
+    {SYS_fchmodat, "fchmodat", Argument::kPath, 1},
+    {SYS_utimensat, "utimensat", Argument::kPath, 1},
     {SYS_bind, "bind", Argument::kSocket, 1},
     {SYS_connect, "connect", Argument::kSocket, 1},
     {SYS_sendto, "sendto", Argument::kSocket, 4, 4, ~uint32_t{0}},
+    {SYS_sendmsg, "sendmsg"},
+    {SYS_sendmmsg, "sendmmsg"},
     {SYS_flock, "flock"},
     {SYS_fcntl, "fcntl"},
     {SYS_shmget, "shmget"},
@@ -77,6 +82,7 @@ constexpr Call kCalls[] = {
     {SYS_alarm, "alarm"},
     {SYS_setitimer, "setitimer"},
     {SYS_timer_create, "timer_create"},
+    {SYS_timerfd_settime, "timerfd_settime"},
     {SYS_setsid, "setsid"},
     {SYS_setpgid, "setpgid"},
 };
@@ -162,6 +168,7 @@ std::string socket_name(pid_t process, uint64_t address) {
   if (found.sun_family == AF_NETLINK) return "";
   if (found.sun_family != AF_UNIX) return "a network address";
   const std::string path = read_path(process, address + offsetof(sockaddr_un, sun_path));
+  if (path.empty()) return "a socket without a file";
   return path == "/var/run/nscd/socket" || path == "/run/nscd/socket" ? "" : path;
 }
 

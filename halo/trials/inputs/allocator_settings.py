@@ -58,18 +58,23 @@ def time_settings(session: Session, job: Job) -> None:
             replace(session.alone(it), needs_cooldown=False)  # as in the screen of the race
             for it in allocators
         ]
-        for name, trials in measure(session, stage, job, configs, Rounds(rounds, 0, span)).items():
-            findings.settings.setdefault(name, []).extend(trials)
+        found = measure(session, stage, job, configs, Rounds(rounds, 0, span))
+        for config in configs:
+            if config.label in found:
+                findings.settings.setdefault(config.label, []).extend(found[config.label])
+            else:  # it failed now
+                findings.settings.pop(config.label, None)
 
     first = math.ceil(rounds / 2)
     done = first * (len(plain) + len(tried))
     run("settings", [*plain, *tried], first, Span(0, runs))
-    session.settings_tried = [it for it in tried if findings.settings.get(it.name)]
-    hopeful = [it for it in session.settings_tried if _gain(session, it).mean > math.log(HOPELESS)]
+    known = [it for it in tried if findings.settings.get(it.name)]
+    hopeful = [it for it in known if _gain(session, it).mean > math.log(HOPELESS)]
     if hopeful and first < rounds:
         stay = [*_without(hopeful, near), *hopeful]
         left = (rounds - first) * len(stay)
         run("hopeful-settings", stay, rounds - first, Span(done, done + left))
+    session.settings_tried = [it for it in tried if _gain(session, it).rounds]
 
 
 def ranked(session: Session) -> list[tuple[Allocator, float]]:
@@ -103,7 +108,7 @@ def _settings(
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
         gain = _gain(session, one)
-        every = min(gain.logs) > math.log(PROMISING)
+        every = gain.rounds > 1 and min(gain.logs) > math.log(PROMISING)
         usual = times[plain] / math.exp(median(gain.logs))
         yield one, usual, every or gain.exceeds(PROMISING, SINGLE_LOOK)
 

@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 
 from halo.files.atomic import write_json
 from halo.trials.job_inputs import JobInputs
-from halo.trials.runs.job import Job
-from halo.trials.runs.laboratory import digest
+from halo.trials.runs.job import Job, digest
 
 FORMAT, VERSION = "halo-question", 1
 NAME = "question.json"

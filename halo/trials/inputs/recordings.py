@@ -16,8 +16,7 @@ from halo.recording.registry import usable_engines
 from halo.strategies.planning import merge_recording
 from halo.trials.reporter import duration
 from halo.trials.runs.failures import Overdue, last_words
-from halo.trials.runs.job import Job, Output
-from halo.trials.runs.laboratory import digest
+from halo.trials.runs.job import Job, Output, digest
 from halo.trials.runs.launcher import Launcher, Run
 from halo.trials.runs.recorder_time import planning_seconds, seconds_under
 from halo.trials.runs.simulated_runs import run_recorder

@@ -149,9 +149,10 @@ def _run_first(
         session.peak_memory[job] = found.peak_memory
         for remark in found.remarks:
             session.remark(remark)
-        reporter.tell(
-            f"no time slices: {found.no_slices}" if found.no_slices else "rounds have time slices"
-        )
+        inputs = session.inputs.of(job)
+        why = session.journal.stage("slices", inputs, partial(str, found.no_slices))
+        session.laboratory.permit_slices(job, not why)
+        reporter.tell(f"no time slices: {why}" if why else "rounds have time slices")
         peaks.append(found.peak_memory)
     return peaks
 

@@ -98,9 +98,8 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
         if number == 0:
             compared = _compared(screen, field)
             running = _with_hope(compared, running)
-            if compared.in_slices and all(
-                compared.gain(label).mean < math.log(FAR) for label in running
-            ):
+            means = [compared.gain(label).mean for label in running]
+            if means and compared.in_slices and max(means) < math.log(FAR):
                 running = []
                 break
         if number == 1 or pace.is_hasty:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -34,16 +33,17 @@ from halo.trials.runs.failures import (
     remedy,
     so_far,
 )
-from halo.trials.runs.job import Configuration, Job, Output
+from halo.trials.runs.job import Configuration, Job, Output, digest
 from halo.trials.runs.launcher import Launcher, Run, Streams
 from halo.trials.runs.litter import HeapAging
 from halo.trials.runs.simulated_runs import simulated_profile
-from halo.trials.runs.single_run import TimeLimits, native_limits, run_in_slices, run_job
+from halo.trials.runs.single_run import TimeLimits, native_limits, overdue, run_in_slices, run_job
 from halo.trials.runs.slices import even_parts, processes_that_fit, slices, unsuited
 from halo.trials.runs.standard_input import ignored_input
 from halo.trials.services.service_trial import LOAD_ERRORS
 
 STREAMS = ("stdout", "stderr")
+STATS = "stats"  # the files of the runtime's reports, before the pid
 # Seconds of the cool-down: a host reclaims freed huge pages after two (free page reporting). An
 # earlier run would find them still mapped, and be faster than a normal one.
 COOLDOWN = 3.0
@@ -57,7 +57,7 @@ class Laboratory:
 
     `left_out` has the reason by label if an optional configuration is left out. `remarks` has a
     sentence for each label under which a run wrote to its standard error and the first run did not,
-    or the other way round.
+    or the other way round; and one if a program bears no time slices.
     """
 
     def __init__(
@@ -104,11 +104,13 @@ class Laboratory:
 
         `first`: its first runs, under `native`.
         """
-        tool = self._settings.effects
-        why = unsuited(tool, self._launcher, job, native, first, self._scratch)
-        if not why:
-            self._suited.add(job)
+        tool, output = self._settings.effects, self._first[job]
+        why = unsuited(tool, self._launcher, job, native, first, output, self._scratch)
+        self.permit_slices(job, not why)
         return why
+
+    def permit_slices(self, job: Job, permitted: bool) -> None:
+        (self._suited.add if permitted else self._suited.discard)(job)
 
     def batches(
         self, job: Job, configs: Sequence[Configuration]
@@ -117,38 +119,71 @@ class Laboratory:
         most = processes_that_fit(self._peak_memory[job]) if job in self._suited else 1
         return even_parts(configs, most)
 
-    def measure_in_slices(self, job: Job, configs: Sequence[Configuration]) -> dict[str, Trial]:
-        """A fresh process of each, which run in time slices; raises as `measure`.
+    def measure_batch(self, job: Job, configs: Sequence[Configuration]) -> dict[str, Trial]:
+        """As `measure` for each. An optional configuration that cannot run the job is left out.
 
-        An optional configuration that cannot run the job is left out.
+        If time slices are what makes an output differ, the job has no more of them.
         """
-        own = [self._streams(job, f".{at}") for at in range(len(configs))]
-        self._cool_down(configs)
-        commands = [self._command(job, config) for config in configs]
-        usual = [self._usual.get((job, it.label), self._seconds[job]) for it in configs]
-        limits = self._limits(job, False)
-        limit = None if limits.run is None else len(configs) * limits.run
-        runs = run_in_slices(
-            self._launcher, job, list(zip(commands, own, strict=True)), slices(usual), limit
-        )
+        if len(configs) > 1:
+            found = self._in_slices(job, configs)
+            if found is not None:
+                return found
+            self._suited.discard(job)
+            self.remarks[f"{job.target.name} in slices"] = (
+                f"{command_of(job)} prints something else if it is stopped meanwhile, so its runs"
+                " follow one another."
+            )
+        return self._one_by_one(job, configs)
+
+    def _one_by_one(self, job: Job, configs: Sequence[Configuration]) -> dict[str, Trial]:
         found = {}
-        for config, run, streams in zip(configs, runs, own, strict=True):
-            for path, name in zip((streams.stdout, streams.stderr), STREAMS, strict=True):
-                os.replace(path, self._scratch / name)
-            output = self._output(job, run)
+        for config in configs:
             try:
-                trial = self._judged(job, config, run, output)
+                found[config.label] = self.measure(job, config)
             except ConfigurationFailed as failure:
                 self.left_out[config.label] = str(failure)
-            else:
-                found[config.label] = structs.replace(trial, in_slices=True)
         return found
 
-    def _judged(self, job: Job, config: Configuration, run: Run, output: Output) -> Trial:
+    def _in_slices(self, job: Job, configs: Sequence[Configuration]) -> dict[str, Trial] | None:
+        """The trials of these in time slices; None if an output differs because of the slices."""
+        runs, streams = self._run_in_slices(job, configs)
+        found = {}
+        for at, (config, run) in enumerate(zip(configs, runs, strict=True)):
+            for path, name in zip((streams[at].stdout, streams[at].stderr), STREAMS, strict=True):
+                os.replace(path, self._scratch / name)
+            output = self._output(job, run)
+            if self._first[job].difference(output, job.ignore_output):
+                # Alone, it is judged and blamed like every run.
+                if self._one_by_one(job, [config]):
+                    return None
+                continue
+            trial = self._judged(job, config, run, output, _stats(at))
+            found[config.label] = structs.replace(trial, in_slices=True)
+        return found
+
+    def _run_in_slices(
+        self, job: Job, configs: Sequence[Configuration]
+    ) -> tuple[Sequence[Run], Sequence[Streams]]:
+        streams = [self._streams(job, f".{at}") for at in range(len(configs))]
+        commands = [self._command(job, config, _stats(at)) for at, config in enumerate(configs)]
+        usual = [self._usual.get((job, it.label), self._seconds[job]) for it in configs]
+        limits = self._limits(job, False)
+        self._cool_down(configs)
+        both = list(zip(commands, streams, strict=True))
+        runs = run_in_slices(self._launcher, both, slices(usual), limits)
+        if isinstance(runs, int):
+            late = overdue(job, limits)
+            raise self._blamed(job, configs[runs], late)
+        return runs, streams
+
+    def _judged(
+        self, job: Job, config: Configuration, run: Run, output: Output, stats: str = STATS
+    ) -> Trial:
+        """The trial of a run. Raises as `measure`."""
         self._check(job, config, output)
         self._usual[job, config.label] = run.wall
         aged = config.litter is not None
-        runtime = self._runtime_report(run.pid) if config.reports else Runtime()
+        runtime = self._runtime_report(run.pid, stats) if config.reports else Runtime()
         log = self._aging.log(_program(job, config).name, run.pid) if aged else None
         trial = structs.replace(
             self._trial(job, run, runtime, log),
@@ -163,11 +198,11 @@ class Laboratory:
             self._huge_freed = time.monotonic()
         return trial
 
-    def _command(self, job: Job, config: Configuration) -> Command:
+    def _command(self, job: Job, config: Configuration, stats: str = STATS) -> Command:
         aged = config.litter is not None
         environment = self._aging.environment(job, config) if aged else dict(config.environment)
         if config.reports:
-            environment["HALO_STATS"] = os.fspath(self._scratch / "stats.%p")
+            environment["HALO_STATS"] = os.fspath(self._scratch / f"{stats}.%p")
             environment["HALO_STATS_COUNTS"] = "0"  # which would cost time
         target = _program(job, config)
         return Command(target.path, [target.name, *job.arguments], environment)
@@ -395,12 +430,12 @@ class Laboratory:
         self._evidence.mkdir(parents=True, exist_ok=True)
         copy_file(stream, self._evidence / name)
 
-    def _runtime_report(self, pid: int) -> Runtime:
+    def _runtime_report(self, pid: int, stats: str) -> Runtime:
         """The runtime's report on this process; those of its children are only counted."""
         found: Runtime = {}
-        reports = list(self._scratch.glob("stats.*"))
+        reports = list(self._scratch.glob(f"{stats}.*"))
         for path in reports:
-            if path.name == f"stats.{pid}":
+            if path.name == f"{stats}.{pid}":
                 try:
                     found = json.loads(path.read_text())
                 except (OSError, ValueError):
@@ -411,14 +446,13 @@ class Laboratory:
         return found
 
 
+def _stats(at: int) -> str:
+    """The name before the pid of the runtime's reports on a run of a batch."""
+    return f"{STATS}-{at}"
+
+
 def _program(job: Job, config: Configuration) -> Target:
     return config.program or job.target
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _written(path: Path) -> str:

@@ -6,6 +6,7 @@ import io
 import marshal
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -125,9 +126,7 @@ class Launcher:
 
         When it ends, all that it has started ends too, daemons included.
         """
-        mark = f"{MARK}={self.pid:010}"
-        name, _, value = mark.partition("=")
-        self.send(program, arguments, {**environment, name: value}, streams, mark)
+        self.send(program, arguments, {**environment, **self._marked}, streams, self._mark)
         pid = self._answer(None)
         assert isinstance(pid, int)
         return pid
@@ -158,19 +157,39 @@ class Launcher:
         commands: Sequence[tuple[Command, Streams]],
         slices: Sequence[float],
         limit: float | None = None,
-    ) -> list[Run] | None:
+    ) -> list[Run] | int:
         """Runs several processes, of which one at a time runs, for its slice in seconds.
 
-        The wall-clock time of a process is that of its slices. Returns None after `limit` seconds.
+        The wall-clock time of a process is that of its slices. If one needs more than `limit`
+        seconds, all end, and its index is returned.
         """
         runs = [
-            _start_of(each.path, each.arguments, each.environment, streams)
+            _start_of(each.path, each.arguments, {**each.environment, **self._marked}, streams)
             for each, streams in commands
         ]
         self._program = commands[0][0].path
-        self._send([runs, [max(1, round(1000 * each)) for each in slices]])
-        found = self._answer(limit)
-        return None if found is None else [_run_of(each) for each in found]
+        milliseconds = [max(1, round(1000 * each)) for each in slices]
+        self._send([runs, milliseconds, None if limit is None else round(1000 * limit), self._mark])
+        found = self._answer(None)
+        return found if isinstance(found, int) else [_run_of(each) for each in found]
+
+    @property
+    def _marked(self) -> Mapping[str, str]:
+        return {MARK: f"{self.pid:010}"}
+
+    @property
+    def _mark(self) -> str:
+        return f"{MARK}={self.pid:010}"
+
+    def _lost(self) -> HaloError:
+        """The error if the spawner has ended. Ends what it has left, which may be stopped."""
+        for folder in Path("/proc").iterdir():
+            with suppress(OSError):
+                if folder.name.isdigit() and self._mark.encode() in (
+                    (folder / "environ").read_bytes().split(b"\0")
+                ):
+                    os.kill(int(folder.name), signal.SIGKILL)
+        return HaloError("The process that starts the trials ended; run halo again.")
 
     def _send(self, request: Any) -> None:
         assert self._process.stdin
@@ -178,7 +197,7 @@ class Launcher:
             marshal.dump(request, self._process.stdin)
             self._process.stdin.flush()
         except BrokenPipeError as error:
-            raise _lost() from error
+            raise self._lost() from error
 
     def stop(self) -> None:
         """Ends the running process and all its descendants; nothing can be started afterwards."""
@@ -199,7 +218,7 @@ class Launcher:
         try:
             answer = marshal.load(self._answers)
         except EOFError as error:
-            raise _lost() from error
+            raise self._lost() from error
         if isinstance(answer, str):
             raise CannotRun(f"{self._program} cannot be started: {answer}.")
         return answer
@@ -217,7 +236,3 @@ def _run_of(answer: Any, counters: Mapping[str, int] | None = None) -> Run:
     pid, status, wall, user, system, kilobytes, faults, ran, delayed = answer
     usage = (wall / 1e9, user, system, kilobytes * 1024, faults)
     return Run(pid, Ending.from_wait(status), *usage, ran / 1e9, delayed / 1e9, counters or {})
-
-
-def _lost() -> HaloError:
-    return HaloError("The process that starts the trials ended; run halo again.")

@@ -9,10 +9,10 @@ from statistics import mean, median
 from typing import Any, NamedTuple
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from halo.errors import TrialFailed
 from halo.schema.trial import Trial
-from halo.trials.runs.failures import ConfigurationFailed
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
 
@@ -118,16 +118,13 @@ def _run_round(
     if laboratory.output(job) is not None:
         random.shuffle(order)
     found: dict[str, Trial] = {}
-    for batch in laboratory.batches(job, order):
+    batches = laboratory.batches(job, order)
+    for batch in batches:
         label = batch[0].label if len(batch) == 1 else f"{len(batch)} in slices"
         notice(step._replace(done=step.done + len(found), label=label))
-        if len(batch) > 1:
-            found |= laboratory.measure_in_slices(job, batch)
-            continue
-        try:
-            found[label] = laboratory.measure(job, batch[0])
-        except ConfigurationFailed as failure:
-            laboratory.left_out[label] = str(failure)
+        found |= laboratory.measure_batch(job, batch)
+    if len(batches) > 1:
+        return {label: replace(trial, in_slices=False) for label, trial in found.items()}
     return found
 
 

@@ -94,36 +94,29 @@ def run_job(
         found = found or launcher.wait(seconds)
         if found is None:
             launcher.stop()
-            raise Overdue(
-                command_of(job),
-                _limit(limits),
-                "; a service, which never ends by itself, needs a script that uses it: --load"
-                " SCRIPT; a longer run needs more time: --timeout SECONDS",
-            )
+            raise overdue(job, limits)
         return found
 
 
 def run_in_slices(
     launcher: Launcher,
-    job: Job,
     commands: Sequence[tuple[Command, Streams]],
     slices: Sequence[float],
-    limit: float | None,
-) -> list[Run]:
-    """Runs commands of the job at once, in time slices; the limit is of all of them together.
-
-    Raises `Overdue` as `run_job`.
-    """
+    limits: TimeLimits,
+) -> list[Run] | int:
+    """Runs commands of a job at once, in time slices; the index of one that exceeds its limit."""
     with _stopped_if_interrupted(launcher):
-        found = launcher.run_in_slices(commands, slices, limit)
-    if found is None:
-        launcher.stop()
-        raise Overdue(
-            f"A round of {len(commands)} runs of {command_of(job)}",
-            f"{limit:g} s",
-            "; a longer run needs more time: --timeout SECONDS",
-        )
-    return found
+        return launcher.run_in_slices(commands, slices, limits.run)
+
+
+def overdue(job: Job, limits: TimeLimits) -> Overdue:
+    """The error of a run of the job that was stopped at its limit."""
+    return Overdue(
+        command_of(job),
+        _limit(limits),
+        "; a service, which never ends by itself, needs a script that uses it: --load SCRIPT; a"
+        " longer run needs more time: --timeout SECONDS",
+    )
 
 
 @contextmanager

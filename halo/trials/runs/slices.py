@@ -13,20 +13,23 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from halo.errors import HaloError
+from halo.recording.producer import Command
 from halo.schema.trial import Trial
 from halo.trials.racing.clock import only_computes
-from halo.trials.runs.job import Configuration, Job
+from halo.trials.runs.job import Configuration, Job, Output, digest
 from halo.trials.runs.launcher import Launcher, Streams
 
 SLICE = 0.05  # seconds: shorter than the changes of the machine's speed, longer than caches fill
 SHORTEST = 4 * SLICE  # seconds of a run that has slices
 MEMORY = 0.5  # share of the available memory that the processes of a round may use
+SLOWER = 10  # times the first run's time, after a second, that a watched run may take
 SPARE = 1.5  # times the memory of the first run, for other allocators and plans
 Item = TypeVar("Item")
 KERNELS = {"page-faults"}  # a counter that does not say how the processor runs
@@ -36,6 +39,7 @@ class Watched(msgspec.Struct):
     """What `halo-effects` writes (src/effects/main.cc)."""
 
     effect: str
+    status: int
     created: list[str]
 
 
@@ -45,11 +49,12 @@ def unsuited(
     job: Job,
     native: Configuration,
     first: Sequence[Trial],
+    output: Output,
     scratch: Path,
 ) -> str:
     """Why runs of a job have no slices, as a clause; empty if they have.
 
-    `first`: its first runs, under `native`. Runs it once or twice more.
+    `first`: its first runs, under `native`, which had that output. Runs it once or twice more.
     """
     if job.service or job.prepare or job.cleanup or job.compared:
         return "each run needs a state of its own"
@@ -61,32 +66,46 @@ def unsuited(
         return "it does not only compute, in one thread"
     if launcher.read_counters().keys() - KERNELS:
         return "the processor's counters count one program at a time"
+    watch = partial(_watch, tool, launcher, job, native, scratch, 1 + SLOWER * first[0].wall)
     try:
-        effect = _effect(tool, launcher, job, native, scratch)
+        found = watch(output)
+        if found.created and not found.effect:
+            again = watch(output)
+            same = sorted(set(found.created) & set(again.created))
+            found.effect = again.effect or (f"openat {same[0]}" if same else "")
     except (HaloError, OSError, msgspec.MsgspecError):
         return "it cannot be watched here"
-    return f"two runs at a time might disturb each other: it calls {effect}" if effect else ""
+    return (
+        f"two runs at a time might disturb each other: it calls {found.effect}"
+        if found.effect
+        else ""
+    )
 
 
-def _effect(tool: Path, launcher: Launcher, job: Job, native: Configuration, scratch: Path) -> str:
-    """An effect of the program that another run may see; empty if there is none."""
-
-    def watch() -> Watched:
-        path = scratch / "effects.json"
-        path.unlink(missing_ok=True)
-        words = [tool.name, str(path), str(job.target.path), job.target.name, *job.arguments]
-        streams = Streams(
-            job.stdin or Path(os.devnull), scratch / "watched.stdout", scratch / "watched.stderr"
-        )
-        launcher.run(tool, words, native.environment, streams)
-        return msgspec.json.decode(path.read_bytes(), type=Watched)
-
-    found = watch()
-    if not found.effect and found.created:
-        again = watch()
-        same = sorted(set(found.created) & set(again.created))
-        return again.effect or (f"openat {same[0]}" if same else "")
-    return found.effect
+def _watch(
+    tool: Path,
+    launcher: Launcher,
+    job: Job,
+    native: Configuration,
+    scratch: Path,
+    limit: float,
+    output: Output,
+) -> Watched:
+    """A run under `halo-effects`. Raises `HaloError` if it is not as the first one was."""
+    path = scratch / "effects.json"
+    path.unlink(missing_ok=True)
+    words = [tool.name, str(path), str(job.target.path), job.target.name, *job.arguments]
+    streams = Streams(
+        job.stdin or Path(os.devnull), scratch / "watched.stdout", scratch / "watched.stderr"
+    )
+    command = Command(tool, words, native.environment)
+    if isinstance(launcher.run_in_slices([(command, streams)], [SLICE], limit), int):
+        raise HaloError("it did not end")
+    found = msgspec.json.decode(path.read_bytes(), type=Watched)
+    is_same = job.ignore_output or digest(streams.stdout) == output.stdout_sha256
+    if found.status != (-output.signal or output.exit_status) or not is_same:
+        raise HaloError("it did something else")
+    return found
 
 
 def processes_that_fit(peak_memory: int) -> int:
@@ -106,9 +125,9 @@ def even_parts(items: Sequence[Item], most: int) -> list[Sequence[Item]]:
 def available_memory() -> float:
     """Bytes that new processes may use: of the machine, and of the control groups of this one."""
     found = float(_meminfo().get("MemAvailable", 0)) * 1024
-    for folder in _control_groups():
+    for folder, names in _control_groups():
         try:
-            limit, used = ((folder / f"memory.{it}").read_text() for it in ("max", "current"))
+            limit, used = ((folder / f"memory.{it}").read_text() for it in names)
         except OSError:
             continue
         if limit.strip().isdigit():
@@ -124,14 +143,27 @@ def _meminfo() -> Mapping[str, int]:
     return {name: int(rest.split()[0]) for name, _, rest in (it.partition(":") for it in lines)}
 
 
-def _control_groups() -> Sequence[Path]:
-    """The folders of this process's control group and those around it, in version 2."""
+def _control_groups() -> Sequence[tuple[Path, tuple[str, str]]]:
+    """The folders of this process's control group and those around it, with the files to read.
+
+    A container may see another path than its own, but its group at the top.
+    """
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         return []
-    own = next((it.removeprefix("0::/") for it in lines if it.startswith("0::/")), "")
-    return [Path("/sys/fs/cgroup", part) for part in (own, *map(str, Path(own).parents)) if part]
+    found = []
+    for line in lines:
+        _, controllers, own = line.split(":", 2)
+        if not controllers:
+            top, names = Path("/sys/fs/cgroup"), ("max", "current")
+        elif "memory" in controllers.split(","):
+            top, names = Path("/sys/fs/cgroup/memory"), ("limit_in_bytes", "usage_in_bytes")
+        else:
+            continue
+        group = Path(own.lstrip("/"))
+        found += [(top / part, names) for part in (group, *group.parents)]
+    return found
 
 
 def slices(seconds: Sequence[float]) -> list[float]:

@@ -12,6 +12,10 @@ import select
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import typing
+
 HUP, INT, KILL, PIPE, TERM, CONT, STOP, XFSZ = 1, 2, 9, 13, 15, 18, 19, 25
 # A terminal or a service manager signals the whole process group; halo decides for all of it.
 IGNORED = (HUP, INT, TERM)
@@ -55,11 +59,14 @@ def run_in_slices(
     defaults: list[int],
     runs: "list[tuple[str, list[str], dict[str, str], tuple[str, str, str]]]",
     slices: list[int],
-) -> "list[tuple[int, int, int, float, float, int, int, int, int]]":
+    limit: "int | None",
+    mark: str,
+) -> "list[tuple[int, int, int, float, float, int, int, int, int]] | int":
     """Runs processes to their ends, of which one at a time runs, for its slice in milliseconds.
 
     The others are stopped meanwhile. Returns what `run` returns of each, in their order; the wall
-    time is that of its slices.
+    time is that of its slices. If one exceeds the limit, in milliseconds, ends all and returns its
+    index. All have the mark in their environment.
     """
     children: dict[int, int] = {}
     found: dict[int, tuple[int, int, int, float, float, int, int, int, int]] = {}
@@ -76,14 +83,19 @@ def run_in_slices(
                     children[at] = spawn(defaults, *request)
                 living = {child for other, child in children.items() if other not in found}
                 is_last = len(found) + 1 == len(runs)
-                ended = await_end(children[at], living, "", None if is_last else slices[at])
+                left = None if limit is None else max(0, limit - walls[at] // 1_000_000)
+                period = left if is_last else min(slices[at], slices[at] if left is None else left)
+                ended = await_end(children[at], living, mark, period)
                 if not ended:
                     send_group(STOP, children[at])
                 walls[at] += time.perf_counter_ns() - start
                 if ended:
                     found[at] = reap(children[at], walls[at], main_thread(children[at]))
+                elif limit is not None and walls[at] >= limit * 1_000_000:
+                    end(living, mark)
+                    return at
     except OSError:  # one of them cannot be started
-        end({child for at, child in children.items() if at not in found}, "")
+        end({child for at, child in children.items() if at not in found}, mark)
         raise
     return [found[at] for at in range(len(runs))]
 
@@ -240,7 +252,7 @@ def has_mark(pid: str, mark: str) -> bool:
         return False  # of another user, or ended
 
 
-def answer(value: "int | str | tuple[float, ...] | list[object]") -> None:
+def answer(value: "typing.Any") -> None:
     marshal.dump(value, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 
@@ -261,7 +273,7 @@ def main() -> None:
             return
         try:
             if isinstance(request, list):
-                answer(list(run_in_slices(defaults, *request)))
+                answer(run_in_slices(defaults, *request))
             else:
                 answer(run(defaults, *request))
         except Stopped:

@@ -10,10 +10,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from halo.errors import CannotRun, TrialFailed
+from halo.plan import PlanGroup, write_plan
+from halo.plan.layout import REUSE_NEWEST_FIRST
+from halo.plan.random_pools import drawing_plan
+from halo.process.allocators import find_allocator, under_plan
 from halo.process.target import Target
 from halo.settings import read_settings
 from halo.trials.runs import laboratory as laboratory_module
@@ -108,6 +113,70 @@ def test_an_output_that_differs_in_slices_is_a_failure(laboratory: Laboratory, b
         interleave(laboratory, busy, [config("plan", WORDS="x"), config("one")], 1, warm_up=0)
 
 
+def test_a_program_that_bears_no_slices_has_none_any_more(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    """It has a deadline by a clock that no system call shows."""
+    source = r"""
+    #include <stdio.h>
+    #include <time.h>
+    static double now(void) {
+      struct timespec t;
+      clock_gettime(CLOCK_MONOTONIC, &t);
+      return t.tv_sec + t.tv_nsec / 1e9;
+    }
+    int main(void) {
+      const double start = now();
+      unsigned long sum = 1;
+      for (long i = 0; i < 300000000; ++i) sum = sum * 6364136223846793005u + i;
+      puts(now() - start > 1.5 || sum == 0 ? "late" : "in time");
+    }
+    """
+    job = Job(Target(compile_c(source, tmp_path / "deadline"), "deadline"), ())
+    assert why_not(laboratory, job) == ""
+    configs = [config(str(number), optional=number > 0) for number in range(8)]
+    found = interleave(laboratory, job, configs, 2, warm_up=0)
+    assert len(found) == 8 and laboratory.left_out == {}
+    assert not any(trial.in_slices for trials in found.values() for trial in trials)
+    assert "deadline prints something else if it is stopped" in "".join(laboratory.remarks.values())
+
+
+def test_each_run_in_slices_has_the_report_of_its_runtime(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    source = r"""
+    #include <stdlib.h>
+    int main(void) {
+      unsigned long sum = 1;
+      for (long i = 0; i < 300000000; ++i) sum = sum * 6364136223846793005u + i;
+      return malloc(100) == 0 || sum == 0;
+    }
+    """
+    job = Job(Target(compile_c(source, tmp_path / "prog"), "prog"), ())
+    assert why_not(laboratory, job) == ""
+    plan = tmp_path / "a.plan"
+    write_plan(drawing_plan([PlanGroup(False, REUSE_NEWEST_FIRST)], 4096, 16, None), plan)
+    runtime = read_settings().runtime
+    environment = under_plan({"PATH": os.environ["PATH"]}, runtime, plan, find_allocator("glibc"))
+    configs = [Configuration(name, environment, reports=True) for name in ("a", "b", "c")]
+    found = laboratory.measure_batch(job, [config("glibc"), *configs])
+    assert found["glibc"].runtime == {}
+    for name in ("a", "b", "c"):
+        assert found[name].runtime["active"] is True
+        assert "other_processes" not in found[name].runtime
+    assert list((tmp_path / "scratch").glob("stats*")) == []
+
+
+def test_the_run_that_exceeds_its_limit_is_named(laboratory: Laboratory, busy: Job) -> None:
+    assert why_not(laboratory, busy) == ""
+    limited = replace(busy, timeout=2.0)
+    assert why_not(laboratory, limited) == ""
+    start = time.monotonic()
+    with pytest.raises(TrialFailed, match="under slow did not end within 2 s"):
+        laboratory.measure_batch(limited, [config("one"), config("slow", WORK="90"), config("two")])
+    assert time.monotonic() - start < 12
+
+
 def test_programs_that_have_no_slices_are_told_apart(laboratory: Laboratory, busy: Job) -> None:
     shell = Job(Target(Path("/bin/sh"), "sh"), ("-c", "sleep 0.3"))
     assert why_not(laboratory, shell) == "it does not only compute, in one thread"
@@ -136,15 +205,14 @@ def test_what_a_program_does_to_files_decides(
     assert found.endswith(why.replace("{folder}", str(tmp_path))) and bool(found) == bool(why)
 
 
-def effect(tmp_path: Path, *command: str) -> str:
+def watched(tmp_path: Path, *command: str) -> dict[str, Any]:
     path = tmp_path / "effects.json"
     done = subprocess.run(
         [EFFECTS, path, command[0], *command], capture_output=True, cwd=tmp_path, check=True
     )
     assert done.stderr == b""
-    found = json.loads(path.read_text())
-    assert isinstance(found["effect"], str)
-    return found["effect"]
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 @pytest.mark.parametrize(
@@ -155,7 +223,11 @@ def effect(tmp_path: Path, *command: str) -> str:
         ("open('x', 'w')", "openat x"),
         ("import os; os.makedirs('d')", "mkdir d"),
         ("import os; os.path.exists('no') or os.path.isdir('no')", ""),
-        ("import os; os.rename('kept', 'moved')", "rename kept"),
+        ("import os; os.rename('kept', 'moved')", "rename moved"),
+        ("import os; os.close(os.open('n', 193)); os.rename('n', 'kept')", "rename kept"),
+        ("import os; os.chmod('kept', 0o600)", "chmod kept"),
+        ("import os; os.utime('kept')", "utimensat kept"),
+        ("import socket; socket.socket(1).bind('\\0one')", "bind a socket without a file"),
         ("import os; os.remove('kept')", "unlink kept"),
         ("import os; os.setsid() if os.fork() == 0 else os.wait()", "setsid"),
         ("import fcntl; fcntl.lockf(open('kept', 'rb+'), fcntl.LOCK_EX)", "openat kept"),
@@ -172,7 +244,9 @@ def effect(tmp_path: Path, *command: str) -> str:
 )
 def test_effects_of_system_calls(tmp_path: Path, script: str, expected: str) -> None:
     (tmp_path / "kept").write_text("x")
-    assert effect(tmp_path, "/usr/bin/python3", "-I", "-S", "-B", "-c", script) == expected
+    found = watched(tmp_path, "/usr/bin/python3", "-I", "-S", "-B", "-c", script)
+    assert found["effect"] == expected
+    assert found["status"] == (-6 if "abort" in script else 0)
 
 
 def test_a_watched_program_runs_as_always(tmp_path: Path) -> None:
@@ -196,7 +270,7 @@ def test_a_watched_program_runs_as_always(tmp_path: Path) -> None:
 
 def test_wrong_usage_and_programs_that_cannot_start_are_told(tmp_path: Path) -> None:
     assert subprocess.run([EFFECTS, "x"], capture_output=True).returncode == 2
-    assert effect(tmp_path, "/nothing/here") == "it may not have started"
+    assert watched(tmp_path, "/nothing/here")["status"] == 127
 
 
 def test_a_program_that_cannot_start_leaves_no_other_behind(
@@ -205,6 +279,6 @@ def test_a_program_that_cannot_start_leaves_no_other_behind(
     assert why_not(laboratory, busy) == ""
     missing = replace(config("two"), program=Target(tmp_path / "missing", "busy"))
     with pytest.raises(CannotRun, match="No such file"):
-        laboratory.measure_in_slices(busy, [config("one", WORK="50"), missing])
+        laboratory.measure_batch(busy, [config("one", WORK="50"), missing])
     processes = subprocess.run(["pgrep", "-f", str(busy.target.path)], capture_output=True)
     assert processes.stdout == b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,7 +72,7 @@ LOOP = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo $i; exit 3"
 
 def in_slices(
     launcher: Launcher, scripts: Sequence[str], folder: Path, limit: float | None = None
-) -> list[Run] | None:
+) -> list[Run] | int:
     commands = []
     for at, script in enumerate(scripts):
         (folder / str(at)).mkdir(exist_ok=True)
@@ -89,7 +90,7 @@ def test_runs_in_slices_end_in_their_own_ways(
         request.getfixturevalue("without_pidfd")
     with Launcher() as launcher:
         found = in_slices(launcher, [LOOP, "kill -9 $$", LOOP, "exit 0"], tmp_path)
-        assert found is not None
+        assert isinstance(found, list)
         endings = [(run.ending.exit_status, run.ending.signal) for run in found]
         assert [endings[0], endings[2], endings[3]] == [(3, 0), (3, 0), (0, 0)]
         assert endings[1][1] == 9
@@ -101,12 +102,31 @@ def test_runs_in_slices_end_in_their_own_ways(
         assert run(launcher, "exit 4", tmp_path).ending.exit_status == 4
 
 
-def test_all_runs_in_slices_are_stopped_at_their_limit(tmp_path: Path) -> None:
+def test_all_runs_in_slices_are_stopped_if_one_exceeds_its_limit(tmp_path: Path) -> None:
     start = time.monotonic()
     with Launcher() as launcher:
         endless = "echo $$; while :; do :; done"
-        assert in_slices(launcher, [endless, endless], tmp_path, 0.3) is None
+        assert in_slices(launcher, ["exit 0", endless, endless], tmp_path, 0.3) in (1, 2)
+        for at in (1, 2):
+            with pytest.raises(ProcessLookupError):
+                os.kill(int((tmp_path / str(at) / "stdout").read_text()), 0)
+        assert run(launcher, "exit 4", tmp_path).ending.exit_status == 4
     assert time.monotonic() - start < 10
-    for at in (0, 1):
-        with pytest.raises(ProcessLookupError):
-            os.kill(int((tmp_path / str(at) / "stdout").read_text()), 0)
+
+
+def test_a_lost_spawner_leaves_no_stopped_run(tmp_path: Path) -> None:
+    endless = "echo $$; while :; do :; done"
+
+    def lose() -> None:
+        os.kill(launcher.pid, signal.SIGKILL)
+
+    with pytest.raises(HaloError, match="run halo again"), Launcher() as launcher:
+        timer = threading.Timer(0.4, lose)
+        timer.start()
+        in_slices(launcher, [endless] * 3, tmp_path)
+    for at in range(3):
+        pid = int((tmp_path / str(at) / "stdout").read_text())
+        deadline = time.monotonic() + 5
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not Path(f"/proc/{pid}").exists()

@@ -21,8 +21,7 @@ from halo.trials.inputs.recordings import RecordedRun, recording_stage, run_reco
 from halo.trials.journal import Journal
 from halo.trials.reporter import Reporter
 from halo.trials.runs.failures import Overdue
-from halo.trials.runs.job import Job, Output
-from halo.trials.runs.laboratory import digest
+from halo.trials.runs.job import Job, Output, digest
 from halo.trials.session import Options, Session
 from support.samples.findings import MACHINE
 

@@ -48,7 +48,9 @@ def test_control_groups_around_the_process_limit_its_memory(
         (tmp_path / name / "memory.max").write_text(f"{text}\n")
         (tmp_path / name / "memory.current").write_text(f"{used * MIB}\n")
     monkeypatch.setattr(module, "_meminfo", lambda: {"MemAvailable": 8000 * 1024})
-    monkeypatch.setattr(module, "_control_groups", lambda: [tmp_path / "a/b", tmp_path / "a"])
+    names = ("max", "current")
+    found = [(tmp_path / "a/b", names), (tmp_path / "a", names)]
+    monkeypatch.setattr(module, "_control_groups", lambda: found)
     assert available_memory() == expected * MIB
     assert processes_that_fit(100 * MIB) == max(1, int(expected / 300))
 
