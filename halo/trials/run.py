@@ -124,7 +124,8 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     racing = field_of(candidates)
     seconds = median(walls(findings.trials_of(candidates[0].allocator.name)))
     share = seconds / (seconds + COOLDOWN) if candidates[0].uses_huge_pages else 1.0
-    pace = pace_for(session.budget(job).race_runs(seconds), racing, share)
+    in_slices = session.in_slices(job, list(configs.values()))
+    pace = pace_for(session.budget(job).race_runs(seconds), racing, share, in_slices)
     runs = screen_runs(racing, pace)
     what = (
         f"racing {len(plans)} plan{'s' * (len(plans) > 1)}"

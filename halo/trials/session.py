@@ -123,6 +123,10 @@ class Session:
         """The time for the measurement, if decisions are made on this job."""
         return Budget(self.native_seconds[job], self.options.effort)
 
+    def in_slices(self, job: Job, configs: Sequence[Configuration]) -> bool:
+        """Whether all runs of a round take place in time slices, at once."""
+        return len(configs) > 1 and len(self.laboratory.batches(job, configs)) == 1
+
     def baselines(self) -> list[Configuration]:
         """A configuration of each baseline allocator alone; the program's own first."""
         return [self.alone(allocator) for allocator in self.allocators]

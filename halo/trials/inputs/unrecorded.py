@@ -73,8 +73,7 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     plain = session.baselines()
     session.timed = job
     seconds = session.native_seconds[job]
-    alone = len(session.laboratory.batches(job, plain)) > 1
-    fewest = MIN_ROUNDS if alone else MIN_IN_SLICES
+    fewest = MIN_IN_SLICES if session.in_slices(job, plain) else MIN_ROUNDS
     trials = session.journal.stage(
         "allocator-rounds", session.inputs.of(job), lambda: quick_trials(seconds, fewest)
     )

@@ -25,6 +25,7 @@ HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
 MAX_OF_LAST = 3  # rounds of the last heat, if there is no final
+HASTY = (1, 1, 0)  # rounds of the heats of a screen that has little time, or needs little
 LATE = 1.5  # times the runs of a race: three heats may take as many, at the answer's expense
 
 
@@ -47,20 +48,21 @@ class Pace:
         return min(MAX_OF_FINAL, max(FIRST_LOOK, self.final_runs // max(labels, 1)))
 
 
-def pace_for(runs: int, field: Field, share: float = 1.0) -> Pace:
+def pace_for(runs: int, field: Field, share: float = 1.0, in_slices: bool = False) -> Pace:
     """The pace of a race of about that many runs.
 
-    `share` of the time of the final's trials are the runs, if these have cool-downs.
+    `share` of the time of the final's trials are the runs, if these have cool-downs. Rounds in time
+    slices tell so much that two suffice for a screen.
     """
     finalists = FIRST_LOOK * len(field.finalists(field.challengers))
-    for screen in ((2, 1, 2), (1, 1, 2)):
+    for screen in (HASTY,) if in_slices else ((2, 1, 2), (1, 1, 2)):
         left = int(share * (runs - screen_runs(field, Pace(screen))))
         if left >= finalists:
             return Pace(screen, left)
     brisk = Pace((1, 1, 1))
     left = runs - screen_runs(field, brisk)
-    if screen_runs(field, brisk) > LATE * runs:
-        return Pace((1, 1, 0))
+    if in_slices or screen_runs(field, brisk) > LATE * runs:
+        return Pace(HASTY)
     last = len(field.controls) + _half(len(field.challengers))
     return Pace((1, 1, min(MAX_OF_LAST, 1 + max(0, left) // last)))
 

@@ -406,6 +406,13 @@ def test_a_race_is_as_long_as_there_is_time(
     assert (found.screen, bool(found.final_runs)) == (screen, has_final)
 
 
+@pytest.mark.parametrize(("runs", "has_final"), [(70, True), (10, False)])
+def test_a_race_in_slices_has_a_short_screen(runs: int, has_final: bool) -> None:
+    plans = Field(["none"], [f"c{number}" for number in range(10)])
+    found = pace_for(runs, plans, in_slices=True)
+    assert (found.screen, bool(found.final_runs)) == ((1, 1, 0), has_final)
+
+
 def test_without_time_for_a_final_the_leader_of_the_screen_is_kept() -> None:
     """Whether it gains is shown by the rounds of the answer."""
     brisk = Pace((1, 1, 1))

@@ -40,6 +40,12 @@ from support.samples.plan import Sample, any_alignment
 JOB = Job(None, ())  # type: ignore[arg-type]
 
 
+@pytest.fixture(autouse=True)
+def one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing runs in these tests, so there is no laboratory to ask."""
+    monkeypatch.setattr(Session, "in_slices", lambda *_: False)
+
+
 def test_without_a_plan_the_race_chooses_among_the_allocators(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
