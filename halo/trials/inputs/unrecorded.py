@@ -149,7 +149,7 @@ def _run_first(
         for remark in found.remarks:
             session.remark(remark)
         inputs = session.inputs.of(job)
-        why = session.journal.stage("slices", inputs, partial(str, found.no_slices))
+        why = session.journal.stage(f"slices-{number}", inputs, partial(str, found.no_slices))
         session.laboratory.permit_slices(job, not why)
         reporter.tell(f"no time slices: {why}" if why else "rounds have time slices")
         peaks.append(found.peak_memory)
