@@ -6,8 +6,9 @@ regret.py judge FOLDER                     a row for each, and the thresholds
 `run` stores the answer of `halo run` for the reference input alone in FOLDER/NAME. Then it measures
 all configurations on that input, interleaved: each allocator with each of its settings, and each
 plan over the best allocator, the best one with a setting, and the one of the kept plan. After three
-rounds, those that are certainly more than 5 % slower than the fastest leave. A configuration that
-fails or prints something else is left out. Without names, all bundled programs without variants.
+rounds, two in time slices, those that are certainly more than 5 % slower than the fastest leave. A
+configuration that fails or prints something else is left out. Without names, all bundled programs
+without variants.
 
 The *regret* is the time of the fastest configuration over that of what is told to use, by the
 clock that decides races: 1 for the fastest. The fastest of many is fast by chance, too, so `judge`
@@ -63,7 +64,7 @@ from halo.trials.session import Options, Session
 from halo.trials.stages import Rounds, measure
 
 ALL, SECONDS = "all.json", "seconds"  # in the folder of a program
-SCREENING = 3  # rounds of all configurations
+SCREENING, IN_SLICES = 3, 2  # rounds of all configurations
 REACH = 0.95  # times as fast as the fastest
 GOOD, SHARE, WORST, PLAIN = 0.98, 0.95, 0.95, 0.99  # the thresholds
 MAX_UNTOLD = 0.10
@@ -125,7 +126,8 @@ def measure_all(
         ]
         configs = [session.alone(alone[label]) for label in alone]
         configs += [session.planned(it, it.label) for it in planned]
-        screened = run_all(session, job, configs, Rounds(SCREENING, 0))
+        few = IN_SLICES if session.in_slices(job, configs) else SCREENING
+        screened = run_all(session, job, configs, Rounds(few, 0))
         always = {used_in(summary), summary.native, best_of(screened, plain)}
         stays = always | set(within_reach(screened))
         configs = [it for it in configs if it.label in stays]

@@ -32,6 +32,7 @@ from halo.trials.stages import Rounds, measure
 
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
 HOPELESS = 0.95  # times as fast as without the setting, after half of the rounds
+CLEAR = 1.05  # times as fast in a single round, which only time slices permit
 PROMISING = 1.01  # times as fast as without the setting, in each of the rounds or certainly
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 
@@ -108,7 +109,8 @@ def _settings(
     for one in session.settings_tried:
         plain = one.name.rpartition(":")[0]
         gain = _gain(session, one)
-        every = gain.rounds > 1 and min(gain.logs) > math.log(PROMISING)
+        clear = CLEAR if gain.rounds == 1 else PROMISING
+        every = min(gain.logs) > math.log(clear)
         usual = times[plain] / math.exp(median(gain.logs))
         yield one, usual, every or gain.exceeds(PROMISING, SINGLE_LOOK)
 

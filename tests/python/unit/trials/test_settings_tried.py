@@ -255,6 +255,17 @@ def test_a_setting_that_loses_in_one_round_is_promising_if_many_others_gain(
     assert ("mimalloc:huge-pages" in [it.name for it, _ in ranked(tried.session)]) is is_promising
 
 
+@pytest.mark.parametrize(("factor", "is_promising"), [(0.97, False), (0.9, True)])
+def test_a_single_round_shows_great_gains_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: float, is_promising: bool
+) -> None:
+    training = {name: times(known, STEADY[:1]) for name, known in EQUAL.items()}
+    tried = Tried(tmp_path, monkeypatch, training, {"mimalloc:huge-pages": factor})
+    names = [it.name for it, _ in ranked(tried.session)]
+    assert ("mimalloc:huge-pages" in names) is is_promising
+    assert "mimalloc:huge-pages" in [it.name for it in next_allocators(tried.session)]
+
+
 def test_a_setting_that_loses_clearly_leaves_after_half_of_the_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
