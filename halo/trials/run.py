@@ -35,7 +35,7 @@ from halo.trials.session import Session, identities
 from halo.trials.stages import PROFILE, Rounds, measure, native_seconds, record
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
-MUCH = 0.9  # time of a plan, over that of its allocator, that gains much
+MUCH = 0.9  # time of a plan or a setting, over that of its allocator, that gains much
 DOUBTFUL = 2  # settings in doubt that take part in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
 
@@ -204,16 +204,17 @@ def _answer(session: Session, job: Job) -> None:
     """Measures what may be told to use, in rounds of its own.
 
     These are the program's own allocator, the best one, also with its best setting, and the kept
-    plan, also without it; on an input that no decision has seen, all allocators. Beside a plan that
-    gained much, the best allocator has no rounds without its setting, if it is faster with it.
+    plan, also without it; on an input that no decision has seen, all allocators. Beside a plan or a
+    setting that gained much, the best allocator has no rounds without its setting.
     """
     kept = session.findings.kept
     assert kept is not None
-    tried = [allocator for allocator, _ in ranked(session)]
-    plain = [it for it in tried if it.setting is None]
-    if kept.plan is not None and _change_of(session.findings, kept) < MUCH:
-        plain = []
-    chosen = [session.allocators[0], *plain[:1], *tried[:1], kept.allocator]
+    found = ranked(session)
+    best, times = found[0][0], {it.name: time for it, time in found}
+    plain = next(it for it, _ in found if it.setting is None)
+    chosen = [session.allocators[0], plain, best, kept.allocator]
+    if min(_change_of(session.findings, kept), times[best.name] / times[plain.name]) < MUCH:
+        chosen.remove(plain)
     configs = {it.name: session.alone(it) for it in chosen}
     if session.holds_out:
         configs = {it.label: it for it in session.baselines()} | configs
@@ -277,7 +278,7 @@ def _max_rounds(
 
 
 def _change_of(findings: Findings, kept: Candidate) -> float:
-    """The time of the kept plan over that of its allocator alone, in the race."""
+    """The time of the kept plan over that of its allocator alone, in the race; 1 without one."""
     return {it.label: it.times for it in plan_changes(findings)}.get(kept.label, 1.0)
 
 
