@@ -44,7 +44,7 @@ def time_settings(session: Session, job: Job) -> None:
     tried = [it for allocator in near for it in _settings_of(session, allocator)]
     if not tried:
         return
-    plain = _without(tried, near)
+    plain = _plain_of(tried, near)
     rounds = len(next(iter(findings.training.values())))
     usual = median(processor(trial) for of_one in findings.training.values() for trial in of_one)
     runs = rounds * (len(plain) + len(tried))
@@ -72,7 +72,7 @@ def time_settings(session: Session, job: Job) -> None:
     known = [it for it in tried if findings.settings.get(it.name)]
     hopeful = [it for it in known if _gain(session, it).mean > math.log(HOPELESS)]
     if hopeful and first < rounds:
-        stay = [*_without(hopeful, near), *hopeful]
+        stay = [*_plain_of(hopeful, near), *hopeful]
         left = (rounds - first) * len(stay)
         run("hopeful-settings", stay, rounds - first, Span(done, done + left))
     session.settings_tried = [it for it in tried if _gain(session, it).rounds]
@@ -164,7 +164,7 @@ def _has_threads(trial: Trial) -> bool:
     return 0 < trial.main_processor < ALONE * (trial.user + trial.system)
 
 
-def _without(settings: Sequence[Allocator], allocators: Sequence[Allocator]) -> list[Allocator]:
+def _plain_of(settings: Sequence[Allocator], allocators: Sequence[Allocator]) -> list[Allocator]:
     """Those of the allocators whose settings these are."""
     names = {it.name.rpartition(":")[0] for it in settings}
     return [it for it in allocators if it.name in names]

@@ -128,7 +128,7 @@ class Laboratory:
             found = self._in_slices(job, configs)
             if found is not None:
                 return found
-            self._suited.discard(job)
+            self.permit_slices(job, False)
             self.remarks[f"{job.target.name} in slices"] = (
                 f"{command_of(job)} prints something else if it is stopped meanwhile, so its runs"
                 " follow one another."
@@ -168,12 +168,12 @@ class Laboratory:
         commands = [self._command(job, config, _stats(at)) for at, config in enumerate(configs)]
         usual = [self._usual.get((job, it.label), self._seconds[job]) for it in configs]
         limits = self._limits(job, False)
+        assert limits.run is not None  # a native run has one
         self._cool_down(configs)
         both = list(zip(commands, streams, strict=True))
-        runs = run_in_slices(self._launcher, both, slices(usual), limits)
+        runs = run_in_slices(self._launcher, both, slices(usual), limits.run)
         if isinstance(runs, int):
-            late = overdue(job, limits)
-            raise self._blamed(job, configs[runs], late)
+            raise self._blamed(job, configs[runs], overdue(job, limits))
         return runs, streams
 
     def _judged(

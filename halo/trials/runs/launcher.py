@@ -140,10 +140,9 @@ class Launcher:
         mark: str = "",
     ) -> None:
         """Has the spawner start a process, for whose end `wait` waits."""
-        request: Any = (*_start_of(program, arguments, environment, streams), mark)
         self._program = program
         self._before = self.read_counters()
-        self._send(request)
+        self._send((_start_of(program, arguments, environment, streams), mark))
 
     def wait(self, limit: float | None = None) -> Run | None:
         """The process that was started last, when it has ended; None after `limit` seconds."""
@@ -156,7 +155,7 @@ class Launcher:
         self,
         commands: Sequence[tuple[Command, Streams]],
         slices: Sequence[float],
-        limit: float | None = None,
+        limit: float,
     ) -> list[Run] | int:
         """Runs several processes, of which one at a time runs, for its slice in seconds.
 
@@ -169,7 +168,7 @@ class Launcher:
         ]
         self._program = commands[0][0].path
         milliseconds = [max(1, round(1000 * each)) for each in slices]
-        self._send([runs, milliseconds, None if limit is None else round(1000 * limit), self._mark])
+        self._send([runs, milliseconds, round(1000 * limit), self._mark])
         found = self._answer(None)
         return found if isinstance(found, int) else [_run_of(each) for each in found]
 

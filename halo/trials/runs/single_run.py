@@ -102,11 +102,11 @@ def run_in_slices(
     launcher: Launcher,
     commands: Sequence[tuple[Command, Streams]],
     slices: Sequence[float],
-    limits: TimeLimits,
+    limit: float,
 ) -> list[Run] | int:
     """Runs commands of a job at once, in time slices; the index of one that exceeds its limit."""
     with _stopped_if_interrupted(launcher):
-        return launcher.run_in_slices(commands, slices, limits.run)
+        return launcher.run_in_slices(commands, slices, limit)
 
 
 def overdue(job: Job, limits: TimeLimits) -> Overdue:

@@ -2,7 +2,7 @@
 
 The speed of a shared machine changes within tenths of a second: other machines use its caches and
 its memory. Runs one after another meet different speeds, and runs in slices meet the same ones.
-So the ratios of their times vary several times less (docs/measuring.md).
+So the ratios of their times vary less, up to eight times (docs/measuring.md).
 
 Programs are suited that only compute, in one thread, and of which two at a time do not disturb each
 other. One run under `halo-effects` tells; two, if it creates files, whose names must differ then.
@@ -25,14 +25,16 @@ from halo.schema.trial import Trial
 from halo.trials.racing.clock import only_computes
 from halo.trials.runs.job import Configuration, Job, Output, digest
 from halo.trials.runs.launcher import Launcher, Streams
+from halo.trials.runs.single_run import run_in_slices
 
-SLICE = 0.05  # seconds: shorter than the changes of the machine's speed, longer than caches fill
+SLICE = 0.05  # seconds in the mean (docs/decisions/0026-time-slices.md)
 SHORTEST = 4 * SLICE  # seconds of a run that has slices
 MEMORY = 0.5  # share of the available memory that the processes of a round may use
 SLOWER = 10  # times the first run's time, after a second, that a watched run may take
 SPARE = 1.5  # times the memory of the first run, for other allocators and plans
-Item = TypeVar("Item")
 KERNELS = {"page-faults"}  # a counter that does not say how the processor runs
+
+Item = TypeVar("Item")
 
 
 class Watched(msgspec.Struct):
@@ -99,7 +101,7 @@ def _watch(
         job.stdin or Path(os.devnull), scratch / "watched.stdout", scratch / "watched.stderr"
     )
     command = Command(tool, words, native.environment)
-    if isinstance(launcher.run_in_slices([(command, streams)], [SLICE], limit), int):
+    if isinstance(run_in_slices(launcher, [(command, streams)], [SLICE], limit), int):
         raise HaloError("it did not end")
     found = msgspec.json.decode(path.read_bytes(), type=Watched)
     is_same = job.ignore_output or digest(streams.stdout) == output.stdout_sha256

@@ -12,10 +12,6 @@ import select
 import sys
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import typing
-
 HUP, INT, KILL, PIPE, TERM, CONT, STOP, XFSZ = 1, 2, 9, 13, 15, 18, 19, 25
 # A terminal or a service manager signals the whole process group; halo decides for all of it.
 IGNORED = (HUP, INT, TERM)
@@ -23,32 +19,31 @@ READ, WRITE = posix.O_RDONLY, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC
 PERIOD = 1  # milliseconds between checks of a child without pidfd
 GRACE = 2.0  # seconds that a program has to end after SIGTERM
 
+Start = tuple[str, list[str], dict[str, str], tuple[str, str, str]]
+"""A program, its arguments, its environment, and the paths of its three standard streams."""
+
+Usage = tuple[int, int, int, float, float, int, int, int, int]
+"""Of an ended process: pid, status, wall nanoseconds, CPU seconds, peak kilobytes, page faults
+without disk reads, and the two numbers of `main_thread`."""
+
 
 class Stopped(Exception):
     """No process waits for the run any more."""
 
 
-def run(
-    defaults: list[int],
-    program: str,
-    arguments: list[str],
-    environment: dict[str, str],
-    paths: tuple[str, str, str],
-    mark: str,
-) -> tuple[int, int, int, float, float, int, int, int, int]:
+def run(defaults: list[int], start: Start, mark: str) -> Usage:
     """Runs one process to its end.
 
-    Returns pid, status, wall nanoseconds, CPU seconds, peak kilobytes, page faults without disk
-    reads, and the two numbers of `main_thread`. The process leads a session of its own, by which
-    its descendants are found and ended. With `mark`, which is a variable of its environment, its
-    pid is written at its start, and all processes that have the mark end with it.
+    The process leads a session of its own, by which its descendants are found and ended. With
+    `mark`, which is a variable of its environment, its pid is written at its start, and all
+    processes that have the mark end with it.
     """
-    start = time.perf_counter_ns()
-    child = spawn(defaults, program, arguments, environment, paths)
+    begin = time.perf_counter_ns()
+    child = spawn(defaults, start)
     if mark:
         answer(child)
     await_end(child, {child}, mark)
-    wall = time.perf_counter_ns() - start
+    wall = time.perf_counter_ns() - begin
     main = main_thread(child)
     if mark:
         stop({child}, mark)
@@ -56,58 +51,47 @@ def run(
 
 
 def run_in_slices(
-    defaults: list[int],
-    runs: "list[tuple[str, list[str], dict[str, str], tuple[str, str, str]]]",
-    slices: list[int],
-    limit: "int | None",
-    mark: str,
-) -> "list[tuple[int, int, int, float, float, int, int, int, int]] | int":
+    defaults: list[int], starts: list[Start], slices: list[int], limit: int, mark: str
+) -> "list[Usage] | int":
     """Runs processes to their ends, of which one at a time runs, for its slice in milliseconds.
 
-    The others are stopped meanwhile. Returns what `run` returns of each, in their order; the wall
-    time is that of its slices. If one exceeds the limit, in milliseconds, ends all and returns its
-    index. All have the mark in their environment.
+    The others are stopped meanwhile. Returns the usage of each, in their order; the wall time is
+    that of its slices. If one exceeds the limit, in milliseconds, ends all and returns its index.
+    All have the mark in their environment.
     """
-    children: dict[int, int] = {}
-    found: dict[int, tuple[int, int, int, float, float, int, int, int, int]] = {}
-    walls = [0] * len(runs)
+    children: dict[int, int] = {}  # by index, those that have not ended
+    found: dict[int, Usage] = {}
+    walls = [0] * len(starts)
     try:
-        while len(found) < len(runs):
-            for at, request in enumerate(runs):
-                if at in found:
-                    continue
-                start = time.perf_counter_ns()
+        while len(found) < len(starts):
+            for at in [each for each in range(len(starts)) if each not in found]:
+                begin = time.perf_counter_ns()
                 if at in children:
                     send_group(CONT, children[at])
                 else:
-                    children[at] = spawn(defaults, *request)
-                living = {child for other, child in children.items() if other not in found}
-                is_last = len(found) + 1 == len(runs)
-                left = None if limit is None else max(0, limit - walls[at] // 1_000_000)
-                period = left if is_last else min(slices[at], slices[at] if left is None else left)
-                ended = await_end(children[at], living, mark, period)
+                    children[at] = spawn(defaults, starts[at])
+                child, left = children[at], max(0, limit - walls[at] // 1_000_000)
+                is_last = len(found) + 1 == len(starts)
+                period = left if is_last else min(left, slices[at])
+                ended = await_end(child, set(children.values()), mark, period)
                 if not ended:
-                    send_group(STOP, children[at])
-                walls[at] += time.perf_counter_ns() - start
+                    send_group(STOP, child)
+                walls[at] += time.perf_counter_ns() - begin
                 if ended:
-                    found[at] = reap(children[at], walls[at], main_thread(children[at]))
-                elif limit is not None and walls[at] >= limit * 1_000_000:
-                    end(living, mark)
+                    found[at] = reap(child, walls[at], main_thread(child))
+                    del children[at]
+                elif walls[at] >= limit * 1_000_000:
+                    end(set(children.values()), mark)
                     return at
     except OSError:  # one of them cannot be started
-        end({child for at, child in children.items() if at not in found}, mark)
+        end(set(children.values()), mark)
         raise
-    return [found[at] for at in range(len(runs))]
+    return [found[at] for at in range(len(starts))]
 
 
-def spawn(
-    defaults: list[int],
-    program: str,
-    arguments: list[str],
-    environment: dict[str, str],
-    paths: tuple[str, str, str],
-) -> int:
-    stdin, stdout, stderr = paths
+def spawn(defaults: list[int], start: Start) -> int:
+    """Starts a process, in a session of its own; returns its pid."""
+    program, arguments, environment, (stdin, stdout, stderr) = start
     actions = (
         (posix.POSIX_SPAWN_OPEN, 0, stdin, READ, 0),
         (posix.POSIX_SPAWN_OPEN, 1, stdout, WRITE, 0o600),
@@ -118,10 +102,8 @@ def spawn(
     )
 
 
-def reap(
-    child: int, wall: int, main: tuple[int, int]
-) -> tuple[int, int, int, float, float, int, int, int, int]:
-    """What `run` returns of a child that has ended."""
+def reap(child: int, wall: int, main: tuple[int, int]) -> Usage:
+    """The usage of a child that has ended."""
     _, status, usage = posix.wait4(child, 0)
     processor = (usage.ru_utime, usage.ru_stime)
     return child, status, wall, *processor, usage.ru_maxrss, usage.ru_minflt, *main
@@ -252,7 +234,7 @@ def has_mark(pid: str, mark: str) -> bool:
         return False  # of another user, or ended
 
 
-def answer(value: "typing.Any") -> None:
+def answer(value: "int | str | Usage | list[Usage]") -> None:
     marshal.dump(value, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from halo.settings import read_settings
 from halo.trials.runs import laboratory as laboratory_module
 from halo.trials.runs.job import Configuration, Job
 from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.rounds import Step, interleave
 from support.command import compile_c
 
@@ -48,14 +46,6 @@ int main(void) {
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Job:
     program = compile_c(BUSY, tmp_path_factory.mktemp("busy") / "busy")
     return Job(Target(program, "busy"), ())
-
-
-@pytest.fixture
-def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    with Launcher() as launcher:
-        yield Laboratory(read_settings(), launcher, scratch, tmp_path / "evidence")
 
 
 def config(label: str, optional: bool = False, **environment: str) -> Configuration:

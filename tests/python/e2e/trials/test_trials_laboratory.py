@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,14 +18,6 @@ from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.rounds import interleave
 
 SHELL = Target(Path("/bin/sh"), "sh")
-
-
-@pytest.fixture
-def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    with Launcher() as launcher:
-        yield Laboratory(read_settings(), launcher, scratch, tmp_path / "evidence")
 
 
 def shell(script: str, *compared: Path, stdin: Path | None = None) -> Job:

@@ -71,7 +71,7 @@ LOOP = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo $i; exit 3"
 
 
 def in_slices(
-    launcher: Launcher, scripts: Sequence[str], folder: Path, limit: float | None = None
+    launcher: Launcher, scripts: Sequence[str], folder: Path, limit: float = 60.0
 ) -> list[Run] | int:
     commands = []
     for at, script in enumerate(scripts):
