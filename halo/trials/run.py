@@ -205,7 +205,7 @@ def _answer(session: Session, job: Job) -> None:
 
     These are the program's own allocator, the best one, also with its best setting, and the kept
     plan, also without it; on an input that no decision has seen, all allocators. Beside a plan or a
-    setting that gained much, the best allocator has no rounds without its setting.
+    setting that gained much in time slices, the best allocator has no rounds without its setting.
     """
     kept = session.findings.kept
     assert kept is not None
@@ -213,7 +213,8 @@ def _answer(session: Session, job: Job) -> None:
     best, times = found[0][0], {it.name: time for it, time in found}
     plain = next(it for it, _ in found if it.setting is None)
     chosen = [session.allocators[0], plain, best, kept.allocator]
-    if min(_change_of(session.findings, kept), times[best.name] / times[plain.name]) < MUCH:
+    change = min(_change_of(session.findings, kept), times[best.name] / times[plain.name])
+    if change < MUCH and session.in_slices(job, [session.alone(it) for it in chosen]):
         chosen.remove(plain)
     configs = {it.name: session.alone(it) for it in chosen}
     if session.holds_out:
