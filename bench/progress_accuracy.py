@@ -85,11 +85,6 @@ class Judged:
     lengths: tuple[float, ...]
     lefts: tuple[float, ...]
 
-    @property
-    def kind(self) -> str:
-        """The name of the stage, without counts."""
-        return re.sub(r"\d+ (plan|more round)s?", r"\1s", self.name).split(": ")[0]
-
 
 def judge_stages(stages: Sequence[Stage], end: float) -> list[Judged]:
     ends = [*(stage.begin for stage in stages[1:]), end]

@@ -20,7 +20,7 @@ from halo.trials.racing.sequential import FIRST_LOOK
 from halo.trials.racing.verdict import MIN_GAIN, Comparison, Verdict
 from halo.trials.runs.rounds import Samples
 
-FAR = 0.97  # times as fast as an allocator alone, in one heat in time slices: no plan can gain
+FAR = 0.97  # times as fast as its allocator alone, in one heat in time slices: no plan can gain
 HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
@@ -100,7 +100,7 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
         if number == 0:
             compared = _compared(screen, field)
             running = _with_hope(compared, running)
-            means = [compared.gain(label).mean for label in running]
+            means = [compared.gain(label, field.controls[:1]).mean for label in running]
             if means and compared.in_slices and max(means) < math.log(FAR):
                 running = []
                 break
