@@ -14,7 +14,7 @@ plans="halo plan,halo plan by selectors,hot-streams plan,one-pool plan,dense pla
 answers=results/answers
 answered=(hospital scene mst mesh pagerank rbtree server tree lists hashindex jq xsltproc dot sqlite3 python3 povray
   xalan xmllint link-parser cc1plus clang cppcheck z3 gringo yosys qpdf swipl)
-bin/halo bench --trials 11 --allocator build/allocators/libmimalloc-3.so --allocator build/allocators/libsnmalloc.so \
+bin/halo bench --allocator build/allocators/libmimalloc-3.so --allocator build/allocators/libsnmalloc.so \
   --results "$answers" "${answered[@]}"
 .venv/bin/python bench/keep_results.py --answers "$answers" "$out/answers"
 for ending in svg md; do
