@@ -159,6 +159,10 @@ class Settings:
         return self.build / "lib" / "libhalo-guest.so"
 
     @property
+    def native_guest(self) -> Path:
+        return self.build / "lib" / "libhalo-native-guest.so"
+
+    @property
     def detector(self) -> Path:
         return self.build / "lib" / "libhalo-detector.so"
 

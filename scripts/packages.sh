@@ -4,7 +4,7 @@
 build_packages=(
   g++ cmake ninja-build binutils python3 python3-venv qemu-user valgrind
   libjemalloc2 'libmimalloc2.0|libmimalloc3' 'libtcmalloc-minimal4|libtcmalloc-minimal4t64'
-  libgtest-dev libunwind-dev libjsmn-dev clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
+  libgtest-dev libunwind-dev libjsmn-dev libzydis-dev clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )
 demo_packages=(xsltproc jq)
 deb_packages=(dpkg-dev)

@@ -116,7 +116,8 @@ class RecordCommand:
             return self._service(settings, options, machines, producer, target, arguments, service)
         if options.timeout is not None:
             raise UsageError("--timeout limits the load of a service: give it with --load SCRIPT.")
-        watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), settings.tracer)
+        helpers = (settings.tracer, settings.consumer)
+        watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), helpers)
         with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
             job = Job(target, arguments, _limits(options, machines, folder))

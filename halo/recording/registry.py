@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from halo.errors import MissingPart, UsageError
 from halo.recording.llvm import LlvmProducer
+from halo.recording.native import NativeProducer
 from halo.recording.producer import Producer
 from halo.recording.qemu import QemuProducer
 from halo.recording.valgrind import ValgrindProducer
@@ -15,6 +16,7 @@ from halo.settings import Settings
 PRODUCERS: Sequence[Producer] = (
     ValgrindProducer(),
     QemuProducer(),
+    NativeProducer(),
     LlvmProducer(),
 )
 # The engines that record any program, the preferred one first.

@@ -18,9 +18,10 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "consumer/channel_reader.h"
-#include "consumer/process_recorder.h"
+#include "consumer/channel_process.h"
+#include "consumer/stream_process.h"
 #include "record/listener.h"
 #include "record/options.h"
 
@@ -46,73 +47,72 @@ int reap_children(int options) {
   }
 }
 
-// Serves one channel to its end. `stop` becomes readable when the recording is over.
+// The process that has sent these; null if they are of no use.
+std::unique_ptr<RecordedProcess> recorded_process(const halo::record::Options& options,
+                                                  const Descriptors& ends) {
+  if (!is_streams(ends.memory)) {
+    auto reader = std::make_unique<ChannelReader>(ends);
+    if (!reader->good()) return nullptr;
+    return std::make_unique<ChannelProcess>(options, std::move(reader));
+  }
+  auto reader = std::make_unique<StreamReader>(ends);
+  if (!reader->good()) return nullptr;
+  return std::make_unique<StreamProcess>(options, std::move(reader));
+}
+
+// Serves one process to its end. `stop` becomes readable when the recording is over.
 class Session {
  public:
-  Session(const halo::record::Options& options, int stop) : stop_(stop), recorder_(options) {}
+  Session(std::unique_ptr<RecordedProcess> recorded, int stop)
+      : stop_(stop), recorded_(std::move(recorded)) {}
 
-  int serve(const Descriptors& ends) {
-    reader_ = std::make_unique<ChannelReader>(ends);
-    if (!reader_->good()) return 1;
-    recorder_.set_process(reader_->process());
+  int serve() {
     for (;;) {
-      const bool connected = reader_->connected();
-      const auto words = reader_->next();
-      if (!words.empty()) {
-        recorder_.set_process(reader_->process());  // a forked child connects only now
-        recorder_.set_instructions(reader_->instructions());
+      const bool connected = recorded_->connected();
+      const RecordedProcess::Taken taken = recorded_->take();
+      if (taken != RecordedProcess::Taken::kNothing) {
         is_expected_ = false;
-        take(words);
+        if (taken == RecordedProcess::Taken::kFork && !serve_fork()) return 1;
       } else if (!connected) {
         if (is_expected_) return 0;
-        return std::max(recorder_.finish() ? 0 : 1, worst_);
-      } else if (is_readable(stop_) && halo::record::is_running(reader_->process())) {
+        return std::max(recorded_->finish() ? 0 : 1, worst_);
+      } else if (is_readable(stop_) && halo::record::is_running(recorded_->process())) {
         return 0;  // it outlives the recording: its part is not needed
       }
-      recorder_.update_progress();
+      recorded_->update_progress();
       worst_ = std::max(worst_, reap_children(WNOHANG));
     }
   }
 
  private:
-  void take(std::span<const uint64_t> words) {
-    const bool forks = recorder_.consume(words);
-    if (forks)
-      serve_fork();
-    else
-      reader_->release();
-  }
-
-  // The recorded process waits before it forks: the word is the last of its chunk.
-  void serve_fork() {
-    const Descriptors child = receive(reader_->connection());
+  // Returns false in a consumer of a child that cannot be served.
+  bool serve_fork() {
+    const Descriptors child = receive(recorded_->connection());
     const pid_t made = fork();
     if (made < 0) worst_ = 1;
     if (made == 0) {
       worst_ = 0;
       is_expected_ = true;
-      reader_ = std::make_unique<ChannelReader>(child);
-      if (!reader_->good()) _exit(1);
-      recorder_.continue_as_child();
-      return;
+      return recorded_->continue_as_child(child);
     }
     close(child.memory);
     close(child.connection);
-    reader_->release();
+    recorded_->forked();
+    return true;
   }
 
   const int stop_;
   int worst_ = 0;             // exit status of the consumers of forked children
   bool is_expected_ = false;  // a forked child that has sent nothing: its fork may have failed
-  ProcessRecorder recorder_;
-  std::unique_ptr<ChannelReader> reader_;
+  std::unique_ptr<RecordedProcess> recorded_;
 };
 
 int serve_connection(const halo::record::Options& options, int connection, int stop) {
   try {
     Descriptors ends = receive(connection);
     ends.connection = connection;
-    return Session(options, stop).serve(ends);
+    auto recorded = recorded_process(options, ends);
+    return recorded == nullptr ? 1 : Session(std::move(recorded), stop).serve();
   } catch (const std::exception& error) {
     fprintf(stderr, "halo-consumer: %s\n", error.what());
     return 1;

@@ -5,7 +5,6 @@
 
 #include "base/contents.h"
 #include "record/code/live_code.h"
-#include "record/output/part_writer.h"
 
 namespace halo::consumer {
 
@@ -25,13 +24,7 @@ bool is_valgrind(const MapsLine& line) {
 }  // namespace
 
 ProcessRecorder::ProcessRecorder(const record::Options& options)
-    : options_(options),
-      contexts_(4u << 20,
-                [this](const record::CodeVisitor& visit) {
-                  record::for_each_live_code(process_, is_valgrind, visit);
-                }),
-      analysis_(options.parameters),
-      progress_(options.progress) {
+    : part_(options, "valgrind", is_valgrind) {
   shared_.max_object_size = options.parameters.max_object_size;
   shared_.merge_repeats = options.merge_repeats;
   shared_.all_accesses = options.parameters.need_all_accesses();
@@ -44,8 +37,8 @@ void ProcessRecorder::switch_to(uint32_t thread) {
   std::unique_ptr<record::Producer>& found = threads_[thread];
   if (found == nullptr) {
     found = std::make_unique<record::Producer>(
-        base::ThreadId{thread}, shared_, contexts_,
-        [this](uint64_t slot) { return record::find_mapping(process_, slot); });
+        base::ThreadId{thread}, shared_, part_.contexts(),
+        [this](uint64_t slot) { return record::find_mapping(part_.process(), slot); });
   }
   current_ = found.get();
 }
@@ -55,7 +48,7 @@ void ProcessRecorder::drain() {
   events::MergeSource& source = current_->source();
   source.end = source.ring->published();
   events::drain_single(source, [this](base::ThreadId id, std::span<const events::Record> records) {
-    analysis_.consume(id, records);
+    part_.analysis().consume(id, records);
   });
 }
 
@@ -131,22 +124,21 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
       current_->huge_pages(word.payload(), words[1]);
       return 2;
     case WordKind::kMapsChanged:
-      contexts_.mappings_changed();
+      part_.contexts().mappings_changed();
       return 1;
     case WordKind::kMakesCode:
-      contexts_.code_generated();
+      part_.contexts().code_generated();
       return 1;
     case WordKind::kCodeUnmapped:
-      contexts_.drop_code({word.payload(), word.payload() + words[1]});
+      part_.contexts().drop_code({word.payload(), word.payload() + words[1]});
       return 2;
     case WordKind::kReadMaps:
-      contexts_.read_mappings();
+      part_.contexts().read_mappings();
       return 1;
     case WordKind::kDropEvents:
       current_->flush();
       drain();
-      analysis_.restart_counts();
-      start_ = std::chrono::steady_clock::now();
+      part_.restart_counts();
       return 1;
     case WordKind::kBurst:
       current_->burst(word.payload());
@@ -160,27 +152,15 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
 }
 
 void ProcessRecorder::continue_as_child() {
-  forked_ = true;
-  progress_.abandon();
   if (current_ != nullptr) current_->flush();
   drain();
   for (const std::unique_ptr<record::Producer>& producer : threads_) {
     if (producer == nullptr || producer.get() == current_) continue;
     const events::Record end = events::Record::make(events::Kind::kThreadEnd, 0, 0);
-    analysis_.consume(producer->id(), {&end, 1});
+    part_.analysis().consume(producer->id(), {&end, 1});
     producer->reuse();
   }
-  analysis_.restart_counts();
-  start_ = std::chrono::steady_clock::now();
-}
-
-void ProcessRecorder::update_progress() {
-  progress_.update(analysis_.objects_seen(), analysis_.accesses_seen(), instructions_,
-                   elapsed_ns());
-}
-
-uint64_t ProcessRecorder::elapsed_ns() const {
-  return uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
+  part_.continue_as_child();
 }
 
 bool ProcessRecorder::finish() {
@@ -190,13 +170,7 @@ bool ProcessRecorder::finish() {
     current_->flush();
     drain();
   }
-  update_progress();
-  return record::write_part(options_.out, analysis_.finish(), contexts_,
-                            {.producer = "valgrind",
-                             .pid = process_,
-                             .seconds = double(elapsed_ns()) * 1e-9,
-                             .instructions = instructions_,
-                             .forked = forked_});
+  return part_.finish();
 }
 
 }  // namespace halo::consumer

@@ -102,11 +102,11 @@ void merge_round(std::span<MergeSourceOf<Queue>*> sources, uint64_t limit_key, H
 }
 
 // A round for a program with a single thread: no order and no limit are needed.
-template <class Handler>
-void drain_single(MergeSource& source, Handler&& handler) {
+template <class Queue, class Handler>
+void drain_single(MergeSourceOf<Queue>& source, Handler&& handler) {
   for (uint64_t at = source.end; at-- > source.cursor;) {
-    if (source.ring->at(at).kind() != Kind::kEpoch) continue;
-    source.key = source.ring->at(at).word1;
+    if (!is_marker(source.ring->at(at))) continue;
+    source.key = marked_key(source.ring->at(at));
     break;
   }
   detail::pass_on(source, source.end, handler);

@@ -25,6 +25,7 @@ enum class Kind : uint8_t {
                   // follow as base::contents_words() tells
   kContentsWord,  // word1: the next word of the contents
   kPhase,         // word1: 1 if the thread enters the phase's function, 0 if it leaves it
+  kOfStream,      // only between the native engine and its consumer (channel/streams.h)
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.
@@ -46,6 +47,11 @@ struct Record {
                 uint64_t(alignment_class & 3) << 56,
             code};
   }
+  // A record of kind kOfStream. `kind`: one of 16.
+  static constexpr Record of_stream(uint8_t kind, uint64_t address, uint64_t word1) {
+    const Record plain = make(Kind::kOfStream, address, word1);
+    return {plain.word0 | uint64_t(kind & 15) << 52, word1};
+  }
   // The number of further accesses that the *previous* access record of this thread represents. Any
   // record but a marker may carry it.
   constexpr Record with_repeats(uint32_t repeats) const {
@@ -54,6 +60,7 @@ struct Record {
 
   constexpr uint64_t address() const { return word0 & kAddressMask; }
   constexpr Kind kind() const { return Kind((word0 >> 48) & 15); }
+  constexpr uint8_t stream_kind() const { return uint8_t(word0 >> 52 & 15); }
   constexpr uint32_t size() const { return 1u << ((word0 >> 52) & 7); }
   constexpr bool store() const { return (word0 >> 55) & 1; }
   constexpr uint32_t alignment_class() const { return (word0 >> 56) & 3; }

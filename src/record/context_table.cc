@@ -63,6 +63,12 @@ uint32_t ContextTable::frame_of(uint64_t return_address) {
   return entry->second;
 }
 
+void ContextTable::find_code(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  modules_.mappings_changed();
+  modules_.locate(address);
+}
+
 void ContextTable::drop_code(AddressRange range) {
   const std::lock_guard lock(mutex_);
   modules_.mappings_changed();

@@ -42,6 +42,8 @@ class ContextTable {
   // The code in this range is unmapped; its return addresses may have another meaning later.
   void drop_code(AddressRange range);
   void mappings_changed() { modules_.mappings_changed(); }
+  // Reads the mappings, if none that is known contains that code.
+  void find_code(uint64_t address);
   // The program has mapped memory for code that it generates. Any thread may call it.
   void code_generated() { generates_code_.store(true, std::memory_order_relaxed); }
   bool generates_code() const { return generates_code_.load(std::memory_order_relaxed); }

@@ -141,6 +141,8 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
     case events::Kind::kHugePages:
       if (all_accesses_) emit(HugePagesEvent{record.address(), record.word1});
       break;
+    case events::Kind::kOfStream:
+      break;
     case events::Kind::kPhase:
       emit(PhaseEvent{record.word1 != 0});
       break;

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "base/system_call.h"
 #include "valgrind/api.h"
-#include "valgrind/system.h"
 
 namespace halo::valgrind {
 

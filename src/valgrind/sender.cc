@@ -3,17 +3,15 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 
+#include "base/system_call.h"
+#include "channel/connection.h"
 #include "valgrind/api.h"
 #include "valgrind/memory.h"
-#include "valgrind/system.h"
 
 namespace halo::valgrind {
 
@@ -28,84 +26,20 @@ void wake(std::atomic<uint32_t>& counter) {
   system_call(SYS_futex, address_of(&counter), FUTEX_WAKE, 1);
 }
 
-bool hung_up(int connection) {
-  pollfd one{connection, 0, 0};
-  timespec no_wait{0, 0};
-  return system_call(SYS_ppoll, address_of(&one), 1, address_of(&no_wait)) == 1;
-}
-
-void close(int descriptor) { system_call(SYS_close, uint64_t(descriptor)); }
-
-// Sends one byte with up to two descriptors.
-bool send_descriptors(int connection, int first, int second) {
-  char byte = 'c';
-  iovec content{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
-  auto* head = reinterpret_cast<cmsghdr*>(control);
-  const uint64_t bytes = (second < 0 ? 1 : 2) * sizeof(int);
-  head->cmsg_len = CMSG_LEN(bytes);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  auto* descriptors = reinterpret_cast<int*>(CMSG_DATA(head));
-  descriptors[0] = first;
-  if (second >= 0) descriptors[1] = second;
-  msghdr message{};
-  message.msg_iov = &content;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(bytes);
-  return system_call(SYS_sendmsg, uint64_t(connection), address_of(&message), MSG_NOSIGNAL) == 1;
-}
-
-int connect_to(const char* path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  uint64_t length = 0;
-  while (path[length] != 0 && length + 1 < sizeof address.sun_path) {
-    address.sun_path[length] = path[length];
-    ++length;
-  }
-  const int64_t made = system_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
-  if (made < 0) return -1;
-  if (system_call(SYS_connect, uint64_t(made), address_of(&address), sizeof address) != 0)
-    return -1;
-  return VG_(safe_fd)(int(made));
-}
-
-// The program may limit the size of files, and the kernel sends SIGXFSZ for larger ones. So the
-// limit is raised meanwhile; returns false if that is forbidden.
-bool set_channel_size(int descriptor) {
-  rlimit limit{};
-  if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, address_of(&limit)) != 0) return false;
-  const bool is_low = limit.rlim_cur < channel::kChannelBytes;
-  if (is_low) {
-    const rlimit raised{limit.rlim_max, limit.rlim_max};
-    if (raised.rlim_cur < channel::kChannelBytes) return false;
-    if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, address_of(&raised)) != 0) return false;
-  }
-  const int64_t result = system_call(SYS_ftruncate, uint64_t(descriptor), channel::kChannelBytes);
-  if (is_low) system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, address_of(&limit));
-  return result == 0;
-}
-
 }  // namespace
 
 bool Sender::make_channel(Ends& ends) {
   if (ends.memory == nullptr) ends.memory = reserve<char>(channel::kChannelBytes);
   if (ends.memory == nullptr) return false;
-  const int64_t made = system_call(SYS_memfd_create, address_of("halo-channel"), MFD_CLOEXEC);
+  const int made = channel::make_memory(channel::kChannelBytes);
   if (made < 0) return false;
-  ends.descriptor = VG_(safe_fd)(int(made));
+  ends.descriptor = VG_(safe_fd)(made);
   if (ends.descriptor < 0) return false;
-  if (!set_channel_size(ends.descriptor)) {
-    close(ends.descriptor);
-    return false;
-  }
   const int64_t mapped =
       system_call(SYS_mmap, address_of(static_cast<char*>(ends.memory)), channel::kChannelBytes,
                   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, uint64_t(ends.descriptor), 0);
   if (mapped < 0) {
-    close(ends.descriptor);
+    channel::close(ends.descriptor);
     return false;
   }
   Header& header = channel::header(ends.memory);
@@ -117,16 +51,18 @@ bool Sender::make_channel(Ends& ends) {
 void Sender::start(const Ends& ends) {
   memory_ = ends.memory;
   connection_ = ends.connection;
-  close(ends.descriptor);
+  channel::close(ends.descriptor);
   free_count_ = unused_ = reclaimed_ = 0;
   fill_another();
 }
 
 bool Sender::connect(const char* socket_path) {
   Ends ends;
-  ends.connection = connect_to(socket_path);
+  const int made = channel::connect_to(socket_path);
+  if (made < 0) return false;
+  ends.connection = VG_(safe_fd)(made);
   if (ends.connection < 0 || !make_channel(ends)) return false;
-  if (!send_descriptors(ends.connection, ends.descriptor, -1)) return false;
+  if (!channel::send_descriptors(ends.connection, ends.descriptor, -1)) return false;
   start(ends);
   return true;
 }
@@ -185,7 +121,7 @@ void Sender::wait_until_consumed(uint32_t behind) {
     if (published - consumed > behind) {
       system_call(SYS_futex, address_of(&header.consumed), FUTEX_WAIT, consumed,
                   address_of(&kCheckInterval));
-      if (header.consumed.load() == consumed && hung_up(connection_)) return lose();
+      if (header.consumed.load() == consumed && channel::hung_up(connection_)) return lose();
     }
     header.producer_waits.store(0);
   }
@@ -193,7 +129,7 @@ void Sender::wait_until_consumed(uint32_t behind) {
 
 void Sender::lose() {
   lost_ = true;
-  close(connection_);
+  channel::close(connection_);
 }
 
 void Sender::before_fork() {
@@ -201,11 +137,12 @@ void Sender::before_fork() {
   int pair[2];
   if (!make_channel(child_)) return;
   if (system_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address_of(pair)) != 0)
-    return close(child_.descriptor);
+    return channel::close(child_.descriptor);
   child_.connection = VG_(safe_fd)(pair[0]);
   consumer_end_ = pair[1];
   // Without both, the consumer would wait for them, and this process for the consumer.
-  if (child_.connection < 0 || !send_descriptors(connection_, child_.descriptor, consumer_end_))
+  if (child_.connection < 0 ||
+      !channel::send_descriptors(connection_, child_.descriptor, consumer_end_))
     return after_fork_in_parent();
   make_room();
   put(channel::Word::make(channel::WordKind::kFork, 0));
@@ -214,9 +151,9 @@ void Sender::before_fork() {
 
 void Sender::after_fork_in_parent() {
   if (consumer_end_ < 0) return;
-  close(child_.descriptor);
-  if (child_.connection >= 0) close(child_.connection);
-  close(consumer_end_);
+  channel::close(child_.descriptor);
+  if (child_.connection >= 0) channel::close(child_.connection);
+  channel::close(consumer_end_);
   child_.connection = consumer_end_ = -1;
 }
 
@@ -230,8 +167,8 @@ void Sender::after_fork_in_child() {
                 uint64_t(-1), 0);
     return;
   }
-  close(connection_);
-  close(consumer_end_);
+  channel::close(connection_);
+  channel::close(consumer_end_);
   channel::header(child_.memory).pid = VG_(getpid)();
   start(child_);
   instructions_ = 0;

@@ -8,6 +8,7 @@
 
 #include "base/code_memory.h"
 #include "base/contents.h"
+#include "base/system_call.h"
 #include "channel/word.h"
 #include "interpose/protocol.h"
 #include "valgrind/api.h"
@@ -16,7 +17,6 @@
 #include "valgrind/memory.h"
 #include "valgrind/pending_calls.h"
 #include "valgrind/sender.h"
-#include "valgrind/system.h"
 #include "valgrind/thread_words.h"
 #include "valgrind/translation.h"
 

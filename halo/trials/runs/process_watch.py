@@ -9,7 +9,7 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -121,17 +121,17 @@ class ProcessWatch:
 
     A process is the program's own if it executes that file. With `mark` it is if a word of its
     command line contains that text, which distinguishes an emulator from its native children.
-    `helper` is an executable of halo's own, which does not count.
+    `helpers` are executables of halo's own, which do not count.
     """
 
     def __init__(
-        self, parent: int, program: Path, mark: str = "", helper: Path | None = None
+        self, parent: int, program: Path, mark: str = "", helpers: Sequence[Path] = ()
     ) -> None:
         self.seen = Seen()
         self._parent = parent
         self._program = program.stat()
         self._mark = mark
-        self._helper = str(helper.resolve()) if helper is not None else ""
+        self._helpers = {str(helper.resolve()) for helper in helpers}
         self._marked: set[int] = set()
         self._before: set[int] = set()
         self._times: dict[tuple[int, int], float] = {}
@@ -186,7 +186,7 @@ class ProcessWatch:
         except OSError:
             return
         first = process.parent == self._parent
-        if path == self._helper or (first and command == _command_line(self._parent)):
+        if path in self._helpers or (first and command == _command_line(self._parent)):
             return  # or has not executed yet
         own = os.path.samestat(file, self._program)
         if not own and Path(path).name.startswith(LOADER):

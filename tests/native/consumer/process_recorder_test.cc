@@ -21,7 +21,7 @@ class ProcessRecorderTest : public testing::Test {
   ProcessRecorderTest() {
     options_.out = testing::TempDir() + "/process_recorder." + std::to_string(getpid());
     recorder_ = std::make_unique<ProcessRecorder>(options_);
-    recorder_->set_process(getpid());
+    recorder_->part().set_process(getpid());
     put(WordKind::kThread, 1);
   }
 

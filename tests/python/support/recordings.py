@@ -161,3 +161,12 @@ def tells_only_its_file(stderr: str, profile: str | Path) -> bool:
     where, following = f"halo: the profile is in {profile}", f"halo plan {profile}"
     lines = stderr.splitlines()
     return len(lines) == 2 and lines[0] == where and lines[1].endswith(following)
+
+
+def temporary_of(halo_process: int) -> str:
+    """The folder that this halo's consumer was given."""
+    listed = subprocess.run(
+        ["pgrep", "-P", str(halo_process), "-a"], capture_output=True, text=True, check=True
+    )
+    [line] = [it for it in listed.stdout.splitlines() if "halo-consumer" in it]
+    return line.split()[2].rpartition("/")[0]

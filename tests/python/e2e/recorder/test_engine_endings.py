@@ -12,7 +12,7 @@ import pytest
 
 from halo.profile import read_profile
 from support.command import compile_c, halo
-from support.recordings import tells_only_its_file
+from support.recordings import tells_only_its_file, temporary_of
 
 WAITS = """
 #include <stdio.h>
@@ -42,15 +42,6 @@ def test_a_consumer_that_is_killed_is_said(tmp_path: Path) -> None:
         assert process.wait(60) == 118
     assert said.count("\n") == 1 and said.startswith("halo: halo-consumer failed")
     assert not list(tmp_path.glob("*.profile"))
-
-
-def temporary_of(halo_process: int) -> str:
-    """The folder that this halo's consumer was given."""
-    listed = subprocess.run(
-        ["pgrep", "-P", str(halo_process), "-a"], capture_output=True, text=True, check=True
-    )
-    [line] = [it for it in listed.stdout.splitlines() if "halo-consumer" in it]
-    return line.split()[2].rpartition("/")[0]
 
 
 @pytest.mark.parametrize(

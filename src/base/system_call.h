@@ -1,9 +1,9 @@
-// The tool's own system calls: it has no C library.
+// System calls without the C library, which may be replaced, and sets errno.
 #pragma once
 
 #include <cstdint>
 
-namespace halo::valgrind {
+namespace halo {
 
 // The kernel's result: errors are negative.
 inline int64_t system_call(int64_t number, uint64_t a1 = 0, uint64_t a2 = 0, uint64_t a3 = 0,
@@ -24,4 +24,4 @@ uint64_t address_of(const T* pointer) {
   return reinterpret_cast<uint64_t>(pointer);
 }
 
-}  // namespace halo::valgrind
+}  // namespace halo

@@ -1,0 +1,69 @@
+"""The native engine: records any program at nearly its own speed, by a preloaded library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from halo.errors import RecordingFailed, UsageError
+from halo.process.foreground import Ending
+from halo.process.target import Target
+from halo.recording.listener import listening
+from halo.recording.parts import Limits
+from halo.recording.producer import Command, Job, check_built
+from halo.recording.valgrind import consumer_command
+from halo.settings import Settings
+
+
+class NativeProducer:
+    name = "native"
+    summary = "any program, at nearly its own speed"
+    slowdown = 1
+    start_seconds = 0.05
+
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        return settings.native_guest, settings.consumer
+
+    def check(self, settings: Settings) -> None:
+        check_built(self.parts(settings))
+
+    def mark(self, settings: Settings) -> str:
+        return ""
+
+    @contextmanager
+    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+        refuse_exact(job.limits)
+        consumer = consumer_command(settings, job.limits, folder)
+        with listening(consumer, settings.environment, RecordingFailed):
+            arguments = [job.target.name, *job.arguments]
+            environment = recorded_environment(settings, job.limits, folder)
+            yield Command(job.target.path, arguments, environment)
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        pass
+
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        return ""
+
+    def nothing(self, target: Target) -> str:
+        return "check that it runs to its end, and the recorder with: halo doctor"
+
+
+def refuse_exact(limits: Limits) -> None:
+    if limits.need_exact or limits.need_all_accesses or limits.need_contents:
+        raise UsageError(
+            "The engine native records a part of the accesses, and this needs all of them: use"
+            " --engine valgrind."
+        )
+
+
+def recorded_environment(settings: Settings, limits: Limits, folder: Path) -> Mapping[str, str]:
+    """The program's environment; the library precedes the user's LD_PRELOAD."""
+    preload = [str(settings.native_guest), settings.environment.get("LD_PRELOAD", "")]
+    return {
+        **settings.environment,
+        "LD_PRELOAD": ":".join(filter(None, preload)),
+        "HALO_NATIVE_SOCKET": str(folder / "channels"),
+        "HALO_NATIVE_MAX_OBJECT": str(limits.max_object),
+    }

@@ -1,0 +1,70 @@
+// The shared memory between the native engine and its consumer: a ring of records for each thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "events/record.h"
+
+namespace halo::channel {
+
+inline constexpr uint64_t kStreamsMagic = 0x31525453'4F4C4148;  // "HALOSTR1"
+// The number of threads that are recorded at a time.
+inline constexpr uint32_t kStreams = 4096;
+inline constexpr uint64_t kStreamRecords = 1 << 15;
+
+// What a record of the kind kOfStream says.
+enum class StreamKind : uint8_t {
+  kFrame,      // a frame of the call stack; address: its slot, word1: its return address
+  kStack,      // how the thread's call stack differs from that of its allocation before; address:
+               // how many of the outermost frames are kept, word1: how many kFrame records
+               // follow, the outermost one first
+  kNeedsCode,  // address: of code whose file is to be found now; the thread waits for that
+  kCodeUnmapped,  // code was unmapped
+  kMakesCode,     // the program maps memory for code that it generates
+  kFork,  // the next descriptors on the connection belong to a forked child; the thread waits
+};
+
+// The records of a stream are otherwise those of events/record.h, without kContext: the stack of a
+// kAlloc is that of the thread's latest kStack.
+//
+// One thread produces, the consumer consumes; lock-free. Invariant: tail <= head <= tail +
+// kStreamRecords; positions count records since the start. `head` is stored with release after the
+// records before it, and `tail` after they are read. `thread` is taken by compare-and-swap from 0;
+// the consumer stores 0 when that thread has ended and all of its records are consumed.
+struct Stream {
+  alignas(64) std::atomic<uint64_t> head;
+  alignas(64) std::atomic<uint64_t> tail;  // its lower half is a futex
+  std::atomic<uint32_t> producer_waits;
+  alignas(64) std::atomic<int32_t> thread;  // the kernel's number; 0: the stream is free
+};
+
+// The order across streams is by the epoch (events/epoch_merge.h). All fields grow only, except for
+// `consumer_sleeps`, a futex that is 1 while the consumer waits for records.
+struct StreamsHeader {
+  uint64_t magic;
+  std::atomic<int32_t> process;  // 0 until the process uses them
+  alignas(64) std::atomic<uint64_t> epoch;
+  alignas(64) std::atomic<uint32_t> used;  // streams from here on were never taken
+  std::atomic<uint32_t> consumer_sleeps;
+  Stream streams[kStreams];
+};
+
+inline constexpr uint64_t kStreamBytes = kStreamRecords * sizeof(events::Record);
+inline constexpr uint64_t kStreamsHeaderBytes = (sizeof(StreamsHeader) + 4095) / 4096 * 4096;
+inline constexpr uint64_t kStreamsBytes = kStreamsHeaderBytes + kStreams * kStreamBytes;
+
+// `base`: the address at which the memory is mapped.
+inline StreamsHeader& streams_header(void* base) { return *static_cast<StreamsHeader*>(base); }
+// Of memory that is all zeroes.
+inline void initialise_streams(void* base) {
+  streams_header(base).epoch.store(1, std::memory_order_relaxed);
+  streams_header(base).magic = kStreamsMagic;
+}
+inline events::Record* stream_records(void* base, uint32_t stream) {
+  return reinterpret_cast<events::Record*>(static_cast<char*>(base) + kStreamsHeaderBytes +
+                                           stream * kStreamBytes);
+}
+
+}  // namespace halo::channel

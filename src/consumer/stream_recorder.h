@@ -1,0 +1,43 @@
+// Turns the records of the native engine into a part of the profile.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "channel/streams.h"
+#include "consumer/process_part.h"
+
+namespace halo::consumer {
+
+class StreamRecorder {
+ public:
+  explicit StreamRecorder(const record::Options& options);
+
+  ProcessPart& part() { return part_; }
+
+  // Consumes the next records of a thread. Returns true if one of them announces a fork.
+  bool consume(base::ThreadId thread, std::span<const events::Record> records);
+  void end_thread(base::ThreadId thread);
+  // Called in the forked consumer, for the child of the recorded process. It keeps the live
+  // objects, but counts only its own events.
+  void continue_as_child();
+  // Returns false if the part cannot be written.
+  bool finish() { return part_.finish(); }
+
+ private:
+  struct Thread {
+    explicit Thread(record::ContextTable& contexts) : resolver(contexts) {}
+
+    std::vector<record::ShadowFrame> frames;  // outermost first
+    record::ContextResolver resolver;
+  };
+
+  Thread& thread_of(base::ThreadId thread);
+  bool take(Thread& thread, const events::Record& record);
+
+  ProcessPart part_;
+  std::deque<Thread> threads_;             // by number
+  std::vector<events::Record> converted_;  // of the present call
+};
+
+}  // namespace halo::consumer

@@ -1,0 +1,308 @@
+// Begins and ends bursts, and dispatches.
+#include "native/burst/bursts.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "base/system_call.h"
+#include "native/burst/burst_thread.h"
+
+namespace halo::native {
+
+constinit Bursts bursts;
+
+namespace {
+
+// Initial-exec, so that its offset from fs is constant.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Storage own_words{};
+
+constexpr uint64_t kByOwnFaults =
+    1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1) | 1ull << (SIGILL - 1) |
+    1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1) | 1ull << (SIGABRT - 1);
+
+constexpr int kContextRegisters[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                     REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                     REG_R12, REG_R13, REG_R14, REG_R15};
+
+// Where to look for a place at a boundary: far from what the kernel maps, up to 64 TiB.
+constexpr uint64_t kFirstBoundary = uint64_t{1} << 44, kLastBoundary = uint64_t{1} << 46;
+
+uint64_t map_at(uint64_t at, uint64_t bytes) {
+  const int64_t made =
+      system_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0),
+                  uint64_t(-1), 0);
+  if (made < 0) return 0;
+  if (at == 0 || uint64_t(made) == at) return uint64_t(made);
+  system_call(SYS_munmap, uint64_t(made), bytes);  // a kernel that takes `at` for a hint
+  return 0;
+}
+
+// The end of a new buffer: a multiple of Storage::kBoundary; 0 if there is none.
+uint64_t make_buffer() {
+  static std::atomic<uint64_t> next{kFirstBoundary};
+  constexpr uint64_t kBytes = Bursts::kMaxWords * sizeof(uint64_t);
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    const uint64_t end = next.fetch_add(Storage::kBoundary, std::memory_order_relaxed);
+    if (end > kLastBoundary) break;
+    if (map_at(end - kBytes, kBytes + Storage::kOverrun) != 0) return end;
+  }
+  return 0;
+}
+
+// The vector registers hold the program's values while the dispatcher runs.
+class VectorsKept {
+ public:
+  explicit VectorsKept(uint8_t* area) : area_(area) {
+    asm volatile("xsave64 (%0)" : : "r"(area_), "a"(kAll), "d"(kAll) : "memory");
+    constexpr uint32_t kDefault = 0x1F80;
+    asm volatile("ldmxcsr %0" : : "m"(kDefault));
+    asm volatile("fninit");
+  }
+  ~VectorsKept() { asm volatile("xrstor64 (%0)" : : "r"(area_), "a"(kAll), "d"(kAll) : "memory"); }
+  VectorsKept(const VectorsKept&) = delete;
+  VectorsKept& operator=(const VectorsKept&) = delete;
+
+ private:
+  static constexpr uint32_t kAll = UINT32_MAX;
+  uint8_t* const area_;
+};
+
+}  // namespace
+
+int32_t storage_offset() {
+  uint64_t base;
+  asm("mov %%fs:0, %0" : "=r"(base));
+  return int32_t(reinterpret_cast<uint64_t>(&own_words) - base);
+}
+
+Storage& own_storage() { return own_words; }
+
+bool Bursts::begin(Sink sink, Ended ended, const void* recorder) {
+  sink_ = sink;
+  ended_ = ended;
+  recorder_ = reinterpret_cast<uint64_t>(recorder);
+  if (!cache_.map()) return false;
+  stubs_ = make_stubs(cache_, storage_offset(), dispatch);
+  translator_.begin(stubs_, storage_offset());
+  is_ready_ = true;
+  return true;
+}
+
+BurstThread* Bursts::thread_state() {
+  if (own_words.thread != nullptr) return own_words.thread;
+  auto* thread = reinterpret_cast<BurstThread*>(map_at(0, sizeof(BurstThread)));
+  if (thread == nullptr) return nullptr;
+  thread->buffer_end = make_buffer();
+  if (thread->buffer_end == 0) {
+    system_call(SYS_munmap, address_of(thread), sizeof(BurstThread));
+    return nullptr;
+  }
+  own_words.thread = thread;
+  return thread;
+}
+
+void Bursts::clear_if_wanted() {
+  if (!wants_clear_.load(std::memory_order_acquire)) return;
+  if (translating_.exchange(true, std::memory_order_acquire)) return;
+  if (active_.load(std::memory_order_acquire) == 0) {
+    cache_.clear();
+    wants_clear_.store(false, std::memory_order_release);
+  }
+  translating_.store(false, std::memory_order_release);
+}
+
+bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
+  greg_t* registers = interrupted.uc_mcontext.gregs;
+  const auto code = uint64_t(registers[REG_RIP]);
+  if (!is_ready_ || own_words.active != 0 || cache_.contains(code)) return false;
+  if (range_of(code).is_recorder) return false;
+  BurstThread* thread = thread_state();
+  if (thread == nullptr) return false;
+  clear_if_wanted();
+  active_.fetch_add(1, std::memory_order_acq_rel);
+  if (wants_clear_.load(std::memory_order_acquire)) {
+    active_.fetch_sub(1, std::memory_order_release);
+    return false;
+  }
+  own_words.active = 1;
+  thread->buffer_begin = own_words.cursor = thread->buffer_end - words * sizeof(uint64_t);
+  auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
+  thread->program_mask = mask;
+  thread->burst_mask = mask = mask | ~kByOwnFaults;
+  own_words.target = code;
+  own_words.exit = UINT32_MAX;
+  registers[REG_RIP] = greg_t(reinterpret_cast<uint64_t>(stubs_.dispatch));
+  return true;
+}
+
+Next Bursts::dispatch(BurstThread& thread) { return bursts.go_on(thread); }
+
+Next Bursts::go_on(BurstThread& thread) {
+  const bool is_direct = uint32_t(own_words.exit) != UINT32_MAX;
+  Exit* exit = is_direct ? &cache_.exit(uint32_t(own_words.exit)) : nullptr;
+  const uint64_t at = is_direct ? exit->target : own_words.target;
+  if (own_words.cursor >= thread.buffer_end) return end(thread, at);
+  Block* block = block_at(thread, at);
+  if (block == nullptr || block->code == nullptr) return end(thread, at);
+  if (block->is_system_call) {
+    if (!may_run(thread)) return end(thread, at);
+  } else if (is_direct) {
+    exit->code.store(block->code, std::memory_order_release);
+  } else {
+    cache_.targets()[BlockCache::target_index(at)].store(block, std::memory_order_release);
+  }
+  own_words.jump = reinterpret_cast<uint64_t>(block->code);
+  return Next::kBlock;
+}
+
+Next Bursts::end(BurstThread& thread, uint64_t at) {
+  ended_();
+  thread.buffer_begin = own_words.cursor = thread.buffer_end;
+  own_words.jump = at;
+  active_.fetch_sub(1, std::memory_order_release);
+  return Next::kNative;
+}
+
+Block* Bursts::block_at(BurstThread& thread, uint64_t source) {
+  if (Block* known = cache_.find(source)) [[likely]]
+    return known;
+  if (wants_clear_.load(std::memory_order_relaxed)) return nullptr;
+  if (cache_.is_full()) {
+    forget();
+    return nullptr;
+  }
+  constexpr int kPatience = 1000;
+  for (int turn = 0; translating_.exchange(true, std::memory_order_acquire); ++turn) {
+    if (turn > kPatience) return nullptr;
+    system_call(SYS_sched_yield);
+  }
+  Block* block = cache_.find(source);
+  if (block == nullptr && !cache_.is_full()) {
+    const VectorsKept kept(thread.vectors);
+    block = &translator_.translate(source, range_of(source));
+  }
+  translating_.store(false, std::memory_order_release);
+  return block;
+}
+
+// The part of a module that contains the code. What is not of a module may change at any time.
+CodeRange Bursts::range_of(uint64_t code) const {
+  dl_find_object module;
+  if (_dl_find_object(reinterpret_cast<void*>(code), &module) != 0) return {.may_change = true};
+  const auto begin = reinterpret_cast<uint64_t>(module.dlfo_map_start);
+  for (const std::atomic<uint64_t>& changing : changing_)
+    if (changing.load(std::memory_order_relaxed) == begin) return {.may_change = true};
+  const bool is_recorder =
+      recorder_ >= begin && recorder_ < reinterpret_cast<uint64_t>(module.dlfo_map_end);
+  const auto* header = static_cast<const ElfW(Ehdr)*>(module.dlfo_map_start);
+  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
+  const uint64_t bias = module.dlfo_link_map->l_addr;
+  for (int i = 0; i < header->e_phnum; ++i) {
+    const ElfW(Phdr)& segment = segments[i];
+    if (segment.p_type != PT_LOAD || code - bias - segment.p_vaddr >= segment.p_memsz) continue;
+    const bool is_code = (segment.p_flags & (PF_X | PF_W)) == PF_X;
+    return {.begin = bias + segment.p_vaddr,
+            .end = bias + segment.p_vaddr + segment.p_filesz,
+            .may_change = !is_code,
+            .is_recorder = is_recorder};
+  }
+  return {.may_change = true};
+}
+
+void Bursts::may_change(uint64_t address, uint64_t size) {
+  if (!is_ready_) return;
+  for (const uint64_t at : {address, address + size - 1}) {
+    const CodeRange range = range_of(at);
+    if (range.may_change || range.end <= address || range.begin >= address + size) continue;
+    dl_find_object module;
+    if (_dl_find_object(reinterpret_cast<void*>(at), &module) != 0) continue;
+    const auto begin = reinterpret_cast<uint64_t>(module.dlfo_map_start);
+    for (std::atomic<uint64_t>& changing : changing_) {
+      uint64_t unused = 0;
+      if (changing.compare_exchange_strong(unused, begin) || unused == begin) break;
+    }
+    forget();
+  }
+}
+
+// Calls that do not wait, and change neither signals, nor threads, nor what code is mapped.
+bool Bursts::may_run(const BurstThread& thread) {
+  switch (thread.registers[kRax]) {
+    case SYS_brk:
+    case SYS_madvise:
+    case SYS_mremap:
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_clock_gettime:
+    case SYS_gettimeofday:
+    case SYS_getrusage:
+    case SYS_fstat:
+    case SYS_lseek:
+      return true;
+    case SYS_mmap:
+      return (thread.registers[kRdx] & PROT_EXEC) == 0 && (thread.registers[kR10] & MAP_FIXED) == 0;
+    default:
+      return false;
+  }
+}
+
+void Bursts::flush() {
+  BurstThread* thread = own_words.thread;
+  if (thread == nullptr) return;
+  constexpr uint64_t kPart = 32;  // small, as it may be on the program's stack
+  Access part[kPart];
+  uint64_t count = 0;
+  const auto* at = reinterpret_cast<const uint64_t*>(thread->buffer_begin);
+  const auto* end = reinterpret_cast<const uint64_t*>(own_words.cursor);
+  while (at < end) {
+    const Block& block = cache_.number(uint32_t(*at++));
+    for (uint32_t i = 0; i < block.operand_count; ++i) {
+      const Operand& operand = block.operands[i];
+      if (operand.repeated && *at++ == 0) {
+        ++at;
+        continue;
+      }
+      part[count++] = {*at++, block.source + operand.at, &operand};
+      if (count < kPart) continue;
+      sink_({part, count});
+      count = 0;
+    }
+  }
+  sink_({part, count});
+  thread->buffer_begin = own_words.cursor;
+}
+
+void Bursts::leave_at_fault(ucontext_t& faulted) {
+  greg_t* registers = faulted.uc_mcontext.gregs;
+  const auto code = uint64_t(registers[REG_RIP]);
+  if (own_words.active == 0 || !cache_.contains(code)) return;
+  const Block* block = cache_.containing(code);
+  if (block == nullptr || block->place_count == 0) return;
+  const Place* places = block->places;
+  const auto offset = uint16_t(code - reinterpret_cast<uint64_t>(block->code));
+  int place = block->place_count - 1;
+  while (place > 0 && places[place].code > offset) --place;
+  registers[kContextRegisters[block->scratch]] = greg_t(own_words.scratch);
+  registers[kContextRegisters[block->base]] = greg_t(own_words.base);
+  const uint64_t source = block->source + places[place].source;
+  registers[REG_RIP] = greg_t(source);
+  reinterpret_cast<uint64_t&>(faulted.uc_sigmask) = own_words.thread->program_mask;
+  own_words.cursor -= block->words * sizeof(uint64_t);  // the rest of its record was not written
+  end(*own_words.thread, 0);
+  own_words.active = 0;
+}
+
+void Bursts::after_fork() {
+  active_.store(0, std::memory_order_relaxed);
+  translating_.store(false, std::memory_order_relaxed);
+  own_words.active = 0;
+}
+
+}  // namespace halo::native

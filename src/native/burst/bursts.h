@@ -1,0 +1,86 @@
+// Bursts of recorded accesses: parts of a thread's run that are executed from the block cache.
+#pragma once
+
+#include <signal.h>
+#include <sys/ucontext.h>
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "native/burst/blocks.h"
+#include "native/burst/storage.h"
+#include "native/burst/stubs.h"
+#include "native/burst/translator.h"
+
+namespace halo::native {
+
+// One access that a burst has recorded.
+struct Access {
+  uint64_t address;
+  uint64_t code;
+  const Operand* operand;
+};
+
+// A burst begins in a signal handler, and ends after a number of words of records (blocks and
+// addresses), at system calls that may wait, and at code that is not to be translated. Then the
+// thread goes on natively, with the registers, the flags and the signal mask that it would have.
+// During a burst, only signals that the thread itself causes arrive.
+class Bursts {
+ public:
+  // Called by flush(), for accesses of the calling thread, in order.
+  using Sink = void (*)(std::span<const Access> accesses);
+  // Called when a burst ends, on the stack of the dispatcher or in the handler of a fault. What is
+  // not flushed then is dropped.
+  using Ended = void (*)();
+
+  static constexpr uint64_t kMaxWords = 2 << 20;
+  static constexpr int kMaxChanging = 64;
+
+  // `recorder`: an address in the module whose accesses are not recorded, or null. Returns false if
+  // the memory for code is refused: there are no bursts then.
+  bool begin(Sink sink, Ended ended, const void* recorder);
+  // Lets the interrupted code go on in a burst of that many words, at most kMaxWords. Returns false
+  // if it cannot: it is the recorder's, or in a burst.
+  bool start(ucontext_t& interrupted, uint64_t words);
+  // Passes on what the calling thread has recorded since the last call.
+  void flush();
+  bool is_active() const { return own_storage().active != 0; }
+  // If the fault is in translated code, gives its handler the state that it would have natively,
+  // and ends the burst.
+  void leave_at_fault(ucontext_t& faulted);
+
+  // Code has changed or was unmapped: nothing that is translated is used again.
+  void forget() { wants_clear_.store(true, std::memory_order_release); }
+  // Code in this range may change from now on: it is not translated any more.
+  void may_change(uint64_t address, uint64_t size);
+  // In a forked child, in its only thread.
+  void after_fork();
+
+ private:
+  static Next dispatch(BurstThread& thread);
+  Next go_on(BurstThread& thread);
+  Next end(BurstThread& thread, uint64_t at);
+  Block* block_at(BurstThread& thread, uint64_t source);
+  CodeRange range_of(uint64_t code) const;
+  static bool may_run(const BurstThread& thread);
+  BurstThread* thread_state();
+  void clear_if_wanted();
+
+  BlockCache cache_;
+  Translator translator_{cache_};
+  Stubs stubs_;
+  Sink sink_ = nullptr;
+  Ended ended_ = nullptr;
+  uint64_t recorder_ = 0;
+  std::atomic<bool> translating_{false};  // the lock of the cache
+  std::atomic<bool> wants_clear_{false};
+  std::atomic<uint32_t> active_{0};  // threads in bursts
+  // Modules whose code has been writable, by their begins; 0: unused. Only added to.
+  std::atomic<uint64_t> changing_[kMaxChanging] = {};
+  bool is_ready_ = false;
+};
+
+extern constinit Bursts bursts;
+
+}  // namespace halo::native

@@ -1,0 +1,192 @@
+// Connects, maps the streams, and follows forks.
+#include "native/engine.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/system_call.h"
+#include "channel/connection.h"
+#include "native/burst/bursts.h"
+#include "native/sampler.h"
+
+namespace halo::native {
+
+constinit Engine engine;
+
+namespace {
+
+// Initial-exec, as other models may allocate at the first use.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Thread current;
+
+void* map(uint64_t bytes, int flags, int descriptor = -1, void* at = nullptr) {
+  const int64_t made =
+      system_call(SYS_mmap, reinterpret_cast<uint64_t>(at), bytes, PROT_READ | PROT_WRITE,
+                  uint64_t(flags), uint64_t(descriptor), 0);
+  return made < 0 ? nullptr : reinterpret_cast<void*>(made);
+}
+
+constexpr uint64_t kDefaultMaxObject = 4096;
+
+int32_t own_thread() { return int32_t(system_call(SYS_gettid)); }
+
+}  // namespace
+
+void Engine::begin() {
+  const char* path = getenv(kSocketVariable);
+  if (path == nullptr) return;
+  unsetenv(kSocketVariable);  // the string stays; programs that this one executes are not recorded
+  void* page = map(sizeof(uint32_t), MAP_PRIVATE | MAP_ANONYMOUS);
+  if (page == nullptr) return;
+  if (system_call(SYS_madvise, address_of(static_cast<char*>(page)), sizeof(uint32_t),
+                  MADV_WIPEONFORK) != 0)
+    return;
+  heap_ = static_cast<uint8_t*>(map(kRegions, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE));
+  if (heap_ == nullptr) return;
+  const char* largest = getenv(kMaxObjectVariable);
+  max_object_ = largest == nullptr ? kDefaultMaxObject : strtoull(largest, nullptr, 10);
+  guard_ = static_cast<uint32_t*>(page);
+  if (!connect(path)) return;
+  *guard_ = kOn;
+  sampler.begin();
+}
+
+void Engine::mark_heap(uint64_t address, uint64_t size) {
+  if (size > max_object_) return;
+  const uint64_t last = (address + size) >> kRegionShift;
+  for (uint64_t at = address >> kRegionShift; at <= last && at < kRegions; ++at)
+    if (heap_[at] == 0) heap_[at] = 1;
+}
+
+bool Engine::connect(const char* path) {
+  connection_ = channel::connect_to(path);
+  if (connection_ < 0) return false;
+  const int memory = make_streams();
+  const bool good =
+      memory >= 0 && map_streams(memory) && channel::send_descriptors(connection_, memory);
+  if (memory >= 0) channel::close(memory);
+  return good;
+}
+
+int Engine::make_streams() {
+  const int made = channel::make_memory(channel::kStreamsBytes);
+  if (made < 0) return -1;
+  if (void* header = map(channel::kStreamsHeaderBytes, MAP_SHARED, made)) {
+    channel::initialise_streams(header);
+    system_call(SYS_munmap, reinterpret_cast<uint64_t>(header), channel::kStreamsHeaderBytes);
+    return made;
+  }
+  channel::close(made);
+  return -1;
+}
+
+bool Engine::map_streams(int descriptor) {
+  const int fixed = memory_ != nullptr ? MAP_FIXED : 0;
+  memory_ = map(channel::kStreamsBytes, MAP_SHARED | fixed, descriptor, memory_);
+  if (memory_ == nullptr) return false;
+  const int32_t own = int32_t(system_call(SYS_getpid));
+  channel::streams_header(memory_).process.store(own, std::memory_order_relaxed);
+  return true;
+}
+
+bool Engine::lost() {
+  if (!channel::hung_up(engine.connection_)) return false;
+  *engine.guard_ = kOff;
+  return true;
+}
+
+Thread* Engine::enter() {
+  if (!is_on()) return nullptr;
+  Thread& thread = current;
+  if (thread.busy) return nullptr;
+  if (!thread.writer.good() && !take_stream(thread)) return nullptr;
+  return &thread;
+}
+
+bool Engine::take_stream(Thread& thread) {
+  if (thread.refused) return false;
+  const Busy busy(thread);
+  channel::StreamsHeader& header = channel::streams_header(memory_);
+  const int32_t own = own_thread();
+  for (uint32_t at = 0; at < channel::kStreams; ++at) {
+    channel::Stream& stream = header.streams[at];
+    int32_t unused = 0;
+    if (stream.thread.load(std::memory_order_relaxed) != 0) continue;
+    if (!stream.thread.compare_exchange_strong(unused, own, std::memory_order_acq_rel)) continue;
+    for (uint32_t used = header.used.load(); used <= at;)
+      header.used.compare_exchange_weak(used, at + 1);
+    Frame* frames = frames_[at].load(std::memory_order_relaxed);
+    if (frames == nullptr) {
+      frames = static_cast<Frame*>(
+          map(StackWalk::kMaxFrames * sizeof(Frame), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE));
+      frames_[at].store(frames, std::memory_order_relaxed);
+    }
+    if (frames == nullptr) break;
+    thread.stack.begin(frames);
+    thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost);
+    sampler.begin_thread();
+    return true;
+  }
+  thread.refused = true;
+  return false;
+}
+
+void Engine::code_unmapped() {
+  rows_.forget();
+  bursts.forget();
+  Thread* thread = enter();
+  if (thread == nullptr) return;
+  const Busy busy(*thread);
+  thread->writer.reserve(2);
+  thread->writer.own_epoch();
+  thread->writer.put(events::Record::of_stream(uint8_t(channel::StreamKind::kCodeUnmapped), 0, 0));
+  thread->writer.publish();
+}
+
+void Engine::before_fork() {
+  Thread* thread = enter();
+  if (thread == nullptr) return;
+  const Busy busy(*thread);
+  int pair[2];
+  child_memory_ = make_streams();
+  if (child_memory_ < 0) return;
+  if (system_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address_of(pair)) != 0) {
+    channel::close(child_memory_);
+    child_memory_ = -1;
+    return;
+  }
+  child_connection_ = pair[0];
+  consumer_end_ = pair[1];
+  // Without both, the consumer would wait for them, and this thread for the consumer.
+  if (!channel::send_descriptors(connection_, child_memory_, consumer_end_))
+    return after_fork_in_parent();
+  thread->writer.reserve(2);
+  thread->writer.own_epoch();
+  thread->writer.put(events::Record::of_stream(uint8_t(channel::StreamKind::kFork), 0, 0));
+  thread->writer.publish();
+  thread->writer.drain();
+}
+
+void Engine::after_fork_in_parent() {
+  if (child_connection_ < 0) return;
+  channel::close(child_memory_);
+  channel::close(child_connection_);
+  channel::close(consumer_end_);
+  child_memory_ = child_connection_ = consumer_end_ = -1;
+}
+
+void Engine::after_fork_in_child() {
+  if (child_connection_ < 0) return;  // not recorded: the guard is zero
+  channel::close(connection_);
+  channel::close(consumer_end_);
+  connection_ = child_connection_;
+  child_connection_ = consumer_end_ = -1;
+  current = Thread{};
+  sampler.after_fork();
+  const bool good = map_streams(child_memory_);
+  channel::close(child_memory_);
+  child_memory_ = -1;
+  if (good) *guard_ = kOn;
+}
+
+}  // namespace halo::native

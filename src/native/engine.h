@@ -1,0 +1,89 @@
+// The native engine in the recorded process: its connection, and the state of each thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "channel/streams.h"
+#include "native/stream_writer.h"
+#include "native/walk/code_rows.h"
+#include "native/walk/stack_walk.h"
+
+namespace halo::native {
+
+// The environment variable that names the consumer's socket.
+inline constexpr char kSocketVariable[] = "HALO_NATIVE_SOCKET";
+// The size of the largest tracked object in bytes.
+inline constexpr char kMaxObjectVariable[] = "HALO_NATIVE_MAX_OBJECT";
+
+// The state of a thread. Constant-initialised; `writer` is good once the thread has a stream.
+struct Thread {
+  StreamWriter writer;
+  StackWalk stack;
+  bool busy = false;
+  bool refused = false;  // there was no stream for it
+  uint64_t weight = 0;   // of the burst that begins with the next access; 0: it has begun
+};
+
+// The thread is inside the engine: what a signal handler allocates meanwhile is not recorded.
+class Busy {
+ public:
+  explicit Busy(Thread& thread) : thread_(thread) { thread.busy = true; }
+  ~Busy() { thread_.busy = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Thread& thread_;
+};
+
+class Engine {
+ public:
+  // Connects, if the environment asks for a recording. Called before any other member.
+  void begin();
+  // Whether this process is recorded. A child that fork() did not make has a state of its own at
+  // once: it shares the memory of the streams, but is not recorded.
+  bool is_on() const { return guard_ != nullptr && *guard_ == kOn; }
+
+  // The calling thread, with a stream; null if there is none for it, or it is busy.
+  Thread* enter();
+
+  // Accesses count from now on if they are in the same MiB as this object.
+  void mark_heap(uint64_t address, uint64_t size);
+  bool is_heap(uint64_t address) const {
+    return (heap_[address >> kRegionShift & (kRegions - 1)] & 1) != 0;
+  }
+
+  CodeRows& rows() { return rows_; }
+  // Modules may be gone, and others take their place.
+  void code_unmapped();
+  // Called around a fork, in the forking thread.
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  static constexpr uint32_t kOff = 0, kOn = 1;
+  static constexpr int kRegionShift = 20;
+  static constexpr uint64_t kRegions = uint64_t{1} << (47 - kRegionShift);
+
+  bool connect(const char* path);
+  // A descriptor of streams; negative on failure.
+  static int make_streams();
+  bool map_streams(int descriptor);
+  bool take_stream(Thread& thread);
+  static bool lost();
+
+  uint32_t* guard_ = nullptr;  // kOn; in a page that a child sees as zeroes (MADV_WIPEONFORK)
+  uint8_t* heap_ = nullptr;    // by MiB: 1 if it has ever contained a tracked object
+  uint64_t max_object_ = 0;    // bytes
+  void* memory_ = nullptr;     // of the streams; a forked child maps its own at the same address
+  int connection_ = -1;
+  int child_memory_ = -1, child_connection_ = -1, consumer_end_ = -1;
+  std::atomic<Frame*> frames_[channel::kStreams] = {};  // of the threads that use a stream
+  CodeRows rows_;
+};
+
+extern constinit Engine engine;
+
+}  // namespace halo::native

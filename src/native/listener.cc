@@ -1,0 +1,110 @@
+// Reports the program's allocations, with their call stacks.
+#include "interpose/listener.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <span>
+
+#include "native/burst/bursts.h"
+#include "native/engine.h"
+#include "native/sampler.h"
+
+namespace halo::native {
+
+namespace {
+
+using channel::StreamKind;
+using events::Kind;
+using events::Record;
+
+void begin() { engine.begin(); }
+
+Record of_stream(StreamKind kind, uint64_t address, uint64_t word1 = 0) {
+  return Record::of_stream(uint8_t(kind), address, word1);
+}
+
+void send_stack(StreamWriter& writer, const StackChange& change) {
+  constexpr size_t kPart = channel::kStreamRecords / 4;
+  size_t kept = change.kept;
+  for (std::span<const Frame> rest = change.fresh;;) {
+    const std::span<const Frame> part = rest.first(std::min(rest.size(), kPart));
+    writer.reserve(1 + part.size());
+    writer.put(of_stream(StreamKind::kStack, kept, part.size()));
+    for (const Frame& frame : part)
+      writer.put(of_stream(StreamKind::kFrame, frame.slot, frame.return_address));
+    writer.publish();
+    kept += part.size();
+    rest = rest.subspan(part.size());
+    if (rest.empty()) return;
+  }
+}
+
+// The wrappers begin with "push rbp": the caller's is below the return address.
+uint64_t frame_at(uint64_t slot) { return reinterpret_cast<const uint64_t*>(slot)[-1]; }
+
+void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
+  Thread* thread = engine.enter();
+  if (thread == nullptr) return;
+  const Busy busy(*thread);
+  if (bursts.is_active()) Sampler::flush(*thread);
+  const size_t count = thread->stack.count();
+  const StackChange change = thread->stack.walk(engine.rows(), slot, frame_at(slot));
+  StreamWriter& writer = thread->writer;
+  if (uint64_t code = engine.rows().take_unknown(); code != 0) [[unlikely]] {
+    writer.reserve(1);
+    writer.put(of_stream(StreamKind::kNeedsCode, code));
+    writer.publish();
+    writer.drain();
+  }
+  if (change.kept != count || !change.fresh.empty()) send_stack(writer, change);
+  writer.reserve(3);
+  writer.own_epoch();
+  const uint64_t object = reinterpret_cast<uint64_t>(address);
+  engine.mark_heap(object, size);
+  writer.put(Record::make(Kind::kAlloc, object, size));
+  if (then != Kind::kAlloc) writer.put(Record::make(then, object, 0));
+  writer.publish();
+}
+
+void report(Kind kind, void* address) {
+  Thread* thread = engine.enter();
+  if (thread == nullptr) return;
+  const Busy busy(*thread);
+  if (bursts.is_active()) Sampler::flush(*thread);
+  thread->writer.reserve(2);
+  thread->writer.own_epoch();
+  thread->writer.put(Record::make(kind, reinterpret_cast<uint64_t>(address), 0));
+  thread->writer.publish();
+}
+
+void alloc(void* address, size_t size, uint64_t slot) {
+  report_alloc(Kind::kAlloc, address, size, slot);
+}
+void aligned(void* address, size_t size, uint64_t slot) {
+  report_alloc(Kind::kAligned, address, size, slot);
+}
+void reallocated(void* address, size_t size, uint64_t slot) {
+  report_alloc(Kind::kReallocated, address, size, slot);
+}
+void free_object(void* address) { report(Kind::kFree, address); }
+void revive(void* address) { report(Kind::kRevive, address); }
+
+// Late: it allocates.
+__attribute__((constructor)) void watch_forks() {
+  pthread_atfork([] { engine.before_fork(); }, [] { engine.after_fork_in_parent(); },
+                 [] { engine.after_fork_in_child(); });
+}
+
+}  // namespace
+
+}  // namespace halo::native
+
+constinit const halo::interpose::Listener halo::interpose::listener{
+    .begin = native::begin,
+    .alloc = native::alloc,
+    .aligned = native::aligned,
+    .reallocated = native::reallocated,
+    .free = native::free_object,
+    .revive = native::revive,
+};

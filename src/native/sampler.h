@@ -1,0 +1,31 @@
+// When bursts begin, and what is sent of them.
+#pragma once
+
+#include <cstdint>
+
+namespace halo::native {
+
+struct Thread;
+
+// Each thread has a timer of its processor time, so that all have bursts in proportion to it. A
+// thread's first burst is long, as short programs have no other; later ones are short, and as far
+// apart as their cost demands: they take one part in kShare of the thread's time.
+class Sampler {
+ public:
+  static constexpr uint64_t kShare = 10;  // one in so much
+
+  void begin();
+  // A thread is recorded from now on.
+  void begin_thread();
+  // In a forked child, before its thread is recorded again.
+  void after_fork();
+  // The thread is about to send something else: what its burst has recorded precedes that.
+  static void flush(Thread& thread);
+
+ private:
+  bool is_on_ = false;
+};
+
+extern constinit Sampler sampler;
+
+}  // namespace halo::native

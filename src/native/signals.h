@@ -1,0 +1,29 @@
+// The program's signals, as far as the engine has to do with them.
+#pragma once
+
+#include <signal.h>
+#include <sys/ucontext.h>
+
+#include <cstdint>
+
+namespace halo::native {
+
+// A realtime signal near the last, which few programs use.
+inline constexpr int kTimerSignal = 60;
+
+// The timers of the engine have this value, by which their signals are told from others.
+void* timer_value();
+
+// Called in the handler of a timer's signal.
+using TimerHandler = void (*)(ucontext_t& interrupted);
+
+// From now on:
+// - `on_timer` is called at signals of timers with timer_value(). The program may use that signal,
+//   too. Its masks do not block it.
+// - The program's handlers of faults see the state that they would have natively, also if
+// translated
+//   code has caused them.
+// Returns false if that is impossible.
+bool watch_signals(TimerHandler on_timer);
+
+}  // namespace halo::native
