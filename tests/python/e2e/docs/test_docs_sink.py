@@ -25,7 +25,8 @@ CONSUMER = "\n".join(
     f'#include "{name}.cc"'
     for name in (
         *("sinks/analysis", "sinks/parameters", "record/options", "record/output/part_writer"),
-        *("consumer/process_recorder", "consumer/main"),
+        *("consumer/process_part", "consumer/process_recorder", "consumer/channel_process"),
+        *("consumer/stream_recorder", "consumer/stream_process", "consumer/main"),
     )
 )
 ACCESSES = """
