@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from halo.errors import RecordingFailed, UsageError
+from halo.process.allocators import preload
 from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.listener import listening
@@ -60,10 +61,8 @@ def refuse_exact(limits: Limits) -> None:
 
 def recorded_environment(settings: Settings, limits: Limits, folder: Path) -> Mapping[str, str]:
     """The program's environment; the library precedes the user's LD_PRELOAD."""
-    preload = [str(settings.native_guest), settings.environment.get("LD_PRELOAD", "")]
     return {
-        **settings.environment,
-        "LD_PRELOAD": ":".join(filter(None, preload)),
+        **preload(settings.environment, [settings.native_guest]),
         "HALO_NATIVE_SOCKET": str(folder / "channels"),
         "HALO_NATIVE_MAX_OBJECT": str(limits.max_object),
     }

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from halo.errors import RecordingFailed
+from halo.process.allocators import preload
 from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.listener import listening
@@ -109,9 +110,5 @@ def stack_options(limit: int) -> list[str]:
 
 def engine_environment(settings: Settings, guest: bool) -> Mapping[str, str]:
     """The engine's environment; the guest library precedes the user's LD_PRELOAD."""
-    users = settings.environment.get("LD_PRELOAD", "")
-    ours = str(settings.guest) if guest else ""
     launcher = {"VALGRIND_LAUNCHER": str(settings.engine)}  # the core requires this variable
-    preload = ":".join(filter(None, [ours, users]))
-    environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
-    return {**environment, **launcher, **({"LD_PRELOAD": preload} if preload else {})}
+    return preload(settings.environment, [settings.guest if guest else None]) | launcher

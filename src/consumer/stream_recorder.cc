@@ -9,7 +9,12 @@ using channel::StreamKind;
 using events::Kind;
 using events::Record;
 
-bool is_native(const MapsLine& line) { return line.path.ends_with("/libhalo-native-guest.so"); }
+// The preloaded library, and what only that needs.
+bool is_native(const MapsLine& line) {
+  return line.path.ends_with("/libhalo-native-guest.so") ||
+         line.path.find("/libZydis.so.") != std::string_view::npos ||
+         line.path.find("/libZycore.so.") != std::string_view::npos;
+}
 
 constexpr AddressRange kEverywhere{0, uint64_t{1} << 48};
 

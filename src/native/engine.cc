@@ -131,16 +131,21 @@ bool Engine::take_stream(Thread& thread) {
   return false;
 }
 
-void Engine::code_unmapped() {
-  rows_.forget();
-  bursts.forget();
+void Engine::notify(channel::StreamKind kind, bool waits) {
   Thread* thread = enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
   thread->writer.reserve(2);
   thread->writer.own_epoch();
-  thread->writer.put(events::Record::of_stream(uint8_t(channel::StreamKind::kCodeUnmapped), 0, 0));
+  thread->writer.put(events::Record::of_stream(uint8_t(kind), 0, 0));
   thread->writer.publish();
+  if (waits) thread->writer.drain();
+}
+
+void Engine::code_unmapped() {
+  rows_.forget();
+  bursts.forget();
+  notify(channel::StreamKind::kCodeUnmapped, false);
 }
 
 void Engine::before_fork() {

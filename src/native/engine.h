@@ -55,8 +55,12 @@ class Engine {
   }
 
   CodeRows& rows() { return rows_; }
+  // The modules that are loaded now become part of the profile.
+  void read_code() { notify(channel::StreamKind::kNeedsCode, true); }
   // Modules may be gone, and others take their place.
   void code_unmapped();
+  // The program makes memory executable that is not of a file.
+  void code_generated() { notify(channel::StreamKind::kMakesCode, false); }
   // Called around a fork, in the forking thread.
   void before_fork();
   void after_fork_in_parent();
@@ -73,6 +77,8 @@ class Engine {
   bool map_streams(int descriptor);
   bool take_stream(Thread& thread);
   static bool lost();
+  // Sends a record of that kind; `waits`: until it is consumed.
+  void notify(channel::StreamKind kind, bool waits);
 
   uint32_t* guard_ = nullptr;  // kOn; in a page that a child sees as zeroes (MADV_WIPEONFORK)
   uint8_t* heap_ = nullptr;    // by MiB: 1 if it has ever contained a tracked object

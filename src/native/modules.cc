@@ -1,8 +1,14 @@
-// Interposes the functions that unmap code, or let it change.
+// Interposes the functions that unmap code, or make memory executable or writable.
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
+
+#include "base/code_memory.h"
 #include "base/old_c_library.h"
+#include "base/system_call.h"
+#include "interpose/exits.h"
 #include "interpose/wrapper.h"
 #include "native/burst/bursts.h"
 #include "native/engine.h"
@@ -10,30 +16,53 @@
 namespace {
 
 using Close = int (*)(void*);
-using Protect = int (*)(void*, size_t, int);
-
 constinit Close next_dlclose = nullptr;
-constinit Protect next_mprotect = nullptr;
 
-template <class Function>
-bool find(Function& function, const char* name) {
-  if (function == nullptr)
-    function = reinterpret_cast<Function>(halo::find_symbol(RTLD_NEXT, name));
-  return function != nullptr;
+uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+// The result of a system call, as the C library returns it.
+int64_t result_of(int64_t result) {
+  if (result >= 0) return result;
+  errno = int(-result);
+  return -1;
 }
+
+// The modules that are loaded at the end are part of the profile.
+void leave() { halo::native::engine.read_code(); }
+__attribute__((constructor)) void watch() { halo::interpose::watch_exits(leave); }
+__attribute__((destructor)) void end() { leave(); }
 
 }  // namespace
 
 HALO_EXPORT int dlclose(void* handle) noexcept {
-  if (!find(next_dlclose, "dlclose")) return -1;
+  if (next_dlclose == nullptr)
+    next_dlclose = reinterpret_cast<Close>(halo::find_symbol(RTLD_NEXT, "dlclose"));
+  if (next_dlclose == nullptr) return -1;
+  halo::native::engine.read_code();
   const int result = next_dlclose(handle);
   halo::native::engine.code_unmapped();
   return result;
 }
 
+// By system calls: allocators call these before dlsym can be called.
+HALO_EXPORT void* mmap(void* address, size_t size, int rights, int flags, int file,
+                       off_t offset) noexcept {
+  if (halo::makes_generated_code(SYS_mmap, uint64_t(rights), uint64_t(flags)))
+    halo::native::engine.code_generated();
+  return reinterpret_cast<void*>(
+      result_of(halo::system_call(SYS_mmap, number(address), size, uint64_t(rights),
+                                  uint64_t(flags), uint64_t(int64_t{file}), uint64_t(offset))));
+}
+HALO_EXPORT void* mmap64(void* address, size_t size, int rights, int flags, int file,
+                         off_t offset) noexcept {
+  return mmap(address, size, rights, flags, file, offset);
+}
+
 HALO_EXPORT int mprotect(void* address, size_t size, int rights) noexcept {
-  if (!find(next_mprotect, "mprotect")) return -1;
+  if (halo::makes_generated_code(SYS_mprotect, uint64_t(rights), 0))
+    halo::native::engine.code_generated();
   if ((rights & (PROT_EXEC | PROT_WRITE)) != 0)
-    halo::native::bursts.may_change(reinterpret_cast<uint64_t>(address), size);
-  return next_mprotect(address, size, rights);
+    halo::native::bursts.may_change(number(address), size);
+  return int(
+      result_of(halo::system_call(SYS_mprotect, number(address), size, uint64_t(int64_t{rights}))));
 }

@@ -135,7 +135,7 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
   thread->buffer_begin = own_words.cursor = thread->buffer_end - words * sizeof(uint64_t);
   auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
   thread->program_mask = mask;
-  thread->burst_mask = mask = mask | ~kByOwnFaults;
+  mask |= ~kByOwnFaults;
   own_words.target = code;
   own_words.exit = UINT32_MAX;
   registers[REG_RIP] = greg_t(reinterpret_cast<uint64_t>(stubs_.dispatch));

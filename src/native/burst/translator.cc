@@ -180,8 +180,6 @@ struct Translator::Plan {
   Register base = kNoRegister, scratch = kNoRegister;
   Emitter emit{nullptr};
   Block* block = nullptr;
-
-  int32_t own(size_t field, int32_t storage) const { return storage + int32_t(field); }
 };
 
 #define OWN(field) (storage_ + int32_t(offsetof(Storage, field)))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import SAMPLING, Profile, read_profile
+from halo.profile import GENERATED_CODE, SAMPLING, Profile, read_profile
+from halo.profile.sections.loaded import LOADED
 from support.command import BUILD, compile_c, halo
 from support.recordings import tells_only_its_file, temporary_of
 
@@ -312,6 +313,47 @@ def test_libraries_come_and_go(tmp_path: Path) -> None:
         innermost = profile.frames[next(profile.stack(context))]
         expected = {32: "one.so", 48: "two.so"}[profile.contexts[context].max_size]
         assert profile.modules[innermost.module].path.endswith(expected)
+
+
+GENERATES = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(int count, char **arguments) {
+  unsigned char code[] = {0xB8, 42, 0, 0, 0, 0xC3};
+  int rights = PROT_READ | PROT_WRITE | (count > 1 ? PROT_EXEC : 0), total = 0;
+  unsigned char *page = mmap(0, 4096, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  free(malloc(40));
+  memcpy(page, code, sizeof code);
+  if (count == 1) return 0;
+  for (int i = 0; i < 2000000; ++i) {
+    if (i % 1000 == 0) page[1] = i / 1000 % 100;
+    total += ((int (*)(void))page)();
+  }
+  printf("%d\\n", total);
+}
+"""
+
+
+def test_generated_code_is_noticed_and_runs_as_it_is(tmp_path: Path) -> None:
+    binary = build(tmp_path, GENERATES)
+    profile, output = record(tmp_path, binary, "generate")
+    assert output == f"{20 * 1000 * sum(range(100))}\n"
+    assert GENERATED_CODE.of(profile)
+    profile, _ = record(tmp_path, binary)
+    assert not GENERATED_CODE.of(profile)
+
+
+def test_modules_that_never_allocate_are_known(tmp_path: Path) -> None:
+    """Their code may access objects, so that it counts for the alignment of these."""
+    source = "#include <dlfcn.h>\nint main(int n, char **a) { return !dlopen(a[1], RTLD_NOW); }"
+    library = compile_c("int x;", tmp_path / "silent.so", "-shared", "-fPIC")
+    profile, _ = record(tmp_path, build(tmp_path, source), library)
+    paths = [module.path for module in LOADED.of(profile)]
+    assert str(library) in paths
+    assert not [path for path in paths if "Zydis" in path or "libhalo" in path]
 
 
 def test_exact_recordings_are_refused(tmp_path: Path) -> None:
