@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.errors import BadTrace, UsageError
-from halo.process.foreground import Ending
 from halo.process.native_tool import output_for_trace
 from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
-from halo.recording.producer import Command, Job
+from halo.recording.producer import Command, Job, PlainProducer
 from halo.settings import Settings
 from halo.tracing.reader import check_reader, check_there
 
 
-class LlvmProducer:
+class LlvmProducer(PlainProducer):
     name = "llvm"
     summary = "a program built with halo-cc or halo-c++, at compiled speed"
     slowdown = 1
@@ -30,9 +29,6 @@ class LlvmProducer:
 
     def check(self, settings: Settings) -> None:
         check_reader(settings)
-
-    def mark(self, settings: Settings) -> str:
-        return ""
 
     @contextmanager
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
@@ -46,12 +42,6 @@ class LlvmProducer:
             environment = {**settings.environment, VARIABLE: f"socket:{socket}"}
             arguments = [job.target.name, *job.arguments]
             yield Command(job.target.path, arguments, environment)
-
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        pass
-
-    def suspicion(self, ending: Ending, folder: Path) -> str:
-        return ""
 
     def nothing(self, target: Target) -> str:
         return f"check that {target.name} was built with halo-cc or halo-c++ (docs/tracing.md)"

@@ -8,16 +8,14 @@ from pathlib import Path
 
 from halo.errors import RecordingFailed, UsageError
 from halo.process.allocators import preload
-from halo.process.foreground import Ending
-from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
-from halo.recording.producer import Command, Job, check_built
+from halo.recording.producer import Command, Job, PlainProducer
 from halo.recording.valgrind import consumer_command
 from halo.settings import Settings
 
 
-class NativeProducer:
+class NativeProducer(PlainProducer):
     name = "native"
     summary = "any program, at nearly its own speed"
     slowdown = 1
@@ -25,12 +23,6 @@ class NativeProducer:
 
     def parts(self, settings: Settings) -> Sequence[Path]:
         return settings.native_guest, settings.consumer
-
-    def check(self, settings: Settings) -> None:
-        check_built(self.parts(settings))
-
-    def mark(self, settings: Settings) -> str:
-        return ""
 
     @contextmanager
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
@@ -40,15 +32,6 @@ class NativeProducer:
             arguments = [job.target.name, *job.arguments]
             environment = recorded_environment(settings, job.limits, folder)
             yield Command(job.target.path, arguments, environment)
-
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        pass
-
-    def suspicion(self, ending: Ending, folder: Path) -> str:
-        return ""
-
-    def nothing(self, target: Target) -> str:
-        return "check that it runs to its end, and the recorder with: halo doctor"
 
 
 def refuse_exact(limits: Limits) -> None:

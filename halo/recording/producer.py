@@ -88,6 +88,28 @@ class Producer(Protocol):
         """The remedy if a program has written no part: the end of a sentence."""
 
 
+class PlainProducer:
+    """What most producers share: all that they need is built, and they never end a program."""
+
+    def parts(self, settings: Settings) -> Sequence[Path]:
+        raise NotImplementedError
+
+    def check(self, settings: Settings) -> None:
+        check_built(self.parts(settings))
+
+    def mark(self, settings: Settings) -> str:
+        return ""
+
+    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+        pass
+
+    def suspicion(self, ending: Ending, folder: Path) -> str:
+        return ""
+
+    def nothing(self, target: Target) -> str:
+        return "check that it runs to its end, and the recorder with: halo doctor"
+
+
 def check_built(parts: Sequence[Path]) -> None:
     """Raises `MissingPart` unless all these files exist."""
     for part in parts:

@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from halo.errors import UsageError
-from halo.process.foreground import Ending
-from halo.process.target import Target
-from halo.recording.producer import Command, Job, check_built
+from halo.recording.producer import Command, Job, PlainProducer, check_built
 from halo.recording.qemu_binary import find_qemu
 from halo.settings import Settings
 
 
-class QemuProducer:
+class QemuProducer(PlainProducer):
     name = "qemu"
     summary = "any program, exactly, several times slower"
     slowdown = 30
@@ -36,15 +34,6 @@ class QemuProducer:
         # QEMU itself runs natively: the user's LD_PRELOAD is for the program inside it.
         environment = {k: v for k, v in settings.environment.items() if k != "LD_PRELOAD"}
         yield Command(Path(arguments[0]), arguments, environment)
-
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
-        pass
-
-    def suspicion(self, ending: Ending, folder: Path) -> str:
-        return ""
-
-    def nothing(self, target: Target) -> str:
-        return "check that it runs to its end, and the recorder with: halo doctor"
 
 
 def emulator_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:

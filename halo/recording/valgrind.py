@@ -10,10 +10,9 @@ from pathlib import Path
 from halo.errors import RecordingFailed
 from halo.process.allocators import preload
 from halo.process.foreground import Ending
-from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
-from halo.recording.producer import Command, EngineFailed, Job, check_built
+from halo.recording.producer import Command, EngineFailed, Job, PlainProducer
 from halo.recording.valgrind_failures import MAX_THREADS, fatal_cause, possible_cause
 from halo.settings import Settings
 
@@ -21,7 +20,7 @@ from halo.settings import Settings
 DEFAULT_STACK, UNLIMITED_STACK = 16 << 20, 1 << 30
 
 
-class ValgrindProducer:
+class ValgrindProducer(PlainProducer):
     name = "valgrind"
     summary = "any program, in bursts unless --exact"
     slowdown = 6
@@ -29,9 +28,6 @@ class ValgrindProducer:
 
     def parts(self, settings: Settings) -> Sequence[Path]:
         return settings.engine, settings.consumer, settings.guest
-
-    def check(self, settings: Settings) -> None:
-        check_built(self.parts(settings))
 
     def mark(self, settings: Settings) -> str:
         return settings.engine.name
@@ -51,9 +47,6 @@ class ValgrindProducer:
 
     def suspicion(self, ending: Ending, folder: Path) -> str:
         return possible_cause(_log(folder), ending)
-
-    def nothing(self, target: Target) -> str:
-        return "check that it runs to its end, and the recorder with: halo doctor"
 
 
 def _log(folder: Path) -> str | None:

@@ -104,7 +104,7 @@ void Sampler::flush(Thread& thread) {
 }
 
 void Sampler::begin() {
-  if (!bursts.begin(send, ended, &sampler)) return;
+  if (!bursts.begin(send, ended, true)) return;
   is_on_ = watch_signals(on_timer);
 }
 

@@ -8,14 +8,6 @@
 
 namespace halo::native {
 
-// Why a block has no translation: the burst ends there.
-enum class Obstacle : uint8_t {
-  kNone,
-  kUnknown,     // bytes that cannot be decoded, or an instruction that must not be moved
-  kOutside,     // code that is not of a file, or may change
-  kSystemCall,  // one that may block or change what code is mapped
-};
-
 // An operand in memory whose address a block stores. Repeated string instructions store the count
 // as well, in the word before.
 struct Operand {
@@ -34,7 +26,7 @@ struct Place {
 
 struct Block {
   uint64_t source = 0;            // address of the program's code
-  const uint8_t* code = nullptr;  // its translation; null if there is an obstacle
+  const uint8_t* code = nullptr;  // its translation; null if there is none: the burst ends there
   Block* next = nullptr;          // with the same hash
   const Operand* operands = nullptr;
   const Place* places = nullptr;
@@ -43,7 +35,6 @@ struct Block {
   uint16_t place_count = 0;
   uint16_t words = 0;  // of the record of one execution: one for the block, and its operands'
   Register base = kNoRegister, scratch = kNoRegister;  // that hold other values than the program's
-  Obstacle obstacle = Obstacle::kNone;
   bool is_system_call = false;
 };
 

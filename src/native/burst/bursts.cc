@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/own_module.h"
 #include "base/system_call.h"
 #include "native/burst/burst_thread.h"
 
@@ -84,10 +85,10 @@ int32_t storage_offset() {
 
 Storage& own_storage() { return own_words; }
 
-bool Bursts::begin(Sink sink, Ended ended, const void* recorder) {
+bool Bursts::begin(Sink sink, Ended ended, bool skips_own) {
   sink_ = sink;
   ended_ = ended;
-  recorder_ = reinterpret_cast<uint64_t>(recorder);
+  skips_own_ = skips_own;
   if (!cache_.map()) return false;
   stubs_ = make_stubs(cache_, storage_offset(), dispatch);
   translator_.begin(stubs_, storage_offset());
@@ -199,8 +200,7 @@ CodeRange Bursts::range_of(uint64_t code) const {
   const auto begin = reinterpret_cast<uint64_t>(module.dlfo_map_start);
   for (const std::atomic<uint64_t>& changing : changing_)
     if (changing.load(std::memory_order_relaxed) == begin) return {.may_change = true};
-  const bool is_recorder =
-      recorder_ >= begin && recorder_ < reinterpret_cast<uint64_t>(module.dlfo_map_end);
+  const bool is_recorder = skips_own_ && is_in_own_module(reinterpret_cast<const void*>(code));
   const auto* header = static_cast<const ElfW(Ehdr)*>(module.dlfo_map_start);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
   const uint64_t bias = module.dlfo_link_map->l_addr;

@@ -37,9 +37,9 @@ class Bursts {
   static constexpr uint64_t kMaxWords = 2 << 20;
   static constexpr int kMaxChanging = 64;
 
-  // `recorder`: an address in the module whose accesses are not recorded, or null. Returns false if
-  // the memory for code is refused: there are no bursts then.
-  bool begin(Sink sink, Ended ended, const void* recorder);
+  // `skips_own`: accesses of the module that this is compiled into are not recorded. Returns false
+  // if the memory for code is refused: there are no bursts then.
+  bool begin(Sink sink, Ended ended, bool skips_own);
   // Lets the interrupted code go on in a burst of that many words, at most kMaxWords. Returns false
   // if it cannot: it is the recorder's, or in a burst.
   bool start(ucontext_t& interrupted, uint64_t words);
@@ -72,7 +72,7 @@ class Bursts {
   Stubs stubs_;
   Sink sink_ = nullptr;
   Ended ended_ = nullptr;
-  uint64_t recorder_ = 0;
+  bool skips_own_ = false;
   std::atomic<bool> translating_{false};  // the lock of the cache
   std::atomic<bool> wants_clear_{false};
   std::atomic<uint32_t> active_{0};  // threads in bursts

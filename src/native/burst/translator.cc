@@ -177,6 +177,7 @@ struct Translator::Plan {
   int count = 0;
   uint16_t used = bit(kRsp);
   bool ends_in_jump = false;
+  bool is_system_call = false;
   Register base = kNoRegister, scratch = kNoRegister;
   Emitter emit{nullptr};
   Block* block = nullptr;
@@ -184,9 +185,8 @@ struct Translator::Plan {
 
 #define OWN(field) (storage_ + int32_t(offsetof(Storage, field)))
 
-// Decodes the block. An obstacle is one of its first instruction.
-Obstacle Translator::read(Plan& plan, const CodeRange& range) {
-  Obstacle why = Obstacle::kUnknown;
+// Decodes the block, up to what cannot be translated.
+void Translator::read(Plan& plan, const CodeRange& range) {
   int words = 1;
   for (uint64_t at = plan.source; plan.count < kMaxInstructions && words < kMaxWords;) {
     Decoded& decoded = decoded_block[plan.count];
@@ -197,7 +197,7 @@ Obstacle Translator::read(Plan& plan, const CodeRange& range) {
                                              &decoded.instruction, decoded.operands)))
       break;
     if (decoded.category() == ZYDIS_CATEGORY_SYSCALL) {
-      why = Obstacle::kSystemCall;
+      plan.is_system_call = plan.count == 0;
       break;
     }
     if (must_stay(decoded)) break;
@@ -213,7 +213,6 @@ Obstacle Translator::read(Plan& plan, const CodeRange& range) {
       break;
     }
   }
-  return plan.count > 0 ? Obstacle::kNone : why;
 }
 
 // `scratch` may stand in for rip in any instruction, so it is a plain one.
@@ -230,21 +229,13 @@ bool Translator::choose_registers(Plan& plan) {
 
 Block& Translator::translate(uint64_t source, const CodeRange& range) {
   Block& block = cache_.begin_block(source);
-  if (range.may_change) {
-    block.obstacle = Obstacle::kOutside;
-  } else {
+  if (!range.may_change) {
     Plan plan{.source = source, .records = !range.is_recorder};
     plan.block = &block;
     plan.emit = Emitter(cache_.next_code());
-    block.obstacle = read(plan, range);
-    if (block.obstacle == Obstacle::kSystemCall) emit_system_call(plan);
-    if (block.obstacle == Obstacle::kNone) {
-      if (choose_registers(plan)) {
-        emit_block(plan, block);
-      } else {
-        block.obstacle = Obstacle::kUnknown;
-      }
-    }
+    read(plan, range);
+    if (plan.is_system_call) emit_system_call(plan);
+    if (plan.count > 0 && choose_registers(plan)) emit_block(plan, block);
     if (plan.emit.at() != cache_.next_code()) {
       block.code = cache_.next_code();
       block.code_bytes = uint32_t(plan.emit.at() - block.code);

@@ -44,7 +44,7 @@ class Translator {
  private:
   struct Plan;
 
-  Obstacle read(Plan& plan, const CodeRange& range);
+  void read(Plan& plan, const CodeRange& range);
   static bool choose_registers(Plan& plan);
   void emit_block(Plan& plan, Block& block);
   void emit_operands(Plan& plan, int instruction);

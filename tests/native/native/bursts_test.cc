@@ -40,7 +40,7 @@ void on_signal(int, siginfo_t*, void* context) {
 class BurstsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    ASSERT_TRUE(bursts.begin(sink, ended, nullptr));
+    ASSERT_TRUE(bursts.begin(sink, ended, false));
     struct sigaction action{};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO;
