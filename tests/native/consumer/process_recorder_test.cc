@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <memory>
+
+#include "written_part.h"
 
 namespace halo::consumer {
 namespace {
@@ -19,7 +19,7 @@ constexpr uint64_t kStack = 0x7FFF00000000;
 class ProcessRecorderTest : public testing::Test {
  protected:
   ProcessRecorderTest() {
-    options_.out = testing::TempDir() + "/process_recorder." + std::to_string(getpid());
+    options_.out = part_prefix();
     recorder_ = std::make_unique<ProcessRecorder>(options_);
     recorder_->part().set_process(getpid());
     put(WordKind::kThread, 1);
@@ -42,12 +42,7 @@ class ProcessRecorderTest : public testing::Test {
   }
   std::string finish() {
     consume();
-    EXPECT_TRUE(recorder_->finish());
-    const std::string path = options_.out + "." + std::to_string(getpid()) + ".json";
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    std::filesystem::remove(path);
-    return text.str();
+    return written_part(*recorder_, options_.out);
   }
 
   record::Options options_;

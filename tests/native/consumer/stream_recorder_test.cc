@@ -5,12 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "consumer/stream_reader.h"
+#include "written_part.h"
 
 namespace halo::consumer {
 namespace {
@@ -28,7 +26,7 @@ Record of_stream(StreamKind kind, uint64_t address, uint64_t word1 = 0) {
 class StreamRecorderTest : public testing::Test {
  protected:
   StreamRecorderTest() {
-    options_.out = testing::TempDir() + "/stream_recorder." + std::to_string(getpid());
+    options_.out = part_prefix();
     recorder_ = std::make_unique<StreamRecorder>(options_);
     recorder_->part().set_process(getpid());
   }
@@ -47,14 +45,7 @@ class StreamRecorderTest : public testing::Test {
   void alloc(uint64_t address, uint64_t size, base::ThreadId thread = kOne) {
     take({Record::make(Kind::kAlloc, address, size)}, thread);
   }
-  std::string finish() {
-    EXPECT_TRUE(recorder_->finish());
-    const std::string path = options_.out + "." + std::to_string(getpid()) + ".json";
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    std::filesystem::remove(path);
-    return text.str();
-  }
+  std::string finish() { return written_part(*recorder_, options_.out); }
 
   record::Options options_;
   std::unique_ptr<StreamRecorder> recorder_;
