@@ -123,7 +123,8 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     configs = {c.label: session.planned(c, c.label) for c in candidates}
     racing = field_of(candidates)
     seconds = median(walls(findings.trials_of(candidates[0].allocator.name)))
-    share = seconds / (seconds + COOLDOWN) if candidates[0].uses_huge_pages else 1.0
+    cooled = fmean(it.needs_cooldown for it in configs.values())
+    share = seconds / (seconds + cooled * COOLDOWN)
     in_slices = session.in_slices(job, list(configs.values()))
     pace = pace_for(session.budget(job).race_runs(seconds), racing, share, in_slices)
     runs = screen_runs(racing, pace)

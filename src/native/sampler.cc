@@ -23,8 +23,9 @@ namespace {
 using events::Kind;
 using events::Record;
 
-constexpr uint64_t kFirstWords = 1 << 20, kLaterWords = 1 << 15;
+constexpr uint64_t kFirstWords = 1 << 17, kLaterWords = 1 << 15;
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
+constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kWordsOfAccess = 2;                           // about, with those of blocks
 constexpr uint64_t kNativeNs = 1;  // of an access outside of bursts, about
 constexpr uint64_t kMaxWeight = 1 << 20;
@@ -33,10 +34,12 @@ struct Timer {
   int32_t number = -1;
   uint64_t begun = 0;  // ns of processor time at which the present burst began
   uint64_t ended = 0;  // at which the one before ended
-  bool had_burst = false;
+  uint64_t cost = 0;   // of all bursts, in ns; counts up to kFirstCost
   uint64_t random = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
+
+bool is_young() { return timer.cost < Sampler::kFirstCost; }
 
 uint64_t processor_time() {
   timespec now{};
@@ -48,7 +51,7 @@ uint64_t processor_time() {
 void arm(uint64_t delay) {
   timer.random = timer.random * 6364136223846793005 + 1442695040888963407;
   const uint64_t varied = std::max<uint64_t>(delay / 2 + (timer.random >> 33) % (delay + 1), 1);
-  const itimerspec when{.it_interval = {},
+  const itimerspec when{.it_interval = {.tv_sec = 0, .tv_nsec = kWatch},
                         .it_value = {time_t(varied / 1'000'000'000), long(varied % 1'000'000'000)}};
   system_call(SYS_timer_settime, uint64_t(timer.number), 0, address_of(&when), 0);
 }
@@ -56,23 +59,24 @@ void arm(uint64_t delay) {
 void on_timer(ucontext_t& interrupted) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return arm(kShortDelay);
-  const uint64_t words = timer.had_burst ? kLaterWords : kFirstWords;
+  const uint64_t words = is_young() ? kFirstWords : kLaterWords;
   const uint64_t now = processor_time();
-  if (!bursts.start(interrupted, words)) return arm(kShortDelay);
+  if (!bursts.start(interrupted, words)) return arm(bursts.is_active() ? kWatch : kShortDelay);
   const uint64_t native = (now - timer.ended) / kNativeNs;
   thread->weight = std::clamp<uint64_t>(native / (words / kWordsOfAccess), 1, kMaxWeight);
   timer.begun = now;
 }
 
-void ended() {
+void stopped(bool for_good) {
   if (Thread* thread = engine.enter()) {
     const Busy busy(*thread);
     Sampler::flush(*thread);
   }
+  if (!for_good) return;
   timer.ended = processor_time();
   const uint64_t cost = timer.ended - timer.begun;
-  arm(std::max(kShortDelay, timer.had_burst ? cost * Sampler::kShare : cost));
-  timer.had_burst = true;
+  timer.cost += cost;
+  arm(is_young() ? kShortDelay : std::max(kShortDelay, cost * Sampler::kShare));
 }
 
 // Of the present call of Sampler::flush.
@@ -104,7 +108,7 @@ void Sampler::flush(Thread& thread) {
 }
 
 void Sampler::begin() {
-  if (!bursts.begin(send, ended, true)) return;
+  if (!bursts.begin(send, stopped, true)) return;
   is_on_ = watch_signals(on_timer);
 }
 

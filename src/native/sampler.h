@@ -7,12 +7,14 @@ namespace halo::native {
 
 struct Thread;
 
-// Each thread has a timer of its processor time, so that all have bursts in proportion to it. A
-// thread's first burst is long, as short programs have no other; later ones are short, and as far
-// apart as their cost demands: they take one part in kShare of the thread's time.
+// Each thread has a timer of its processor time, so that all have bursts in proportion to it. The
+// first ones are long and close together, as short programs have no other, until they have cost
+// kFirstCost. Later ones are as far apart as their cost demands: they take one part in kShare of
+// the thread's time.
 class Sampler {
  public:
-  static constexpr uint64_t kShare = 10;  // one in so much
+  static constexpr uint64_t kShare = 10;              // one in so much
+  static constexpr uint64_t kFirstCost = 30'000'000;  // ns of processor time
 
   void begin();
   // A thread is recorded from now on.

@@ -81,6 +81,7 @@ void on_timer_signal(int signal, siginfo_t* info, void* context) {
   if (info->si_code == SI_TIMER && info->si_ptr == halo::native::timer_value()) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
     make_call_again(interrupted);
+    halo::native::bursts.make_call_again(interrupted);
     return timer_handler(interrupted);
   }
   const struct sigaction action = actions[signal];

@@ -13,6 +13,7 @@ struct BurstThread {
 
   uint64_t registers[16];  // the program's, while the dispatcher runs; by number
   uint64_t program_mask;   // of signals, outside of bursts
+  uint64_t burst_mask;     // in them
   uint64_t buffer_end;     // a multiple of Storage::kBoundary
   uint64_t buffer_begin;   // of what is to be recorded before the burst ends
   alignas(64) uint8_t vectors[kVectorBytes];

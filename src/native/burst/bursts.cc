@@ -9,10 +9,12 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/own_module.h"
 #include "base/system_call.h"
 #include "native/burst/burst_thread.h"
+#include "native/burst/system_calls.h"
 
 namespace halo::native {
 
@@ -85,9 +87,9 @@ int32_t storage_offset() {
 
 Storage& own_storage() { return own_words; }
 
-bool Bursts::begin(Sink sink, Ended ended, bool skips_own) {
+bool Bursts::begin(Sink sink, Stopped stopped, bool skips_own) {
   sink_ = sink;
-  ended_ = ended;
+  stopped_ = stopped;
   skips_own_ = skips_own;
   if (!cache_.map()) return false;
   stubs_ = make_stubs(cache_, storage_offset(), dispatch);
@@ -119,24 +121,33 @@ void Bursts::clear_if_wanted() {
   translating_.store(false, std::memory_order_release);
 }
 
+// The cache is not cleared until active_ is decremented. False if it is to be cleared.
+bool Bursts::use_cache() {
+  active_.fetch_add(1, std::memory_order_acq_rel);
+  if (!wants_clear_.load(std::memory_order_acquire)) return true;
+  active_.fetch_sub(1, std::memory_order_release);
+  return false;
+}
+
 bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
   greg_t* registers = interrupted.uc_mcontext.gregs;
   const auto code = uint64_t(registers[REG_RIP]);
-  if (!is_ready_ || own_words.active != 0 || cache_.contains(code)) return false;
+  if (own_words.active == kPaused && !cache_.contains(code)) {  // a handler has left the call
+    finish(*own_words.thread);
+    own_words.active = kInactive;
+  }
+  if (!is_ready_ || own_words.active != kInactive || cache_.contains(code)) return false;
   if (range_of(code).is_recorder) return false;
   BurstThread* thread = thread_state();
   if (thread == nullptr) return false;
   clear_if_wanted();
-  active_.fetch_add(1, std::memory_order_acq_rel);
-  if (wants_clear_.load(std::memory_order_acquire)) {
-    active_.fetch_sub(1, std::memory_order_release);
-    return false;
-  }
-  own_words.active = 1;
+  if (!use_cache()) return false;
+  own_words.active = kInBurst;
   thread->buffer_begin = own_words.cursor = thread->buffer_end - words * sizeof(uint64_t);
   auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
   thread->program_mask = mask;
   mask |= ~kByOwnFaults;
+  thread->burst_mask = mask;
   own_words.target = code;
   own_words.exit = UINT32_MAX;
   registers[REG_RIP] = greg_t(reinterpret_cast<uint64_t>(stubs_.dispatch));
@@ -146,6 +157,10 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
 Next Bursts::dispatch(BurstThread& thread) { return bursts.go_on(thread); }
 
 Next Bursts::go_on(BurstThread& thread) {
+  if (own_words.active != kInBurst && !resume(thread)) {
+    own_words.jump = own_words.target;
+    return Next::kNative;
+  }
   const bool is_direct = uint32_t(own_words.exit) != UINT32_MAX;
   Exit* exit = is_direct ? &cache_.exit(uint32_t(own_words.exit)) : nullptr;
   const uint64_t at = is_direct ? exit->target : own_words.target;
@@ -153,7 +168,11 @@ Next Bursts::go_on(BurstThread& thread) {
   Block* block = block_at(thread, at);
   if (block == nullptr || block->code == nullptr) return end(thread, at);
   if (block->is_system_call) {
-    if (!may_run(thread)) return end(thread, at);
+    constexpr auto is_code = [](uint64_t address) { return !bursts.range_of(address).may_change; };
+    const CallTreatment treated = treatment(thread, is_code);
+    if (treated == CallTreatment::kPauses && pauses_.load(std::memory_order_relaxed))
+      return pause(thread, at);
+    if (treated != CallTreatment::kRuns) return end(thread, at);
   } else if (is_direct) {
     exit->code.store(block->code, std::memory_order_release);
   } else {
@@ -163,12 +182,47 @@ Next Bursts::go_on(BurstThread& thread) {
   return Next::kBlock;
 }
 
-Next Bursts::end(BurstThread& thread, uint64_t at) {
-  ended_();
-  thread.buffer_begin = own_words.cursor = thread.buffer_end;
-  own_words.jump = at;
+// Behind the call. The burst may be over: a handler has abandoned it, or forked.
+bool Bursts::resume(BurstThread& thread) {
+  if (own_words.active != kPaused) return false;
+  own_words.active = kInBurst;
+  if (use_cache()) return true;
+  finish(thread);
+  return false;
+}
+
+// Nothing that the thread keeps is of the cache then, but for the stub.
+Next Bursts::pause(BurstThread& thread, uint64_t at) {
+  constexpr uint64_t kCallBytes = 2;
+  stopped_(false);
+  thread.buffer_begin = own_words.cursor;
   active_.fetch_sub(1, std::memory_order_release);
+  own_words.active = kPaused;
+  own_words.target = at + kCallBytes;
+  own_words.jump = reinterpret_cast<uint64_t>(stubs_.pause);
+  return Next::kBlock;
+}
+
+Next Bursts::end(BurstThread& thread, uint64_t at) {
+  finish(thread);
+  active_.fetch_sub(1, std::memory_order_release);
+  own_words.jump = at;
   return Next::kNative;
+}
+
+void Bursts::finish(BurstThread& thread) {
+  stopped_(true);
+  thread.buffer_begin = own_words.cursor = thread.buffer_end;
+}
+
+void Bursts::make_call_again(ucontext_t& interrupted) const {
+  constexpr greg_t kCallBytes = 2;
+  greg_t* registers = interrupted.uc_mcontext.gregs;
+  if (registers[REG_RAX] != -EINTR) return;
+  if (!is_ready_ || uint64_t(registers[REG_RIP]) != reinterpret_cast<uint64_t>(stubs_.paused))
+    return;
+  registers[REG_RAX] = greg_t(reinterpret_cast<const PausedCall*>(registers[REG_RSP])->number);
+  registers[REG_RIP] -= kCallBytes;
 }
 
 Block* Bursts::block_at(BurstThread& thread, uint64_t source) {
@@ -232,27 +286,6 @@ void Bursts::may_change(uint64_t address, uint64_t size) {
   }
 }
 
-// Calls that do not wait, and change neither signals, nor threads, nor what code is mapped.
-bool Bursts::may_run(const BurstThread& thread) {
-  switch (thread.registers[kRax]) {
-    case SYS_brk:
-    case SYS_madvise:
-    case SYS_mremap:
-    case SYS_getpid:
-    case SYS_gettid:
-    case SYS_clock_gettime:
-    case SYS_gettimeofday:
-    case SYS_getrusage:
-    case SYS_fstat:
-    case SYS_lseek:
-      return true;
-    case SYS_mmap:
-      return (thread.registers[kRdx] & PROT_EXEC) == 0 && (thread.registers[kR10] & MAP_FIXED) == 0;
-    default:
-      return false;
-  }
-}
-
 void Bursts::flush() {
   BurstThread* thread = own_words.thread;
   if (thread == nullptr) return;
@@ -282,7 +315,7 @@ void Bursts::flush() {
 void Bursts::leave_at_fault(ucontext_t& faulted) {
   greg_t* registers = faulted.uc_mcontext.gregs;
   const auto code = uint64_t(registers[REG_RIP]);
-  if (own_words.active == 0 || !cache_.contains(code)) return;
+  if (own_words.active != kInBurst || !cache_.contains(code)) return;
   const Block* block = cache_.containing(code);
   if (block == nullptr || block->place_count == 0) return;
   const Place* places = block->places;
@@ -296,13 +329,13 @@ void Bursts::leave_at_fault(ucontext_t& faulted) {
   reinterpret_cast<uint64_t&>(faulted.uc_sigmask) = own_words.thread->program_mask;
   own_words.cursor -= block->words * sizeof(uint64_t);  // the rest of its record was not written
   end(*own_words.thread, 0);
-  own_words.active = 0;
+  own_words.active = kInactive;
 }
 
 void Bursts::after_fork() {
   active_.store(0, std::memory_order_relaxed);
   translating_.store(false, std::memory_order_relaxed);
-  own_words.active = 0;
+  own_words.active = kInactive;
 }
 
 }  // namespace halo::native

@@ -23,29 +23,35 @@ struct Access {
 };
 
 // A burst begins in a signal handler, and ends after a number of words of records (blocks and
-// addresses), at system calls that may wait, and at code that is not to be translated. Then the
-// thread goes on natively, with the registers, the flags and the signal mask that it would have.
-// During a burst, only signals that the thread itself causes arrive.
+// addresses), at system calls that system_calls.h does not list, and at code that is not to be
+// translated. Then the thread goes on natively, with the registers, the flags and the signal mask
+// that it would have. During a burst, only signals that the thread itself causes arrive; all do
+// while it is paused in a system call that may wait. A handler may then leave for good, by longjmp:
+// the next call of start() notices that.
 class Bursts {
  public:
   // Called by flush(), for accesses of the calling thread, in order.
   using Sink = void (*)(std::span<const Access> accesses);
-  // Called when a burst ends, on the stack of the dispatcher or in the handler of a fault. What is
-  // not flushed then is dropped.
-  using Ended = void (*)();
+  // Called when a burst pauses, or stops for good, on the stack of the dispatcher or in a signal
+  // handler. What is not flushed then is dropped.
+  using Stopped = void (*)(bool for_good);
 
   static constexpr uint64_t kMaxWords = 2 << 20;
   static constexpr int kMaxChanging = 64;
 
   // `skips_own`: accesses of the module that this is compiled into are not recorded. Returns false
   // if the memory for code is refused: there are no bursts then.
-  bool begin(Sink sink, Ended ended, bool skips_own);
+  bool begin(Sink sink, Stopped stopped, bool skips_own);
   // Lets the interrupted code go on in a burst of that many words, at most kMaxWords. Returns false
-  // if it cannot: it is the recorder's, or in a burst.
+  // if it cannot: it is the recorder's, or in a burst, paused or not.
   bool start(ucontext_t& interrupted, uint64_t words);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
-  bool is_active() const { return own_storage().active != 0; }
+  bool is_active() const { return own_storage().active != kInactive; }
+  // If the signal has ended a paused system call without need, it is made again.
+  void make_call_again(ucontext_t& interrupted) const;
+  // Whether bursts go on behind system calls that may wait; they do at first.
+  void set_pausing(bool wanted) { pauses_.store(wanted, std::memory_order_relaxed); }
   // If the fault is in translated code, gives its handler the state that it would have natively,
   // and ends the burst.
   void leave_at_fault(ucontext_t& faulted);
@@ -61,9 +67,12 @@ class Bursts {
   static Next dispatch(BurstThread& thread);
   Next go_on(BurstThread& thread);
   Next end(BurstThread& thread, uint64_t at);
+  Next pause(BurstThread& thread, uint64_t at);
+  bool resume(BurstThread& thread);
+  void finish(BurstThread& thread);
+  bool use_cache();
   Block* block_at(BurstThread& thread, uint64_t source);
   CodeRange range_of(uint64_t code) const;
-  static bool may_run(const BurstThread& thread);
   BurstThread* thread_state();
   void clear_if_wanted();
 
@@ -71,11 +80,12 @@ class Bursts {
   Translator translator_{cache_};
   Stubs stubs_;
   Sink sink_ = nullptr;
-  Ended ended_ = nullptr;
+  Stopped stopped_ = nullptr;
   bool skips_own_ = false;
   std::atomic<bool> translating_{false};  // the lock of the cache
   std::atomic<bool> wants_clear_{false};
-  std::atomic<uint32_t> active_{0};  // threads in bursts
+  std::atomic<bool> pauses_{true};
+  std::atomic<uint32_t> active_{0};  // threads in bursts that are not paused
   // Modules whose code has been writable, by their begins; 0: unused. Only added to.
   std::atomic<uint64_t> changing_[kMaxChanging] = {};
   bool is_ready_ = false;

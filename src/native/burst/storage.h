@@ -21,8 +21,15 @@ struct Storage {
   uint64_t exit;    // the number of the exit that is taken, or -1 for `target`
   uint64_t target;  // of an indirect jump
   uint64_t jump;    // where the stub goes on
-  uint64_t active;  // 1 in a burst
+  uint64_t active;  // an Activity
   BurstThread* thread;
+};
+
+// Of a thread with regard to bursts.
+enum Activity : uint64_t {
+  kInactive,
+  kInBurst,
+  kPaused,  // in a system call behind which the burst goes on
 };
 
 // The offset of each thread's storage from the address in fs.

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <initializer_list>
+#include <iterator>
 
 #include "native/burst/burst_thread.h"
 #include "native/burst/storage.h"
@@ -33,6 +34,8 @@ class Maker {
     make_dispatch(dispatch);
     stubs.indirect = emit_.at();
     make_indirect(stubs.dispatch);
+    stubs.pause = emit_.at();
+    stubs.paused = make_pause(stubs.dispatch);
     cache_.keep_stubs(emit_.at());
     return stubs;
   }
@@ -73,17 +76,63 @@ class Maker {
 
     emit_.patch(native);
     // With the program's mask again, waiting signals arrive. Their handlers see this code.
-    emit_.address(kRsi, word_of(kRax, offsetof(BurstThread, program_mask)));
-    emit_.constant(kRdi, kSetMask);
     emit_.constant(kRdx, 0);
-    emit_.constant(kR10, kMaskBytes);
-    emit_.constant(kRax, SYS_rt_sigprocmask);
-    raw({0x0F, 0x05});
+    set_mask(offsetof(BurstThread, program_mask));
     emit_.load_own(kRax, own(offsetof(Storage, thread)));
     raw({0x9D});
     load_registers();
     emit_.store_own(own(offsetof(Storage, active)), 0);
     emit_.jump_to_own(own(offsetof(Storage, jump)));
+  }
+
+  // The signal mask of that member of BurstThread; the former one is stored at rdx.
+  void set_mask(size_t member) {
+    emit_.load_own(kRsi, own(offsetof(Storage, thread)));
+    emit_.address(kRsi, word_of(kRsi, member));
+    emit_.constant(kRdi, kSetMask);
+    emit_.constant(kR10, kMaskBytes);
+    emit_.constant(kRax, SYS_rt_sigprocmask);
+    raw({0x0F, 0x05});
+  }
+
+  // Signal handlers may run here, have bursts themselves, and never return. So what this needs is
+  // on the stack, behind the red zone. Returns the place behind the call.
+  const uint8_t* make_pause(const uint8_t* dispatch) {
+    constexpr int32_t kRedZone = 128, kShift = kRedZone + int32_t{sizeof(PausedCall)};
+    constexpr Register kUsed[] = {kRax, kRdi, kRsi, kRdx, kR10};
+    const auto keep = [&] {
+      for (const Register used : kUsed) push(used);
+    };
+    const auto restore = [&] {
+      for (auto used = std::rbegin(kUsed); used != std::rend(kUsed); ++used) pop(*used);
+    };
+    emit_.address(kRsp, {.base = kRsp, .offset = -kShift});
+    emit_.load_own(kRcx, own(offsetof(Storage, target)));
+    emit_.store(kRcx, {.base = kRsp, .offset = offsetof(PausedCall, next)});
+    emit_.store(kRax, {.base = kRsp, .offset = offsetof(PausedCall, number)});
+    keep();
+    emit_.constant(kRdx, 0);
+    set_mask(offsetof(BurstThread, program_mask));
+    restore();
+    raw({0x0F, 0x05});
+    const uint8_t* behind = emit_.at();
+    keep();
+    emit_.load_own(kRdx, own(offsetof(Storage, thread)));
+    emit_.address(kRdx, word_of(kRdx, offsetof(BurstThread, program_mask)));
+    set_mask(offsetof(BurstThread, burst_mask));
+    restore();
+    emit_.load(kRcx, {.base = kRsp, .offset = offsetof(PausedCall, next)});  // as natively
+    emit_.store_own(kRcx, own(offsetof(Storage, target)));
+    emit_.store_own(own(offsetof(Storage, exit)), UINT32_MAX);
+    emit_.address(kRsp, {.base = kRsp, .offset = kShift});
+    emit_.jump(dispatch);
+    return behind;
+  }
+  void push(Register number) { one_byte(0x50, number); }
+  void pop(Register number) { one_byte(0x58, number); }
+  void one_byte(uint8_t operation, Register number) {
+    if (number >= kR8) emit_.byte(0x41);
+    emit_.byte(uint8_t(operation | (number & 7)));
   }
 
   // Looks the target up by its lower 16 bits. The difference of two addresses is computed without

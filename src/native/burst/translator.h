@@ -12,6 +12,8 @@ namespace halo::native {
 struct Stubs {
   const uint8_t* dispatch = nullptr;  // Storage::exit says where to
   const uint8_t* indirect = nullptr;  // Storage::target says where to
+  const uint8_t* pause = nullptr;     // makes a system call that is followed by Storage::target
+  const uint8_t* paused = nullptr;    // behind the call in `pause`
 };
 
 // Code in memory, and how it is translated.

@@ -14,67 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "burst_fixture.h"
+
 namespace halo::native {
 namespace {
 
-thread_local std::vector<Access>* recorded = nullptr;
-thread_local int bursts_ended = 0;
-thread_local uint64_t wanted_words = 0;
-
-void sink(std::span<const Access> accesses) {
-  if (recorded == nullptr) return;
-  // In memory that was reserved before: this may be a signal handler.
-  for (const Access& access : accesses)
-    if (recorded->size() < recorded->capacity()) recorded->push_back(access);
-}
-
-void ended() {
-  ++bursts_ended;
-  bursts.flush();
-}
-
-void on_signal(int, siginfo_t*, void* context) {
-  bursts.start(*static_cast<ucontext_t*>(context), wanted_words);
-}
-
-class BurstsTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    ASSERT_TRUE(bursts.begin(sink, ended, false));
-    struct sigaction action{};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGUSR2, &action, nullptr);
-  }
-
-  BurstsTest() {
-    getppid();  // ends the burst of another test
-    accesses_.reserve(1 << 20);
-    recorded = &accesses_;
-    bursts_ended = 0;
-  }
-  ~BurstsTest() override { recorded = nullptr; }
-
-  // What follows is in a burst, up to the next system call.
-  [[gnu::always_inline]] static void begin(uint64_t words = Bursts::kMaxWords) {
-    getppid();  // ends the one before
-    if (recorded != nullptr) recorded->clear();
-    wanted_words = words;
-    pthread_kill(pthread_self(), SIGUSR2);
-  }
-  // Ends it; the accesses in these objects, in order.
-  std::vector<Access> within(const void* begin, size_t bytes) {
-    getppid();
-    EXPECT_FALSE(bursts.is_active());
-    const auto from = reinterpret_cast<uint64_t>(begin);
-    std::vector<Access> found;
-    for (const Access& access : accesses_)
-      if (access.address - from < bytes) found.push_back(access);
-    return found;
-  }
-
-  std::vector<Access> accesses_;
-};
+using BurstsTest = BurstFixture;
 
 [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] int64_t sum(const int64_t* values,
                                                                   size_t count) {

@@ -9,8 +9,11 @@ from pathlib import Path
 
 from support.command import BUILD, REPOSITORY
 
-WITHOUT_THREAD_SANITIZER = {"frames-tests", "traps-tests"}
-"""A page that the sanitizer's runtime accesses may wait for the server, which waits for it."""
+WITHOUT_THREAD_SANITIZER = {
+    "frames-tests",  # a page that the sanitizer's runtime accesses may wait for the server
+    "traps-tests",  # so here
+    "native-tests",  # they translate the code of the sanitizer's runtime, and need its signals
+}
 STARTS_THREADS = re.compile(r"\b(pthread_create|thrd_create|\w*_M_start_thread\w*)\b")
 
 
