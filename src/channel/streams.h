@@ -33,8 +33,15 @@ enum class StreamKind : uint8_t {
 // kStreamRecords; positions count records since the start. `head` is stored with release after the
 // records before it, and `tail` after they are read. `thread` is taken by compare-and-swap from 0;
 // the consumer stores 0 when that thread has ended and all of its records are consumed.
+//
+// A thread may hold back what it writes, from head to `written`. Meanwhile, `held` is one more than
+// the epoch at the begin of that: the consumer passes on no record that has this epoch as its
+// owner, or a later one (events/epoch_merge.h). It reads `held` after the epoch and before the
+// heads. What is held back when the process ends is read nevertheless.
 struct Stream {
   alignas(64) std::atomic<uint64_t> head;
+  std::atomic<uint64_t> written;
+  std::atomic<uint64_t> held;              // 0: nothing is held back
   alignas(64) std::atomic<uint64_t> tail;  // its lower half is a futex
   std::atomic<uint32_t> producer_waits;
   alignas(64) std::atomic<int32_t> thread;  // the kernel's number; 0: the stream is free

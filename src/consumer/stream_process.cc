@@ -44,7 +44,8 @@ bool StreamProcess::continue_as_child(const Descriptors& child) {
 bool StreamProcess::finish() {
   // What was published before the end carries an epoch below the second round's limit.
   for (int round = 0; round < 2; ++round)
-    reader_->read([this](base::ThreadId thread, auto part) { recorder_.consume(thread, part); });
+    reader_->read_rest(
+        [this](base::ThreadId thread, auto part) { recorder_.consume(thread, part); });
   return recorder_.finish();
 }
 

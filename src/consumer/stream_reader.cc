@@ -74,15 +74,19 @@ void StreamReader::find_streams() {
   }
 }
 
-uint64_t StreamReader::read(const Handler& handler) {
+uint64_t StreamReader::read(const Handler& handler, bool has_ended) {
   // The limit is taken first, then the list of streams and their ends: see epoch_merge.h.
-  const uint64_t limit = header().epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+  uint64_t limit = header().epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
   find_streams();
+  for (const Thread& thread : threads_) {
+    const uint64_t held = has_ended ? 0 : thread.queue.held();
+    if (held != 0) limit = std::min(limit, held);
+  }
   uint64_t records = 0;
   sources_.clear();
   for (Thread& thread : threads_) {
     Source& source = thread.source;
-    source.end = thread.queue.published();
+    source.end = has_ended ? thread.queue.written() : thread.queue.published();
     if (source.end == source.cursor) continue;
     records += source.end - source.cursor;
     sources_.push_back(&source);

@@ -24,6 +24,8 @@ class StreamQueue {
         released_(stream.tail.load(std::memory_order_relaxed)) {}
 
   uint64_t published() const { return stream_.head.load(std::memory_order_acquire); }
+  uint64_t written() const { return stream_.written.load(std::memory_order_acquire); }
+  uint64_t held() const { return stream_.held.load(std::memory_order_acquire); }
   const events::Record& at(uint64_t position) const {
     return records_[position % channel::kStreamRecords];
   }
@@ -65,7 +67,9 @@ class StreamReader {
 
   // Passes what the threads have published, in an order in which an access follows its object's
   // allocation and precedes its free. Returns the number of records.
-  uint64_t read(const Handler& handler);
+  uint64_t read(const Handler& handler) { return read(handler, false); }
+  // The same after the process has ended, with what it held back.
+  uint64_t read_rest(const Handler& handler) { return read(handler, true); }
   // Frees the streams of threads that have ended, if all of their records are consumed.
   void recycle(const std::function<void(base::ThreadId)>& ended);
   // Waits a moment, or until a thread waits for room.
@@ -80,6 +84,7 @@ class StreamReader {
 
   channel::StreamsHeader& header() const { return channel::streams_header(base_); }
   void find_streams();
+  uint64_t read(const Handler& handler, bool has_ended);
 
   Descriptors ends_;
   void* base_ = nullptr;

@@ -123,7 +123,8 @@ bool Engine::take_stream(Thread& thread) {
     }
     if (frames == nullptr) break;
     thread.stack.begin(frames);
-    thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost);
+    thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost,
+                        Sampler::weight);
     sampler.begin_thread();
     return true;
   }

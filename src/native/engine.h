@@ -22,7 +22,6 @@ struct Thread {
   StackWalk stack;
   bool busy = false;
   bool refused = false;  // there was no stream for it
-  uint64_t weight = 0;   // of the burst that begins with the next access; 0: it has begun
 };
 
 // The thread is inside the engine: what a signal handler allocates meanwhile is not recorded.

@@ -18,7 +18,7 @@ using channel::StreamKind;
 using events::Kind;
 using events::Record;
 
-void begin() { engine.begin(); }
+void begin();
 
 Record of_stream(StreamKind kind, uint64_t address, uint64_t word1 = 0) {
   return Record::of_stream(uint8_t(kind), address, word1);
@@ -47,6 +47,7 @@ void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
+  const Bursts::NotCounted reporting;
   if (bursts.is_active()) Sampler::flush(*thread);
   const size_t count = thread->stack.count();
   const StackChange change = thread->stack.walk(engine.rows(), slot, frame_at(slot));
@@ -71,6 +72,7 @@ void report(Kind kind, void* address) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
+  const Bursts::NotCounted reporting;
   if (bursts.is_active()) Sampler::flush(*thread);
   thread->writer.reserve(2);
   thread->writer.own_epoch();
@@ -89,6 +91,11 @@ void reallocated(void* address, size_t size, uint64_t slot) {
 }
 void free_object(void* address) { report(Kind::kFree, address); }
 void revive(void* address) { report(Kind::kRevive, address); }
+
+void begin() {
+  bursts.run_natively(alloc, aligned, reallocated, free_object, revive);
+  engine.begin();
+}
 
 // Late: it allocates.
 __attribute__((constructor)) void watch_forks() {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <span>
 
@@ -26,26 +27,51 @@ using events::Record;
 constexpr uint64_t kFirstWords = 1 << 17, kLaterWords = 1 << 15;
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
-constexpr uint64_t kWordsOfAccess = 2;                           // about, with those of blocks
-constexpr uint64_t kNativeNs = 1;  // of an access outside of bursts, about
 constexpr uint64_t kMaxWeight = 1 << 20;
+// Of a burst, in ns: how much longer it takes for each word than natively, about, and the least
+// time.
+constexpr uint64_t kAddedTime = 1, kLeastTime = 1000, kWordsOfLeastTime = 5;
+constexpr uint64_t kLongEnough = 1'000'000;  // ns, to tell how long a cycle takes
 
 struct Timer {
   int32_t number = -1;
-  uint64_t begun = 0;  // ns of processor time at which the present burst began
+  uint64_t begun = 0;  // ns of processor time at which the present burst began; pauses postpone it
   uint64_t ended = 0;  // at which the one before ended
-  uint64_t cost = 0;   // of all bursts, in ns; counts up to kFirstCost
+  uint64_t first_cycle = 0;               // of the present burst
+  uint64_t paused = 0, paused_cycle = 0;  // when it did
+  uint64_t native = 0;                    // ns since the one before
+  uint64_t words = 0;                     // that the present burst is to have
+  bool ends = false;                      // it has no more words than it has now
+  uint64_t cost = 0;                      // of all bursts, in ns; counts up to kFirstCost
   uint64_t random = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
 
-bool is_young() { return timer.cost < Sampler::kFirstCost; }
-
-uint64_t processor_time() {
+uint64_t time_of(int clock) {
   timespec now{};
-  system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address_of(&now));
+  system_call(SYS_clock_gettime, uint64_t(clock), address_of(&now));
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
+
+uint64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t real_time() { return time_of(CLOCK_MONOTONIC); }
+
+// Since the engine has begun.
+constinit uint64_t first_cycle = 0, first_time = 0;
+
+uint64_t nanoseconds(uint64_t cycles) {
+  constexpr int kFraction = 20;  // bits
+  static std::atomic<uint64_t> of_cycle{0};
+  uint64_t known = of_cycle.load(std::memory_order_relaxed);
+  if (known == 0) {
+    const uint64_t passed = real_time() - first_time;
+    known = (passed << kFraction) / (Bursts::cycles() - first_cycle);
+    if (passed > kLongEnough) of_cycle.store(known, std::memory_order_relaxed);
+  }
+  return cycles * known >> kFraction;
+}
+
+bool is_young() { return timer.cost < Sampler::kFirstCost; }
 
 // Between half and one and a half of the delay, so that no period of the program is met always.
 void arm(uint64_t delay) {
@@ -62,18 +88,31 @@ void on_timer(ucontext_t& interrupted) {
   const uint64_t words = is_young() ? kFirstWords : kLaterWords;
   const uint64_t now = processor_time();
   if (!bursts.start(interrupted, words)) return arm(bursts.is_active() ? kWatch : kShortDelay);
-  const uint64_t native = (now - timer.ended) / kNativeNs;
-  thread->weight = std::clamp<uint64_t>(native / (words / kWordsOfAccess), 1, kMaxWeight);
+  timer.native = now - timer.ended;
   timer.begun = now;
+  timer.first_cycle = Bursts::cycles();
+  timer.words = words;
+  timer.ends = false;
 }
 
-void stopped(bool for_good) {
+// Waits for nothing in a paused call: what was recorded before is sent.
+void changed(Bursts::Change change) {
+  if (change == Bursts::Change::kResumes) {
+    timer.begun += processor_time() - timer.paused;
+    timer.first_cycle += Bursts::cycles() - timer.paused_cycle;
+    return;
+  }
+  timer.ends = change == Bursts::Change::kEnds;
   if (Thread* thread = engine.enter()) {
     const Busy busy(*thread);
+    const Bursts::NotCounted sending;
     Sampler::flush(*thread);
+    thread->writer.settle();
   }
-  if (!for_good) return;
-  timer.ended = processor_time();
+  timer.paused = processor_time();
+  timer.paused_cycle = Bursts::cycles();
+  if (!timer.ends) return;
+  timer.ended = timer.paused;
   const uint64_t cost = timer.ended - timer.begun;
   timer.cost += cost;
   arm(is_young() ? kShortDelay : std::max(kShortDelay, cost * Sampler::kShare));
@@ -85,11 +124,8 @@ void stopped(bool for_good) {
 void send(std::span<const Access> accesses) {
   StreamWriter& writer = flushed->writer;
   writer.reserve(2 + accesses.size());
+  writer.begin_part();
   writer.see_epoch();
-  if (flushed->weight != 0) {
-    writer.put(Record::make(Kind::kBurst, 0, flushed->weight));
-    flushed->weight = 0;
-  }
   for (const Access& access : accesses) {
     if (!engine.is_heap(access.address)) continue;
     const Operand& operand = *access.operand;
@@ -107,8 +143,28 @@ void Sampler::flush(Thread& thread) {
   bursts.flush();
 }
 
+// Bursts begin uniformly in time. So an access is in one with the probability that the burst has of
+// the time: its own, without what recording adds, over the time since the burst before. The time of
+// a burst that goes on is extrapolated.
+//
+// Recording waits for the consumer, and others may use the processor meanwhile: cycles count these,
+// processor time does not.
+uint64_t Sampler::weight() {
+  const uint64_t passed = processor_time() - timer.begun;
+  const uint64_t cycles = Bursts::cycles() - timer.first_cycle - bursts.lost_cycles();
+  const uint64_t words = std::max<uint64_t>(bursts.words(), 1);
+  const uint64_t translated = std::min(nanoseconds(cycles), passed);
+  const uint64_t least = std::max(words / kWordsOfLeastTime, kLeastTime);
+  const uint64_t added = words * kAddedTime;
+  uint64_t own = translated > added + least ? translated - added : least;
+  if (!timer.ends && words < timer.words) own = own * timer.words / words;
+  return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
+}
+
 void Sampler::begin() {
-  if (!bursts.begin(send, stopped, true)) return;
+  first_cycle = Bursts::cycles();
+  first_time = real_time();
+  if (!bursts.begin(send, changed, true)) return;
   is_on_ = watch_signals(on_timer);
 }
 

@@ -23,6 +23,9 @@ class Sampler {
   void after_fork();
   // The thread is about to send something else: what its burst has recorded precedes that.
   static void flush(Thread& thread);
+  // Of the part of the calling thread's burst that is being sent: how many accesses each of its
+  // accesses stands for.
+  static uint64_t weight();
 
  private:
   bool is_on_ = false;

@@ -13,12 +13,14 @@ class StreamWriter {
  public:
   // Continues a stream that this thread has taken. `lost` is called while there is no room; if it
   // returns true, all further records are dropped.
+  // `weigh` returns the weight of a part of a burst.
   void begin(channel::StreamsHeader& header, channel::Stream& stream, events::Record* records,
-             bool (*lost)()) {
+             bool (*lost)(), uint64_t (*weigh)()) {
     header_ = &header;
     stream_ = &stream;
     records_ = records;
     lost_ = lost;
+    weigh_ = weigh;
     head_ = stream.head.load(std::memory_order_relaxed);
     tail_ = stream.tail.load(std::memory_order_acquire);
   }
@@ -26,13 +28,39 @@ class StreamWriter {
 
   // Waits until `count` records fit; at most channel::kStreamRecords.
   void reserve(uint64_t count) {
+    if (holds_ && head_ + count - part_ > kMostHeld) [[unlikely]]
+      settle();
     if (head_ + count - tail_ > channel::kStreamRecords) [[unlikely]]
       wait_until(head_ + count - channel::kStreamRecords);
   }
   void put(events::Record record) { records_[head_++ % channel::kStreamRecords] = record; }
-  void publish() { stream_->head.store(head_, std::memory_order_release); }
-  // Returns when the consumer has consumed all published records.
-  void drain() { wait_until(head_); }
+  void publish() {
+    stream_->written.store(head_, std::memory_order_release);
+    if (!holds_) stream_->head.store(head_, std::memory_order_release);
+  }
+  // Returns when the consumer has consumed all records.
+  void drain() {
+    settle();
+    wait_until(head_);
+  }
+
+  // Accesses of a burst follow. They are held back until their weight is known, in settle().
+  void begin_part() {
+    if (holds_) return;
+    reserve(1);
+    stream_->held.store(header_->epoch.load() + 1);
+    holds_ = true;
+    part_ = head_;
+    put(events::Record::make(events::Kind::kBurst, 0, 1));
+  }
+  void settle() {
+    if (!holds_) return;
+    records_[part_ % channel::kStreamRecords] =
+        events::Record::make(events::Kind::kBurst, 0, weigh_());
+    holds_ = false;
+    publish();
+    stream_->held.store(0, std::memory_order_release);
+  }
 
   // Advances the epoch, as an allocation or a free does (events/epoch_merge.h).
   void own_epoch() {
@@ -48,15 +76,20 @@ class StreamWriter {
   }
 
  private:
+  static constexpr uint64_t kMostHeld = channel::kStreamRecords / 2;
+
   void wait_until(uint64_t tail);
 
   channel::StreamsHeader* header_ = nullptr;
   channel::Stream* stream_ = nullptr;
   events::Record* records_ = nullptr;
   bool (*lost_)() = nullptr;
+  uint64_t (*weigh_)() = nullptr;
   uint64_t head_ = 0;
   uint64_t tail_ = 0;  // the latest reading of the consumer's position
   uint64_t epoch_ = 0;
+  uint64_t part_ = 0;  // where the part of a burst begins that is held back
+  bool holds_ = false;
 };
 
 }  // namespace halo::native

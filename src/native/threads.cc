@@ -46,8 +46,8 @@ bool find(Function& next, const char* name) {
 
 }  // namespace
 
-HALO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                               Routine routine, void* argument) noexcept {
+HALO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, Routine routine,
+                               void* argument) noexcept {
   if (!find(next_create, "pthread_create")) return EAGAIN;
   if (halo::native::engine.is_on()) {
     for (Start& start : starts) {

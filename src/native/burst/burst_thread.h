@@ -16,6 +16,8 @@ struct BurstThread {
   uint64_t burst_mask;     // in them
   uint64_t buffer_end;     // a multiple of Storage::kBoundary
   uint64_t buffer_begin;   // of what is to be recorded before the burst ends
+  uint64_t first_word;     // of the burst
+  uint64_t lost_cycles;    // of the burst
   alignas(64) uint8_t vectors[kVectorBytes];
   alignas(64) uint8_t stack[kStackBytes];
   uint64_t top[8];  // of the stack

@@ -87,9 +87,9 @@ int32_t storage_offset() {
 
 Storage& own_storage() { return own_words; }
 
-bool Bursts::begin(Sink sink, Stopped stopped, bool skips_own) {
+bool Bursts::begin(Sink sink, Observer observer, bool skips_own) {
   sink_ = sink;
-  stopped_ = stopped;
+  observer_ = observer;
   skips_own_ = skips_own;
   if (!cache_.map()) return false;
   stubs_ = make_stubs(cache_, storage_offset(), dispatch);
@@ -143,7 +143,9 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
   clear_if_wanted();
   if (!use_cache()) return false;
   own_words.active = kInBurst;
-  thread->buffer_begin = own_words.cursor = thread->buffer_end - words * sizeof(uint64_t);
+  thread->first_word = thread->buffer_end - words * sizeof(uint64_t);
+  thread->buffer_begin = own_words.cursor = thread->first_word;
+  thread->lost_cycles = 0;
   auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
   thread->program_mask = mask;
   mask |= ~kByOwnFaults;
@@ -186,7 +188,10 @@ Next Bursts::go_on(BurstThread& thread) {
 bool Bursts::resume(BurstThread& thread) {
   if (own_words.active != kPaused) return false;
   own_words.active = kInBurst;
-  if (use_cache()) return true;
+  if (use_cache()) {
+    observer_(Change::kResumes);
+    return true;
+  }
   finish(thread);
   return false;
 }
@@ -194,7 +199,7 @@ bool Bursts::resume(BurstThread& thread) {
 // Nothing that the thread keeps is of the cache then, but for the stub.
 Next Bursts::pause(BurstThread& thread, uint64_t at) {
   constexpr uint64_t kCallBytes = 2;
-  stopped_(false);
+  observer_(Change::kPauses);
   thread.buffer_begin = own_words.cursor;
   active_.fetch_sub(1, std::memory_order_release);
   own_words.active = kPaused;
@@ -211,7 +216,7 @@ Next Bursts::end(BurstThread& thread, uint64_t at) {
 }
 
 void Bursts::finish(BurstThread& thread) {
-  stopped_(true);
+  observer_(Change::kEnds);
   thread.buffer_begin = own_words.cursor = thread.buffer_end;
 }
 
@@ -240,6 +245,7 @@ Block* Bursts::block_at(BurstThread& thread, uint64_t source) {
   }
   Block* block = cache_.find(source);
   if (block == nullptr && !cache_.is_full()) {
+    const NotCounted translating;
     const VectorsKept kept(thread.vectors);
     block = &translator_.translate(source, range_of(source));
   }
@@ -265,7 +271,8 @@ CodeRange Bursts::range_of(uint64_t code) const {
     return {.begin = bias + segment.p_vaddr,
             .end = bias + segment.p_vaddr + segment.p_filesz,
             .may_change = !is_code,
-            .is_recorder = is_recorder};
+            .is_recorder = is_recorder,
+            .runs_natively = is_recorder && is_native(code)};
   }
   return {.may_change = true};
 }
@@ -284,6 +291,23 @@ void Bursts::may_change(uint64_t address, uint64_t size) {
     }
     forget();
   }
+}
+
+bool Bursts::is_native(uint64_t code) const {
+  return std::find(std::begin(native_), std::end(native_), code) != std::end(native_);
+}
+
+uint64_t Bursts::words() const {
+  const BurstThread* thread = own_words.thread;
+  return thread == nullptr ? 0 : (own_words.cursor - thread->first_word) / sizeof(uint64_t);
+}
+
+uint64_t Bursts::lost_cycles() const {
+  return own_words.thread == nullptr ? 0 : own_words.thread->lost_cycles;
+}
+
+void Bursts::lose_cycles(uint64_t cycles) {
+  if (own_words.thread != nullptr) own_words.thread->lost_cycles += cycles;
 }
 
 void Bursts::flush() {

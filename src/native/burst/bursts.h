@@ -32,22 +32,49 @@ class Bursts {
  public:
   // Called by flush(), for accesses of the calling thread, in order.
   using Sink = void (*)(std::span<const Access> accesses);
-  // Called when a burst pauses, or stops for good, on the stack of the dispatcher or in a signal
-  // handler. What is not flushed then is dropped.
-  using Stopped = void (*)(bool for_good);
+  enum class Change : uint8_t { kPauses, kResumes, kEnds };
+  // Called on the stack of the dispatcher, or in a signal handler. When a burst pauses or ends,
+  // what is not flushed is dropped.
+  using Observer = void (*)(Change change);
 
   static constexpr uint64_t kMaxWords = 2 << 20;
-  static constexpr int kMaxChanging = 64;
+  static constexpr int kMaxChanging = 64, kMaxNative = 8;
 
   // `skips_own`: accesses of the module that this is compiled into are not recorded. Returns false
   // if the memory for code is refused: there are no bursts then.
-  bool begin(Sink sink, Stopped stopped, bool skips_own);
+  bool begin(Sink sink, Observer observer, bool skips_own);
+  // These functions, at most kMaxNative, run natively in a burst. They do not throw, and need no
+  // alignment of the stack.
+  template <class... Functions>
+  void run_natively(Functions*... functions) {
+    static_assert(sizeof...(functions) <= kMaxNative);
+    uint64_t* at = native_;
+    ((*at++ = reinterpret_cast<uint64_t>(functions)), ...);
+  }
   // Lets the interrupted code go on in a burst of that many words, at most kMaxWords. Returns false
   // if it cannot: it is the recorder's, or in a burst, paused or not.
   bool start(ucontext_t& interrupted, uint64_t words);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
-  bool is_active() const { return own_storage().active != kInactive; }
+  bool is_active() const { return bursts_active(); }
+  // The calling thread's present burst. Words of records; processor cycles that its own code did
+  // not use, but the translator and the class NotCounted.
+  uint64_t words() const;
+  uint64_t lost_cycles() const;
+  // Time in which it exists does not count for the burst of this thread, if there is one.
+  class NotCounted {
+   public:
+    NotCounted() : begin_(bursts_active() ? cycles() : 0) {}
+    ~NotCounted() {
+      if (begin_ != 0) lose_cycles(cycles() - begin_);
+    }
+    NotCounted(const NotCounted&) = delete;
+    NotCounted& operator=(const NotCounted&) = delete;
+
+   private:
+    const uint64_t begin_;
+  };
+  static uint64_t cycles() { return __builtin_ia32_rdtsc(); }
   // If the signal has ended a paused system call without need, it is made again.
   void make_call_again(ucontext_t& interrupted) const;
   // Whether bursts go on behind system calls that may wait; they do at first.
@@ -71,6 +98,9 @@ class Bursts {
   bool resume(BurstThread& thread);
   void finish(BurstThread& thread);
   bool use_cache();
+  bool is_native(uint64_t code) const;
+  static void lose_cycles(uint64_t cycles);
+  static bool bursts_active() { return own_storage().active != kInactive; }
   Block* block_at(BurstThread& thread, uint64_t source);
   CodeRange range_of(uint64_t code) const;
   BurstThread* thread_state();
@@ -80,7 +110,7 @@ class Bursts {
   Translator translator_{cache_};
   Stubs stubs_;
   Sink sink_ = nullptr;
-  Stopped stopped_ = nullptr;
+  Observer observer_ = nullptr;
   bool skips_own_ = false;
   std::atomic<bool> translating_{false};  // the lock of the cache
   std::atomic<bool> wants_clear_{false};
@@ -88,6 +118,7 @@ class Bursts {
   std::atomic<uint32_t> active_{0};  // threads in bursts that are not paused
   // Modules whose code has been writable, by their begins; 0: unused. Only added to.
   std::atomic<uint64_t> changing_[kMaxChanging] = {};
+  uint64_t native_[kMaxNative] = {};  // functions that run natively; 0: unused
   bool is_ready_ = false;
 };
 

@@ -233,7 +233,11 @@ Block& Translator::translate(uint64_t source, const CodeRange& range) {
     Plan plan{.source = source, .records = !range.is_recorder};
     plan.block = &block;
     plan.emit = Emitter(cache_.next_code());
-    read(plan, range);
+    if (range.runs_natively) {
+      emit_native_call(plan);
+    } else {
+      read(plan, range);
+    }
     if (plan.is_system_call) emit_system_call(plan);
     if (plan.count > 0 && choose_registers(plan)) emit_block(plan, block);
     if (plan.emit.at() != cache_.next_code()) {
@@ -253,6 +257,18 @@ void Translator::emit_system_call(Plan& plan) {
   plan.emit.byte(0x05);
   plan.emit.constant(kRcx, plan.source + kLength);  // as the processor does, at its own place
   emit_exit(plan.emit, plan.source + kLength);
+}
+
+// Register r11 is free at a function's begin. The return address makes place for one in the cache.
+void Translator::emit_native_call(Plan& plan) {
+  Emitter& emit = plan.emit;
+  constexpr uint8_t kCallR11[] = {0x41, 0xFF, 0xD3};
+  emit.load(kR11, {.base = kRsp});
+  emit.store_own(kR11, OWN(target));
+  emit.address(kRsp, {.base = kRsp, .offset = 8});
+  emit.constant(kR11, plan.source);
+  emit.bytes(kCallR11, sizeof kCallR11);
+  emit.jump(stubs_.indirect);
 }
 
 void Translator::emit_block(Plan& plan, Block& block) {

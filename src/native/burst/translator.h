@@ -19,8 +19,9 @@ struct Stubs {
 // Code in memory, and how it is translated.
 struct CodeRange {
   uint64_t begin = 0, end = 0;
-  bool may_change = false;   // not of a file, or writable
-  bool is_recorder = false;  // its accesses are not recorded
+  bool may_change = false;     // not of a file, or writable
+  bool is_recorder = false;    // its accesses are not recorded
+  bool runs_natively = false;  // the function that begins there
 };
 
 // A block ends at a jump, a call, a return, after kMaxInstructions, or where too few registers
@@ -53,6 +54,7 @@ class Translator {
   void emit_copy(Plan& plan, int instruction);
   void emit_last(Plan& plan);
   void emit_system_call(Plan& plan);
+  void emit_native_call(Plan& plan);
   void restore_registers(Plan& plan);
   void emit_exit(Emitter& emit, uint64_t target);
 

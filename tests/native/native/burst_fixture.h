@@ -22,8 +22,9 @@ inline void sink(std::span<const Access> accesses) {
     if (recorded->size() < recorded->capacity()) recorded->push_back(access);
 }
 
-inline void stopped(bool for_good) {
-  bursts_ended += for_good;
+inline void observe(Bursts::Change change) {
+  if (change == Bursts::Change::kResumes) return;
+  bursts_ended += change == Bursts::Change::kEnds;
   bursts.flush();
 }
 
@@ -34,7 +35,7 @@ inline void start_at(int, siginfo_t*, void* context) {
 class BurstFixture : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    static const bool is_ready = bursts.begin(sink, stopped, false);
+    static const bool is_ready = bursts.begin(sink, observe, false);
     ASSERT_TRUE(is_ready);
     struct sigaction action{};
     action.sa_sigaction = start_at;
