@@ -103,12 +103,14 @@ void changed(Bursts::Change change) {
     return;
   }
   timer.ends = change == Bursts::Change::kEnds;
+  const bool goes_on = change == Bursts::Change::kIsFull;
   if (Thread* thread = engine.enter()) {
     const Busy busy(*thread);
     const Bursts::NotCounted sending;
     Sampler::flush(*thread);
-    thread->writer.settle();
+    if (!goes_on) thread->writer.settle();
   }
+  if (goes_on) return;
   timer.paused = processor_time();
   timer.paused_cycle = Bursts::cycles();
   if (!timer.ends) return;

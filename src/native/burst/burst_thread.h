@@ -16,7 +16,9 @@ struct BurstThread {
   uint64_t burst_mask;     // in them
   uint64_t buffer_end;     // a multiple of Storage::kBoundary
   uint64_t buffer_begin;   // of what is to be recorded before the burst ends
-  uint64_t first_word;     // of the burst
+  uint64_t first_word;     // of the buffer, as far as the burst uses it
+  uint64_t done_words;     // of the burst, before the present contents of the buffer
+  uint64_t words_left;     // behind them
   uint64_t lost_cycles;    // of the burst
   alignas(64) uint8_t vectors[kVectorBytes];
   alignas(64) uint8_t stack[kStackBytes];

@@ -50,7 +50,7 @@ uint64_t map_at(uint64_t at, uint64_t bytes) {
 // The end of a new buffer: a multiple of Storage::kBoundary; 0 if there is none.
 uint64_t make_buffer() {
   static std::atomic<uint64_t> next{kFirstBoundary};
-  constexpr uint64_t kBytes = Bursts::kMaxWords * sizeof(uint64_t);
+  constexpr uint64_t kBytes = Bursts::kBufferWords * sizeof(uint64_t);
   for (int attempt = 0; attempt < 64; ++attempt) {
     const uint64_t end = next.fetch_add(Storage::kBoundary, std::memory_order_relaxed);
     if (end > kLastBoundary) break;
@@ -143,8 +143,10 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
   clear_if_wanted();
   if (!use_cache()) return false;
   own_words.active = kInBurst;
-  thread->first_word = thread->buffer_end - words * sizeof(uint64_t);
-  thread->buffer_begin = own_words.cursor = thread->first_word;
+  thread->words_left = words;
+  thread->done_words = 0;
+  thread->first_word = own_words.cursor = thread->buffer_end;
+  fill_again(*thread);
   thread->lost_cycles = 0;
   auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
   thread->program_mask = mask;
@@ -166,7 +168,11 @@ Next Bursts::go_on(BurstThread& thread) {
   const bool is_direct = uint32_t(own_words.exit) != UINT32_MAX;
   Exit* exit = is_direct ? &cache_.exit(uint32_t(own_words.exit)) : nullptr;
   const uint64_t at = is_direct ? exit->target : own_words.target;
-  if (own_words.cursor >= thread.buffer_end) return end(thread, at);
+  if (own_words.cursor >= thread.buffer_end) {
+    if (thread.words_left == 0) return end(thread, at);
+    observer_(Change::kIsFull);
+    fill_again(thread);
+  }
   Block* block = block_at(thread, at);
   if (block == nullptr || block->code == nullptr) return end(thread, at);
   if (block->is_system_call) {
@@ -206,6 +212,14 @@ Next Bursts::pause(BurstThread& thread, uint64_t at) {
   own_words.target = at + kCallBytes;
   own_words.jump = reinterpret_cast<uint64_t>(stubs_.pause);
   return Next::kBlock;
+}
+
+void Bursts::fill_again(BurstThread& thread) {
+  thread.done_words = words();
+  const uint64_t count = std::min(thread.words_left, kBufferWords);
+  thread.words_left -= count;
+  thread.first_word = thread.buffer_end - count * sizeof(uint64_t);
+  thread.buffer_begin = own_words.cursor = thread.first_word;
 }
 
 Next Bursts::end(BurstThread& thread, uint64_t at) {
@@ -299,7 +313,8 @@ bool Bursts::is_native(uint64_t code) const {
 
 uint64_t Bursts::words() const {
   const BurstThread* thread = own_words.thread;
-  return thread == nullptr ? 0 : (own_words.cursor - thread->first_word) / sizeof(uint64_t);
+  if (thread == nullptr) return 0;
+  return thread->done_words + (own_words.cursor - thread->first_word) / sizeof(uint64_t);
 }
 
 uint64_t Bursts::lost_cycles() const {

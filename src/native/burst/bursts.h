@@ -32,12 +32,13 @@ class Bursts {
  public:
   // Called by flush(), for accesses of the calling thread, in order.
   using Sink = void (*)(std::span<const Access> accesses);
-  enum class Change : uint8_t { kPauses, kResumes, kEnds };
-  // Called on the stack of the dispatcher, or in a signal handler. When a burst pauses or ends,
-  // what is not flushed is dropped.
+  enum class Change : uint8_t { kIsFull, kPauses, kResumes, kEnds };
+  // Called on the stack of the dispatcher, or in a signal handler. When the buffer is full, and
+  // when a burst pauses or ends, what is not flushed is dropped.
   using Observer = void (*)(Change change);
 
-  static constexpr uint64_t kMaxWords = 2 << 20;
+  // Of a buffer: few, as it evicts the program's data from the first caches.
+  static constexpr uint64_t kBufferWords = 4096;
   static constexpr int kMaxChanging = 64, kMaxNative = 8;
 
   // `skips_own`: accesses of the module that this is compiled into are not recorded. Returns false
@@ -51,7 +52,7 @@ class Bursts {
     uint64_t* at = native_;
     ((*at++ = reinterpret_cast<uint64_t>(functions)), ...);
   }
-  // Lets the interrupted code go on in a burst of that many words, at most kMaxWords. Returns false
+  // Lets the interrupted code go on in a burst of that many words. Returns false
   // if it cannot: it is the recorder's, or in a burst, paused or not.
   bool start(ucontext_t& interrupted, uint64_t words);
   // Passes on what the calling thread has recorded since the last call.
@@ -96,6 +97,7 @@ class Bursts {
   Next end(BurstThread& thread, uint64_t at);
   Next pause(BurstThread& thread, uint64_t at);
   bool resume(BurstThread& thread);
+  void fill_again(BurstThread& thread);
   void finish(BurstThread& thread);
   bool use_cache();
   bool is_native(uint64_t code) const;

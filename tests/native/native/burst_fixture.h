@@ -52,7 +52,7 @@ class BurstFixture : public testing::Test {
   ~BurstFixture() override { recorded = nullptr; }
 
   // What follows is in a burst, up to the next system call.
-  [[gnu::always_inline]] static void begin(uint64_t words = Bursts::kMaxWords) {
+  [[gnu::always_inline]] static void begin(uint64_t words = 2 << 20) {
     getppid();  // ends the one before
     if (recorded != nullptr) recorded->clear();
     wanted_words = words;
