@@ -62,8 +62,10 @@ class StreamWriter {
     stream_->held.store(0, std::memory_order_release);
   }
 
-  // Advances the epoch, as an allocation or a free does (events/epoch_merge.h).
+  // Advances the epoch, as an allocation or a free does (events/epoch_merge.h). Needless as long as
+  // there has been one thread: what it writes precedes whatever another one will write.
   void own_epoch() {
+    if (header_->used.load(std::memory_order_relaxed) <= 1) return;
     epoch_ = header_->epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
     put(events::Record::make(events::Kind::kEpoch, 0, events::owner_key(epoch_)));
   }
