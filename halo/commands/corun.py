@@ -108,7 +108,7 @@ class CorunCommand:
             folder = stack.enter_context(workspace())
             tools = Tools(settings, machine, options.restrict, folder)
             tools.check()
-            engine = find_producer(settings, options.engine)
+            engine = find_producer(settings, options.engine, everything=True)
             streams = _folder(options.streams) or folder
             maker = StreamMaker(settings, engine, tools, WatchTimes(), streams)
             plan = Plan(

@@ -30,7 +30,7 @@ from halo.recording.parts import (
     machine_argument,
     workspace,
 )
-from halo.recording.producer import Job, Producer
+from halo.recording.producer import Job, Producer, has_no_bursts
 from halo.recording.progress import ProgressLines
 from halo.recording.registry import PRODUCERS, find_producer
 from halo.recording.run import record
@@ -110,7 +110,8 @@ class RecordCommand:
         path = options.output or Path(f"{target.path.name}.profile")
         check_place(path)
         refuse_known_launcher(target, arguments, settings.environment)
-        producer = find_producer(settings, options.engine)
+        everything = bool(machines) or _limits(options, {}, path.parent).need_everything
+        producer = find_producer(settings, options.engine, everything)
         service = service_of(options)
         if service is not None:
             return self._service(settings, options, machines, producer, target, arguments, service)
@@ -215,11 +216,16 @@ class RecordCommand:
             print(f"halo: {failure}", file=sys.stderr)
             return
         try:
-            merge_recording(recording.parts, target.path, arguments, path)
+            profile = merge_recording(recording.parts, target.path, arguments, path)
         except BadInput:
             raise
         except HaloError as error:
             raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
+        if has_no_bursts(producer, profile):
+            say(
+                "halo: no access was recorded, as the run was too short for bursts, or does not"
+                " allow them; --exact records all accesses"
+            )
 
 
 def _machine_texts(options: argparse.Namespace) -> dict[str, str]:

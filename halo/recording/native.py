@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from mmap import PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
 from pathlib import Path
 
-from halo.errors import RecordingFailed, UsageError
+from halo.errors import MissingPart, RecordingFailed, UsageError
 from halo.process.allocators import preload
 from halo.recording.listener import listening
 from halo.recording.parts import Limits
@@ -17,12 +18,23 @@ from halo.settings import Settings
 
 class NativeProducer(PlainProducer):
     name = "native"
-    summary = "any program, at nearly its own speed"
+    summary = "any program, at nearly its own speed, by bursts of accesses"
+    records_everything = False
     slowdown = 1
     start_seconds = 0.05
 
     def parts(self, settings: Settings) -> Sequence[Path]:
         return settings.native_guest, settings.consumer
+
+    def check(self, settings: Settings) -> None:
+        super().check(settings)
+        try:
+            mmap(-1, PAGESIZE, prot=PROT_READ | PROT_WRITE | PROT_EXEC).close()
+        except OSError as error:
+            raise MissingPart(
+                "The engine native translates code, and memory for that is refused here"
+                f" ({error.strerror})"
+            ) from error
 
     @contextmanager
     def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
@@ -35,7 +47,7 @@ class NativeProducer(PlainProducer):
 
 
 def refuse_exact(limits: Limits) -> None:
-    if limits.need_exact or limits.need_all_accesses or limits.need_contents:
+    if limits.need_everything:
         raise UsageError(
             "The engine native records a part of the accesses, and this needs all of them: use"
             " --engine valgrind."

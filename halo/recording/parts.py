@@ -62,6 +62,11 @@ class Limits:
         return self.exact or any(option.exact for option in self._given())
 
     @property
+    def need_everything(self) -> bool:
+        """Whether a producer that records a part of the accesses will not do."""
+        return self.need_exact or self.need_all_accesses or self.need_contents
+
+    @property
     def need_all_accesses(self) -> bool:
         return any(option.all_accesses for option in self._given())
 

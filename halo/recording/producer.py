@@ -11,6 +11,7 @@ from typing import Protocol
 from halo.errors import MissingPart, RecordingFailed
 from halo.process.foreground import Ending
 from halo.process.target import Target
+from halo.profile import Profile
 from halo.recording.parts import Limits
 from halo.settings import Settings
 
@@ -51,6 +52,8 @@ class Producer(Protocol):
 
     name: str
     summary: str
+    records_everything: bool
+    """Whether it can record all accesses, and the contents of objects."""
     slowdown: int
     """The approximate slowdown of a program under it."""
     start_seconds: float
@@ -91,6 +94,8 @@ class Producer(Protocol):
 class PlainProducer:
     """What most producers share: all that they need is built, and they never end a program."""
 
+    records_everything = True
+
     def parts(self, settings: Settings) -> Sequence[Path]:
         raise NotImplementedError
 
@@ -108,6 +113,16 @@ class PlainProducer:
 
     def nothing(self, target: Target) -> str:
         return "check that it runs to its end, and the recorder with: halo doctor"
+
+
+def has_no_bursts(producer: Producer, profile: Profile) -> bool:
+    """Whether the program allocated, but the producer has not met a single access.
+
+    That is so if the run was shorter than a tick of the kernel's timers, or bursts are impossible
+    in it: shadow stacks, a sandbox.
+    """
+    counted = profile.totals
+    return not producer.records_everything and bool(counted.allocations) and not counted.accesses
 
 
 def check_built(parts: Sequence[Path]) -> None:

@@ -14,23 +14,28 @@ from halo.settings import Settings
 
 # To add a producer, add its file and one line here.
 PRODUCERS: Sequence[Producer] = (
+    NativeProducer(),
     ValgrindProducer(),
     QemuProducer(),
-    NativeProducer(),
     LlvmProducer(),
 )
 # The engines that record any program, the preferred one first.
-ENGINES: Sequence[Producer] = PRODUCERS[:2]
+ENGINES: Sequence[Producer] = PRODUCERS[:3]
+# Those that can record everything.
+EXACT_ENGINES: Sequence[Producer] = [it for it in ENGINES if it.records_everything]
 
 
-def find_producer(settings: Settings, name: str | None = None) -> Producer:
+def find_producer(
+    settings: Settings, name: str | None = None, everything: bool = False
+) -> Producer:
     """The producer of that name, or of the settings' name, or the first engine that works here.
 
+    `everything`: the first one that records all accesses, and the contents of objects.
     Raises `UsageError` if there is none of that name, `MissingPart` if a part of it is missing.
     """
     name = name or settings.engine_name
     if not name:
-        return _first_that_works(settings)
+        return _first_that_works(settings, EXACT_ENGINES if everything else ENGINES)
     for producer in PRODUCERS:
         if producer.name == name:
             producer.check(settings)
@@ -39,13 +44,15 @@ def find_producer(settings: Settings, name: str | None = None) -> Producer:
     raise UsageError(f"The engine {name} does not exist; the engines are {known}.")
 
 
-def usable_engines(settings: Settings) -> tuple[list[Producer], dict[str, str]]:
+def usable_engines(
+    settings: Settings, everything: bool = False
+) -> tuple[list[Producer], dict[str, str]]:
     """The engine of `find_producer`, and the others that record any program, in that order.
 
     Also why others do not work here, by name.
     """
-    found, missing = [find_producer(settings)], {}
-    for engine in ENGINES:
+    found, missing = [find_producer(settings, everything=everything)], {}
+    for engine in EXACT_ENGINES if everything else ENGINES:
         if engine is found[0]:
             continue
         try:
@@ -57,9 +64,9 @@ def usable_engines(settings: Settings) -> tuple[list[Producer], dict[str, str]]:
     return found, missing
 
 
-def _first_that_works(settings: Settings) -> Producer:
+def _first_that_works(settings: Settings, engines: Sequence[Producer]) -> Producer:
     first: MissingPart | None = None
-    for engine in ENGINES:
+    for engine in engines:
         try:
             engine.check(settings)
         except MissingPart as missing:

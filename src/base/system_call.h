@@ -1,6 +1,7 @@
 // System calls without the C library, which may be replaced, and sets errno.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 
 namespace halo {
@@ -17,6 +18,13 @@ inline int64_t system_call(int64_t number, uint64_t a1 = 0, uint64_t a2 = 0, uin
                : "a"(number), "D"(a1), "S"(a2), "d"(a3), "r"(r10), "r"(r8), "r"(r9)
                : "rcx", "r11", "memory");
   return result;
+}
+
+// That result as the C library returns it.
+inline int64_t with_errno(int64_t result) {
+  if (result >= 0) return result;
+  errno = int(-result);
+  return -1;
 }
 
 template <class T>

@@ -9,23 +9,30 @@
 namespace halo::events {
 
 enum class Kind : uint8_t {
-  kAccess,        // word1: code address
-  kEpoch,         // word1: merge key, see epoch_merge.h; applies to the following records
-  kAlloc,         // word1: size; a kContext record always follows
-  kContext,       // word1: node of the reduced call stack
-  kFree,          // the object at the address ends
-  kRevive,        // cancels the free of the object at the address (a failed realloc)
-  kThreadEnd,     // last record of a thread
-  kFlush,         // carries only its repeats
-  kHugePages,     // the program requests huge pages; word1: bytes
-  kBurst,         // accesses before it are not recorded; word1: the weight of each access behind it
-  kAligned,       // the request of the object at the address had an alignment of its own
-  kReallocated,   // the object at the address replaces the last one that its thread freed
-  kContents,      // of the object at the address; word1: its size. As many kContentsWord records
-                  // follow as base::contents_words() tells
+  kAccess,       // word1: code address
+  kEpoch,        // word1: merge key, see epoch_merge.h; applies to the following records
+  kAlloc,        // word1: size; a kContext record always follows
+  kContext,      // word1: node of the reduced call stack
+  kFree,         // the object at the address ends
+  kRevive,       // cancels the free of the object at the address (a failed realloc)
+  kThreadEnd,    // last record of a thread
+  kFlush,        // carries only its repeats
+  kHugePages,    // the program requests huge pages; word1: bytes
+  kBurst,        // accesses before it are not recorded; address: a BurstScope; word1: the weight of
+                 // each access behind it
+  kAligned,      // the request of the object at the address had an alignment of its own
+  kReallocated,  // the object at the address replaces the last one that its thread freed
+  kContents,     // of the object at the address; word1: its size. As many kContentsWord records
+                 // follow as base::contents_words() tells
   kContentsWord,  // word1: the next word of the contents
   kPhase,         // word1: 1 if the thread enters the phase's function, 0 if it leaves it
   kOfStream,      // only between the native engine and its consumer (channel/streams.h)
+};
+
+enum class BurstScope : uint8_t {
+  kAllThreads,
+  kThread,  // of the record
+  kGoesOn,  // the thread's burst goes on, with another weight
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

@@ -149,6 +149,13 @@ void Engine::code_unmapped() {
   notify(channel::StreamKind::kCodeUnmapped, false);
 }
 
+void Engine::stop() {
+  if (!is_on()) return;
+  read_code();
+  Sampler::end_thread();
+  *guard_ = kOff;
+}
+
 void Engine::before_fork() {
   Thread* thread = enter();
   if (thread == nullptr) return;

@@ -60,6 +60,8 @@ class Engine {
   void code_unmapped();
   // The program makes memory executable that is not of a file.
   void code_generated() { notify(channel::StreamKind::kMakesCode, false); }
+  // This process is not recorded any more.
+  void stop();
   // Called around a fork, in the forking thread.
   void before_fork();
   void after_fork_in_parent();

@@ -3,8 +3,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <cerrno>
-
 #include "base/code_memory.h"
 #include "base/old_c_library.h"
 #include "base/system_call.h"
@@ -19,13 +17,6 @@ using Close = int (*)(void*);
 constinit Close next_dlclose = nullptr;
 
 uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address); }
-
-// The result of a system call, as the C library returns it.
-int64_t result_of(int64_t result) {
-  if (result >= 0) return result;
-  errno = int(-result);
-  return -1;
-}
 
 // The modules that are loaded at the end are part of the profile.
 void leave() { halo::native::engine.read_code(); }
@@ -49,9 +40,9 @@ HALO_EXPORT void* mmap(void* address, size_t size, int rights, int flags, int fi
                        off_t offset) noexcept {
   if (halo::makes_generated_code(SYS_mmap, uint64_t(rights), uint64_t(flags)))
     halo::native::engine.code_generated();
-  return reinterpret_cast<void*>(
-      result_of(halo::system_call(SYS_mmap, number(address), size, uint64_t(rights),
-                                  uint64_t(flags), uint64_t(int64_t{file}), uint64_t(offset))));
+  return reinterpret_cast<void*>(halo::with_errno(
+      halo::system_call(SYS_mmap, number(address), size, uint64_t(rights), uint64_t(flags),
+                        uint64_t(int64_t{file}), uint64_t(offset))));
 }
 HALO_EXPORT void* mmap64(void* address, size_t size, int rights, int flags, int file,
                          off_t offset) noexcept {
@@ -63,6 +54,6 @@ HALO_EXPORT int mprotect(void* address, size_t size, int rights) noexcept {
     halo::native::engine.code_generated();
   if ((rights & (PROT_EXEC | PROT_WRITE)) != 0)
     halo::native::bursts.may_change(number(address), size);
-  return int(
-      result_of(halo::system_call(SYS_mprotect, number(address), size, uint64_t(int64_t{rights}))));
+  return int(halo::with_errno(
+      halo::system_call(SYS_mprotect, number(address), size, uint64_t(int64_t{rights}))));
 }

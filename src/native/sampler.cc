@@ -28,9 +28,9 @@ constexpr uint64_t kFirstWords = 1 << 17, kLaterWords = 1 << 15;
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kMaxWeight = 1 << 20;
-// Of a burst, in ns: how much longer it takes for each word than natively, about, and the least
+// Of a burst, in ns: how much longer it takes for each word than natively, about, and the minimum
 // time.
-constexpr uint64_t kAddedTime = 1, kLeastTime = 1000, kWordsOfLeastTime = 5;
+constexpr uint64_t kAddedTime = 1, kMinTime = 1000, kWordsOfMinTime = 5;
 constexpr uint64_t kLongEnough = 1'000'000;  // ns, to tell how long a cycle takes
 
 struct Timer {
@@ -83,6 +83,7 @@ void arm(uint64_t delay) {
 }
 
 void on_timer(ucontext_t& interrupted) {
+  if (!engine.is_on()) return;
   Thread* thread = engine.enter();
   if (thread == nullptr) return arm(kShortDelay);
   const uint64_t words = is_young() ? kFirstWords : kLaterWords;
@@ -93,6 +94,7 @@ void on_timer(ucontext_t& interrupted) {
   timer.first_cycle = Bursts::cycles();
   timer.words = words;
   timer.ends = false;
+  thread->writer.begin_burst();
 }
 
 // Waits for nothing in a paused call: what was recorded before is sent.
@@ -156,9 +158,9 @@ uint64_t Sampler::weight() {
   const uint64_t cycles = Bursts::cycles() - timer.first_cycle - bursts.lost_cycles();
   const uint64_t words = std::max<uint64_t>(bursts.words(), 1);
   const uint64_t translated = std::min(nanoseconds(cycles), passed);
-  const uint64_t least = std::max(words / kWordsOfLeastTime, kLeastTime);
+  const uint64_t minimum = std::max(words / kWordsOfMinTime, kMinTime);
   const uint64_t added = words * kAddedTime;
-  uint64_t own = translated > added + least ? translated - added : least;
+  uint64_t own = translated > added + minimum ? translated - added : minimum;
   if (!timer.ends && words < timer.words) own = own * timer.words / words;
   return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
 }
@@ -183,6 +185,11 @@ void Sampler::begin_thread() {
     return;
   timer.random = uint64_t(event._sigev_un._tid) * 0x9E3779B97F4A7C15;
   arm(kFirstDelay);
+}
+
+void Sampler::end_thread() {
+  if (timer.number >= 0) system_call(SYS_timer_delete, uint64_t(timer.number));
+  timer.number = -1;
 }
 
 void Sampler::after_fork() {

@@ -19,6 +19,8 @@ class Sampler {
   void begin();
   // A thread is recorded from now on.
   void begin_thread();
+  // The calling thread has no more bursts.
+  static void end_thread();
   // In a forked child, before its thread is recorded again.
   void after_fork();
   // The thread is about to send something else: what its burst has recorded precedes that.

@@ -28,7 +28,7 @@ class StreamWriter {
 
   // Waits until `count` records fit; at most channel::kStreamRecords.
   void reserve(uint64_t count) {
-    if (holds_ && head_ + count - part_ > kMostHeld) [[unlikely]]
+    if (holds_ && head_ + count - part_ > kMaxHeld) [[unlikely]]
       settle();
     if (head_ + count - tail_ > channel::kStreamRecords) [[unlikely]]
       wait_until(head_ + count - channel::kStreamRecords);
@@ -44,6 +44,8 @@ class StreamWriter {
     wait_until(head_);
   }
 
+  // The next part is the first one of another burst.
+  void begin_burst() { scope_ = events::BurstScope::kThread; }
   // Accesses of a burst follow. They are held back until their weight is known, in settle().
   void begin_part() {
     if (holds_) return;
@@ -51,13 +53,13 @@ class StreamWriter {
     stream_->held.store(header_->epoch.load() + 1);
     holds_ = true;
     part_ = head_;
-    put(events::Record::make(events::Kind::kBurst, 0, 1));
+    put(part(1));
   }
   void settle() {
     if (!holds_) return;
-    records_[part_ % channel::kStreamRecords] =
-        events::Record::make(events::Kind::kBurst, 0, weigh_());
+    records_[part_ % channel::kStreamRecords] = part(weigh_());
     holds_ = false;
+    scope_ = events::BurstScope::kGoesOn;
     publish();
     stream_->held.store(0, std::memory_order_release);
   }
@@ -78,8 +80,11 @@ class StreamWriter {
   }
 
  private:
-  static constexpr uint64_t kMostHeld = channel::kStreamRecords / 2;
+  static constexpr uint64_t kMaxHeld = channel::kStreamRecords / 2;
 
+  events::Record part(uint64_t weight) const {
+    return events::Record::make(events::Kind::kBurst, uint64_t(scope_), weight);
+  }
   void wait_until(uint64_t tail);
 
   channel::StreamsHeader* header_ = nullptr;
@@ -91,6 +96,7 @@ class StreamWriter {
   uint64_t tail_ = 0;  // the latest reading of the consumer's position
   uint64_t epoch_ = 0;
   uint64_t part_ = 0;  // where the part of a burst begins that is held back
+  events::BurstScope scope_ = events::BurstScope::kThread;
   bool holds_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace halo::sinks {
 
 void AffinitySink::begin(const Options& options) {
   distance_ = options.distance;
-  for (AffinityQueue& queue : queues_) queue.clear();
+  for (Thread& thread : threads_) thread.queue.clear();
   accesses_.assign(accesses_.size(), 0);
   edges_.clear();
   bursts_ = 0;

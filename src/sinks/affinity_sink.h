@@ -46,21 +46,28 @@ class AffinitySink : public Sink {
   static void write(const Result& graph, Part& part);
 
   void on_event(const AccessEvent& event) {
-    AffinityQueue& queue = queue_of(event.thread);
-    if (queue.is_newest(*event.object)) return;
-    count_access(event.object->context);
-    queue.push(*event.object, event.id, event.size, objects(),
-               edges_.adder(event.object->context, weight_, part_));
+    Thread& thread = state_of(event.thread);
+    if (thread.queue.is_newest(*event.object)) return;
+    count_access(event.object->context, event.weight);
+    thread.queue.push(*event.object, event.id, event.size, objects(),
+                      edges_.adder(event.object->context, event.weight, thread.part));
   }
   void on_event(const BurstEvent& event) {
-    for (AffinityQueue& queue : queues_) queue.clear();
-    weight_ = event.weight;
     ++bursts_;
-    part_ = weight_ == 1 ? EdgePart::kExact : bursts_ % 2 != 0 ? EdgePart::kOdd : EdgePart::kEven;
+    const EdgePart part = event.is_exact     ? EdgePart::kExact
+                          : bursts_ % 2 != 0 ? EdgePart::kOdd
+                                             : EdgePart::kEven;
+    const auto begin = [part](Thread& thread) {
+      thread.queue.clear();
+      thread.part = part;
+    };
+    if (event.thread) return begin(state_of(*event.thread));
+    part_ = part;
+    for (Thread& thread : threads_) begin(thread);
   }
-  void on_event(const ThreadEndEvent& event) { queue_of(event.thread).clear(); }
+  void on_event(const ThreadEndEvent& event) { state_of(event.thread).queue.clear(); }
   void on_event(const ReuseEvent&) {
-    for (AffinityQueue& queue : queues_) queue.refresh(objects());
+    for (Thread& thread : threads_) thread.queue.refresh(objects());
   }
 
  private:
@@ -68,23 +75,27 @@ class AffinitySink : public Sink {
     const uint32_t at = base::index(context);
     return at < graph.accesses.size() ? graph.accesses[at] : 0;
   }
-  AffinityQueue& queue_of(base::ThreadId thread) {
+  struct Thread {
+    AffinityQueue queue;
+    EdgePart part;
+  };
+
+  Thread& state_of(base::ThreadId thread) {
     const uint32_t at = base::index(thread);
-    while (at >= queues_.size()) queues_.emplace_back(distance_);
-    return queues_[at];
+    while (at >= threads_.size()) threads_.emplace_back(AffinityQueue(distance_), part_);
+    return threads_[at];
   }
-  void count_access(base::ContextId context) {
+  void count_access(base::ContextId context, uint64_t weight) {
     const uint32_t at = base::index(context);
     if (at >= accesses_.size()) accesses_.resize(at + 1);
-    accesses_[at] += weight_;
+    accesses_[at] += weight;
   }
 
   uint32_t distance_ = 0;
-  uint64_t weight_ = 1;  // of each access
   uint64_t bursts_ = 0;
-  EdgePart part_ = EdgePart::kExact;
-  std::vector<AffinityQueue> queues_;  // by thread
-  std::vector<uint64_t> accesses_;     // by context
+  EdgePart part_ = EdgePart::kExact;  // of new threads
+  std::vector<Thread> threads_;
+  std::vector<uint64_t> accesses_;  // by context
   EdgeTable edges_;
 };
 

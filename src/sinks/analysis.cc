@@ -47,7 +47,7 @@ AnalysisResult Analysis::finish() const {
 }
 
 void Analysis::consume(base::ThreadId thread, std::span<const events::Record> records) {
-  if (base::index(thread) >= threads_.size()) threads_.resize(base::index(thread) + 1);
+  while (base::index(thread) >= threads_.size()) threads_.push_back({.weight = weight_});
   ThreadState& state = threads_[base::index(thread)];
   for (size_t at = 0; at < records.size(); ++at) {
     prefetch_ahead(records, at);
@@ -69,7 +69,7 @@ void Analysis::prefetch_ahead(std::span<const events::Record> records, size_t at
 }
 
 inline void Analysis::on_repeats(base::ThreadId thread, const ThreadState& state, uint32_t count) {
-  if (state.accessed_tracked) emit(RepeatEvent{thread, count});
+  if (state.accessed_tracked) emit(RepeatEvent{thread, count, state.weight});
   if (all_accesses_) emit(MemoryRepeatEvent{thread, count});
 }
 
@@ -97,7 +97,8 @@ inline void Analysis::on_access(base::ThreadId thread, ThreadState& state,
                    .offset = uint32_t(offset),
                    .size = record.size(),
                    .alignment = events::alignment_of_class(record.alignment_class()),
-                   .store = record.store()});
+                   .store = record.store(),
+                   .weight = state.weight});
 }
 
 void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events::Record& record) {
@@ -136,7 +137,7 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
       break;
     case events::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
-      state = {};
+      state = {.weight = weight_};
       break;
     case events::Kind::kHugePages:
       if (all_accesses_) emit(HugePagesEvent{record.address(), record.word1});
@@ -147,13 +148,24 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
       emit(PhaseEvent{record.word1 != 0});
       break;
     case events::Kind::kBurst:
-      emit(BurstEvent{record.word1});
+      begin_burst(thread, events::BurstScope(record.address()), record.word1);
       break;
     case events::Kind::kAccess:
     case events::Kind::kEpoch:
     case events::Kind::kFlush:
       break;
   }
+}
+
+void Analysis::begin_burst(base::ThreadId thread, events::BurstScope scope, uint64_t weight) {
+  const bool is_exact = weight == 1;
+  if (scope == events::BurstScope::kAllThreads) {
+    weight_ = weight;
+    for (ThreadState& state : threads_) state.weight = weight;
+    return emit(BurstEvent{{}, is_exact});
+  }
+  threads_[base::index(thread)].weight = weight;
+  if (scope == events::BurstScope::kThread) emit(BurstEvent{thread, is_exact});
 }
 
 void Analysis::allocate(base::ThreadId thread, ThreadState& state, base::NodeId node) {

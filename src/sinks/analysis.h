@@ -59,7 +59,8 @@ class Analysis {
     uint64_t alloc_size = 0;
     base::ObjectId freed{};     // by the latest kFree
     uint64_t freed_number = 0;  // of that allocation
-    PendingContents contents;
+    PendingContents contents{};
+    uint64_t weight = 1;  // of each access
     bool accessed_tracked = false;
   };
 
@@ -68,6 +69,7 @@ class Analysis {
   void on_other(base::ThreadId thread, ThreadState& state, const events::Record& record);
   void allocate(base::ThreadId thread, ThreadState& state, base::NodeId node);
   void free(base::ThreadId thread, ThreadState& state, uint64_t address);
+  void begin_burst(base::ThreadId thread, events::BurstScope scope, uint64_t weight);
   void take_contents_word(PendingContents& contents, uint64_t word);
   base::ContextId context_of(base::NodeId node);
   void prefetch_ahead(std::span<const events::Record> records, size_t at) const;
@@ -85,6 +87,7 @@ class Analysis {
   ObjectTable objects_;
   SinkList::Instances sinks_;
   std::vector<ThreadState> threads_;
+  uint64_t weight_ = 1;                    // of new threads' accesses
   std::vector<uint32_t> context_of_node_;  // context + 1; 0: none yet
   std::vector<base::NodeId> context_nodes_;
   uint64_t untracked_ = 0;

@@ -49,11 +49,10 @@ class ContextSink : public Sink {
   void on_event(const FreeEvent& event);
   void on_event(const ReviveEvent& event);
   void on_event(const AccessEvent& event) {
-    machine_accesses_ += weight_;
+    machine_accesses_ += event.weight;
     if (event.alignment != 0) record_alignment(event);
   }
-  void on_event(const RepeatEvent& event) { machine_accesses_ += event.count * weight_; }
-  void on_event(const BurstEvent& event) { weight_ = event.weight; }
+  void on_event(const RepeatEvent& event) { machine_accesses_ += event.count * event.weight; }
 
  private:
   struct State {
@@ -69,7 +68,6 @@ class ContextSink : public Sink {
   uint64_t live_bytes_ = 0;
   uint64_t peak_live_bytes_ = 0;
   uint64_t machine_accesses_ = 0;
-  uint64_t weight_ = 1;  // of each access
 };
 
 }  // namespace halo::sinks

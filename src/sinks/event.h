@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/ids.h"
@@ -79,6 +80,7 @@ struct AccessEvent {
   uint32_t size;
   uint32_t alignment;  // required by the instruction: 0, 16, 32 or 64
   bool store;
+  uint64_t weight;  // how many accesses of the program it represents
 };
 
 // Any access of the program, if a sink requests all; `object` is null if it is not tracked. An
@@ -118,12 +120,13 @@ struct PhaseEvent {
 struct RepeatEvent {
   base::ThreadId thread;
   uint32_t count;
+  uint64_t weight;  // of each
 };
 
-// Accesses of all threads before this were not recorded. From here on each represents `weight`
-// ones.
+// A burst begins: accesses before this were not recorded.
 struct BurstEvent {
-  uint64_t weight;
+  std::optional<base::ThreadId> thread;  // without a value: all threads
+  bool is_exact;                         // each access represents itself alone
 };
 
 struct ThreadEndEvent {

@@ -109,7 +109,7 @@ class SimulateCommand:
         def follow(path: Path) -> Callable[[], None]:
             return ProgressLines(path).tick
 
-        engine = find_producer(settings, options.engine)
+        engine = find_producer(settings, options.engine, everything=True)
         simulated = simulate(engine, settings, target, arguments, setting, follow)
         show_simulation(simulated, options.rows)
         if options.json is not None:

@@ -139,7 +139,7 @@ class AgeCommand:
             check_library(part, path)
         check_runtime(settings)
         if options.simulate:
-            find_producer(settings)
+            find_producer(settings, everything=True)
         litter = Litter(
             multiplier=multiplier(options.multiplier),
             seed=None if options.seed is None else seed(options.seed),

@@ -101,6 +101,6 @@ def record_run(settings: Settings, options: argparse.Namespace, run: Run, folder
     from halo.layouts.recording import record_objects
 
     path = options.output or folder / "kept.objects"
-    engine = find_producer(settings, options.engine)
+    engine = find_producer(settings, options.engine, everything=True)
     profile = record_objects(engine, settings, run, path, folder)
     return Traced(path, str(run.target.path), tuple(run.arguments), profile=profile)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from halo.commands.shared.numbers import up_to
-from halo.recording.registry import ENGINES
+from halo.recording.registry import EXACT_ENGINES
 from halo.recording.sink_options import SinkOption
 
 
@@ -30,7 +30,7 @@ def machine_of(options: argparse.Namespace) -> str:
 
 def add_engine_option(parser: argparse.ArgumentParser, runs: str = "the program") -> None:
     """The option of all that record accesses and keep no profile."""
-    names = [engine.name for engine in ENGINES]
+    names = [engine.name for engine in EXACT_ENGINES]
     parser.add_argument(
         "--engine",
         choices=names,

@@ -11,7 +11,7 @@ from typing import Any
 from halo.errors import BadProfile, HaloError, RecordingFailed
 from halo.process.foreground import Ending
 from halo.recording.parts import Limits, gather_parts
-from halo.recording.producer import EngineFailed, Producer
+from halo.recording.producer import EngineFailed, Producer, has_no_bursts
 from halo.recording.registry import usable_engines
 from halo.strategies.planning import merge_recording
 from halo.trials.reporter import duration
@@ -82,7 +82,7 @@ def run_recording(session: Session, job: Job, limits: Limits, keep: Path | None)
     Raises `RecordingFailed` with what each engine met. After one that exceeded its time limit, no
     slower one is tried.
     """
-    engines, missing = usable_engines(session.settings)
+    engines, missing = usable_engines(session.settings, limits.need_everything)
     failed: list[str] = []
     while engines:
         engine, *engines = engines
@@ -130,7 +130,7 @@ def _run_under(
             )
         if run.was_cut:
             if keep is not None:
-                _keep(session, job, folder, keep)
+                _keep(session, engine, job, folder, keep)
             session.remark(
                 f"The recording was ended after {duration(run.wall)}, so plans are made from the"
                 " beginning of the run; a smaller input can be recorded whole (--record 'ARGS')."
@@ -140,7 +140,7 @@ def _run_under(
         if run.ending.signal or run.ending.exit_status != first.exit_status:
             raise EngineFailed(_other_ending(engine, run.ending, first, folder))
         if keep is not None:
-            _keep(session, job, folder, keep)
+            _keep(session, engine, job, folder, keep)
         return run, digest(folder / "stdout") == first.stdout_sha256
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -159,7 +159,7 @@ def _other_ending(engine: Producer, ending: Ending, first: Output, folder: Path)
     )
 
 
-def _keep(session: Session, job: Job, folder: Path, path: Path) -> None:
+def _keep(session: Session, engine: Producer, job: Job, folder: Path, path: Path) -> None:
     parts = gather_parts(folder)
     if not parts:
         raise EngineFailed("left no profile")
@@ -167,9 +167,11 @@ def _keep(session: Session, job: Job, folder: Path, path: Path) -> None:
     if seconds >= TOLD:
         session.reporter.tell(f"recorded; making its plans takes about {duration(seconds)} more")
     try:
-        merge_recording(parts, job.target.path, job.arguments, path)
+        profile = merge_recording(parts, job.target.path, job.arguments, path)
     except BadProfile as error:
         raise EngineFailed(f"left an unusable profile ({str(error).rstrip('.')})") from error
+    if has_no_bursts(engine, profile):
+        raise EngineFailed("had no burst of accesses")
 
 
 def _output_of(session: Session, job: Job) -> Output:

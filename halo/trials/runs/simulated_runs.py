@@ -39,7 +39,7 @@ def run_recorder(
     """
     folder.mkdir()
     inside = replace(settings, environment=environment)
-    engine = producer or find_producer(settings)
+    engine = producer or find_producer(settings, everything=limits.need_everything or not guest)
     recorded = Recorded(job.target, job.arguments, limits, guest)
     streams = Streams(job.stdin or Path("/dev/null"), folder / "stdout", folder / "stderr")
     with engine.session(inside, recorded, folder) as command:

@@ -59,6 +59,13 @@ uint64_t make_buffer() {
   return 0;
 }
 
+// A return in translated code is a jump, after which a shadow stack would not fit.
+bool has_shadow_stack() {
+  uint64_t pointer = 0;
+  asm volatile("rdsspq %0" : "+r"(pointer));  // without one, it does nothing
+  return pointer != 0;
+}
+
 // The vector registers hold the program's values while the dispatcher runs.
 class VectorsKept {
  public:
@@ -91,7 +98,7 @@ bool Bursts::begin(Sink sink, Observer observer, bool skips_own) {
   sink_ = sink;
   observer_ = observer;
   skips_own_ = skips_own;
-  if (!cache_.map()) return false;
+  if (has_shadow_stack() || !cache_.map()) return false;
   stubs_ = make_stubs(cache_, storage_offset(), dispatch);
   translator_.begin(stubs_, storage_offset());
   is_ready_ = true;

@@ -96,6 +96,21 @@ TEST_F(StreamRecorderTest, AccessesCountByTheWeightOfTheirBurst) {
   EXPECT_NE(part.find("\"machine_accesses\":5"), std::string::npos) << part;
 }
 
+TEST_F(StreamRecorderTest, BurstsOfThreadsHaveTheirOwnWeights) {
+  const auto burst = [](events::BurstScope scope, uint64_t weight) {
+    return Record::make(Kind::kBurst, uint64_t(scope), weight);
+  };
+  const Record access = Record::access(0x10008, 3, false, 0, 0x99);
+  stack(0, {0x10});
+  alloc(0x10000, 64);
+  take({burst(events::BurstScope::kThread, 5), access});
+  take({burst(events::BurstScope::kThread, 100), access}, kOther);
+  take({access, burst(events::BurstScope::kGoesOn, 7), access});
+  const std::string part = finish();
+  EXPECT_NE(part.find("\"machine_accesses\":117"), std::string::npos) << part;
+  EXPECT_NE(part.find("\"sampling\":{\"bursts\":2"), std::string::npos) << part;
+}
+
 TEST_F(StreamRecorderTest, AForkIsTold) {
   EXPECT_FALSE(take({Record::make(Kind::kFree, 0x10000, 0)}));
   EXPECT_TRUE(take({of_stream(StreamKind::kFork, 0)}));

@@ -360,3 +360,103 @@ def test_exact_recordings_are_refused(tmp_path: Path) -> None:
     outcome = halo("record", "--engine", "native", "--exact", "--", "true", cwd=tmp_path)
     assert outcome.status == 111
     assert "use --engine valgrind" in outcome.stderr
+
+
+NEVER_ALLOCATES = """
+#include <pthread.h>
+#include <stdlib.h>
+static long *values;
+static void *work(void *own) {
+  for (volatile int turn = 0; turn < 200000; ++turn)
+    for (int i = 0; i < 100; ++i) values[i] += i;
+  return 0;
+}
+int main(void) {
+  pthread_t thread;
+  values = calloc(100, sizeof *values);
+  pthread_create(&thread, 0, work, 0);
+  pthread_join(thread, 0);
+}
+"""
+
+
+def test_threads_that_never_allocate_have_bursts(tmp_path: Path) -> None:
+    profile, _ = record(tmp_path, build(tmp_path, NEVER_ALLOCATES, "-O1"))
+    assert profile.totals.machine_accesses > 1_000_000
+
+
+CALLS_OFTEN = """
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+  int ends[2], answer = 0;
+  long *values = calloc(100, sizeof *values);
+  pipe(ends);
+  for (int turn = 0; turn < 100000; ++turn) {
+    for (int i = 0; i < 100; ++i) values[i] += i;
+    write(ends[1], &turn, sizeof turn);
+    read(ends[0], &answer, sizeof answer);
+    if (answer != turn) return 1;
+  }
+}
+"""
+
+
+def test_bursts_go_on_behind_system_calls(tmp_path: Path) -> None:
+    profile, _ = record(tmp_path, build(tmp_path, CALLS_OFTEN))
+    sampling = SAMPLING.of(profile)
+    assert sampling is not None
+    assert profile.totals.accesses / sampling.bursts > 1000
+
+
+SANDBOXED = """
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \\
+                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+int main(int count, char **arguments) {
+  struct sock_filter only[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_brk), ALLOW(SYS_newfstatat),
+      ALLOW(SYS_rt_sigreturn),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+  struct sock_fprog filter = {sizeof only / sizeof *only, only};
+  volatile long sum = 0, *values = calloc(100, sizeof *values);
+  for (int turn = 0; turn < 100000; ++turn)
+    for (int i = 0; i < 100; ++i) values[i] += i;
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (count > 1 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)
+                : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) return 1;
+  for (int turn = 0; turn < 300000; ++turn) {
+    long *one = malloc(48);
+    for (int i = 0; i < 6; ++i) one[i] = turn;
+    sum += one[turn % 6];
+    free(one);
+  }
+  printf("%ld\\n", sum);
+}
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("by prctl",)])
+def test_what_precedes_a_sandbox_is_recorded(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    binary = build(tmp_path, SANDBOXED)
+    natively = subprocess.run([binary, *arguments], capture_output=True, text=True, check=True)
+    profile, output = record(tmp_path, binary, *arguments)
+    assert output == natively.stdout != ""
+    assert allocated(profile, 800)[0] == 1
+    assert allocated(profile, 48) == (0, 0)
+
+
+def test_a_run_without_bursts_is_said(tmp_path: Path) -> None:
+    binary = build(tmp_path, "#include <stdlib.h>\nint main(void) { free(malloc(40)); }")
+    outcome = halo("record", "--engine", "native", "--", str(binary), cwd=tmp_path)
+    assert outcome.status == 0
+    assert "no access was recorded, as the run was too short for bursts" in outcome.stderr

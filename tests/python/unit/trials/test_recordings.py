@@ -71,7 +71,7 @@ def recorded(
             was_cut=enough is not None and producer.takes > enough,
         )
 
-    monkeypatch.setattr(recordings_module, "usable_engines", lambda _: (engines, missing or {}))
+    monkeypatch.setattr(recordings_module, "usable_engines", lambda *_: (engines, missing or {}))
     monkeypatch.setattr(recordings_module, "run_recorder", run)
     empty = Output(0, 0, 0, digest(_empty(folder)), (), 0)
     monkeypatch.setattr(recordings_module, "_output_of", lambda *_: empty)
