@@ -36,7 +36,9 @@ def recorded(settings: Settings, workload: Workload, every_use: bool) -> Profile
     command = small(training, workload)
     with workspace() as folder:
         job = Job(training.target, command[1:], limits)
-        recording = record(find_producer(settings), settings, job, folder, lambda: None)
+        recording = record(
+            find_producer(settings, everything=True), settings, job, folder, lambda: None
+        )
         return merge_parts(recording.parts, training.target.path, command[1:])
 
 

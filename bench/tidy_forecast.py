@@ -75,7 +75,7 @@ def trace_traversal(settings: Settings, job: Job, phase: str, hints: str, folder
     variables = {"HALO_BENCH_KEYS": str(found.keys), **chosen(hints)}
     changed = replace(settings, environment={**settings.environment, **variables})
     run = Run(job.target, list(job.arguments), find_phase(job.target, phase))
-    engine = find_producer(settings, None)
+    engine = find_producer(settings, everything=True)
     with tempfile.TemporaryDirectory(dir=folder) as parts, silent_output():
         record_objects(engine, changed, run, found.trace, Path(parts))
     return found

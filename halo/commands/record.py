@@ -223,8 +223,8 @@ class RecordCommand:
             raise RecordingFailed(f"The recording of {target.name} is unusable: {error}") from error
         if has_no_bursts(producer, profile):
             say(
-                "halo: no access was recorded, as the run was too short for bursts, or does not"
-                " allow them; --exact records all accesses"
+                f"halo: no access was recorded, as {target.name} allows no bursts;"
+                " --exact records all accesses"
             )
 
 

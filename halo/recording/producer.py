@@ -11,7 +11,7 @@ from typing import Protocol
 from halo.errors import MissingPart, RecordingFailed
 from halo.process.foreground import Ending
 from halo.process.target import Target
-from halo.profile import Profile
+from halo.profile import SAMPLING, Profile
 from halo.recording.parts import Limits
 from halo.settings import Settings
 
@@ -116,13 +116,9 @@ class PlainProducer:
 
 
 def has_no_bursts(producer: Producer, profile: Profile) -> bool:
-    """Whether the program allocated, but the producer has not met a single access.
-
-    That is so if the run was shorter than a tick of the kernel's timers, or bursts are impossible
-    in it: shadow stacks, a sandbox.
-    """
-    counted = profile.totals
-    return not producer.records_everything and bool(counted.allocations) and not counted.accesses
+    """Whether the program allocated, but the producer had no burst in it: bursts are impossible."""
+    has_allocated = profile.totals.allocations != 0
+    return not producer.records_everything and has_allocated and SAMPLING.of(profile) is None
 
 
 def check_built(parts: Sequence[Path]) -> None:

@@ -125,7 +125,7 @@ bool Engine::take_stream(Thread& thread) {
     thread.stack.begin(frames);
     thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost,
                         Sampler::weight);
-    sampler.begin_thread();
+    thread.is_new = sampler.begin_thread();
     return true;
   }
   thread.refused = true;
@@ -136,6 +136,7 @@ void Engine::notify(channel::StreamKind kind, bool waits) {
   Thread* thread = enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
+  if (bursts.is_active()) Sampler::flush(*thread);
   thread->writer.reserve(2);
   thread->writer.own_epoch();
   thread->writer.put(events::Record::of_stream(uint8_t(kind), 0, 0));
@@ -160,6 +161,7 @@ void Engine::before_fork() {
   Thread* thread = enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
+  if (bursts.is_active()) Sampler::flush(*thread);
   int pair[2];
   child_memory_ = make_streams();
   if (child_memory_ < 0) return;

@@ -22,6 +22,7 @@ struct Thread {
   StackWalk stack;
   bool busy = false;
   bool refused = false;  // there was no stream for it
+  bool is_new = false;   // it has had no burst yet
 };
 
 // The thread is inside the engine: what a signal handler allocates meanwhile is not recorded.

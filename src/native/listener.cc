@@ -43,15 +43,13 @@ void send_stack(StreamWriter& writer, const StackChange& change) {
 // The wrappers begin with "push rbp": the caller's is below the return address.
 uint64_t frame_at(uint64_t slot) { return reinterpret_cast<const uint64_t*>(slot)[-1]; }
 
-void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
-  Thread* thread = engine.enter();
-  if (thread == nullptr) return;
-  const Busy busy(*thread);
+void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t slot) {
+  const Busy busy(thread);
   const Bursts::NotCounted reporting;
-  if (bursts.is_active()) Sampler::flush(*thread);
-  const size_t count = thread->stack.count();
-  const StackChange change = thread->stack.walk(engine.rows(), slot, frame_at(slot));
-  StreamWriter& writer = thread->writer;
+  if (bursts.is_active()) Sampler::flush(thread);
+  const size_t count = thread.stack.count();
+  const StackChange change = thread.stack.walk(engine.rows(), slot, frame_at(slot));
+  StreamWriter& writer = thread.writer;
   if (uint64_t code = engine.rows().take_unknown(); code != 0) [[unlikely]] {
     writer.reserve(1);
     writer.put(of_stream(StreamKind::kNeedsCode, code));
@@ -66,6 +64,16 @@ void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
   writer.put(Record::make(Kind::kAlloc, object, size));
   if (then != Kind::kAlloc) writer.put(Record::make(then, object, 0));
   writer.publish();
+}
+
+void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
+  Thread* thread = engine.enter();
+  if (thread == nullptr) return;
+  put_alloc(*thread, then, address, size, slot);
+  if (thread->is_new) [[unlikely]] {
+    thread->is_new = false;
+    Sampler::begin_now();
+  }
 }
 
 void report(Kind kind, void* address) {

@@ -24,7 +24,7 @@ namespace {
 using events::Kind;
 using events::Record;
 
-constexpr uint64_t kFirstWords = 1 << 17, kLaterWords = 1 << 15;
+constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1 << 15;
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kMaxWeight = 1 << 20;
@@ -41,8 +41,8 @@ struct Timer {
   uint64_t paused = 0, paused_cycle = 0;  // when it did
   uint64_t native = 0;                    // ns since the one before
   uint64_t words = 0;                     // that the present burst is to have
+  bool begins_now = false;                // at the next signal, also in the recorder's own code
   bool ends = false;                      // it has no more words than it has now
-  uint64_t cost = 0;                      // of all bursts, in ns; counts up to kFirstCost
   uint64_t random = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
@@ -71,7 +71,12 @@ uint64_t nanoseconds(uint64_t cycles) {
   return cycles * known >> kFraction;
 }
 
-bool is_young() { return timer.cost < Sampler::kFirstCost; }
+// Of the process: whether no thread has begun, and what all bursts have cost, up to kFirstCost, in
+// ns.
+constinit std::atomic<bool> is_first{true};
+constinit std::atomic<uint64_t> cost_of_all{0};
+
+bool is_young() { return cost_of_all.load(std::memory_order_relaxed) < Sampler::kFirstCost; }
 
 // Between half and one and a half of the delay, so that no period of the program is met always.
 void arm(uint64_t delay) {
@@ -86,10 +91,12 @@ void on_timer(ucontext_t& interrupted) {
   if (!engine.is_on()) return;
   Thread* thread = engine.enter();
   if (thread == nullptr) return arm(kShortDelay);
-  const uint64_t words = is_young() ? kFirstWords : kLaterWords;
+  const uint64_t words = timer.begins_now ? kFirstWords : is_young() ? kEarlyWords : kLaterWords;
   const uint64_t now = processor_time();
-  if (!bursts.start(interrupted, words)) return arm(bursts.is_active() ? kWatch : kShortDelay);
-  timer.native = now - timer.ended;
+  if (!bursts.start(interrupted, words, timer.begins_now))
+    return arm(bursts.is_active() ? kWatch : kShortDelay);
+  timer.native = timer.begins_now ? 0 : now - timer.ended;
+  timer.begins_now = false;
   timer.begun = now;
   timer.first_cycle = Bursts::cycles();
   timer.words = words;
@@ -118,7 +125,7 @@ void changed(Bursts::Change change) {
   if (!timer.ends) return;
   timer.ended = timer.paused;
   const uint64_t cost = timer.ended - timer.begun;
-  timer.cost += cost;
+  if (is_young()) cost_of_all.fetch_add(cost, std::memory_order_relaxed);
   arm(is_young() ? kShortDelay : std::max(kShortDelay, cost * Sampler::kShare));
 }
 
@@ -147,7 +154,7 @@ void Sampler::flush(Thread& thread) {
   bursts.flush();
 }
 
-// Bursts begin uniformly in time. So an access is in one with the probability that the burst has of
+// Bursts begin uniformly in time, but the first one, which stands for itself alone. So an access is in one with the probability that the burst has of
 // the time: its own, without what recording adds, over the time since the burst before. The time of
 // a burst that goes on is extrapolated.
 //
@@ -172,8 +179,8 @@ void Sampler::begin() {
   is_on_ = watch_signals(on_timer);
 }
 
-void Sampler::begin_thread() {
-  if (!is_on_) return;
+bool Sampler::begin_thread() {
+  if (!is_on_) return false;
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kTimerSignal;
@@ -182,9 +189,20 @@ void Sampler::begin_thread() {
   timer = {};
   if (system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, address_of(&event),
                   address_of(&timer.number)) != 0)
-    return;
+    return false;
   timer.random = uint64_t(event._sigev_un._tid) * 0x9E3779B97F4A7C15;
   arm(kFirstDelay);
+  return is_first.exchange(false, std::memory_order_relaxed);
+}
+
+void Sampler::begin_now() {
+  timer.begins_now = true;
+  siginfo_t info{};
+  info.si_signo = kTimerSignal;
+  info.si_code = SI_TIMER;
+  info.si_ptr = timer_value();
+  system_call(SYS_rt_tgsigqueueinfo, system_call(SYS_getpid), system_call(SYS_gettid), kTimerSignal,
+              address_of(&info));
 }
 
 void Sampler::end_thread() {
@@ -194,6 +212,7 @@ void Sampler::end_thread() {
 
 void Sampler::after_fork() {
   if (is_on_) bursts.after_fork();
+  cost_of_all.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace halo::native

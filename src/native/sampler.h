@@ -7,18 +7,21 @@ namespace halo::native {
 
 struct Thread;
 
-// Each thread has a timer of its processor time, so that all have bursts in proportion to it. The
-// first ones are long and close together, as short programs have no other, until they have cost
-// kFirstCost. Later ones are as far apart as their cost demands: they take one part in kShare of
-// the thread's time.
+// Each thread has a timer of its processor time, so that all have bursts in proportion to it. A
+// process' first burst begins with the first allocation, and is long, as the shortest programs have
+// no other. The next ones are close together, until they have cost kFirstCost. Later ones are as
+// far apart as their cost demands: they take one part in kShare of the thread's time.
 class Sampler {
  public:
   static constexpr uint64_t kShare = 10;              // one in so much
   static constexpr uint64_t kFirstCost = 30'000'000;  // ns of processor time
 
   void begin();
-  // A thread is recorded from now on.
-  void begin_thread();
+  // A thread is recorded from now on. Returns whether begin_now() is to follow, when the thread
+  // leaves the engine.
+  bool begin_thread();
+  // Begins a burst of the calling thread, in the function that calls this.
+  static void begin_now();
   // The calling thread has no more bursts.
   static void end_thread();
   // In a forked child, before its thread is recorded again.

@@ -136,7 +136,7 @@ bool Bursts::use_cache() {
   return false;
 }
 
-bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
+bool Bursts::start(ucontext_t& interrupted, uint64_t words, bool in_own) {
   greg_t* registers = interrupted.uc_mcontext.gregs;
   const auto code = uint64_t(registers[REG_RIP]);
   if (own_words.active == kPaused && !cache_.contains(code)) {  // a handler has left the call
@@ -144,7 +144,7 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words) {
     own_words.active = kInactive;
   }
   if (!is_ready_ || own_words.active != kInactive || cache_.contains(code)) return false;
-  if (range_of(code).is_recorder) return false;
+  if (!in_own && range_of(code).is_recorder) return false;
   BurstThread* thread = thread_state();
   if (thread == nullptr) return false;
   clear_if_wanted();

@@ -54,7 +54,8 @@ class Bursts {
   }
   // Lets the interrupted code go on in a burst of that many words. Returns false
   // if it cannot: it is the recorder's, or in a burst, paused or not.
-  bool start(ucontext_t& interrupted, uint64_t words);
+  // `in_own`: it may be the recorder's.
+  bool start(ucontext_t& interrupted, uint64_t words, bool in_own = false);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
   bool is_active() const { return bursts_active(); }

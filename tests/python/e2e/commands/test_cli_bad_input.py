@@ -202,7 +202,7 @@ def test_no_qemu(folder: Path) -> None:
 
 def test_an_engine_that_there_is_not(folder: Path) -> None:
     for command in (["record", "--", "./prog"], ["simulate", "--", "./prog"]):
-        words = "The engine pin does not exist; the engines are valgrind, qemu, native, llvm."
+        words = "The engine pin does not exist; the engines are native, valgrind, qemu, llvm."
         check(folder, USAGE, words, *command, HALO_ENGINE="pin")
     check(folder, USAGE, "invalid choice", "record", "--engine", "pin", "--", "./prog")
 

@@ -20,7 +20,8 @@ def test_it_names_missing_parts_and_how_to_fix_them(tmp_path: Path) -> None:
     assert outcome.status == 114
     lines = outcome.stdout.splitlines()
     for state, what, fix in (
-        ("missing", "engine valgrind", "make build"),
+        ("missing", "engine native", "make build"),
+        ("note", "engine valgrind", "make build"),
         ("note", "engine qemu", "apt-get install qemu-user"),
         ("missing", "libhalo.so", "make build"),
     ):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from support.command import compile_c, halo
-from support.engines import needs_qemu
 
 # Work on objects, so that a run takes some milliseconds.
 WORK = """
@@ -61,31 +60,31 @@ def summary_of(folder: Path) -> Any:
     return json.loads((folder / "results.json").read_text())["summary"]
 
 
-@needs_qemu
 def test_another_engine_records_what_the_first_cannot(tmp_path: Path) -> None:
     compile_c(ROUNDS, tmp_path / "rounds", "-O1", "-frounding-math", "-lm")
     words = ("run", "--trials", "1", "--candidates", "dense", "--results", "out")
-    outcome = halo(*words, "--", "./rounds", "--", "./rounds", cwd=tmp_path)
+    command = ("--", "./rounds", "--", "./rounds")
+    outcome = halo(*words, *command, cwd=tmp_path, env={"HALO_ENGINE": "valgrind"})
     assert outcome.status == 0, outcome.stderr
     said = " ".join(outcome.stderr.split())
     assert "./rounds cannot be recorded with valgrind: it died by signal 6 instead of" in said
     assert "; it sets another rounding mode" in said
-    assert "recorded with qemu" in outcome.stdout and "rounding mode" in outcome.stdout
+    assert "recorded with native" in outcome.stdout and "rounding mode" in outcome.stdout
     summary = summary_of(tmp_path / "out")
-    assert summary["record"]["engine"] == "qemu" and not summary["unrecorded"]
+    assert summary["record"]["engine"] == "native" and not summary["unrecorded"]
     assert any(one["strategy"] == "dense" for one in summary["candidates"])
     page = halo("report", "out", "-o", "page.html", cwd=tmp_path)
     assert page.status == 0, page.stderr
-    assert "<th>recording engine</th><td>qemu" in (tmp_path / "page.html").read_text()
+    assert "<th>recording engine</th><td>native" in (tmp_path / "page.html").read_text()
 
 
 def test_a_program_that_no_engine_records_gets_an_answer(tmp_path: Path) -> None:
-    compile_c(REFUSES, tmp_path / "prog", '-DLIBRARY="libhalo-guest"')
+    compile_c(REFUSES, tmp_path / "prog", '-DLIBRARY="guest"')
     words = ("run", "--trials", "1", "--results", "out", "--", "./prog", "--", "./prog")
     outcome = halo(*words, cwd=tmp_path)
     assert outcome.status == 0, outcome.stderr
     said = " ".join(outcome.stderr.split())
-    assert "with valgrind: it ended with status 9 instead of status 0 (strange library)." in said
+    assert "with native: it ended with status 9 instead of status 0 (strange library)." in said
     assert "Nothing was recorded, so only plans that need no recording were tried" in said
     assert "nothing was recorded" in outcome.stdout and "Results: " in outcome.stdout
     summary = summary_of(tmp_path / "out")
@@ -99,13 +98,13 @@ def test_a_program_that_no_engine_records_gets_an_answer(tmp_path: Path) -> None
 
 
 def test_a_training_input_that_cannot_be_recorded_is_left_out(tmp_path: Path) -> None:
-    compile_c(REFUSES, tmp_path / "prog", '-DLIBRARY="libhalo-guest"')
+    compile_c(REFUSES, tmp_path / "prog", '-DLIBRARY="guest"')
     words = ("run", "--trials", "1", "--candidates", "dense", "--results", "out")
     outcome = halo(*words, "--train", "r", "--", "./prog", "a", "--", "./prog", "b", cwd=tmp_path)
     assert outcome.status == 0, outcome.stderr
     assert "Recorded input 2 could not be recorded" in " ".join(outcome.stderr.split())
     summary = summary_of(tmp_path / "out")
-    assert summary["record"]["engine"] == "valgrind" and not summary["unrecorded"]
+    assert summary["record"]["engine"] == "native" and not summary["unrecorded"]
     assert any(one["strategy"] == "dense" for one in summary["candidates"])
 
 
@@ -121,6 +120,6 @@ def test_what_was_found_before_a_failure_is_printed(tmp_path: Path) -> None:
     assert rows == ["glibc", "jemalloc", "mimalloc", "tcmalloc"]
     shown = " ".join(outcome.stdout.split())
     assert "as the measurement ended early;" in shown
-    assert "recorded with valgrind" in shown
+    assert "recorded with native" in shown
     assert lines[-1].startswith("Next: ") and lines[-1].endswith("./prog")
     assert summary_of(tmp_path / "out")["verdict"]["answer"] == "cannot-be-told"
