@@ -82,22 +82,25 @@ uint64_t StreamReader::read(const Handler& handler, bool has_ended) {
     const uint64_t held = has_ended ? 0 : thread.queue.held();
     if (held != 0) limit = std::min(limit, held);
   }
-  uint64_t records = 0;
   sources_.clear();
+  uint64_t consumed = 0;  // is what the cursors advance by
   for (Thread& thread : threads_) {
     Source& source = thread.source;
     source.end = has_ended ? thread.queue.written() : thread.queue.published();
-    if (source.end == source.cursor) continue;
-    records += source.end - source.cursor;
-    sources_.push_back(&source);
+    consumed -= source.cursor;
+    if (source.end != source.cursor) sources_.push_back(&source);
   }
-  if (threads_.size() == 1) {
+  const bool is_single = threads_.size() == 1 && header().used.load(std::memory_order_acquire) == 1;
+  if (is_single) {
     events::drain_single(threads_[0].source, handler);
   } else {
     events::merge_round(std::span(sources_), events::owner_key(limit), handler);
   }
-  for (Thread& thread : threads_) thread.queue.make_room(thread.source.cursor);
-  return records;
+  for (Thread& thread : threads_) {
+    thread.queue.make_room(thread.source.cursor);
+    consumed += thread.source.cursor;
+  }
+  return consumed;
 }
 
 void StreamReader::recycle(const std::function<void(base::ThreadId)>& ended) {

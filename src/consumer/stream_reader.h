@@ -66,7 +66,7 @@ class StreamReader {
   bool connected() const;
 
   // Passes what the threads have published, in an order in which an access follows its object's
-  // allocation and precedes its free. Returns the number of records.
+  // allocation and precedes its free. Returns the number of records that were passed.
   uint64_t read(const Handler& handler) { return read(handler, false); }
   // The same after the process has ended, with what it held back.
   uint64_t read_rest(const Handler& handler) { return read(handler, true); }

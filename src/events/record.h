@@ -31,8 +31,9 @@ enum class Kind : uint8_t {
 
 enum class BurstScope : uint8_t {
   kAllThreads,
-  kThread,  // of the record
-  kGoesOn,  // the thread's burst goes on, with another weight
+  kThread,       // of the record
+  kThreadExact,  // so, and each access represents itself alone
+  kGoesOn,       // the thread's burst goes on, with another weight
 };
 
 // Packed: address 48 bits, kind 4, log2 of the size 3, store 1, alignment class 2, repeats 6.

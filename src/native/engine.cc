@@ -48,6 +48,7 @@ void Engine::begin() {
   guard_ = static_cast<uint32_t*>(page);
   if (!connect(path)) return;
   *guard_ = kOn;
+  bursts.run_natively(&Engine::notify);
   sampler.begin();
 }
 
@@ -90,7 +91,7 @@ bool Engine::map_streams(int descriptor) {
 }
 
 bool Engine::lost() {
-  if (!channel::hung_up(engine.connection_)) return false;
+  if (engine.is_on() && !channel::hung_up(engine.connection_)) return false;
   *engine.guard_ = kOff;
   return true;
 }
@@ -125,15 +126,15 @@ bool Engine::take_stream(Thread& thread) {
     thread.stack.begin(frames);
     thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost,
                         Sampler::weight);
-    thread.is_new = sampler.begin_thread();
+    thread.is_new = sampler.begin_thread(kept_[at]);
     return true;
   }
   thread.refused = true;
   return false;
 }
 
-void Engine::notify(channel::StreamKind kind, bool waits) {
-  Thread* thread = enter();
+[[gnu::noinline]] void Engine::notify(channel::StreamKind kind, bool waits) {
+  Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
   if (bursts.is_active()) Sampler::flush(*thread);
@@ -197,6 +198,7 @@ void Engine::after_fork_in_child() {
   connection_ = child_connection_;
   child_connection_ = consumer_end_ = -1;
   current = Thread{};
+  for (Sampler::Kept& kept : kept_) kept.timer = 0;  // the parent's
   sampler.after_fork();
   const bool good = map_streams(child_memory_);
   channel::close(child_memory_);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "channel/streams.h"
+#include "native/sampler.h"
 #include "native/stream_writer.h"
 #include "native/walk/code_rows.h"
 #include "native/walk/stack_walk.h"
@@ -80,7 +81,7 @@ class Engine {
   bool take_stream(Thread& thread);
   static bool lost();
   // Sends a record of that kind; `waits`: until it is consumed.
-  void notify(channel::StreamKind kind, bool waits);
+  static void notify(channel::StreamKind kind, bool waits);
 
   uint32_t* guard_ = nullptr;  // kOn; in a page that a child sees as zeroes (MADV_WIPEONFORK)
   uint8_t* heap_ = nullptr;    // by MiB: 1 if it has ever contained a tracked object
@@ -88,7 +89,9 @@ class Engine {
   void* memory_ = nullptr;     // of the streams; a forked child maps its own at the same address
   int connection_ = -1;
   int child_memory_ = -1, child_connection_ = -1, consumer_end_ = -1;
-  std::atomic<Frame*> frames_[channel::kStreams] = {};  // of the threads that use a stream
+  // Of the threads that use a stream, one after the other.
+  std::atomic<Frame*> frames_[channel::kStreams] = {};
+  Sampler::Kept kept_[channel::kStreams] = {};
   CodeRows rows_;
 };
 

@@ -100,15 +100,17 @@ void reallocated(void* address, size_t size, uint64_t slot) {
 void free_object(void* address) { report(Kind::kFree, address); }
 void revive(void* address) { report(Kind::kRevive, address); }
 
+void prepare_fork() { engine.before_fork(); }
+
 void begin() {
-  bursts.run_natively(alloc, aligned, reallocated, free_object, revive);
+  bursts.run_natively(alloc, aligned, reallocated, free_object, revive, prepare_fork);
   engine.begin();
 }
 
 // Late: it allocates.
 __attribute__((constructor)) void watch_forks() {
-  pthread_atfork([] { engine.before_fork(); }, [] { engine.after_fork_in_parent(); },
-                 [] { engine.after_fork_in_child(); });
+  pthread_atfork(
+      prepare_fork, [] { engine.after_fork_in_parent(); }, [] { engine.after_fork_in_child(); });
 }
 
 }  // namespace

@@ -41,8 +41,10 @@ struct Timer {
   uint64_t paused = 0, paused_cycle = 0;  // when it did
   uint64_t native = 0;                    // ns since the one before
   uint64_t words = 0;                     // that the present burst is to have
-  bool begins_now = false;                // at the next signal, also in the recorder's own code
-  bool ends = false;                      // it has no more words than it has now
+  bool is_paused = false;
+  bool is_exact = false;    // it represents itself alone
+  bool begins_now = false;  // at the next signal, also in the recorder's own code
+  bool ends = false;        // it has no more words than it has now
   uint64_t random = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
@@ -92,21 +94,24 @@ void on_timer(ucontext_t& interrupted) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return arm(kShortDelay);
   const uint64_t words = timer.begins_now ? kFirstWords : is_young() ? kEarlyWords : kLaterWords;
-  const uint64_t now = processor_time();
   if (!bursts.start(interrupted, words, timer.begins_now))
     return arm(bursts.is_active() ? kWatch : kShortDelay);
-  timer.native = timer.begins_now ? 0 : now - timer.ended;
+  const uint64_t now = processor_time();
+  timer.native = now - timer.ended;
+  timer.is_exact = timer.begins_now;
   timer.begins_now = false;
   timer.begun = now;
   timer.first_cycle = Bursts::cycles();
   timer.words = words;
   timer.ends = false;
-  thread->writer.begin_burst();
+  thread->writer.begin_burst(timer.is_exact);
 }
 
 // Waits for nothing in a paused call: what was recorded before is sent.
 void changed(Bursts::Change change) {
+  if (!engine.is_on()) return;  // the process may not make these system calls
   if (change == Bursts::Change::kResumes) {
+    timer.is_paused = false;
     timer.begun += processor_time() - timer.paused;
     timer.first_cycle += Bursts::cycles() - timer.paused_cycle;
     return;
@@ -120,8 +125,11 @@ void changed(Bursts::Change change) {
     if (!goes_on) thread->writer.settle();
   }
   if (goes_on) return;
-  timer.paused = processor_time();
-  timer.paused_cycle = Bursts::cycles();
+  if (!timer.is_paused) {  // else a handler has left the call for good
+    timer.paused = processor_time();
+    timer.paused_cycle = Bursts::cycles();
+  }
+  timer.is_paused = !timer.ends;
   if (!timer.ends) return;
   timer.ended = timer.paused;
   const uint64_t cost = timer.ended - timer.begun;
@@ -154,21 +162,26 @@ void Sampler::flush(Thread& thread) {
   bursts.flush();
 }
 
-// Bursts begin uniformly in time, but the first one, which stands for itself alone. So an access is in one with the probability that the burst has of
-// the time: its own, without what recording adds, over the time since the burst before. The time of
-// a burst that goes on is extrapolated.
+// Bursts begin uniformly in time, but the first one, which stands for itself alone. So an access is
+// in one with the probability that the burst has of the time: its own, without what recording adds,
+// over the time since the burst before. The time of a burst that goes on is extrapolated.
 //
 // Recording waits for the consumer, and others may use the processor meanwhile: cycles count these,
 // processor time does not.
 uint64_t Sampler::weight() {
+  if (timer.is_exact) return 1;
   const uint64_t passed = processor_time() - timer.begun;
   const uint64_t cycles = Bursts::cycles() - timer.first_cycle - bursts.lost_cycles();
   const uint64_t words = std::max<uint64_t>(bursts.words(), 1);
   const uint64_t translated = std::min(nanoseconds(cycles), passed);
-  const uint64_t minimum = std::max(words / kWordsOfMinTime, kMinTime);
   const uint64_t added = words * kAddedTime;
-  uint64_t own = translated > added + minimum ? translated - added : minimum;
-  if (!timer.ends && words < timer.words) own = own * timer.words / words;
+  uint64_t own = translated > added ? translated - added : 0;
+  uint64_t of_all = words;
+  if (!timer.ends && words < timer.words) {
+    own = own * timer.words / words;
+    of_all = timer.words;
+  }
+  own = std::max({own, of_all / kWordsOfMinTime, kMinTime});
   return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
 }
 
@@ -179,8 +192,11 @@ void Sampler::begin() {
   is_on_ = watch_signals(on_timer);
 }
 
-bool Sampler::begin_thread() {
+bool Sampler::begin_thread(Kept& kept) {
   if (!is_on_) return false;
+  bursts.adopt(kept.burst);
+  if (kept.timer != 0) system_call(SYS_timer_delete, uint64_t(kept.timer - 1));
+  kept.timer = 0;
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kTimerSignal;
@@ -190,6 +206,7 @@ bool Sampler::begin_thread() {
   if (system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, address_of(&event),
                   address_of(&timer.number)) != 0)
     return false;
+  kept.timer = timer.number + 1;
   timer.random = uint64_t(event._sigev_un._tid) * 0x9E3779B97F4A7C15;
   arm(kFirstDelay);
   return is_first.exchange(false, std::memory_order_relaxed);

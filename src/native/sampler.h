@@ -5,6 +5,7 @@
 
 namespace halo::native {
 
+struct BurstThread;
 struct Thread;
 
 // Each thread has a timer of its processor time, so that all have bursts in proportion to it. A
@@ -17,9 +18,14 @@ class Sampler {
   static constexpr uint64_t kFirstCost = 30'000'000;  // ns of processor time
 
   void begin();
+  // What the threads of a stream need, one after the other.
+  struct Kept {
+    int32_t timer = 0;  // its number plus one; 0: none
+    BurstThread* burst = nullptr;
+  };
   // A thread is recorded from now on. Returns whether begin_now() is to follow, when the thread
   // leaves the engine.
-  bool begin_thread();
+  bool begin_thread(Kept& kept);
   // Begins a burst of the calling thread, in the function that calls this.
   static void begin_now();
   // The calling thread has no more bursts.

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/old_c_library.h"
@@ -74,10 +75,19 @@ void make_call_again(ucontext_t& interrupted) {
   constexpr uint64_t kLength = 7;  // mov eax, number; syscall
   if (registers[REG_RAX] != -EINTR) return;
   const auto* code = reinterpret_cast<const uint8_t*>(registers[REG_RIP]) - kLength;
-  if (code[5] == 0x0F && code[6] == 0x05 && code[0] == kLoadEax) registers[REG_RIP] -= kLength;
+  if (code[5] != 0x0F || code[6] != 0x05 || code[0] != kLoadEax) return;
+  if (code[1] != SYS_close || code[2] != 0) registers[REG_RIP] -= kLength;
 }
 
+// The value of the signals of leave_call_of(), and how many have arrived.
+constinit std::atomic<uint32_t> calls_left{0};
+
 void on_timer_signal(int signal, siginfo_t* info, void* context) {
+  if (info->si_code == SI_TIMER && info->si_ptr == &calls_left) {
+    halo::native::bursts.leave_call(*static_cast<ucontext_t*>(context));
+    calls_left.fetch_add(1, std::memory_order_release);
+    return;
+  }
   if (info->si_code == SI_TIMER && info->si_ptr == halo::native::timer_value()) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
     make_call_again(interrupted);
@@ -94,8 +104,17 @@ bool find_next() {
   return next_sigaction != nullptr;
 }
 
-int set_action(int signal, const struct sigaction* wanted, struct sigaction* before) {
+// The timers' signal must not wait for the end of a handler: it would take the end of a system call
+// by the handler's signal for its own doing.
+int set_action(int signal, const struct sigaction* given, struct sigaction* before) {
   if (!find_next()) return -1;
+  struct sigaction without;
+  const struct sigaction* wanted = given;
+  if (given != nullptr && timer_handler != nullptr) {
+    without = *given;
+    bits(without.sa_mask) &= ~bit(kTimerSignal);
+    wanted = &without;
+  }
   if (!has_own_handler(signal)) return next_sigaction(signal, wanted, before);
   const struct sigaction known = actions[signal];
   int result;
@@ -153,6 +172,24 @@ HALO_EXPORT int pthread_sigmask(int how, const sigset_t* wanted, sigset_t* befor
 namespace halo::native {
 
 void* timer_value() { return &timer_handler; }
+
+void leave_call_of(pid_t thread) {
+  if (timer_handler == nullptr) return;
+  constexpr int kTurns = 200;
+  constexpr timespec kTurn{0, 50'000};
+  const uint32_t before = calls_left.load(std::memory_order_acquire);
+  siginfo_t info{};
+  info.si_signo = kTimerSignal;
+  info.si_code = SI_TIMER;
+  info.si_ptr = &calls_left;
+  if (system_call(SYS_rt_tgsigqueueinfo, uint64_t(system_call(SYS_getpid)), uint64_t(thread),
+                  kTimerSignal, address_of(&info)) != 0)
+    return;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (calls_left.load(std::memory_order_acquire) != before) return;
+    system_call(SYS_nanosleep, address_of(&kTurn), 0);
+  }
+}
 
 bool watch_signals(TimerHandler on_timer) {
   if (!find_next()) return false;

@@ -23,6 +23,7 @@ class StreamWriter {
     weigh_ = weigh;
     head_ = stream.head.load(std::memory_order_relaxed);
     tail_ = stream.tail.load(std::memory_order_acquire);
+    stream.held.store(0, std::memory_order_release);
   }
   bool good() const { return stream_ != nullptr; }
 
@@ -45,7 +46,9 @@ class StreamWriter {
   }
 
   // The next part is the first one of another burst.
-  void begin_burst() { scope_ = events::BurstScope::kThread; }
+  void begin_burst(bool is_exact) {
+    scope_ = is_exact ? events::BurstScope::kThreadExact : events::BurstScope::kThread;
+  }
   // Accesses of a burst follow. They are held back until their weight is known, in settle().
   void begin_part() {
     if (holds_) return;

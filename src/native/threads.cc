@@ -9,6 +9,7 @@
 #include "interpose/wrapper.h"
 #include "native/burst/bursts.h"
 #include "native/engine.h"
+#include "native/signals.h"
 
 namespace {
 
@@ -38,6 +39,13 @@ void* run(void* given) {
   return routine(argument);
 }
 
+// The number of a thread that has not ended; the clock's has it in its upper bits, inverted.
+pid_t number_of(pthread_t thread) {
+  clockid_t clock;
+  constexpr int kKindBits = 3;
+  return pthread_getcpuclockid(thread, &clock) != 0 ? 0 : pid_t(~(clock >> kKindBits));
+}
+
 template <class Function>
 bool find(Function& next, const char* name) {
   if (next == nullptr) next = reinterpret_cast<Function>(halo::find_symbol(RTLD_NEXT, name));
@@ -62,9 +70,10 @@ HALO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
   return next_create(thread, attributes, routine, argument);
 }
 
-// Cancelling unwinds the stack, which cannot be done from a paused call.
 HALO_EXPORT int pthread_cancel(pthread_t thread) noexcept {
   if (!find(next_cancel, "pthread_cancel")) return ENOSYS;
   halo::native::bursts.set_pausing(false);
+  if (const pid_t number = number_of(thread); number > 0 && halo::native::engine.is_on())
+    halo::native::leave_call_of(number);
   return next_cancel(thread);
 }

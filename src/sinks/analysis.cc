@@ -158,14 +158,14 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
 }
 
 void Analysis::begin_burst(base::ThreadId thread, events::BurstScope scope, uint64_t weight) {
-  const bool is_exact = weight == 1;
   if (scope == events::BurstScope::kAllThreads) {
     weight_ = weight;
     for (ThreadState& state : threads_) state.weight = weight;
-    return emit(BurstEvent{{}, is_exact});
+    return emit(BurstEvent{{}, weight == 1});
   }
   threads_[base::index(thread)].weight = weight;
-  if (scope == events::BurstScope::kThread) emit(BurstEvent{thread, is_exact});
+  if (scope != events::BurstScope::kGoesOn)
+    emit(BurstEvent{thread, scope == events::BurstScope::kThreadExact});
 }
 
 void Analysis::allocate(base::ThreadId thread, ThreadState& state, base::NodeId node) {

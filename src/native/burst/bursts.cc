@@ -59,6 +59,11 @@ uint64_t make_buffer() {
   return 0;
 }
 
+bool is_of_module(uint64_t address) {
+  dl_find_object module;
+  return _dl_find_object(reinterpret_cast<void*>(address), &module) == 0;
+}
+
 // A return in translated code is a jump, after which a shadow stack would not fit.
 bool has_shadow_stack() {
   uint64_t pointer = 0;
@@ -116,6 +121,26 @@ BurstThread* Bursts::thread_state() {
   }
   own_words.thread = thread;
   return thread;
+}
+
+void Bursts::adopt(BurstThread*& former) {
+  own_words.thread = former;
+  former = thread_state();
+}
+
+void Bursts::leave_call(ucontext_t& interrupted) {
+  constexpr greg_t kCallBytes = 2, kRedZone = 128;
+  greg_t* registers = interrupted.uc_mcontext.gregs;
+  const auto behind = greg_t(reinterpret_cast<uint64_t>(stubs_.paused));
+  const bool has_ended = registers[REG_RIP] == behind && registers[REG_RAX] != -EINTR;
+  const bool waits = registers[REG_RIP] == behind || registers[REG_RIP] == behind - kCallBytes;
+  if (own_words.active != kPaused || !waits || has_ended) return;
+  const auto* call = reinterpret_cast<const PausedCall*>(registers[REG_RSP]);
+  registers[REG_RAX] = greg_t(call->number);
+  registers[REG_RIP] = greg_t(call->next) - kCallBytes;
+  registers[REG_RSP] += greg_t{sizeof(PausedCall)} + kRedZone;
+  finish(*own_words.thread);
+  own_words.active = kInactive;
 }
 
 void Bursts::clear_if_wanted() {
@@ -183,8 +208,7 @@ Next Bursts::go_on(BurstThread& thread) {
   Block* block = block_at(thread, at);
   if (block == nullptr || block->code == nullptr) return end(thread, at);
   if (block->is_system_call) {
-    constexpr auto is_code = [](uint64_t address) { return !bursts.range_of(address).may_change; };
-    const CallTreatment treated = treatment(thread, is_code);
+    const CallTreatment treated = treatment(thread, is_of_module);
     if (treated == CallTreatment::kPauses && pauses_.load(std::memory_order_relaxed))
       return pause(thread, at);
     if (treated != CallTreatment::kRuns) return end(thread, at);
@@ -201,6 +225,11 @@ Next Bursts::go_on(BurstThread& thread) {
 bool Bursts::resume(BurstThread& thread) {
   if (own_words.active != kPaused) return false;
   own_words.active = kInBurst;
+  const uint64_t mask = thread.program_mask | ~kByOwnFaults;
+  if (mask != thread.burst_mask) {  // the call has changed the program's
+    thread.burst_mask = mask;
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, address_of(&mask), 0, sizeof mask);
+  }
   if (use_cache()) {
     observer_(Change::kResumes);
     return true;
@@ -247,7 +276,9 @@ void Bursts::make_call_again(ucontext_t& interrupted) const {
   if (registers[REG_RAX] != -EINTR) return;
   if (!is_ready_ || uint64_t(registers[REG_RIP]) != reinterpret_cast<uint64_t>(stubs_.paused))
     return;
-  registers[REG_RAX] = greg_t(reinterpret_cast<const PausedCall*>(registers[REG_RSP])->number);
+  const uint64_t number = reinterpret_cast<const PausedCall*>(registers[REG_RSP])->number;
+  if (number == SYS_close) return;  // the file is closed
+  registers[REG_RAX] = greg_t(number);
   registers[REG_RIP] -= kCallBytes;
 }
 
@@ -334,7 +365,7 @@ void Bursts::lose_cycles(uint64_t cycles) {
 
 void Bursts::flush() {
   BurstThread* thread = own_words.thread;
-  if (thread == nullptr) return;
+  if (thread == nullptr || thread->buffer_begin >= own_words.cursor) return;
   constexpr uint64_t kPart = 32;  // small, as it may be on the program's stack
   Access part[kPart];
   uint64_t count = 0;

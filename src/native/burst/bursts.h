@@ -44,18 +44,21 @@ class Bursts {
   // `skips_own`: accesses of the module that this is compiled into are not recorded. Returns false
   // if the memory for code is refused: there are no bursts then.
   bool begin(Sink sink, Observer observer, bool skips_own);
-  // These functions, at most kMaxNative, run natively in a burst. They do not throw, and need no
-  // alignment of the stack.
+  // Adds functions, at most kMaxNative, that run natively in a burst. They do not throw. They are
+  // called by their addresses: not inlined.
   template <class... Functions>
   void run_natively(Functions*... functions) {
-    static_assert(sizeof...(functions) <= kMaxNative);
-    uint64_t* at = native_;
-    ((*at++ = reinterpret_cast<uint64_t>(functions)), ...);
+    ((native_[native_count_++ % kMaxNative] = reinterpret_cast<uint64_t>(functions)), ...);
   }
   // Lets the interrupted code go on in a burst of that many words. Returns false
   // if it cannot: it is the recorder's, or in a burst, paused or not.
   // `in_own`: it may be the recorder's.
   bool start(ucontext_t& interrupted, uint64_t words, bool in_own = false);
+  // The calling thread has the memory of one that has ended; if that is null, it gets new memory.
+  void adopt(BurstThread*& former);
+  // The thread is to be cancelled: if it is paused in a system call, it goes on natively, with the
+  // call at its own place.
+  void leave_call(ucontext_t& interrupted);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
   bool is_active() const { return bursts_active(); }
@@ -122,6 +125,7 @@ class Bursts {
   // Modules whose code has been writable, by their begins; 0: unused. Only added to.
   std::atomic<uint64_t> changing_[kMaxChanging] = {};
   uint64_t native_[kMaxNative] = {};  // functions that run natively; 0: unused
+  int native_count_ = 0;
   bool is_ready_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <iterator>
+#include <span>
 
 #include "native/burst/burst_thread.h"
 #include "native/burst/storage.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint64_t kSetMask = 2;  // SIG_SETMASK
 constexpr uint64_t kMaskBytes = 8;
+constexpr int32_t kRedZone = 128, kWord = 8;
 
 Memory word_of(Register thread, size_t offset) {
   return {.base = thread, .offset = int32_t(offset)};
@@ -75,14 +77,20 @@ class Maker {
     emit_.jump_to_own(own(offsetof(Storage, jump)));
 
     emit_.patch(native);
-    // With the program's mask again, waiting signals arrive. Their handlers see this code.
-    emit_.constant(kRdx, 0);
-    set_mask(offsetof(BurstThread, program_mask));
-    emit_.load_own(kRax, own(offsetof(Storage, thread)));
     raw({0x9D});
     load_registers();
-    emit_.store_own(own(offsetof(Storage, active)), 0);
-    emit_.jump_to_own(own(offsetof(Storage, jump)));
+    // With the program's mask again, waiting signals arrive. Their handlers see this code, on the
+    // program's stack. They may have bursts, so that what follows is on the stack, too.
+    constexpr Register kUsed[] = {kRax, kRcx, kRdi, kRsi, kRdx, kR10, kR11};
+    emit_.address(kRsp, {.base = kRsp, .offset = -kRedZone - kWord});
+    push_all(kUsed);
+    emit_.load_own(kRax, own(offsetof(Storage, jump)));
+    emit_.store(kRax, {.base = kRsp, .offset = kWord * int32_t{std::size(kUsed)}});
+    emit_.store_own(own(offsetof(Storage, active)), kInactive);
+    emit_.constant(kRdx, 0);
+    set_mask(offsetof(BurstThread, program_mask));
+    pop_all(kUsed);
+    raw({0xC2, kRedZone, 0});  // ret: also over the red zone
   }
 
   // The signal mask of that member of BurstThread; the former one is stored at rdx.
@@ -98,29 +106,23 @@ class Maker {
   // Signal handlers may run here, have bursts themselves, and never return. So what this needs is
   // on the stack, behind the red zone. Returns the place behind the call.
   const uint8_t* make_pause(const uint8_t* dispatch) {
-    constexpr int32_t kRedZone = 128, kShift = kRedZone + int32_t{sizeof(PausedCall)};
+    constexpr int32_t kShift = kRedZone + int32_t{sizeof(PausedCall)};
     constexpr Register kUsed[] = {kRax, kRdi, kRsi, kRdx, kR10};
-    const auto keep = [&] {
-      for (const Register used : kUsed) push(used);
-    };
-    const auto restore = [&] {
-      for (auto used = std::rbegin(kUsed); used != std::rend(kUsed); ++used) pop(*used);
-    };
     emit_.address(kRsp, {.base = kRsp, .offset = -kShift});
     emit_.load_own(kRcx, own(offsetof(Storage, target)));
     emit_.store(kRcx, {.base = kRsp, .offset = offsetof(PausedCall, next)});
     emit_.store(kRax, {.base = kRsp, .offset = offsetof(PausedCall, number)});
-    keep();
+    push_all(kUsed);
     emit_.constant(kRdx, 0);
     set_mask(offsetof(BurstThread, program_mask));
-    restore();
+    pop_all(kUsed);
     raw({0x0F, 0x05});
     const uint8_t* behind = emit_.at();
-    keep();
+    push_all(kUsed);
     emit_.load_own(kRdx, own(offsetof(Storage, thread)));
     emit_.address(kRdx, word_of(kRdx, offsetof(BurstThread, program_mask)));
     set_mask(offsetof(BurstThread, burst_mask));
-    restore();
+    pop_all(kUsed);
     emit_.load(kRcx, {.base = kRsp, .offset = offsetof(PausedCall, next)});  // as natively
     emit_.store_own(kRcx, own(offsetof(Storage, target)));
     emit_.store_own(own(offsetof(Storage, exit)), UINT32_MAX);
@@ -128,8 +130,12 @@ class Maker {
     emit_.jump(dispatch);
     return behind;
   }
-  void push(Register number) { one_byte(0x50, number); }
-  void pop(Register number) { one_byte(0x58, number); }
+  void push_all(std::span<const Register> all) {
+    for (const Register number : all) one_byte(0x50, number);
+  }
+  void pop_all(std::span<const Register> pushed) {
+    for (auto number = pushed.rbegin(); number != pushed.rend(); ++number) one_byte(0x58, *number);
+  }
   void one_byte(uint8_t operation, Register number) {
     if (number >= kR8) emit_.byte(0x41);
     emit_.byte(uint8_t(operation | (number & 7)));

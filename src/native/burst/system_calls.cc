@@ -9,13 +9,15 @@
 
 namespace halo::native {
 
-CallTreatment treatment(const BurstThread& thread, bool (*is_code)(uint64_t address)) {
+CallTreatment treatment(const BurstThread& thread, bool (*is_of_module)(uint64_t address)) {
   const uint64_t* registers = thread.registers;
+  const auto touches_module = [&] {
+    return is_of_module(registers[kRdi]) || is_of_module(registers[kRdi] + registers[kRsi] - 1);
+  };
   switch (registers[kRax]) {
     // These neither wait, nor change signals, threads, or what code is mapped.
     case SYS_brk:
     case SYS_madvise:
-    case SYS_mremap:
     case SYS_getpid:
     case SYS_gettid:
     case SYS_clock_gettime:
@@ -30,7 +32,11 @@ CallTreatment treatment(const BurstThread& thread, bool (*is_code)(uint64_t addr
       return is_risky ? CallTreatment::kEnds : CallTreatment::kRuns;
     }
     case SYS_munmap:
-      return is_code(registers[kRdi]) ? CallTreatment::kEnds : CallTreatment::kRuns;
+      return touches_module() ? CallTreatment::kEnds : CallTreatment::kRuns;
+    case SYS_mremap: {
+      const bool is_risky = touches_module() || (registers[kR10] & MREMAP_FIXED) != 0;
+      return is_risky ? CallTreatment::kEnds : CallTreatment::kRuns;
+    }
 
     // These may wait. They return to their place, and keep the thread and its stack.
     case SYS_read:

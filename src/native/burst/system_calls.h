@@ -13,7 +13,7 @@ enum class CallTreatment : uint8_t {
   kPauses,  // the burst goes on behind it; meanwhile, the program's signals arrive
 };
 
-// Of the call that the thread's registers say. `is_code` tells whether an address is of a module.
-CallTreatment treatment(const BurstThread& thread, bool (*is_code)(uint64_t address));
+// Of the call that the thread's registers say. `is_of_module` tells whether an address is.
+CallTreatment treatment(const BurstThread& thread, bool (*is_of_module)(uint64_t address));
 
 }  // namespace halo::native

@@ -413,9 +413,9 @@ void Translator::emit_last(Plan& plan) {
     }
   }
   if (decoded.category() == ZYDIS_CATEGORY_CALL) {
-    emit.address(kRsp, {.base = kRsp, .offset = -8});
     emit.constant(plan.scratch, decoded.next());
-    emit.store(plan.scratch, top);
+    emit.store(plan.scratch, {.base = kRsp, .offset = -8});  // first, as it may fault
+    emit.address(kRsp, {.base = kRsp, .offset = -8});
   }
   restore_registers(plan);
   if (is_immediate) return emit_exit(emit, target);
