@@ -1,8 +1,10 @@
 """Compares plans from recordings in bursts with plans from exact ones, on the bundled programs.
 
-bursts.py [NAME...] [--trials N]
+bursts.py [NAME...] [--trials N] [--engine NAME] [--recordings N]
 
-Each program is recorded both ways on its training input. Agreement is a share of all pairs of
+Each program is recorded both ways on its training input, in bursts as often as --recordings says:
+the lowest agreement counts, and the last recording makes the plans. Engines differ in where stacks
+begin, so up to MAX_OUTER outermost frames may be missing. Agreement is a share of all pairs of
 contexts, weighted with both contexts' accesses: those that share a group in both groupings, or in
 neither. A context and itself are a pair, too, which shares a group if the context is grouped. The
 candidate that is fastest on the training input, among those made from the exact profile that differ
@@ -18,7 +20,7 @@ import statistics
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +43,8 @@ EXACT, BURSTS = "exact", "bursts"
 MIN_AGREEMENT = 0.95
 MAX_DIFFERENCE = 0.02  # of the plans' times
 NO_GROUP = -1
+MAX_OUTER = 4
+Stack = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,27 @@ class Result:
         return self.alike[self.lowest] >= MIN_AGREEMENT and slower <= MAX_DIFFERENCE
 
 
-def groups_by_stack(profile: Profile, strategy: str) -> Mapping[str, int]:
+def stack_of(profile: Profile, context: int) -> Stack:
+    """The frames, innermost first, each by its module's build-id and its offset."""
+    frames = (profile.frames[at] for at in profile.stack(context))
+    return tuple((profile.modules[it.module].build_id, it.offset) for it in frames)
+
+
+def without_outermost(stack: Stack) -> Iterator[Stack]:
+    """The stack, and without its outermost frames, one after the other."""
+    for count in range(min(MAX_OUTER, len(stack) - 1) + 1):
+        yield stack[: len(stack) - count]
+
+
+def groups_by_stack(profile: Profile, strategy: str) -> Mapping[Stack, int]:
     """The index of the group of each context, by its stack; NO_GROUP if it has none."""
     labels = make_grouping(profile, strategy).labels(len(profile.contexts), NO_GROUP)
-    return {profile.stack_key(at): label for at, label in enumerate(labels)}
+    stacks = [stack_of(profile, at) for at in range(len(labels))]
+    found = dict(zip(stacks, labels, strict=True))
+    for whole, label in zip(stacks, labels, strict=True):
+        for stack in without_outermost(whole):
+            found.setdefault(stack, label)
+    return found
 
 
 def share_alike(contexts: Sequence[tuple[int, int, int]]) -> float:
@@ -90,13 +111,15 @@ def share_alike(contexts: Sequence[tuple[int, int, int]]) -> float:
 
 def agreement(strategy: str, exact: Profile, bursts: Profile) -> float:
     """The agreement of the strategy's groups, weighted by the exact counts of accesses."""
-    one, other = groups_by_stack(exact, strategy), groups_by_stack(bursts, strategy)
-    stacks = [exact.stack_key(at) for at in range(len(exact.contexts))]
+    labels = make_grouping(exact, strategy).labels(len(exact.contexts), NO_GROUP)
+    groups = groups_by_stack(bursts, strategy)
+
+    def group_of(context: int) -> int:
+        stacks = without_outermost(stack_of(exact, context))
+        return next((groups[stack] for stack in stacks if stack in groups), NO_GROUP)
+
     return share_alike(
-        [
-            (one[stack], other.get(stack, NO_GROUP), context.accesses)
-            for stack, context in zip(stacks, exact.contexts, strict=True)
-        ]
+        [(labels[at], group_of(at), it.accesses) for at, it in enumerate(exact.contexts)]
     )
 
 
@@ -104,13 +127,20 @@ def run_program(settings: Settings, name: str, given: argparse.Namespace, folder
     bundled = find_bundled(settings, name)
     training, reference = prepare(settings, bundled)
     command = (str(training.target.path), *training.arguments)
-    profiles: dict[str, Profile] = {}
-    for way, options in ((EXACT, ["--exact"]), (BURSTS, [])):
-        path = folder / f"{way}.profile"
+
+    def recorded(*options: str) -> Profile:
+        path = folder / "program.profile"
         run_halo("record", *options, "-o", str(path), "--", *command, env=dict(bundled.env))
-        profiles[way] = read_profile(path)
+        return read_profile(path)
+
+    profiles = {EXACT: recorded("--exact")}
     variants = [it for it in choose_variants(LABELS) if it.label in LABELS]
-    alike = {it.label: agreement(it.strategy, profiles[EXACT], profiles[BURSTS]) for it in variants}
+    alike = {it.label: 1.0 for it in variants}
+    for _ in range(given.recordings):
+        profiles[BURSTS] = recorded("--engine", given.engine)
+        for it in variants:
+            found = agreement(it.strategy, profiles[EXACT], profiles[BURSTS])
+            alike[it.label] = min(alike[it.label], found)
     allocators = baseline_allocators()
     alone = measure(make_configs(settings, training, bundled.env, allocators, {}), given.training)
     best = next(it for it in allocators if it.name == fastest(alone))
@@ -143,6 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11, help="on the reference input")
     parser.add_argument("--training", type=int, default=3, help="trials on the training input")
+    parser.add_argument("--engine", default="native", help="that records bursts (default native)")
+    parser.add_argument("--recordings", type=int, default=10, help="in bursts (default 10)")
     given = parser.parse_args(arguments)
     settings = read_settings()
     results: list[Result] = []

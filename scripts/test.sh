@@ -18,7 +18,7 @@ stage() {
 
 checks() {
   stage lint scripts/lint.sh || return
-  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|plan|ranges|tidy|traps|frames|watch|watching)/" || return
+  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|native|plan|ranges|tidy|traps|frames|watch|watching)/" || return
   stage native ctest --test-dir build -j "$(nproc)" --timeout 300 --output-on-failure --no-tests=ignore
 }
 

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -57,6 +58,16 @@ uint64_t make_buffer() {
     if (map_at(end - kBytes, kBytes + Storage::kOverrun) != 0) return end;
   }
   return 0;
+}
+
+// The program's own are not always where it is mapped first; the kernel says where.
+std::span<const ElfW(Phdr)> segments_of(const dl_find_object& module) {
+  if (module.dlfo_link_map->l_name[0] == 0)
+    return {reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR)), getauxval(AT_PHNUM)};
+  const auto* header = static_cast<const ElfW(Ehdr)*>(module.dlfo_map_start);
+  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto begin = reinterpret_cast<uint64_t>(header);
+  return {reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff), header->e_phnum};
 }
 
 bool is_of_module(uint64_t address) {
@@ -313,11 +324,8 @@ CodeRange Bursts::range_of(uint64_t code) const {
   for (const std::atomic<uint64_t>& changing : changing_)
     if (changing.load(std::memory_order_relaxed) == begin) return {.may_change = true};
   const bool is_recorder = skips_own_ && is_in_own_module(reinterpret_cast<const void*>(code));
-  const auto* header = static_cast<const ElfW(Ehdr)*>(module.dlfo_map_start);
-  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
   const uint64_t bias = module.dlfo_link_map->l_addr;
-  for (int i = 0; i < header->e_phnum; ++i) {
-    const ElfW(Phdr)& segment = segments[i];
+  for (const ElfW(Phdr) & segment : segments_of(module)) {
     if (segment.p_type != PT_LOAD || code - bias - segment.p_vaddr >= segment.p_memsz) continue;
     const bool is_code = (segment.p_flags & (PF_X | PF_W)) == PF_X;
     return {.begin = bias + segment.p_vaddr,
