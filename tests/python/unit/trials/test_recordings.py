@@ -140,7 +140,7 @@ def test_a_recording_that_is_ended_early_is_kept_and_told(
     session, _ = recorded(tmp_path, monkeypatch, [Engine("fast", GOOD)])
     session.enough_recording = enough
     kept: list[Path] = []
-    monkeypatch.setattr(recordings_module, "_keep", lambda *given: kept.append(given[3]))
+    monkeypatch.setattr(recordings_module, "_keep", lambda *given: kept.append(given[-1]))
     path = tmp_path / "train.profile"
     if enough == 2.0:
         monkeypatch.setattr(recordings_module, "_output_of", lambda *_: pytest.fail("compared"))
