@@ -21,7 +21,6 @@ constinit Sampler sampler;
 
 namespace {
 
-using events::Kind;
 using events::Record;
 
 constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1 << 15;

@@ -70,7 +70,7 @@ HALO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
   return next_create(thread, attributes, routine, argument);
 }
 
-HALO_EXPORT int pthread_cancel(pthread_t thread) noexcept {
+HALO_EXPORT int pthread_cancel(pthread_t thread) {
   if (!find(next_cancel, "pthread_cancel")) return ENOSYS;
   halo::native::bursts.set_pausing(false);
   if (const pid_t number = number_of(thread); number > 0 && halo::native::engine.is_on())
