@@ -100,7 +100,8 @@ find_libraries() {
   mapfile -t files < <(find "$home" -type f \( -name '*.so' -o -perm -100 \) -not -path '*/valgrind/*')
   mkdir -p $work/debian
   printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' $name $name >$work/debian/control
-  (cd $work && dpkg-shlibdeps -O --ignore-missing-info "${files[@]/#$work\//}" 2>shlibdeps.log) | sed 's/^shlibs:Depends=//'
+  (cd $work && dpkg-shlibdeps -O --ignore-missing-info "${files[@]/#$work\//}" 2>shlibdeps.log) |
+    sed 's/^shlibs:Depends=//; s/, libzydis[^,]*//' # which is in the package
 }
 
 write_control() {

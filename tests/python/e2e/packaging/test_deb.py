@@ -64,6 +64,17 @@ def test_it_owns_no_file_that_another_package_could_have(tree: Path) -> None:
     assert not [it for it in files if "__pycache__" in it or it.endswith(".pyc")]
 
 
+def test_the_decoder_is_its_own_as_releases_have_different_versions(
+    package: Path, tree: Path
+) -> None:
+    libraries = tree / "usr" / "lib" / "halo" / "lib"
+    engine = str(libraries / "libhalo-native-guest.so")
+    environment = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": engine}
+    loaded = subprocess.run(["true"], env=environment, capture_output=True, text=True, check=True)
+    assert f"=> {libraries}/libZydis.so" in loaded.stdout
+    assert "zydis" not in run("dpkg-deb", "-f", package, "Depends")
+
+
 def test_no_file_names_the_checkout(tree: Path) -> None:
     for path in tree.rglob("*"):
         if path.is_file() and not path.name.endswith((".so", ".a")):
