@@ -175,7 +175,7 @@ void* timer_value() { return &timer_handler; }
 
 void leave_call_of(pid_t thread) {
   if (timer_handler == nullptr) return;
-  constexpr int kTurns = 200;
+  constexpr int kTurns = 10'000;  // also for a burst on a busy machine
   constexpr timespec kTurn{0, 50'000};
   const uint32_t before = calls_left.load(std::memory_order_acquire);
   siginfo_t info{};

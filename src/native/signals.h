@@ -14,8 +14,8 @@ inline constexpr int kTimerSignal = 60;
 // The timers of the engine have this value, by which their signals are told from others.
 void* timer_value();
 
-// If the thread is paused in a system call, it leaves that burst: cancelling depends on
-// where a thread is. Waits for it, but not for long.
+// The thread leaves its burst, also if it is paused in a system call, and has no more: cancelling
+// depends on where a thread is. Waits for that, half a second at most.
 void leave_call_of(pid_t thread);
 
 // Called in the handler of a timer's signal.

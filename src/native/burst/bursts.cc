@@ -137,11 +137,13 @@ BurstThread* Bursts::thread_state() {
 void Bursts::adopt(BurstThread*& former) {
   own_words.thread = former;
   former = thread_state();
+  if (former != nullptr) former->is_over = false;
 }
 
 void Bursts::leave_call(ucontext_t& interrupted) {
   constexpr greg_t kCallBytes = 2, kRedZone = 128;
   greg_t* registers = interrupted.uc_mcontext.gregs;
+  if (own_words.thread != nullptr) own_words.thread->is_over = true;
   const auto behind = greg_t(reinterpret_cast<uint64_t>(stubs_.paused));
   const bool has_ended = registers[REG_RIP] == behind && registers[REG_RAX] != -EINTR;
   const bool waits = registers[REG_RIP] == behind || registers[REG_RIP] == behind - kCallBytes;
@@ -182,7 +184,7 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words, bool in_own) {
   if (!is_ready_ || own_words.active != kInactive || cache_.contains(code)) return false;
   if (!in_own && range_of(code).is_recorder) return false;
   BurstThread* thread = thread_state();
-  if (thread == nullptr) return false;
+  if (thread == nullptr || thread->is_over) return false;
   clear_if_wanted();
   if (!use_cache()) return false;
   own_words.active = kInBurst;

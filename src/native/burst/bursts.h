@@ -56,8 +56,8 @@ class Bursts {
   bool start(ucontext_t& interrupted, uint64_t words, bool in_own = false);
   // The calling thread has the memory of one that has ended; if that is null, it gets new memory.
   void adopt(BurstThread*& former);
-  // The thread is to be cancelled: if it is paused in a system call, it goes on natively, with the
-  // call at its own place.
+  // The thread is to be cancelled: it has no more bursts. If it is paused in a system call, it goes
+  // on natively, with the call at its own place.
   void leave_call(ucontext_t& interrupted);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
