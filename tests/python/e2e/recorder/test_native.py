@@ -425,7 +425,7 @@ int main(int count, char **arguments) {
   struct sock_filter only[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_brk), ALLOW(SYS_newfstatat),
-      ALLOW(SYS_rt_sigreturn),
+      ALLOW(SYS_rt_sigreturn), ALLOW(SYS_fstat), ALLOW(SYS_getrandom), ALLOW(SYS_mmap),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
   struct sock_fprog filter = {sizeof only / sizeof *only, only};
   volatile long sum = 0, *values = calloc(100, sizeof *values);
