@@ -116,8 +116,8 @@ int main(void) {
   int interrupted = 0;
   make_list(100);
   on(SIGALRM, handler, 0, 1);
-  for (int i = 0; i < 30; ++i) {
-    struct itimerval once = {{0, 0}, {0, 10000}};
+  for (int i = 0; i < 15; ++i) {
+    struct itimerval once = {{0, 0}, {0, 80000}};
     struct timeval longest = {1, 0};
     setitimer(ITIMER_REAL, &once, 0);
     interrupted += select(0, 0, 0, 0, &longest) == -1 && errno == EINTR;
@@ -208,7 +208,7 @@ int main(void) {
 PROGRAMS = {
     "jumps": (JUMPS, "1 0\n"),
     "allocates": (ALLOCATES, "done\n"),
-    "interrupts": (INTERRUPTS, "30\n"),
+    "interrupts": (INTERRUPTS, "15\n"),
     "blocks": (BLOCKS, "20000\n"),
     "grows": (GROWS, None),
     "cancels": (CANCELS, "10\n"),
